@@ -15,7 +15,8 @@ Rating:
     Ratings, Tournaments      what they return
 
 Judging:
-    judge_arena, judge_folder pairwise verdicts by an LLM, kept and paid for once
+    judge                     pairwise verdicts by an LLM or a panel, kept and paid for once
+    choose_pairs              what it is to judge
     JudgingSettings           who judges what, and how: the options of ``surrogate-arena judge``
     LlmJudge, LlmSettings, Llm, open_store
     ask_table                 any question to an LLM about the rows of a table
@@ -28,8 +29,8 @@ Errors:
     ArenaError                of which all others are: DataError (input, every problem with file,
                               line, field and hint), UsageError, MissingDependencyError
 
-Names are loaded on first use. Further stages: ``arena.adapters``, ``generation``, ``planning``,
-``simulation``, ``statistics``.
+Names are loaded on first use. Further stages: ``arena.adapters``, ``generation``, ``simulation``,
+, ``statistics``.
 """
 
 import lazy_loader as lazy

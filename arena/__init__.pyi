@@ -4,7 +4,6 @@ from . import diagnostics as diagnostics
 from . import generation as generation
 from . import judging as judging
 from . import llm as llm
-from . import planning as planning
 from . import rating as rating
 from . import simulation as simulation
 from . import statistics as statistics
@@ -26,15 +25,15 @@ from .data.schema import Passage as Passage
 from .data.version import __version__ as __version__
 from .diagnostics.diagnosis import Diagnosis as Diagnosis
 from .diagnostics.diagnosis import diagnose as diagnose
-from .judging.folder import judge_folder as judge_folder
-from .judging.judge import LlmJudge as LlmJudge
-from .judging.judge import judge_arena as judge_arena
+from .judging.asking import LlmJudge as LlmJudge
+from .judging.choosing.drawn import choose_pairs as choose_pairs
+from .judging.choosing.sampling import study_sampling as study_sampling
+from .judging.run import judge as judge
 from .judging.settings import JudgingSettings as JudgingSettings
 from .llm.ask import Llm as Llm
 from .llm.ask import ask_table as ask_table
 from .llm.settings import LlmSettings as LlmSettings
 from .llm.store import open_store as open_store
-from .planning.study import study_sampling as study_sampling
 from .rating.ratings import Ratings as Ratings
 from .rating.ratings import rate as rate
 from .rating.tournaments import Tournaments as Tournaments

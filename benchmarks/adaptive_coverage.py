@@ -22,8 +22,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
-from arena.planning.adaptive import AdaptivePairing, batch_size
-from arena.planning.answer_strengths import attenuation
+from arena.judging.choosing.answer_strengths import attenuation
+from arena.judging.choosing.pairing import AdaptivePairing, batch_size
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.posterior import RatingPrior, battle_posterior

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from sampled_parts import Parts, adaptive_items, completed_items, random_items
 
 from arena import read_arena
 from arena.data.seeds import generator
-from arena.planning.study import connected_battles
-from arena.planning.subsets import Parts, adaptive_items, completed_items, random_items
+from arena.judging.choosing.sampling import connected_battles
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.posterior import RatingPrior

@@ -20,7 +20,7 @@ from arena import Arena, read_arena
 from arena.rating.tournaments import DECIMALS
 from arena.statistics.rank_agreement import kendall_tau
 from features import extract
-from features.engine.extraction import feature_columns
+from features.engine.columns import feature_columns
 from surrogate.board.first_board import (
     EVIDENCE,
     LABEL_FEATURES,

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from arena import Arena, sample_arena
-from arena.judging import LlmJudge, choose_pairs, judge_arena
+from arena.judging import LlmJudge, choose_pairs, judge
 from arena.judging.prompt import PairwisePrompt, pairwise_prompt
 from arena.llm import LlmSettings, open_store
 from arena.llm.store import Store
@@ -110,7 +110,7 @@ def attacked(arena: Arena, attack: str, side: str) -> Arena:
     return replace(arena, queries=arena.queries.assign(passages=passages))
 
 
-def shares(arena: Arena, judge: LlmJudge, store: Store) -> pd.Series:
+def shares(arena: Arena, asked: LlmJudge, store: Store) -> pd.Series:
     """Ask in both orders, each attack naming the side shown; the weaker answer's mean shares."""
     found: dict[str, list[float]] = {}
     for side, first in (("A", "weaker"), ("B", "stronger")):
@@ -118,7 +118,7 @@ def shares(arena: Arena, judge: LlmJudge, store: Store) -> pd.Series:
             shown = attacked(arena, attack, side) if attack else arena
             chosen = choose_pairs(shown, questions=None, both_orders=True)
             own = chosen.table[chosen.table["system_a"] == first].reset_index(drop=True)
-            judged = judge_arena(shown, judge, replace(chosen, table=own), store).judgments.iloc[0]
+            judged = judge(shown, asked, replace(chosen, table=own), store).judgments.iloc[0]
             other = "B" if side == "A" else "A"
             weaker = judged[f"probability_{side.lower()}"]
             both = weaker + judged[f"probability_{other.lower()}"]
@@ -150,8 +150,13 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=36)
     parser.add_argument("--store", type=Path, default=None)
     given = parser.parse_args()
-    how = {"api_key_env": None, "concurrency": 1, "timeout_s": 600}
-    settings = LlmSettings(model=given.model, base_url=given.base_url, **how)
+    settings = LlmSettings(
+        model=given.model,
+        base_url=given.base_url,
+        api_key_env=None,
+        concurrency=1,
+        timeout_s=600,
+    )
     arenas = paired(given.pairs)
     with tempfile.TemporaryDirectory() as folder:
         where = given.store or Path(folder) / "replies.sqlite"

@@ -31,15 +31,13 @@ from surrogate.learning.posterior.ratings import (
     posterior_ratings,
 )
 from surrogate.learning.training import training_ratings
-from surrogate.validation.study import study_data
+from surrogate.validation.study import Study
 
 Floats = npt.NDArray[np.float64]
 
 SURROGATES = (
     "random-forest",
-    "extra-trees",
     "ridge",
-    "relative-ridge",
     "gaussian-process",
 )
 RESAMPLES = 2000
@@ -50,7 +48,7 @@ def taus_of_seed(systems: int, surrogates: Sequence[str], seed: int) -> Floats:
     """Return taus with the truth in the macro over languages, shape (1 + 3 x surrogates,)."""
     with threadpool_limits(1):
         simulation = simulate(mix_systems(systems, seed), seed=seed)
-        data = study_data(
+        data = Study.of(
             simulation.arena,
             parse_features("deterministic"),
             tournaments=TournamentSettings(tournaments=50, seed=seed),

@@ -20,14 +20,14 @@ import pandas as pd
 from worth import read_study, seen
 
 from arena.data.seeds import generator
+from arena.rating.posterior import RatingPosterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.ratings.intervals import conformal_intervals, unseen_ratings
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.languages import LanguageData
-from surrogate.learning.posterior.observations import Observation, Posterior
+from surrogate.learning.posterior.observations import Observation
 from surrogate.learning.training import training_ratings
-from surrogate.ranking.judged import error_factor
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,7 +36,7 @@ QUESTIONS = (5, 10, 20, 40, 1000)
 JUDGED = 2
 
 
-def beside(rated: Posterior | Observation, system: str) -> float:
+def beside(rated: RatingPosterior | Observation, system: str) -> float:
     """Rating of a system less the mean of the others'."""
     place = rated.systems.index(system)
     return float(rated.ratings[place] - np.delete(rated.ratings, place).mean())
@@ -105,7 +105,7 @@ def summarized(rows: pd.DataFrame) -> pd.Series:
     plain, moved = rows["plain"].abs(), rows["moved"].abs()
     better = (plain**2 - moved**2).groupby(rows["case"]).mean()
     half_width = (rows["plain_width"] / rows["error"]).clip(lower=NORMAL_90)
-    factor = rows["ratio"].map(error_factor)
+    factor = np.maximum(rows["ratio"], np.sqrt(rows["ratio"]))
     return pd.Series(
         {
             "rated": len(rows),

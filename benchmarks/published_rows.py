@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from arena import import_arena
-from surrogate.metaevaluation.grouse.reading import read_unit_tests
+from surrogate.metaevaluation.grouse.test_files import read_unit_tests
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS
-from surrogate.metaevaluation.memerag.reading import read_memerag
-from surrogate.metaevaluation.wikieval.reading import read_wikieval
+from surrogate.metaevaluation.memerag.sentences import read_memerag
+from surrogate.metaevaluation.wikieval.pairs import read_wikieval
 
 Readers = tuple[Callable[[Path], object], ...]
 """What reads a folder: as judged by people, or as an arena."""

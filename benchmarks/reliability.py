@@ -31,7 +31,7 @@ from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, Tourname
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.training import finite_means
-from surrogate.validation.study import study_data
+from surrogate.validation.study import Study
 
 Floats = npt.NDArray[np.float64]
 
@@ -126,7 +126,7 @@ def main() -> None:
     for folder in options.arenas:
         arena = read_arena(folder)
         settings = TournamentSettings(tournaments=FEW_TOURNAMENTS)
-        study = study_data(arena, judge=judges.get(folder.name), tournaments=settings)
+        study = Study.of(arena, judge=judges.get(folder.name), tournaments=settings)
         chosen = [
             item
             for item in study.languages

@@ -141,7 +141,7 @@ def _judge_report(codes: list[str], systems: int) -> JudgeReport:
         languages=tuple(codes),
         flip_rate=FlipRate(items=0, flipped=0),
         position=Position(first_wins=0, decided=0),
-        length_preference=(),
+        length_preference={},
         agreement=(),
         failures=FailureCounts(),
         usage=UsageCounts(),

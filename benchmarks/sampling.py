@@ -23,10 +23,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
+from sampled_parts import part_taus
 from threadpoolctl import threadpool_limits
 
 from arena import read_arena
-from arena.planning.study import connected_battles, sample_taus
+from arena.judging.choosing.sampling import connected_battles
 from arena.rating.battles import Battles
 from arena.simulation import mix_systems, simulate
 
@@ -113,7 +114,7 @@ def draw_curves(arena: ArenaOfSeed, seeds: int, jobs: int) -> Curves:
 def _taus(battles: Battles, seed: int) -> list[Floats]:
     designs = ("pairs", "completed", "adaptive")
     with threadpool_limits(1):
-        return [sample_taus(battles, "en", name, SHARES, 1, seed=seed).taus[0] for name in designs]
+        return [part_taus(battles, name, SHARES, seed) for name in designs]
 
 
 def share_needed(curve: Floats, level: float) -> float:

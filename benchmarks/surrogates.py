@@ -33,7 +33,7 @@ from features import extract
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES
 from surrogate.validation import validate
-from surrogate.validation.study import study_data
+from surrogate.validation.study import Study
 
 Line = dict[str, Any]
 
@@ -124,7 +124,7 @@ def measured(arena: Arena, table: pd.DataFrame, line: Line, jobs: int) -> Line:
     """Return the scores of a surrogate, or of two halves of the questions."""
     settings = TournamentSettings(tournaments=line["tournaments"], seed=line["seed"])
     if line["surrogate"] == HALVES:
-        data = study_data(arena, judge=line["judge"], feature_table=table, tournaments=settings)
+        data = Study.of(arena, judge=line["judge"], feature_table=table, tournaments=settings)
         return split_half(data.languages, line["seed"])
     found = validate(
         *(arena, line["protocol"], line["surrogate"]),

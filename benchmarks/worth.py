@@ -29,7 +29,7 @@ from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.observations import Observation, observe
 from surrogate.learning.posterior.worth import worth_of
 from surrogate.learning.training import training_ratings
-from surrogate.validation.study import study_data
+from surrogate.validation.study import Study
 
 Floats = npt.NDArray[np.float64]
 
@@ -117,7 +117,7 @@ def read_study(
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
-    study = study_data(
+    study = Study.of(
         read_arena(options.arena),
         feature_table=read_feature_table(options.features),
         judge=options.judge,

@@ -59,9 +59,14 @@ def distil_verdicts(options: argparse.Namespace, base: Path) -> None:
         recipe += ["--epochs", options.epochs]
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
     for name, model in (("base", base), ("tuned", tuned)):
-        asked = ["--model", model, "--name", name, "--verdict", "logprobs", "--both-orders"]
-        bounds = ["--languages", options.language, "--questions", 100, "--pairs", options.pairs]
-        run("judge", rest, *asked, *bounds, *shown)
+        settings = out / f"{name}.toml"
+        settings.write_text(
+            f'name = "{name}"\nverdict = "logprobs"\nshow = "answer"\nlongest_passage = 120\n'
+            f'languages = "{options.language}"\n',
+            encoding="utf-8",
+        )
+        asked = ["--model", model, "--template", PAIRS, "--both-orders", "--config", settings]
+        run("judge", rest, *asked, "--questions", 100, "--pairs", options.pairs)
     run("agreement", rest, "--reference", options.judge)
     print(compared(options, rows, rest).to_string(index=False))
 
@@ -153,8 +158,10 @@ def distil_scores(options: argparse.Namespace, base: Path) -> None:
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
     judges = [f"llm:{base}", f"llm:{tuned}", options.teacher]
     asked = [word for judge in judges for word in ("--judge", judge)]
-    bounds = ["--languages", options.language, "--limit", 1, "--max-tokens", 120]
-    form = ["--one-prompt", "--replies", "text", "--ablate", "none", *own]
+    bounds = ["--languages", options.language, "--limit", 1]
+    config = out / "metaeval.toml"
+    config.write_text('max_tokens = 120\nreplies = "text"\n', encoding="utf-8")
+    form = ["--prompts", "joint-whole", "--config", config, *own]
     store = ["--store", out / "metaevaluation.sqlite"]
     run("metaeval", "grouse", *asked, *bounds, *form, *store, "--reference", options.teacher)
 

@@ -22,7 +22,7 @@ from scipy.stats import kendalltau
 
 from arena import Arena, read_arena
 from arena.diagnostics import diagnose_judgments
-from arena.judging import LlmJudge, judge_arena, merged_orders, pairs_judged_in
+from arena.judging import LlmJudge, judge, pairs_judged_in
 from arena.judging.pairs import pair_keys, unordered
 from arena.llm import LlmSettings, open_store
 from arena.rating.ratings import rate
@@ -38,21 +38,23 @@ def main() -> None:
     server = serve(model)
     url = f"{server.listening_address}/v1"
     how = {"api_key_env": None, "concurrency": 1, "timeout_s": 600}
-    judge = LlmJudge(LlmSettings(model=model.stem, base_url=url, **how), verdict="logprobs")
+    own = LlmJudge(LlmSettings(model=model.stem, base_url=url, **how), verdict="logprobs")
     started = time.perf_counter()
     with open_store(options.store) as store:
-        judged = judge_arena(arena, judge, pairs, store, progress=show)
+        judged = judge(arena, own, pairs, store, progress=show)
     minutes = (time.perf_counter() - started) / 60
 
-    summary, flips = judged.summary, judged.summary.flips
+    (summary,) = judged.summaries
     print(f"\n{summary.usage}, in {minutes:.1f} min")
     print(f"verdicts {summary.verdicts}, flags {summary.flags}")
-    print(f"both orders: {flips.flipped} of {flips.items} pairs flip ({flips.rate or 0:.1%})")
-    ours = merged_orders(judged.judgments)
-    for table in (judged.judgments, ours):
-        both = pd.concat([theirs, table], ignore_index=True)
-        print(diagnose_judgments(both).agreement.round(3).to_string(index=False))
-    boards = {"GPT-4, these pairs": theirs, "GPT-4, all": arena.judgments, judge.judge: ours}
+    print(summary.check)
+    both = pd.concat([theirs, judged.judgments], ignore_index=True)
+    print(diagnose_judgments(both).agreement.round(3).to_string(index=False))
+    boards = {
+        "GPT-4, these pairs": theirs,
+        "GPT-4, all": arena.judgments,
+        own.judge: judged.judgments,
+    }
     ratings = pd.concat({name: ratings_of(table) for name, table in boards.items()}, axis=1)
     print(ratings.sort_values("GPT-4, all", ascending=False).round(2).to_string())
     print("Kendall tau of the boards:")

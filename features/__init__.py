@@ -6,7 +6,6 @@ Measuring:
     feature_columns     the columns of such a table that hold features
     missing_counts      how many answers lack which feature, and why
     ModelOptions        device, batch size, endpoint and store of features that read a model
-    worker_pool         processes, threads, or a Dask or Ray cluster
 
 What there is:
     describe_features   a table of all features: meaning, needs, source, availability

@@ -24,10 +24,9 @@ from .declare.sample import NO_STATEMENTS as NO_STATEMENTS
 from .declare.sample import Missing as Missing
 from .declare.sample import Question as Question
 from .declare.sample import Sample as Sample
+from .engine.columns import feature_columns as feature_columns
+from .engine.columns import missing_counts as missing_counts
 from .engine.extraction import extract as extract
-from .engine.extraction import feature_columns as feature_columns
-from .engine.extraction import missing_counts as missing_counts
-from .engine.workers import worker_pool as worker_pool
 from .measures.registry import DEFAULT_FEATURES as DEFAULT_FEATURES
 from .measures.registry import FEATURES as FEATURES
 from .measures.registry import GROUPS as GROUPS

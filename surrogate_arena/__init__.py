@@ -1,10 +1,10 @@
-"""Rank RAG systems with a surrogate trained on pairwise LLM tournaments: all of it by one import.
+"""Rank RAG systems with a surrogate trained on pairwise LLM tournaments.
 
 An arena, and what it rates:
     Arena                     questions, answers, judgments: ``Arena.from_frames``
     read_arena, write_arena   an arena folder; ``sample_arena()`` is one to try things on
     import_arena              what others published, or a table of answers
-    judge_arena, judge_folder pairwise verdicts by an LLM, kept and paid for once
+    judge, choose_pairs       pairwise verdicts by an LLM, kept and paid for once
     rate, diagnose            Bradley-Terry ratings; what limits a board, in sentences
 
 What is measured on answers:
@@ -32,7 +32,29 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGES = ("arena", "features", "surrogate")
+NAMES = {
+    "arena": (
+        *("Arena", "ArenaError", "DataError", "JudgingSettings", "LlmSettings"),
+        *("MissingDependencyError", "UsageError", "__version__", "choose_pairs", "diagnose"),
+        *(
+            "import_arena",
+            "judge",
+            "open_store",
+            "rate",
+            "read_answers",
+            "read_arena",
+            "read_judgments",
+        ),
+        *("sample_arena", "write_arena"),
+    ),
+    "features": ("FEATURES", "Feature", "ModelOptions", "Sample", "extract", "parse_features"),
+    "surrogate": (
+        *("Board", "BoardSettings", "Surrogate", "build_board", "gate", "rank_systems"),
+        *("validate", "write_site"),
+    ),
+}
+"""What most programs need, by the package that has it; the packages have the rest."""
+PACKAGES = tuple(NAMES)
 
 
 def _refuse_others() -> None:
@@ -51,12 +73,7 @@ def _refuse_others() -> None:
 
 
 _refuse_others()
-_HOMES = {
-    attribute: name
-    for name in PACKAGES
-    for attribute in dir(import_module(name))
-    if not (Path(__file__).parents[1] / name / attribute).is_dir()
-}
+_HOMES = {name: package for package, names in NAMES.items() for name in names}
 __all__ = [*sorted(_HOMES), *PACKAGES]
 
 

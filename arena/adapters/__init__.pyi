@@ -3,6 +3,7 @@ from .imports import READERS as READERS
 from .imports import WrittenImport as WrittenImport
 from .imports import check_import_folder as check_import_folder
 from .imports import import_arena as import_arena
+from .imports import reader_options as reader_options
 from .imports import write_import as write_import
 from .lmarena import read_battles as read_battles
 from .miracl import read_corpus as read_corpus

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
 from pydantic import BaseModel, Field
 
 from arena.adapters.files import JSON, checked_language, files_below, read_foreign_rows, shown_path
 from arena.adapters.foreign_rows import (
     ForeignArena,
+    GrowingArena,
     Skip,
     StorableText,
-    skipped_table,
     sound_records,
 )
 from arena.adapters.records.collected import question_id
-from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import as_rows, checked_arena
+from arena.data.errors import UsageError
 from arena.data.rows import Rows, read_rows
-from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, Text
+from arena.data.schema import Text
 from arena.data.tables.published import PUBLISHED
 
 ANNOTATOR = "weighted_alpaca_eval_gpt4_turbo"
@@ -61,17 +58,6 @@ class Preference(BaseModel):
     preference: float | None = Field(default=None, ge=0, le=2, description="a number from 1 to 2")
 
 
-@dataclass
-class _Read:
-    """What the files hold, file by file."""
-
-    queries: dict[str, dict[str, object]] = field(default_factory=dict)
-    answers: dict[tuple[str, str], dict[str, object]] = field(default_factory=dict)
-    judgments: list[dict[str, object]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    skips: list[Skip] = field(default_factory=list)
-
-
 def read_alpacaeval(
     paths: Sequence[Path | str],
     *,
@@ -103,7 +89,7 @@ def read_alpacaeval(
     """
     code = checked_language(language) or language
     files = files_below(paths, (JSON, LEADERBOARD))
-    read = _Read()
+    read = GrowingArena()
     for path in files:
         if path.name == OUTPUTS_FILE:
             _read_outputs(path, shown_path(path, paths), code, read)
@@ -116,33 +102,13 @@ def read_alpacaeval(
             reason = f"it holds no verdicts of {annotator}"
             read.skips.append(Skip(shown_path(path, paths), "file", reason))
     published = _published(_boards(files, annotator, leaderboard), code, read)
-    if read.problems:
-        raise DataError(read.problems)
-    systems = sorted({system for system, _ in read.answers})
+    systems = {system for *_, system in read.answers}
     if reference_system is None and REFERENCE in systems:
         reference_system = REFERENCE
-    info = ArenaInfo(
-        name=name,
-        languages=(code,),
-        systems=tuple(systems),
-        reference_system=reference_system,
-        source=_SOURCE,
-    )
-    arena = checked_arena(
-        info,
-        _as_rows(read.queries.values(), QUERIES.columns, "instructions"),
-        _as_rows(read.answers.values(), ANSWERS.columns, OUTPUTS_FILE),
-        _as_rows(read.judgments, [*JUDGMENTS.columns, "preference"], ANNOTATIONS_FILE),
-        published,
-    )
-    return ForeignArena(arena, skipped_table(read.skips))
+    return read.foreign(name, reference_system, _SOURCE, published=published)
 
 
-def _as_rows(records: Iterable[Mapping[str, object]], columns: Iterable[str], source: str) -> Rows:
-    return as_rows(pd.DataFrame(list(records), columns=list(columns), dtype=object), source)
-
-
-def _read_outputs(path: Path, source: str, code: str, read: _Read) -> None:
+def _read_outputs(path: Path, source: str, code: str, read: GrowingArena) -> None:
     rows = read_foreign_rows(path, source)
     system = path.parent.name
     for _, output in sound_records(rows, ModelOutput, read.problems):
@@ -153,38 +119,28 @@ def _read_outputs(path: Path, source: str, code: str, read: _Read) -> None:
 
 
 def _add_answer(
-    system: str, instruction: str, text: str, code: str, source: str, read: _Read
+    system: str, instruction: str, text: str, code: str, source: str, read: GrowingArena
 ) -> None:
-    query_id = question_id(instruction)
-    read.queries.setdefault(
-        query_id,
-        {"query_id": query_id, "language": code, "query": instruction, "passages": []},
-    )
-    key = (system, query_id)
-    if key in read.answers:
+    key = (code, question_id(instruction))
+    read.question(key, instruction)
+    if not read.answer(key, system, text):
         read.skips.append(Skip(source, "answer", "the instruction stands in the file before"))
-        return
-    read.answers[key] = {
-        "query_id": query_id,
-        "language": code,
-        "system": system,
-        "answer": text,
-    }
 
 
-def _read_preferences(path: Path, source: str, code: str, read: _Read) -> None:
+def _read_preferences(path: Path, source: str, code: str, read: GrowingArena) -> None:
     rows = read_foreign_rows(path, source)
     system = path.parent.parent.name
-    there = {known for known, _ in read.answers}
+    there = {known for *_, known in read.answers}
     seen: set[tuple[str, str]] = set()
     for _, verdict in sound_records(rows, Preference, read.problems):
-        reason = _reason_to_skip(verdict, system, seen, read)
+        reason = _reason_to_skip(verdict, system, code, seen, read)
         if reason is not None:
             read.skips.append(Skip(source, "judgment", reason))
             continue
         query_id = question_id(verdict.instruction)
         seen.add((verdict.generator_1, query_id))
-        if verdict.generator_1 not in there and (verdict.generator_1, query_id) not in read.answers:
+        first = (code, query_id, verdict.generator_1)
+        if verdict.generator_1 not in there and first not in read.answers:
             text = verdict.output_1 or ""
             _add_answer(verdict.generator_1, verdict.instruction, text, code, source, read)
         preference = verdict.preference or _TIE
@@ -203,14 +159,14 @@ def _read_preferences(path: Path, source: str, code: str, read: _Read) -> None:
 
 
 def _reason_to_skip(
-    verdict: Preference, system: str, seen: set[tuple[str, str]], read: _Read
+    verdict: Preference, system: str, code: str, seen: set[tuple[str, str]], read: GrowingArena
 ) -> str | None:
     query_id = question_id(verdict.instruction)
     if verdict.preference is None or 0 < verdict.preference < 1:
         return "its preference is null, or not from 1 to 2"
     if verdict.generator_1 == system:
         return "it is of the reference against itself"
-    if (system, query_id) not in read.answers:
+    if (code, query_id, system) not in read.answers:
         return "the system has no output to the instruction"
     if (verdict.generator_1, query_id) in seen:
         return "the instruction stands in the file before"
@@ -223,7 +179,7 @@ def _boards(files: Sequence[Path], annotator: str, named: Path | str | None) -> 
     return [path for path in files if path.name == f"{annotator}{LEADERBOARD}"]
 
 
-def _published(boards: Sequence[Path], code: str, read: _Read) -> Rows | None:
+def _published(boards: Sequence[Path], code: str, read: GrowingArena) -> Rows | None:
     """Return the ratings of the leaderboard with the most systems, or None without any."""
     tables = sorted((read_rows(path) for path in boards), key=lambda rows: -len(rows.table))
     if not tables:

@@ -6,12 +6,10 @@ answer stays in the benchmark's own files, which ``metaeval`` reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 from pydantic import BaseModel, BeforeValidator, Field
 
 from arena.adapters.files import (
@@ -24,17 +22,16 @@ from arena.adapters.files import (
 )
 from arena.adapters.foreign_rows import (
     ForeignArena,
+    GrowingArena,
     Skip,
     StorableText,
     ignored_columns,
-    skipped_table,
     sound_records,
 )
 from arena.adapters.records.collected import question_id
-from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import as_rows, checked_arena
+from arena.data.errors import Problem, UsageError
 from arena.data.rows import Rows
-from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, LanguageCode, Text
+from arena.data.schema import LanguageCode, Text
 
 MEMERAG = "memerag"
 """The one system of MEMERAG's arena: its files do not say which of five models answered."""
@@ -52,57 +49,6 @@ def _id(value: object) -> object:
 
 
 Id = Annotated[Text, BeforeValidator(_id)]
-
-
-@dataclass
-class _Read:
-    """An arena that grows row by row."""
-
-    queries: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
-    answers: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
-    judgments: list[dict[str, Any]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    skips: list[Skip] = field(default_factory=list)
-
-    def question(
-        self, key: tuple[str, str], text: str, passages: Iterable[str], relevance: int | None
-    ) -> None:
-        """Add a question with numbered passages, if it is not there."""
-        listed = [
-            {"passage_id": str(number), "text": passage, "title": None, "relevance": relevance}
-            for number, passage in enumerate(passages, start=1)
-        ]
-        row = {"query_id": key[1], "language": key[0], "query": text, "passages": listed}
-        self.queries.setdefault(key, row)
-
-    def answer(self, key: tuple[str, str], system: str, text: str) -> None:
-        """Add a system's answer, if it has none."""
-        row = {"query_id": key[1], "language": key[0], "system": system, "answer": text}
-        self.answers.setdefault((*key, system), row)
-
-    def foreign(self, name: str, reference: str | None, source: str, note: str) -> ForeignArena:
-        """Put the arena together, and check it as any other."""
-        if self.problems:
-            raise DataError(self.problems)
-        info = ArenaInfo(
-            name=name,
-            languages=tuple(sorted({code for code, _ in self.queries})),
-            systems=tuple(sorted({system for *_, system in self.answers})),
-            reference_system=reference,
-            source=source,
-            note=note,
-        )
-        arena = checked_arena(
-            info,
-            _rows(self.queries.values(), QUERIES.columns, name),
-            _rows(self.answers.values(), ANSWERS.columns, name),
-            _rows(self.judgments, JUDGMENTS.columns, name),
-        )
-        return ForeignArena(arena, skipped_table(self.skips))
-
-
-def _rows(records: Iterable[dict[str, Any]], columns: Iterable[str], source: str) -> Rows:
-    return as_rows(pd.DataFrame(list(records), columns=list(columns), dtype=object), source)
 
 
 def _files(paths: Sequence[Path | str]) -> Iterator[tuple[str, Path, Rows]]:
@@ -149,7 +95,7 @@ def read_memerag_answers(
         UsageError: If a path is absent, or the language of a file is not known.
         DataError: With every problem of all files.
     """
-    read = _Read()
+    read = GrowingArena()
     for source, path, rows in _files(paths):
         code = language_of(path, paths, checked_language(language))
         if code is None:
@@ -205,7 +151,7 @@ def read_wikieval_answers(
         UsageError: If a path is absent.
         DataError: With every problem of all files.
     """
-    read = _Read()
+    read = GrowingArena()
     code = checked_language(language) or language
     for source, _, rows in _files(paths):
         renamed = _named_answer(rows)
@@ -299,7 +245,7 @@ def read_grouse_tests(
         UsageError: If a path is absent.
         DataError: With every problem of all files.
     """
-    read = _Read()
+    read = GrowingArena()
     default = checked_language(language) or language
     for source, _, rows in _files(paths):
         read.skips += ignored_columns(rows, [*GrouseRow.model_fields, "conditions"])

@@ -16,16 +16,15 @@ from pydantic import BaseModel, Field
 from arena.adapters.files import files_below, shown_path
 from arena.adapters.foreign_rows import (
     ForeignArena,
+    GrowingArena,
     Skip,
     StorableText,
-    skipped_table,
     sound_records,
 )
 from arena.adapters.records.collected import judgments_of_marks
-from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import as_rows, checked_arena
-from arena.data.rows import JSONL, json_records, rows_of_records
-from arena.data.schema import ANSWERS, QUERIES, QUESTION_KEY, ArenaInfo, Text
+from arena.data.errors import Problem, UsageError
+from arena.data.rows import JSONL, json_records, plain_records, rows_of_records
+from arena.data.schema import QUESTION_KEY, Text
 
 SOURCES = "eval_data"
 VERDICTS = "eval_results"
@@ -69,12 +68,8 @@ class VerdictRow(BaseModel):
 
 
 @dataclass
-class _Read:
-    queries: dict[str, dict[str, object]] = field(default_factory=dict)
-    answers: dict[tuple[str, str], dict[str, object]] = field(default_factory=dict)
+class _Marked(GrowingArena):
     marks: list[dict[str, object]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    skips: list[Skip] = field(default_factory=list)
 
 
 def read_faithjudge(
@@ -94,7 +89,7 @@ def read_faithjudge(
         UsageError: If a path is absent, or holds no sources or no verdicts.
         DataError: With every problem of all files.
     """
-    read = _Read()
+    read = _Marked()
     files = files_below(paths, (JSONL, VERDICTS_FILE))
     sources = [path for path in files if path.name.endswith(JSONL) and path.parent.name == SOURCES]
     verdicts = [path for path in files if path.name.endswith(VERDICTS_FILE)]
@@ -105,35 +100,19 @@ def read_faithjudge(
         _read_sources(path, shown_path(path, paths), read)
     for path in verdicts:
         _read_verdicts(path, shown_path(path, paths), read)
-    if read.problems:
-        raise DataError(read.problems)
-    asked = {str(row["query_id"]) for row in read.answers.values()}
-    unanswered = [query_id for query_id in read.queries if query_id not in asked]
+    asked = {query_id for _, query_id, _ in read.answers}
+    unanswered = [key for key in read.queries if key[1] not in asked]
     read.skips += [Skip(SOURCES, "question", "no system answered it") for _ in unanswered]
-    queries = [row for query_id, row in read.queries.items() if query_id in asked]
-    info = ArenaInfo(
-        name=name,
-        languages=(LANGUAGE,),
-        systems=tuple(sorted({system for system, _ in read.answers})),
-        source=_SOURCE,
-        note="Judgments are derived from verdicts of single answers: the consistent one wins.",
-    )
+    for key in unanswered:
+        del read.queries[key]
     marks = pd.DataFrame(read.marks, columns=[*QUESTION_KEY, "system", "judge", "mark"])
     marks = marks.drop_duplicates([*QUESTION_KEY, "system", "judge"])
-    judgments = judgments_of_marks(marks, most_pairs)
-    arena = checked_arena(
-        info,
-        as_rows(pd.DataFrame(queries, columns=[*QUERIES.columns, "task"], dtype=object), SOURCES),
-        as_rows(
-            pd.DataFrame(list(read.answers.values()), columns=list(ANSWERS.columns), dtype=object),
-            VERDICTS,
-        ),
-        as_rows(judgments, VERDICTS),
-    )
-    return ForeignArena(arena, skipped_table(read.skips))
+    read.judgments += plain_records(judgments_of_marks(marks, most_pairs))
+    note = "Judgments are derived from verdicts of single answers: the consistent one wins."
+    return read.foreign(name, None, _SOURCE, note)
 
 
-def _read_sources(path: Path, source: str, read: _Read) -> None:
+def _read_sources(path: Path, source: str, read: _Marked) -> None:
     task = path.name.removesuffix(JSONL).replace("_", "-")
     if task not in TASKS:
         read.skips.append(Skip(source, "file", f"it is of none of the tasks {', '.join(TASKS)}"))
@@ -147,7 +126,7 @@ def _read_sources(path: Path, source: str, read: _Read) -> None:
             hint = "write it as FaithJudge does"
             read.problems.append(Problem(source, line, "source", row.source, str(error), hint))
             continue
-        read.queries[query_id] = {
+        read.queries[LANGUAGE, query_id] = {
             "query_id": query_id,
             "language": LANGUAGE,
             "query": question,
@@ -192,20 +171,18 @@ def _passages(text: str) -> Iterator[tuple[str, str]]:
             yield mark[1], text[mark.end() : end].strip()
 
 
-def _read_verdicts(path: Path, source: str, read: _Read) -> None:
+def _read_verdicts(path: Path, source: str, read: _Marked) -> None:
     system = f"{path.parent.parent.name}/{path.parent.name}"
     rows = rows_of_records(json_records(path, source), source)
     judge = f"faithjudge-{_judge_of(path.name)}"
     for _, row in sound_records(rows, VerdictRow, read.problems):
         query_id = f"{row.task}:{row.source_id}"
-        if query_id not in read.queries:
+        if (LANGUAGE, query_id) not in read.queries:
             read.skips.append(Skip(source, "answer", "its source is not there"))
             continue
         answer = {"query_id": query_id, "language": LANGUAGE, "system": system}
-        known = read.answers.setdefault(
-            (system, query_id), {**answer, "answer": row.candidate_text}
-        )
-        if known["answer"] != row.candidate_text:
+        read.answer((LANGUAGE, query_id), system, row.candidate_text)
+        if read.answers[LANGUAGE, query_id, system]["answer"] != row.candidate_text:
             read.skips.append(Skip(source, "answer", "the system has another answer already"))
         elif row.classification not in MARKS:
             reason = f"its classification is {row.classification!r}"

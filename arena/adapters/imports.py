@@ -19,8 +19,7 @@ from arena.adapters.lmarena import read_battle_files
 from arena.adapters.miracl import read_miracl
 from arena.adapters.mirage import read_mirage_clone
 from arena.adapters.records.answer_tables import read_answer_tables
-from arena.adapters.records.formats import INSPECT, LANGFUSE, LANGSMITH, PROMPTFOO
-from arena.adapters.records.tool_records import read_tool_records
+from arena.adapters.records.tool_records import read_tool_records, tools
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.files import replaced_folder
@@ -41,10 +40,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "grouse": read_grouse_tests,
         "csv": read_answer_tables,
         "miracl": read_miracl,
-        "promptfoo": partial(read_tool_records, PROMPTFOO),
-        "inspect": partial(read_tool_records, INSPECT),
-        "langfuse": partial(read_tool_records, LANGFUSE),
-        "langsmith": partial(read_tool_records, LANGSMITH),
+        **{kind: partial(read_tool_records, kind) for kind in tools()},
     }
 )
 """Reader of each kind of source: paths, and options by name."""
@@ -68,11 +64,20 @@ def import_arena(kind: str, paths: Sequence[Path | str], **options: object) -> F
         UsageError: For an unknown kind or option, and as the reader says.
         DataError: With every problem of all files.
     """
-    reader = READERS[checked_choice(kind, READERS, "kind of source")]
-    known = [name for name in inspect.signature(reader).parameters if name != "paths"]
+    known = reader_options(kind)
     for name in options:
         checked_choice(name, known, f"option of {kind}")
-    return reader(paths, **options)
+    return READERS[kind](paths, **options)
+
+
+def reader_options(kind: str) -> list[str]:
+    """Return the options that a kind of source has.
+
+    Raises:
+        UsageError: For an unknown kind.
+    """
+    reader = READERS[checked_choice(kind, READERS, "kind of source")]
+    return [name for name in inspect.signature(reader).parameters if name != "paths"]
 
 
 def split_apart(arena: Arena, systems: Sequence[str]) -> tuple[Arena, pd.DataFrame]:

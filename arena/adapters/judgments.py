@@ -13,7 +13,7 @@ from arena.data.folder import as_rows, read_arena, with_language_of
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import CHOSEN, JUDGMENTS, SOFT_COLUMNS, check_table, self_judgments
-from arena.data.tables.systems import twin_problems
+from arena.data.tables.names import name_problems
 
 ANONYMOUS_JUDGE = "judge"
 """Name of the judge where none is given."""
@@ -78,7 +78,11 @@ def _checked(rows: Rows) -> pd.DataFrame:
     problems = sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
     if not problems:
         names = {*completed.table["system_a"], *completed.table["system_b"]}
-        problems = [*self_judgments(completed), *twin_problems(names, rows.source, "system")]
+        problems = [
+            *self_judgments(completed),
+            *name_problems(names, rows.source, "system"),
+            *name_problems(completed.table["judge"], rows.source, "judge"),
+        ]
     if problems:
         raise DataError(problems)
     return _known(completed.table).astype("str")

@@ -50,6 +50,7 @@ COLUMNS = MappingProxyType(
         "model_B": "system_b",
         "verdict": "winner",
         "judge": "judge",
+        "output": "reason",
     }
 )
 """Published column to ours."""
@@ -62,10 +63,12 @@ def adapt_judgments(rows: Rows, language: str) -> Adapted:
     becomes a tie.
 
     Args:
-        rows: Columns ``query_id, judge, model_A, model_B, verdict``.
+        rows: Columns ``query_id, judge, model_A, model_B, verdict``; the judge's ``output`` is kept
+            as ``reason``.
         language: Their language code, which the schema does not hold.
     """
-    missing = missing_columns(rows, list(COLUMNS))
+    given = [name for name in COLUMNS if name != "output" or name in rows.table.columns]
+    missing = missing_columns(rows, given)
     if missing or not len(rows.table.columns):
         empty = Rows(pd.DataFrame(), pd.Series(dtype=int), rows.source)
         return Adapted(empty, (*rows.problems, *missing), ())
@@ -73,7 +76,7 @@ def adapt_judgments(rows: Rows, language: str) -> Adapted:
         VERDICTS.get(verdict) if isinstance(verdict, str) else None
         for verdict in rows.table["verdict"]
     ]
-    table = rows.table[list(COLUMNS)].rename(columns=dict(COLUMNS))
+    table = rows.table[given].rename(columns=dict(COLUMNS))
     table.insert(1, "language", language)
     table["winner"] = pd.Series(winners, index=table.index, dtype=object)
     decided = table["winner"].notna()
@@ -86,7 +89,7 @@ def adapt_judgments(rows: Rows, language: str) -> Adapted:
         rows.lines[decided].reset_index(drop=True),
         rows.source,
     )
-    return Adapted(kept, rows.problems, (*failed, *ignored_columns(rows, list(COLUMNS))))
+    return Adapted(kept, rows.problems, (*failed, *ignored_columns(rows, given)))
 
 
 def _shown(verdict: object) -> str:
@@ -192,8 +195,8 @@ def read_mirage(
 
 Role = Literal["prompts", "outputs", "judgments"]
 _ROLES: dict[Role, frozenset[str]] = {
+    "outputs": frozenset({"outputs"}),  # may repeat the columns of prompts
     "prompts": frozenset({"prompt", "positive_ids", "negative_ids"}),
-    "outputs": frozenset({"outputs"}),
     "judgments": frozenset({"model_A", "model_B"}),
 }
 """What a file holds, by columns that no other has."""

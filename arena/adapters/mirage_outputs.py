@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -109,7 +109,7 @@ def adapt_outputs(rows: Rows, language: str) -> AdaptedOutputs:
         for name in published:
             found = _row_scores(cells[name][position], name, rows.source, line)
             problems.extend(found.problems)
-            problems.extend(_unanswered(found.scores, name, row, rows.source, line))
+            skips.extend(_unanswered(found.scores, row, rows.source))
             scores[name].extend(found.scores.get(model, _UNPUBLISHED) for model, _ in answered)
     table = pd.DataFrame(
         answers, columns=["query_id", "language", "system", "answer"], dtype=object
@@ -151,17 +151,11 @@ def _row_scores(cell: object, name: str, source: str, line: int) -> _RowScores:
     return _RowScores(scores, problems)
 
 
-def _unanswered(
-    scores: dict[str, _Score], name: str, row: OutputRow, source: str, line: int
-) -> list[Problem]:
+def _unanswered(scores: dict[str, _Score], row: OutputRow, source: str) -> Iterator[Skip]:
     models = {item.model for item in row.outputs}
-    fault = "is the score of a model that has no output here"
-    hint = "add its output or take the score away"
-    return [
-        Problem(source, line, f"{name}.{model}", score.value, fault, hint)
-        for model, score in scores.items()
-        if model not in models
-    ]
+    for model in scores:
+        if model not in models:
+            yield Skip(source, "score", f"{model} has no output to its question")
 
 
 def _feature_table(answers: pd.DataFrame, scores: dict[str, list[_Score]]) -> pd.DataFrame:

@@ -30,6 +30,8 @@ from arena.data.schema import (
 )
 from arena.data.tables.frames import open_answers
 
+FAILED_JUDGMENTS = "failed_judgments.jsonl"
+"""File of an arena folder that lists pairs without a verdict."""
 JUDGMENT_KEY = ["judge", *QUESTION_KEY, "system_a", "system_b"]
 
 Table = Literal["answers", "judgments"]

@@ -87,16 +87,13 @@ class Arena:
             UsageError: If something is no DataFrame, or passages are given twice.
             DataError: With every problem of every table: table, row (as ``iloc``), column, value.
         """
-        from arena.data.tables.frames import arena_of_frames
+        from arena.data.tables.frames import Frames, Told, arena_of_frames
 
-        frames = {"questions": questions, "answers": answers, "judgments": judgments}
-        frames |= {"passages": passages, "published_ratings": published_ratings}
-        info = {"name": name, "systems": systems, "reference_system": reference_system}
         return arena_of_frames(
-            {**frames, "attributes": attributes},
-            {**info, "source": source, "note": note},
-            language=language,
-            judge=judge,
+            Frames(questions, answers, judgments, passages, published_ratings, attributes),
+            Told(name, systems, reference_system, source, note),
+            language,
+            judge,
         )
 
     @property

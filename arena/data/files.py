@@ -26,7 +26,6 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import zstandard
 from filelock import FileLock, Timeout
@@ -44,6 +43,9 @@ BOUNDS_VARIABLE = "SURROGATE_ARENA_BOUNDS"
 """Environment variable by whose number every bound on what is read is multiplied."""
 MIB = 2**20
 READ_AT_ONCE = MIB
+ROWS_AT_ONCE = 10_000
+MOST_SMALL_BYTES = 64 * MIB
+"""Of a file that is read in one piece."""
 
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
 
@@ -162,14 +164,41 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path`` that replaces it when the block succeeds.
 
     Raises:
-        UsageError: If the folder of ``path`` does not exist.
+        UsageError: If ``path`` is a folder, or its own folder does not exist.
     """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file to write to")
+    if path.exists() and not path.is_file():  # a device or pipe is written into, not replaced
+        with tempfile.TemporaryDirectory() as folder:
+            temporary = Path(folder) / path.name
+            yield temporary
+            with path.open("wb") as target:
+                target.write(temporary.read_bytes())
+        return
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {path.parent} to write {path.name} to")
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=WRITING) as folder:
         temporary = Path(folder) / path.name
         yield temporary
         temporary.replace(path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text atomically, in UTF-8, with its line ends as they are."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+
+
+def resolved(path: Path) -> Path:
+    """Return an absolute path without links.
+
+    Raises:
+        UsageError: If a link leads to itself.
+    """
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise UsageError(f"{path} cannot be followed: {error}") from None
 
 
 @contextmanager
@@ -185,7 +214,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     Raises:
         UsageError: If ``folder`` is a file.
     """
-    folder = folder.resolve()  # so that "." and links work, too
+    folder = resolved(folder)  # so that "." and links work, too
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder to write to")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -239,9 +268,26 @@ def open_text(path: Path, mode: str = "rt") -> Iterator[TextIO]:
         yield stream
 
 
-def utf8_bytes(path: Path) -> bytes:
-    """Read a file that is to hold UTF-8, without the byte order mark of some editors."""
-    return path.read_bytes().removeprefix(codecs.BOM_UTF8)
+def small_file(path: Path, most: int = MOST_SMALL_BYTES) -> bytes:
+    """Read a file that is to hold UTF-8 and is read whole: settings, templates, manifests.
+
+    Args:
+        path: The file.
+        most: Bytes that it may have.
+
+    Returns:
+        Its bytes, without the byte order mark of some editors.
+
+    Raises:
+        UsageError: If it is no regular file, or larger.
+    """
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    with path.open("rb") as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise UsageError(f"{path} has more than {most:,} bytes; it is not what is expected here")
+    return content.removeprefix(codecs.BOM_UTF8)
 
 
 @contextmanager
@@ -298,15 +344,12 @@ class _BoundedStream(io.RawIOBase):
 
 
 def read_parquet(source: Path | bytes, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a Parquet file, once what it expands to is known to be within bounds.
+    """Read a Parquet file part by part, no further than the bounds.
 
     Args:
         source: The file, or its bytes.
         name: What problems call it.
         columns: Columns to read; all by default.
-
-    Returns:
-        The table; columns of texts are dictionaries where the file keeps them as such.
 
     Raises:
         DataError: If it holds more than the bounds allow.
@@ -314,57 +357,27 @@ def read_parquet(source: Path | bytes, name: str, columns: Sequence[str] | None 
     """
     limits = bounds()
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    most = limits.most_expanded(size)
-    opened = pa.BufferReader(source) if isinstance(source, bytes) else source
-    file = pq.ParquetFile(opened)
+    file = pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source)
     meta = file.metadata
     limits.check(name, "rows", meta.num_rows)
     limits.check(name, "columns", meta.num_columns)
     limits.check(name, "cells", meta.num_rows * meta.num_columns)
-    groups = range(meta.num_row_groups)
-    limits.check(name, "expanded", sum(meta.row_group(it).total_byte_size for it in groups), most)
-    for group in groups:  # raises where pyarrow would end the process on damaged columns below
-        next(file.iter_batches(batch_size=1, row_groups=[group]), None)
-    parts = [
-        meta.row_group(group).column(column)
-        for group in groups
-        for column in range(meta.num_columns)
-    ]
-    limits.check(name, "expanded", sum(part.total_uncompressed_size for part in parts), most)
-    limits.check(name, "cells", sum(part.num_values for part in parts))
-    texts = [
-        meta.schema.column(column).path
-        for column in range(meta.num_columns)
-        if meta.schema.column(column).physical_type == "BYTE_ARRAY"
-    ]
-    opened = pa.BufferReader(source) if isinstance(source, bytes) else source
-    table = pq.read_table(opened, columns=columns, read_dictionary=texts)
-    expanded = sum(_expanded_bytes(part) for column in table.columns for part in column.chunks)
-    limits.check(name, "expanded", expanded, most)
-    return table
-
-
-def _expanded_bytes(array: pa.Array) -> int:
-    """Return the bytes of an array whose dictionaries are written out."""
-    if isinstance(array, pa.DictionaryArray):
-        if not _is_text(array.dictionary.type):
-            return int(array.nbytes)
-        sizes = pc.take(pc.binary_length(array.dictionary), array.indices)
-        return int(pc.sum(sizes.cast(pa.int64())).as_py() or 0)
-    if isinstance(array, pa.StructArray):
-        return sum(_expanded_bytes(part) for part in array.flatten())
-    if isinstance(array, pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray):
-        return _expanded_bytes(array.flatten())
-    return int(array.nbytes)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-    )
+    most, groups = limits.most_expanded(size), range(meta.num_row_groups)
+    largest = max((meta.row_group(group).total_byte_size for group in groups), default=1)
+    limits.check(name, "expanded", largest, most)
+    at_once = max(1, min(ROWS_AT_ONCE, most // max(largest, 1)))  # a text may stand in every row
+    expanded, parts = 0, []
+    for part in file.iter_batches(batch_size=at_once, columns=columns):
+        expanded += part.nbytes
+        limits.check(name, "expanded", expanded, most)
+        parts.append(part)
+    of_group = [meta.row_group(group) for group in groups]
+    values = [part.column(at).num_values for part in of_group for at in range(meta.num_columns)]
+    limits.check(name, "cells", sum(values))
+    schema = file.schema_arrow
+    if columns is not None:
+        schema = pa.schema([schema.field(column) for column in columns])
+    return pa.Table.from_batches(parts, parts[0].schema if parts else schema)
 
 
 def _packed_stream(raw: IO[bytes], suffix: str, binary: str) -> IO[bytes]:

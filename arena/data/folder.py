@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.files import atomic_path, utf8_bytes
+from arena.data.files import atomic_path, small_file
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
 from arena.data.schema import (
@@ -32,13 +33,13 @@ from arena.data.schema import (
     unknown_questions,
     validation_problems,
 )
+from arena.data.tables.names import name_problems
 from arena.data.tables.published import TABLE as PUBLISHED_TABLE
 from arena.data.tables.published import no_published_ratings, published_ratings
 from arena.data.tables.systems import (
     SYSTEMS_TABLE,
     no_attributes,
     system_attributes,
-    twin_problems,
     with_own_passages,
     write_attributes,
 )
@@ -130,9 +131,10 @@ def checked_arena(
             *self_judgments(judgments),
             *reference_problems(info, queries.is_frame),
             *reference_text_problems(queries),
-            *twin_problems(
+            *name_problems(
                 info.systems, INFO_FILE if not queries.is_frame else "systems", "systems"
             ),
+            *name_problems(judgments.table["judge"], judgments.source, "judge"),
             *faults,
             *unclear,
         ]
@@ -219,7 +221,7 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
         problems = [
             *duplicates(answers, ANSWER_KEY, "answer"),
             *unknown_questions(answers, as_rows(queries, "queries"), "answer"),
-            *twin_problems(answers.table["system"], answers.source, "system"),
+            *name_problems(answers.table["system"], answers.source, "system"),
         ]
     if not problems:
         answers, problems = with_own_passages(answers, queries)
@@ -270,7 +272,7 @@ def read_info(folder: Path) -> ArenaInfo:
     if not path.is_file():
         raise UsageError(f"{folder} is not an arena folder: it has no {INFO_FILE}")
     try:
-        return ArenaInfo.model_validate_json(utf8_bytes(path))
+        return ArenaInfo.model_validate_json(small_file(path))
     except ValidationError as error:
         raise DataError(
             validation_problems(
@@ -335,9 +337,13 @@ def find_table_file(folder: Path, name: str) -> Path | None:
     """Return the file of a table of an arena folder, or None.
 
     Raises:
-        UsageError: If there are several.
+        UsageError: If there are several, or something else is in its place.
     """
-    found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").is_file()]
+    there = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
+    for path in there:
+        if not path.is_file() and os.path.lexists(path):
+            raise UsageError(f"{path} is no file: a folder, a pipe, or a link that leads nowhere")
+    found = [path for path in there if path.is_file()]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise UsageError(f"{folder} holds the same table several times ({names}); keep one")

@@ -55,7 +55,6 @@ _JSON_NAMES = {
     bool: "boolean",
     type(None): "null",
 }
-_SAVE_AS_UTF8 = "save the file as UTF-8"
 _ONE_OBJECT_A_LINE = "write one JSON object a line"
 _ONE_ARRAY = "write one JSON array of objects"
 
@@ -276,10 +275,15 @@ class _Taken:
 
 
 def _bounded_lines(stream: TextIO, source: str, limits: Bounds) -> Iterator[str]:
-    """Yield the lines of a text, none of them longer than the bound."""
+    """Yield the lines of a text, none of them longer, and not more of them empty, than bounds."""
+    blank = 0
     while line := stream.readline(limits.line + 1):
         if len(line) > limits.line:
             limits.check(source, "line", len(line))
+        if line.isspace():
+            blank += 1
+            if blank > limits.rows:
+                limits.check(source, "rows", blank)
         yield line
 
 
@@ -343,11 +347,7 @@ def read_json_value(
 
 
 def read_json_array(path: Path, source: str | None = None) -> Rows:
-    """Read a JSON file that holds one array of objects, as some data sets are published.
-
-    Args:
-        path: File of at most ``MOST_JSON_BYTES``.
-        source: What problems call the file; its name, if left out.
+    """Read a JSON file that holds one array of objects; arguments as of ``read_json_value``.
 
     Returns:
         A row an object; its line is its place in the array, from 1.
@@ -412,7 +412,7 @@ def _check_encoding(text: str) -> None:
     if wrong:
         byte = ord(wrong.group()) - 0xDC00
         fault = f"is not UTF-8 text (byte 0x{byte:02x} at character {wrong.start() + 1})"
-        raise _BadRowError(fault, _SAVE_AS_UTF8)
+        raise _BadRowError(fault, "save the file as UTF-8")
 
 
 def _object_table(records: list[dict[str, Any]], source: str) -> pd.DataFrame:

@@ -35,10 +35,8 @@ LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
-        names_listed = ", ".join(repr(name) for name in repeated)
-        raise PydanticCustomError(
-            "repeated", "names {names} several times", {"names": names_listed}
-        )
+        listed = ", ".join(map(repr, repeated))
+        raise PydanticCustomError("repeated", "names {names} several times", {"names": listed})
     return names
 
 
@@ -494,8 +492,6 @@ def reference_problems(info: ArenaInfo, is_frame: bool = False) -> list[Problem]
     if is_frame:
         fault, hint = "is not among the systems", "name one of the systems, or None"
         return [Problem("from_frames", None, "reference_system", name, fault, hint)]
-    fault, hint = (
-        f"is not among the systems of {INFO_FILE}",
-        "name one of the systems or write null",
-    )
+    fault = f"is not among the systems of {INFO_FILE}"
+    hint = "name one of the systems or write null"
     return [Problem(INFO_FILE, None, "reference_system", name, fault, hint)]

@@ -1,11 +1,17 @@
-"""What messages of all stages say alike: counts with their nouns, and which name may be meant."""
+"""Texts for people: counts with their nouns, which name may be meant, cells of spreadsheets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMULA_STARTS = frozenset("=+-@＝＋－＠'\t\r\n")
+"""How cells begin that spreadsheets run, or that ``guarded`` made."""
 MOST_COMPARED = 200
 """Characters of a name, and names, that a misspelt one is compared with."""
 
@@ -32,3 +38,24 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     folded = {text.casefold()[:MOST_COMPARED]: text for text in reversed(names)}
     close = get_close_matches(name.casefold()[:MOST_COMPARED], folded, n=1)
     return f"did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def guarded(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
+    runs = text[:1] in FORMULA_STARTS or text.lstrip()[:1] in FORMULA_STARTS
+    return f"'{text}" if text and runs else text
+
+
+def unguarded(text: str) -> str:
+    """Take the apostrophe off again."""
+    return text.removeprefix("'")
+
+
+def guarded_csv(table: pd.DataFrame) -> str:
+    """Return a table as CSV for people: no text in it is run by a spreadsheet."""
+    texts = table.select_dtypes(["object", "string"])
+    safe = {
+        name: texts[name].map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
+        for name in texts
+    }
+    return str(table.assign(**safe).to_csv(index=False, lineterminator="\n"))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.adapters.judgments import ANONYMOUS_JUDGE
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
-from arena.data.tables.systems import odd_names
+from arena.data.tables.names import alike
 from arena.data.wording import count_of
 from arena.diagnostics.finding import Finding, Severity, listed, subject_of
 from arena.diagnostics.systems import NEVER_JUDGED
@@ -25,7 +25,7 @@ MANY_TIES = 0.5
 
 
 def repeat_findings(table: pd.DataFrame) -> Iterator[Finding]:
-    """Say which judgments repeat others: each of them counts.
+    """Say which judgments repeat others: whole copies count once, see ``copies_of_others``.
 
     Args:
         table: As ``verdicts`` returns it.
@@ -36,17 +36,21 @@ def repeat_findings(table: pd.DataFrame) -> Iterator[Finding]:
     for (language, judge), rows in repeats.groupby(GROUP, sort=True):
         severity: Severity = "info" if (rows["rater"] == ANONYMOUS_JUDGE).all() else "warning"
         same = int(equal[rows.index].sum())
-        sentence = (
-            f"{count_of(len(rows), 'judgment')} of the same question, sides and judge as others, "
-            f"{same:,} with the same verdict, and each counts: keep one of those that were copied"
+        sentence = f"{count_of(len(rows), 'judgment')} of the same question, sides and judge as "
+        sentence += (
+            "others, all with the same verdict, as of a file that was joined twice: each verdict "
+            "counts once"
+            if same == len(rows)
+            else f"others, {same:,} with the same verdict and {len(rows) - same:,} with another: "
+            "this judge was asked more than once, and each judgment counts"
         )
         yield Finding(severity, "copies", subject_of(language, judge), sentence)
 
 
 def name_findings(systems: Iterable[str]) -> Iterator[Finding]:
-    """Say which names of systems show other than they are written."""
-    for name, why in odd_names(systems).items():
-        sentence = f"the name {name!a} holds {why}; it may show as another's"
+    """Say which names of systems look like another's."""
+    for first, name in alike(systems):
+        sentence = f"the names {first!a} and {name!a} look alike, and are of two systems"
         yield Finding("warning", "names", "systems", sentence)
 
 

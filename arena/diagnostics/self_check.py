@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import pandas as pd
 
 from arena.data.schema import WINNERS
@@ -33,23 +32,6 @@ FEWEST = 10
 """Verdicts from which it is told that all are the same."""
 NOTABLE_INVALID = 0.05
 MOSTLY_INVALID = 0.5
-NOTABLE_NOISE = 0.2
-"""Share of repeated replies that differ, from which one verdict is little to rely on."""
-
-
-@dataclass(frozen=True)
-class RepeatNoise:
-    """What the same judge replied to the same prompt several times.
-
-    Attributes:
-        pairs: Pairs that were asked several times.
-        unanimous: Those of them with the same verdict in all replies.
-        disagreement: Probability that two replies to the same prompt differ; NaN without pairs.
-    """
-
-    pairs: int
-    unanimous: int
-    disagreement: float
 
 
 @dataclass(frozen=True)
@@ -84,7 +66,6 @@ def self_check(
     judgments: pd.DataFrame,
     invalid: int = 0,
     asked: int | None = None,
-    repeats: RepeatNoise | None = None,
 ) -> SelfCheck:
     """Say what one judge's verdicts say of it; all languages together.
 
@@ -92,7 +73,6 @@ def self_check(
         judgments: Its verdicts on answers that differ, an arena's columns.
         invalid: Replies without a verdict.
         asked: Replies in all; verdicts and invalid ones by default.
-        repeats: What repeated replies say, if there are any.
     """
     replies = len(judgments) + invalid if asked is None else asked
     looks = [*_failures(invalid, replies)]
@@ -101,31 +81,11 @@ def self_check(
     if len(judgments):
         table = verdicts(judgments)
         looks += [*_constant(judgments), *_flips(table), *_sides(table), *_ties(judgments)]
-    if repeats is not None and repeats.pairs:
-        looks.append(_noise(repeats))
     found = [look.grade for look in looks]
     grade: Grade = next((worst for worst in GRADES if worst in found), GRADES[2])
     faults = [look.sentence for look in looks if look.grade in ("doubtful", "unreliable")]
     facts = [look.sentence for look in looks if look.grade in ("reliable", "not known")]
     return SelfCheck(grade, tuple(faults), tuple(facts))
-
-
-def repeats_of(judgments: pd.DataFrame, times: int) -> RepeatNoise:
-    """Say how far repeated replies agree.
-
-    Args:
-        judgments: Verdicts of ``times`` replies each, with their shares ``probability_a`` and
-            ``probability_b``; those without shares are not looked at.
-        times: Replies to the same prompt, 2 at least.
-    """
-    shares = judgments[["probability_a", "probability_b"]].dropna().to_numpy(np.float64)
-    if not len(shares):
-        return RepeatNoise(0, 0, float("nan"))
-    tied = 1.0 - shares.sum(axis=1)
-    agreed = (shares**2).sum(axis=1) + tied**2
-    # Of two replies drawn without replacement.
-    differ = (1.0 - agreed) * times / (times - 1)
-    return RepeatNoise(len(shares), int((differ < 1e-6).sum()), float(differ.mean()))
 
 
 def _failures(invalid: int, replies: int) -> Iterator[_Look]:
@@ -194,13 +154,3 @@ def _ties(judgments: pd.DataFrame) -> Iterator[_Look]:
     share = ties / len(judgments)
     grade: Grade = "doubtful" if share > MANY_TIES else "reliable"
     yield _Look(grade, f"{ties:,} of {count_of(len(judgments), 'verdict')} are ties ({share:.1%})")
-
-
-def _noise(repeats: RepeatNoise) -> _Look:
-    grade: Grade = "doubtful" if repeats.disagreement >= NOTABLE_NOISE else "reliable"
-    return _Look(
-        grade,
-        f"two replies to the same prompt differ with probability {repeats.disagreement:.1%} "
-        f"({repeats.unanimous:,} of {count_of(repeats.pairs, 'pair')} have the same verdict in "
-        "all)",
-    )

@@ -12,9 +12,9 @@ import pandas as pd
 from arena.data.schema import is_derived
 from arena.data.seeds import generator
 from arena.data.wording import count_of
+from arena.diagnostics.families import model_families
 from arena.diagnostics.finding import Finding, listed, subject_of
 from arena.diagnostics.verdicts import GROUP, ITEM, QUESTION_PAIR
-from arena.judging.families import model_families
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
 RESAMPLES = 2000

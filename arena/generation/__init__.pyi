@@ -22,6 +22,7 @@ from .questions import TimeDependence as TimeDependence
 from .questions import TimeFilter as TimeFilter
 from .questions import choose_questions as choose_questions
 from .questions import time_dependence as time_dependence
+from .settings import GenerationSettings as GenerationSettings
 from .summary import Generated as Generated
 from .summary import GenerationSummary as GenerationSummary
 from .summary import LlmSystem as LlmSystem

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
@@ -14,6 +15,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.generation.context import context_words
 from arena.generation.questions import choose_questions, is_drawn, question_keys
+from arena.judging.pairs import QuestionKey
 from arena.text.answers import parse_answer
 
 
@@ -137,9 +139,7 @@ def select_questions(arena: Arena, rules: QuestionRules) -> EvaluationSet:
         )
     if rules.sample is not None:
         drawn = choose_questions(queries, None, rules.sample, rules.seed)
-        is_in = pd.Series(question_keys(queries), index=queries.index).isin(question_keys(drawn))
-        left.append(_counted(queries[~is_in], NOT_DRAWN))
-        queries = queries[is_in]
+        queries = _kept(queries, _is_in(queries, question_keys(drawn)), NOT_DRAWN, left)
     return EvaluationSet(_with_questions(arena, queries), _all_counts(left))
 
 
@@ -155,31 +155,24 @@ def select_answers(arena: Arena, rules: AnswerRules) -> EvaluationSet:
     """
     if rules.least_words < 0:
         raise UsageError(f"an answer cannot have at least {rules.least_words} words")
-    left = []
+    left: list[pd.DataFrame] = []
     queries, answers = arena.queries, arena.answers
     if rules.least_words:
         is_short = answers["answer"].map(answer_words) < rules.least_words
-        short = set(question_keys(answers[is_short]))
-        is_out = pd.Series([key in short for key in question_keys(queries)], index=queries.index)
-        left.append(_counted(queries[is_out], f"{SHORT} than {rules.least_words}"))
-        queries = queries[~is_out]
+        is_out = _is_in(queries, question_keys(answers[is_short]))
+        queries = _kept(queries, ~is_out, f"{SHORT} than {rules.least_words}", left)
     if rules.one_answer:
         per_question = answers.groupby(QUESTION_KEY)["system"].nunique()
         systems = answers.groupby("language")["system"].nunique()
         of_language = per_question.index.get_level_values("language").map(systems)
-        whole = set(per_question.index[per_question.to_numpy() == of_language.to_numpy()])
-        is_whole = pd.Series([key in whole for key in question_keys(queries)], index=queries.index)
-        left.append(_counted(queries[~is_whole], UNANSWERED))
-        queries = queries[is_whole]
+        whole = per_question.index[per_question.to_numpy() == of_language.to_numpy()]
+        queries = _kept(queries, _is_in(queries, whole), UNANSWERED, left)
     if queries.empty:
         raise UsageError("no question is left; ask for fewer words, or look at the answers")
     if rules.questions is not None:
         drawn = choose_questions(queries, None, rules.questions, rules.seed)
-        is_in = pd.Series(question_keys(queries), index=queries.index).isin(question_keys(drawn))
-        if rules.others:
-            is_in = ~is_in
-        left.append(_counted(queries[~is_in], DRAWN if rules.others else NOT_DRAWN))
-        queries = queries[is_in]
+        is_in = _is_in(queries, question_keys(drawn)) ^ rules.others
+        queries = _kept(queries, is_in, DRAWN if rules.others else NOT_DRAWN, left)
         if queries.empty:
             raise UsageError("all questions are drawn, so there are no others; draw fewer")
     kept = _with_questions(arena, queries)
@@ -241,9 +234,17 @@ def _filled(hard: pd.DataFrame, easy: pd.DataFrame, rules: QuestionRules) -> pd.
     return pd.Index(drawn)
 
 
-def _in(table: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
-    keys = set(question_keys(queries))
-    return table[np.array([key in keys for key in question_keys(table)], np.bool_)]
+def _is_in(table: pd.DataFrame, keys: Iterable[QuestionKey]) -> npt.NDArray[np.bool_]:
+    known = set(keys)
+    return np.array([key in known for key in question_keys(table)], np.bool_)
+
+
+def _kept(
+    queries: pd.DataFrame, is_in: npt.NDArray[np.bool_], reason: str, left: list[pd.DataFrame]
+) -> pd.DataFrame:
+    """Return the questions kept; the others are counted with their reason."""
+    left.append(_counted(queries[~is_in], reason))
+    return queries[is_in]
 
 
 def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
@@ -251,8 +252,10 @@ def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
     return replace(
         kept,
         queries=queries.reset_index(drop=True),
-        answers=_in(kept.answers, queries).reset_index(drop=True),
-        judgments=_in(kept.judgments, queries).reset_index(drop=True),
+        **{
+            name: table[_is_in(table, question_keys(queries))].reset_index(drop=True)
+            for name, table in (("answers", kept.answers), ("judgments", kept.judgments))
+        },
     )
 
 

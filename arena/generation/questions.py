@@ -173,14 +173,6 @@ class TimeDependence:
         return set(question_keys(self.labels[self.labels["label"] == label]))
 
 
-@dataclass(frozen=True, slots=True)
-class TimeLabel:
-    """What is read from a reply of the filter: ``yes`` or ``no``, and why."""
-
-    label: str
-    rationale: str
-
-
 def time_dependence(
     queries: pd.DataFrame,
     time_filter: TimeFilter,
@@ -208,15 +200,15 @@ def time_dependence(
     labels = [
         (None, reply.reason, reply.detail, reply.key)
         if reply.value is None
-        else (reply.value.label, None, reply.value.rationale, reply.key)
+        else (reply.value[0], None, reply.value[1], reply.key)
         for reply in asked.replies
     ]
     told = pd.DataFrame(labels, columns=["label", "reason", "detail", "key"], dtype=object)
     return TimeDependence(queries[QUESTION_KEY].reset_index(drop=True).join(told), asked.usage)
 
 
-def read_label(completion: Completion) -> TimeLabel:
-    """Read the last ``<label>`` of a reply, outside of thoughts.
+def read_label(completion: Completion) -> tuple[str, str]:
+    """Read the last ``<label>`` of a reply, outside of thoughts, and the rationale.
 
     Raises:
         UnparsableError: If there is none, or it is neither yes nor no.
@@ -229,4 +221,4 @@ def read_label(completion: Completion) -> TimeLabel:
     if label not in _LABELS:
         raise UnparsableError(f"the label is {label!r}; expected yes or no")
     rationales = _RATIONALE.findall(text)
-    return TimeLabel(label, rationales[-1].strip() if rationales else "")
+    return label, rationales[-1].strip() if rationales else ""

@@ -147,40 +147,30 @@ def summarize_generation(
         usage=asked.usage,
         filter_usage=None if told is None else told.usage,
         warnings=(
-            *_cut_off_warning(cut_off),
-            *_passages_warning(without_passages),
-            *_fitted_warning(fitted, system),
-            *_thoughts_warning(answers),
+            *_warnings(system, answers, cut_off, without_passages, fitted),
             *_version_warning(system, there),
         ),
     )
 
 
-def _cut_off_warning(cut_off: int) -> Iterator[str]:
+def _warnings(
+    system: LlmSystem, answers: pd.DataFrame, cut_off: int, without_passages: int, fitted: int
+) -> Iterator[str]:
+    thinking = sum(_THOUGHTS.search(text) is not None for text in answers["answer"])
     if cut_off:
-        answers = count_of(cut_off, "answer")
-        yield f"{answers} cut off at the most tokens of an answer; allow for more"
-
-
-def _passages_warning(without_passages: int) -> Iterator[str]:
+        cut = count_of(cut_off, "answer")
+        yield f"{cut} cut off at the most tokens of an answer; allow for more"
     if without_passages:
         yield f"{count_of(without_passages, 'question')} asked without any passage"
-
-
-def _fitted_warning(fitted: int, system: LlmSystem) -> Iterator[str]:
     if fitted:
         yield (
             f"the passages of {count_of(fitted, 'question')} were trimmed further, to prompts of "
             f"{system.prompt.context_tokens} tokens"
         )
-
-
-def _thoughts_warning(answers: pd.DataFrame) -> Iterator[str]:
-    count = sum(_THOUGHTS.search(text) is not None for text in answers["answer"])
-    if count:
+    if thinking:
         yield (
-            f"{count_of(count, 'answer')} with thoughts of a reasoning model; have the server keep "
-            "them apart"
+            f"{count_of(thinking, 'answer')} with thoughts of a reasoning model; have the server "
+            "keep them apart"
         )
 
 

@@ -1,4 +1,4 @@
-"""Pairwise judging by LLMs: prompts, verdicts, order, panels."""
+"""Judging by LLMs: which pairs, prompts, verdicts, panels; one loop."""
 
 import lazy_loader as lazy
 

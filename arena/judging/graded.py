@@ -58,7 +58,7 @@ GRADED_PROMPTS = MappingProxyType[GradedForm, ReplaceablePrompt](
     {
         "pointwise": ReplaceablePrompt(
             "pointwise",
-            "A mark from 1 to 5 for one answer: judge --form pointwise",
+            "A mark from 1 to 5 for one answer: judge with form = pointwise",
             "the last [[4]], or Rating: 4; 1 to 5",
             {
                 **SHOWN_QUESTION,
@@ -69,7 +69,7 @@ GRADED_PROMPTS = MappingProxyType[GradedForm, ReplaceablePrompt](
         ),
         "listwise": ReplaceablePrompt(
             "listwise",
-            "An order of all answers to a question: judge --form listwise",
+            "An order of all answers to a question: judge with form = listwise",
             "the last [[2 > 1 = 3]], or [2] > [1] > [3]; every number once",
             {
                 **SHOWN_QUESTION,
@@ -215,19 +215,6 @@ class GradedPrompt:
         return read_order(text)
 
 
-@dataclass(frozen=True)
-class GradedPairs:
-    """What came of pairs.
-
-    Attributes:
-        pairs: Pairs, each with its winner, or the reason why there is none, and what is odd.
-        usage: Calls, tokens, and failures of marks or orders by reason.
-    """
-
-    pairs: list[tuple[PairKey, Reply[Winner], tuple[str, ...]]]
-    usage: Usage
-
-
 def judge_graded(
     arena: Arena,
     prompt: GradedPrompt,
@@ -236,7 +223,7 @@ def judge_graded(
     llm: Llm,
     stage: str = "",
     progress: Progress | None = None,
-) -> GradedPairs:
+) -> tuple[list[tuple[PairKey, Reply[Winner], tuple[str, ...]]], Usage]:
     """Ask for marks or orders, and make verdicts of them.
 
     A pair has no verdict where one of its marks, or its order, has none.
@@ -249,6 +236,10 @@ def judge_graded(
         llm: Who is asked, with which store and budget.
         stage: Name that is passed to ``progress``.
         progress: Called with the stage, the prompts done, and all.
+
+    Returns:
+        The pairs, each with its winner, or the reason why there is none, and what is odd; and
+        calls, tokens, and failures of marks or orders by reason.
 
     Raises:
         UsageError: If the settings or the template cannot be used.
@@ -265,16 +256,22 @@ def judge_graded(
     )
     places: dict[tuple[QuestionKey, ShownAnswer], Reply[int]] = {}
     for group, reply in asked:
-        for number, one in enumerate(group.answers):
-            places[group.question, one] = _place(reply, number, len(group.answers))
-        if reply.value is not None and len(reply.value) != len(group.answers):
+        named, shown = reply.value, len(group.answers)
+        if named is not None and len(named) != shown:
             asked.usage.count_failure(UNPARSABLE, 1)
+            detail = f"the order names {len(named)} answers; there are {shown}"
+            reply, named = replace(reply, value=None, reason=UNPARSABLE, detail=detail), None
+        for number, one in enumerate(group.answers):
+            place = None if named is None else named[number]
+            places[group.question, one] = Reply(
+                place, reply.reason, reply.detail, reply.key, reply.from_store
+            )
     found = []
     for key in pair_keys(left.table):
-        shown = [ShownAnswer.of(texts, key[:2], system, prompt.show) for system in key[2:]]
-        first, second = (places[key[:2], each] for each in shown)
-        found.append((key, _winner(first, second), prompt.flags([each.text for each in shown])))
-    return GradedPairs(found, asked.usage)
+        both = [ShownAnswer.of(texts, key[:2], system, prompt.show) for system in key[2:]]
+        first, second = (places[key[:2], each] for each in both)
+        found.append((key, _winner(first, second), prompt.flags([each.text for each in both])))
+    return found, asked.usage
 
 
 def graded_requests(
@@ -290,23 +287,9 @@ def _content(answer: ShownAnswer) -> tuple[str, str]:
     return answer.text, repr(answer.passages)
 
 
-def _place(reply: Reply[tuple[int, ...]], number: int, count: int) -> Reply[int]:
-    """Return the place of one of so many texts."""
-    if reply.value is None:
-        return Reply(None, reply.reason, reply.detail, reply.key, reply.from_store)
-    if len(reply.value) != count:
-        detail = f"the order names {len(reply.value)} answers; there are {count}"
-        return Reply(None, UNPARSABLE, detail, reply.key, reply.from_store)
-    return Reply(reply.value[number], None, "", reply.key, reply.from_store)
-
-
 def _winner(one: Reply[int], other: Reply[int]) -> Reply[Winner]:
-    for reply in (one, other):
-        if reply.value is None:
-            return Reply(None, reply.reason, reply.detail, reply.key, reply.from_store)
-    if one.value is None or other.value is None:
-        raise AssertionError("both have a place")
-    winner: Winner = "tie"
-    if one.value != other.value:
-        winner = "a" if one.value < other.value else "b"
-    return Reply(winner, None, "", one.key, one.from_store)
+    winner: Winner | None = None
+    if one.value is not None and other.value is not None:
+        winner = "tie" if one.value == other.value else "a" if one.value < other.value else "b"
+    told = other if one.value is not None and other.value is None else one
+    return Reply(winner, told.reason, told.detail, told.key, told.from_store)

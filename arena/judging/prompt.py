@@ -114,7 +114,7 @@ PAIRWISE_PROMPTS = MappingProxyType[VerdictForm, ReplaceablePrompt](
         ),
         "logprobs": ReplaceablePrompt(
             "pairwise-letter",
-            "The same, in one token: judge --verdict logprobs",
+            "The same, in one token: judge with verdict = logprobs",
             "the likeliest of the letters A, B, C as the first token",
             VARIABLES,
             "arena.judging",

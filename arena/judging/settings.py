@@ -8,17 +8,18 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError
-from arena.llm.settings import Address, LlmSettings
+from arena.llm.settings import LlmSettings, listed_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.arena import Arena
+    from arena.judging.asking import LlmJudge
     from arena.judging.choosing.adaptive import AdaptivePlan
-    from arena.judging.choosing.drawn import ChosenPairs
+    from arena.judging.choosing.drawn import ChosenPairs, PairChooser
     from arena.judging.graded import GradedPrompt
-    from arena.judging.judge import LlmJudge
     from arena.judging.prompt import PairwisePrompt
+    from arena.llm.usage import Budget
 
 
 def _number_of_pairs(value: object) -> object:
@@ -27,12 +28,6 @@ def _number_of_pairs(value: object) -> object:
     if isinstance(value, str) and value.isdecimal() and int(value) > 0:
         return int(value)
     raise PydanticCustomError("pairs", "give all, adaptive, or a number of pairs a question")
-
-
-def _names(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(name.strip() for name in value.split(",") if name.strip())
-    return tuple(value) if isinstance(value, list) else value
 
 
 class JudgingSettings(LlmSettings):
@@ -48,40 +43,28 @@ class JudgingSettings(LlmSettings):
     budget: int | None = Field(
         default=None,
         ge=1,
-        description="With --pairs adaptive: pairs judged in all, those of earlier runs included.",
+        description="With pairs adaptive: pairs judged in all, those of earlier runs included.",
     )
     until: str | None = Field(
         default=None,
-        description="With --pairs adaptive: stop when every language's ranking is known so well: "
+        description="With pairs adaptive: stop when every language's ranking is known so well: "
         "first=0.95 (probability that the leader is best), pairs=0.2 (all neighbors decided, or "
         "tied within so many logits), width=0.5 (of the widest 90% interval, in logits).",
     )
     prior: str | None = Field(
         default=None,
-        description="With --pairs adaptive: board folder that says what to expect of the systems: "
+        description="With pairs adaptive: board folder that says what to expect of the systems: "
         "by its surrogate or, of a first board, by how far answers agree.",
     )
-    panel: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+    panel: Annotated[tuple[str, ...], BeforeValidator(listed_names)] = Field(
         default=(), description="Further models, comma-separated, that judge the same."
-    )
-    aggregate: Literal["majority", "dawid-skene"] = Field(
-        default="majority",
-        description="The panel's verdict: that of most judges (majority), or of all, weighed by "
-        "how reliable they are (dawid-skene).",
     )
     both_orders: bool | None = Field(
         default=None,
         description="Ask every pair in both orders, twice the calls; the default, except of a "
         "judge that the arena has verdicts of in one order.",
     )
-    repeats: int = Field(
-        default=1,
-        ge=1,
-        le=1000,
-        description="Times each call is made; one verdict by most replies, and how often they "
-        "differ.",
-    )
-    languages: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+    languages: Annotated[tuple[str, ...], BeforeValidator(listed_names)] = Field(
         default=(), description="Comma-separated languages; all by default."
     )
     form: Literal["pairwise", "pointwise", "listwise"] = Field(
@@ -104,15 +87,10 @@ class JudgingSettings(LlmSettings):
         description="Jinja template in the place of the prompt; 'prompts' lists its variables.",
     )
     longest_answer: int | None = Field(
-        default=None, ge=1, description="Characters to show of what a system wrote; all."
+        default=None, ge=1, description="Truncate answers to so many characters."
     )
     longest_passage: int | None = Field(
-        default=None, ge=1, description="Characters of a passage to show; all."
-    )
-    store: Address | None = Field(
-        default=None,
-        description="SQLite file that keeps every reply; judging.sqlite in the folder if not "
-        "given.",
+        default=None, ge=1, description="Truncate passages to so many characters."
     )
 
     seed: int = Field(default=0, ge=0, description="Seed of everything random.")
@@ -121,10 +99,10 @@ class JudgingSettings(LlmSettings):
     def judge(self) -> str:
         """Name in the ``judge`` column; the panel's, where there is one."""
         from arena.judging.graded import judge_name
-        from arena.judging.panel.aggregation import panel_name
+        from arena.judging.panel import PANEL_JUDGE
 
         if self.panel:
-            return panel_name(self.aggregate)
+            return PANEL_JUDGE
         return self.name or judge_name(self.located().model, self.form)
 
     def llm_judge(self, prompt: PairwisePrompt | GradedPrompt | None = None) -> LlmJudge:
@@ -136,11 +114,9 @@ class JudgingSettings(LlmSettings):
         Raises:
             UsageError: If no model is named, or a setting or the template cannot be used.
         """
-        from arena.judging.judge import LlmJudge
+        from arena.judging.asking import LlmJudge
 
-        return LlmJudge(
-            self.located(), self.verdict, prompt or self._prompt(), self.name, self.repeats
-        )
+        return LlmJudge(self.located(), self.verdict, prompt or self._prompt(), self.name)
 
     def llm_judges(self) -> list[LlmJudge]:
         """Return the judge and the others of its panel, if there is one; see ``llm_judge``."""
@@ -155,61 +131,75 @@ class JudgingSettings(LlmSettings):
         if self.form == "pairwise":
             return pairwise_prompt(self.template, self.verdict, *cuts, self.show)
         if self.both_orders:
-            raise UsageError("both orders are asked of pairs; leave --both-orders out, or --form")
+            raise UsageError("both orders are asked of pairs; leave `both_orders` out, or `form`")
         asked = GRADED_PROMPTS[self.form]
         template = asked.packaged() if self.template is None else asked.read(self.template)
         return GradedPrompt(self.form, template, *cuts, self.show, self.seed)
 
-    def adaptive_plan(self, prior: pd.DataFrame | None = None) -> AdaptivePlan:
-        """Return what may be asked as verdicts come.
+    def pair_chooser(
+        self,
+        arena: Arena,
+        prior: pd.DataFrame | None = None,
+        failed: pd.DataFrame | None = None,
+        calls: Budget | None = None,
+    ) -> PairChooser:
+        """Choose what to judge: now, or as verdicts come.
 
         Args:
-            prior: Columns ``language, system, rating, standard_error``; see ``AdaptivePlan``.
+            arena: Questions, answers, and the judgments there are.
+            prior: What is expected of systems; see ``AdaptivePlan``.
+            failed: Pairs that earlier runs got no verdict on; see ``lasting_failures``.
+            calls: The budget of calls.
+
+        Raises:
+            UsageError: If settings contradict each other, or there is nothing to judge.
+        """
+        if self.pairs != "adaptive":
+            return self.choose_pairs(arena)
+        from arena.judging.choosing.adaptive import AdaptivePairs
+
+        names = [judge.judge for judge in self.llm_judges()]
+        return AdaptivePairs(arena, names, self.adaptive_plan(prior), failed, calls)
+
+    def adaptive_plan(self, prior: pd.DataFrame | None = None) -> AdaptivePlan:
+        """Return what may be asked as verdicts come.
 
         Raises:
             UsageError: If nothing says when to stop, or pairs are to be asked in both orders.
         """
         from arena.judging.choosing.adaptive import AdaptivePlan
-        from arena.planning.stopping import Precision
+        from arena.judging.choosing.stopping import Precision
 
-        if self.both_orders:
-            raise UsageError("adaptive pairs are asked in one order; leave --both-orders out")
+        if self.both_orders or self.form != "pairwise":
+            raise UsageError(
+                "adaptive pairs are asked one by one and in one order; leave `form` pairwise and "
+                "`both_orders` out"
+            )
         until = None if self.until is None else Precision.parse(self.until)
         limits = (self.budget, until, prior, self.questions)
-        return AdaptivePlan(*limits, self.languages, self.seed, self.max_calls)
-
-    def asks_both_orders(self, arena: Arena) -> bool:
-        """Tell whether every pair is asked in both orders, where the settings leave it open."""
-        from arena.judging.pairs import pair_keys
-
-        if self.both_orders is not None:
-            return self.both_orders
-        name = self.model_copy(update={"panel": ()}).judge
-        own = set(pair_keys(arena.judgments[arena.judgments["judge"] == name]))
-        turned = {(language, query_id, b, a) for language, query_id, a, b in own}
-        return self.form == "pairwise" and (not own or not own.isdisjoint(turned))
+        return AdaptivePlan(*limits, self.languages, self.seed, self.show)
 
     def choose_pairs(self, arena: Arena) -> ChosenPairs:
         """Choose what to judge, before any verdict; see ``arena.judging.choose_pairs``.
+
+        Every pair is asked in both orders where the settings leave it open, except of a judge
+        that the arena has verdicts of in one order.
 
         Raises:
             UsageError: If pairs are to be chosen as verdicts come, or a limit is for these alone.
         """
         from arena.judging.choosing.drawn import choose_pairs
+        from arena.judging.pairs import pair_keys
 
         if self.pairs == "adaptive":
-            raise UsageError(
-                "adaptive pairs are chosen as verdicts come: by surrogate-arena judge, or "
-                "judge_adaptively in Python"
-            )
+            raise UsageError("adaptive pairs are chosen as verdicts come, not beforehand")
         if any(limit is not None for limit in (self.budget, self.until, self.prior)):
             raise UsageError("`budget`, `until` and `prior` are for `pairs` adaptive")
-        return choose_pairs(
-            arena,
-            self.questions,
-            self.pairs,
-            self.asks_both_orders(arena),
-            self.languages,
-            self.seed,
-            self.show,
-        )
+        both_orders = self.both_orders
+        if both_orders is None:
+            name = self.model_copy(update={"panel": ()}).judge
+            own = set(pair_keys(arena.judgments[arena.judgments["judge"] == name]))
+            turned = {(language, query_id, b, a) for language, query_id, a, b in own}
+            both_orders = self.form == "pairwise" and (not own or not own.isdisjoint(turned))
+        limits = (self.questions, self.pairs, both_orders)
+        return choose_pairs(arena, *limits, self.languages, self.seed, self.show)

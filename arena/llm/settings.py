@@ -111,6 +111,13 @@ def _secret_in(value: object, name: str = "") -> str | None:
     return None
 
 
+def listed_names(value: object) -> object:
+    """Split a comma-separated text, and take a list, as fields that hold names do."""
+    if isinstance(value, str):
+        return tuple(name.strip() for name in value.split(",") if name.strip())
+    return tuple(value) if isinstance(value, list) else value
+
+
 Address = Annotated[str, AfterValidator(_without_password)]
 Server = Annotated[str, AfterValidator(_server)]
 Variable = Annotated[str, AfterValidator(_name_of_variable)]

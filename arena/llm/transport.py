@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -28,9 +27,9 @@ from arena.llm.replies import (
 from arena.llm.settings import EMBEDDINGS, LlmSettings, Request
 
 MOST_BYTES = 32 * 2**20
-"""Most bytes of an answer that are read, unpacked if it comes compressed."""
-PACKED: Mapping[str, int] = {"gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
-"""How answers may come compressed, with zlib's number for it."""
+"""Most bytes of an answer that are read."""
+PLAIN = "identity"
+"""How answers are asked for: not compressed, so that none grows beyond the bound as it is read."""
 
 _FILTER_CODES = ("content_filter", "content_policy", "ResponsibleAIPolicyViolation", "moderation")
 _CONTEXT_SIGNS = ("context_length", "context length", "context window", "maximum context", "n_ctx")
@@ -94,7 +93,7 @@ async def open_server(settings: LlmSettings, api_key: str) -> AsyncIterator[Serv
         base_url=settings.base_url,
         timeout=settings.timeout_s,
         max_retries=0,  # ours are counted, and wait as one for a server that asks to
-        default_headers={"accept-encoding": ", ".join(PACKED)},
+        default_headers={"accept-encoding": PLAIN},
         http_client=openai.DefaultAioHttpClient(event_hooks={"response": [_bound]}),
     ) as client:
         yield ServerTransport(client, settings, api_key)
@@ -112,42 +111,27 @@ async def _bound(response: httpx2.Response) -> None:
         secured = (here.scheme, there.scheme) == ("http", "https")
         if there.host != here.host or (there.port != here.port and not secured):
             raise _OtherHostError(f"{there.scheme}://{there.netloc.decode(errors='replace')}")
-    packed = response.headers.pop("content-encoding", "identity").strip().lower()
-    if packed not in ("identity", *PACKED):
+    packed = response.headers.get("content-encoding", PLAIN).strip().lower()
+    if packed != PLAIN:
         raise MalformedAnswerError(f"the answer is packed as {packed}, which was not asked for")
-    response.stream = _Bounded(response.stream, PACKED.get(packed))
+    response.stream = _Bounded(response.stream)
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The body of an answer, unpacked, up to so many bytes.
+    """The body of an answer, up to so many bytes."""
 
-    It is unpacked here, for the client unpacks a whole part at once, whatever it grows to.
-    """
-
-    def __init__(
-        self, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream, packed: int | None
-    ) -> None:
+    def __init__(self, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream) -> None:
         if not isinstance(stream, httpx2.AsyncByteStream):
             raise TypeError("an asynchronous client has asynchronous streams")
         self._stream = stream
-        self._unpacker = None if packed is None else zlib.decompressobj(packed)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for part in self._stream:
-            content = self._unpacked(part, MOST_BYTES - size + 1)
-            size += len(content)
+            size += len(part)
             if size > MOST_BYTES:
                 raise MalformedAnswerError(f"the answer is longer than {MOST_BYTES} bytes")
-            yield content
-
-    def _unpacked(self, part: bytes, most: int) -> bytes:
-        if self._unpacker is None:
-            return part
-        try:
-            return self._unpacker.decompress(part, most)
-        except zlib.error as error:
-            raise MalformedAnswerError(f"the answer cannot be unpacked ({error})") from None
+            yield part
 
     async def aclose(self) -> None:
         await self._stream.aclose()

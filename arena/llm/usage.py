@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from arena.data.errors import DataError, UsageError
-from arena.data.files import utf8_bytes
+from arena.data.files import small_file
 from arena.data.schema import validation_problems
 from arena.data.wording import count_of
 from arena.llm.replies import OVER_BUDGET
@@ -52,7 +52,7 @@ def read_prices(path: Path | str) -> dict[str, Price]:
     if not path.is_file():
         raise UsageError(f"there is no file of prices at {path}")
     try:
-        return TypeAdapter(dict[str, Price]).validate_json(utf8_bytes(path))
+        return TypeAdapter(dict[str, Price]).validate_json(small_file(path))
     except ValidationError as error:
         hint = 'write {"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}'
         raise DataError(validation_problems(error, path.name, None, lambda _: hint)) from error

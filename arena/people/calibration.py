@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit, logit
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
@@ -30,7 +28,6 @@ from arena.statistics.bootstrap import percentile_interval, resampled_sums
 Floats = npt.NDArray[np.float64]
 
 FOLDS = 5
-BINS = 10
 RESAMPLES = 2000
 MOST_CERTAIN = 0.01
 """Scores nearer to 0 or 1 than this count as this near: no number of labels supports more."""
@@ -47,12 +44,11 @@ class Calibration:
     Attributes:
         judge: Whose verdicts are calibrated.
         reference: To whose: people, or other judges, by their mean.
-        method: ``platt`` or ``isotonic``.
         pairs: Pairs of answers that both judged.
         questions: Questions of these.
-        errors: Brier score, log loss and calibration error of scores as they are and calibrated,
-            and the difference with its 95% interval by the bootstrap over questions (below 0 is
-            better): ``ERROR_COLUMNS``. Calibrated values are cross-fitted by question.
+        errors: Brier score and log loss of scores as they are and calibrated, and the difference
+            with its 95% interval by the bootstrap over questions (below 0 is better):
+            ``ERROR_COLUMNS``. Calibrated values are cross-fitted by question.
         association: Mean of (2 s - 1)(2 y - 1) over pairs, s the judge's score and y people's: 1
             where they always agree and are sure, 0 where one says nothing of the other.
         low: Lower bound of its 95% interval by the bootstrap over questions.
@@ -66,7 +62,6 @@ class Calibration:
 
     judge: str
     reference: tuple[str, ...]
-    method: str
     pairs: int
     questions: int
     errors: pd.DataFrame
@@ -118,15 +113,13 @@ def calibrate(
     judgments: pd.DataFrame,
     judge: str,
     reference: Sequence[str],
-    method: str = "platt",
     seed: int = 0,
 ) -> Calibration:
     """Calibrate a judge's verdicts to people's.
 
     Platt's scaling has one number here, the slope of the logit (sides being arbitrary, there is no
-    intercept), with his smoothed targets (Platt, 1999); isotonic regression (Zadrozny and Elkan,
-    2002) any rising curve, for which some 1,000 labels are needed (Niculescu-Mizil and Caruana,
-    2005). Errors are those of predictions for questions that the calibration has not seen.
+    intercept), with his smoothed targets (Platt, 1999). Errors are those of predictions for
+    questions that the calibration has not seen.
 
     Ratings from calibrated verdicts are those of people as far as the judge's verdicts tell, and
     nearer to 0 the less they tell. Their intervals take the calibration as known.
@@ -136,19 +129,17 @@ def calibrate(
             the judge told them, ``probability_a, probability_b``.
         judge: Whose verdicts to calibrate.
         reference: Judges that are the truth, such as people; their mean counts.
-        method: ``platt`` or ``isotonic``.
         seed: Seed of the bootstrap.
 
     Raises:
-        UsageError: If there is no such judge or method, it is among the reference, or the two
+        UsageError: If there is no such judge, it is among the reference, or the two
             share pairs on fewer than two questions.
     """
-    fit = METHODS[checked_choice(method, METHODS, "method")]
     present = sorted(set(judgments["judge"]))
     for name in (judge, *reference):
         checked_choice(name, present, "judge")
     if judge in reference or not reference:
-        raise UsageError(f"{judge} cannot be calibrated to itself, nor to nobody")
+        raise UsageError(f"{judge} needs another judge as the reference")
     scores = pair_scores(judgments[judgments["judge"] == judge])
     labels = pair_scores(judgments[judgments["judge"].isin(list(reference))])
     both = scores.merge(labels.rename(columns={"score": "label"}), on=QUESTION_PAIR)
@@ -160,8 +151,8 @@ def calibrate(
             "a calibration needs two at least, and some fifty labeled pairs to be of use"
         )
     score, label = both["score"].to_numpy(np.float64), both["label"].to_numpy(np.float64)
-    fitted = _cross_fitted(fit, score, label, groups)
-    final = fit(score, label)
+    fitted = _cross_fitted(score, label, groups)
+    final = _platt(score, label)
     whole = scores.assign(calibrated=final(scores["score"].to_numpy(np.float64)))
     labeled = both[QUESTION_PAIR].assign(cross=fitted)
     joined = whole.merge(labeled, on=QUESTION_PAIR, how="left")
@@ -176,7 +167,6 @@ def calibrate(
     return Calibration(
         judge=judge,
         reference=tuple(reference),
-        method=method,
         pairs=len(both),
         questions=len(names),
         errors=_errors(score, fitted, label, groups, seed),
@@ -221,37 +211,16 @@ def _platt(score: Floats, label: Floats) -> Fitted:
     return lambda values: np.asarray(expit(slope * _logits(values)), dtype=np.float64)
 
 
-def _isotonic(score: Floats, label: Floats) -> Fitted:
-    """Fit a rising curve to the labels and their mirror image."""
-    model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-    model.fit(np.concatenate([score, 1.0 - score]), np.concatenate([label, 1.0 - label]))
-
-    def predict(values: Floats) -> Floats:
-        both = (model.predict(values) + 1.0 - model.predict(1.0 - values)) / 2.0
-        return np.asarray(np.clip(both, MOST_CERTAIN, 1.0 - MOST_CERTAIN), dtype=np.float64)
-
-    return predict
-
-
-METHODS = MappingProxyType({"platt": _platt, "isotonic": _isotonic})
-"""How scores are mapped, by name."""
-
-
 def _logits(score: Floats) -> Floats:
     return np.asarray(logit(np.clip(score, MOST_CERTAIN, 1.0 - MOST_CERTAIN)), dtype=np.float64)
 
 
-def _cross_fitted(
-    fit: Callable[[Floats, Floats], Fitted],
-    score: Floats,
-    label: Floats,
-    groups: npt.NDArray[np.intp],
-) -> Floats:
+def _cross_fitted(score: Floats, label: Floats, groups: npt.NDArray[np.intp]) -> Floats:
     """Calibrate every pair by the labels of other questions."""
     folds = GroupKFold(min(FOLDS, len(np.unique(groups))))
     fitted = np.empty(len(score))
     for train, held in folds.split(score, groups=groups):
-        fitted[held] = fit(score[train], label[train])(score[held])
+        fitted[held] = _platt(score[train], label[train])(score[held])
     return fitted
 
 
@@ -271,38 +240,21 @@ def _errors(
     score: Floats, fitted: Floats, label: Floats, groups: npt.NDArray[np.intp], seed: int
 ) -> pd.DataFrame:
     """Measure errors before and after, with the difference's interval over questions."""
-    parts = [_error_sums(values, label, groups) for values in (score, fitted)]
-    width = parts[0].shape[1]
-    sums = np.hstack(parts)
-    before, after = (_error_values(part.sum(axis=0, keepdims=True))[0] for part in parts)
+    losses = np.column_stack([_losses(score, label), _losses(fitted, label), np.ones(len(score))])
+    sums = np.zeros((int(groups.max()) + 1, losses.shape[1]))
+    np.add.at(sums, groups, losses)
+    before, after = losses[:, :2].mean(axis=0), losses[:, 2:4].mean(axis=0)
     drawn = resampled_sums(sums, RESAMPLES, generator(seed, "calibration"))
-    apart = _error_values(drawn[:, width:]) - _error_values(drawn[:, :width])
-    rows = []
-    for index, name in enumerate(("brier_score", "log_loss", "calibration_error")):
-        low, high = percentile_interval(apart[:, index])
-        values = (before[index], after[index], after[index] - before[index], low, high)
-        rows.append([name, *map(float, values)])
+    apart = (drawn[:, 2:4] - drawn[:, :2]) / drawn[:, 4:]
+    rows = [
+        (name, before[at], after[at], after[at] - before[at], *percentile_interval(apart[:, at]))
+        for at, name in enumerate(("brier_score", "log_loss"))
+    ]
     return pd.DataFrame(rows, columns=ERROR_COLUMNS)
 
 
-def _error_sums(values: Floats, label: Floats, groups: npt.NDArray[np.intp]) -> Floats:
-    """Sum losses by question: count, Brier, log loss, then bins' counts and what is missing."""
+def _losses(values: Floats, label: Floats) -> Floats:
+    """Return the squared error and the log loss of each pair, shape (N, 2)."""
     sure = np.clip(values, MOST_CERTAIN, 1.0 - MOST_CERTAIN)
-    brier = (values - label) ** 2
     loss = -(label * np.log(sure) + (1.0 - label) * np.log1p(-sure))
-    # of a pair and its mirror image, the gaps are equal with opposite signs: bins of |s - 1/2|
-    sign = np.where(values >= 0.5, 1.0, -1.0)
-    bins = np.minimum((np.abs(values - 0.5) * 2 * BINS).astype(int), BINS - 1)
-    gaps = np.zeros((len(values), BINS))
-    gaps[np.arange(len(values)), bins] = sign * (values - label)
-    columns = np.column_stack([np.ones(len(values)), brier, loss, gaps])
-    sums = np.zeros((int(groups.max()) + 1, columns.shape[1]))
-    np.add.at(sums, groups, columns)
-    return sums
-
-
-def _error_values(sums: Floats) -> Floats:
-    """Return Brier score, log loss and expected calibration error, shape (R, 3)."""
-    count = sums[:, :1]
-    error = np.abs(sums[:, 3:]).sum(axis=1, keepdims=True)
-    return np.asarray(np.hstack([sums[:, 1:3], error]) / count)
+    return np.column_stack([(values - label) ** 2, loss])

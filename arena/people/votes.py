@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
+from arena.data.files import small_file
 from arena.data.rows import read_rows
 from arena.data.schema import JUDGMENTS, QUESTION_KEY, validation_problems
 from arena.people.ballot import MOST_PAIRS, pairs_by_id
@@ -143,7 +144,7 @@ def read_votes(path: Path) -> VoteFile:
     try:
         if suffix == ".csv":
             return VoteFile.model_validate(_of_csv(path))
-        return VoteFile.model_validate_json(path.read_bytes())
+        return VoteFile.model_validate_json(small_file(path))
     except ValidationError as error:
         raise DataError(validation_problems(error, path.name, None, lambda _: _HINT)) from error
 

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
-from arena.data.schema import ADAPTIVE, CHOSEN, SOFT, SOFT_COLUMNS, WINNERS
+from arena.data.schema import ADAPTIVE, CHOSEN, QUESTION_KEY, SOFT, SOFT_COLUMNS, WINNERS
 from arena.rating.pairs import (
     OUTCOMES,
     POINTS_OF_A,
@@ -72,7 +72,7 @@ class Battles:
         covariates: npt.NDArray[np.float64] | None = None,
         systems: Sequence[str] = (),
     ) -> Battles:
-        """Take in judgments of one judge.
+        """Take in judgments of one judge; copies of others count once (``copies_of_others``).
 
         Args:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
@@ -89,8 +89,9 @@ class Battles:
         """
         if judgments.empty:
             raise UsageError("there are no judgments to count")
-        judgments, position, weight = spread(judgments)
-        covariates = None if covariates is None else covariates[position]
+        single = ~copies_of_others(judgments)
+        judgments, position, weight = spread(judgments[single])
+        covariates = None if covariates is None else covariates[single][position]
         winner = _outcomes(judgments)
         side_a, names_a = pd.factorize(judgments["system_a"])
         side_b, names_b = pd.factorize(judgments["system_b"])
@@ -288,6 +289,31 @@ class Battles:
     def items(self) -> JudgedItems:
         """Outcomes by pair and question, a pair's first system being the one first by name."""
         return self.by_question.items
+
+
+def copies_of_others(judgments: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Tell which judgments are copies of others, as of a file that was joined twice.
+
+    A copy has the question, sides, judge and winner of another. Where a judge contradicts itself
+    somewhere it was asked more than once, and all it said is its own.
+
+    Returns:
+        Shape (N,); nobody's where questions have no ids.
+    """
+    if "query_id" not in judgments:
+        return np.zeros(len(judgments), dtype=np.bool_)
+    asked = [*QUESTION_KEY, "system_a", "system_b", "judge"]
+    asked = [name for name in asked if name in judgments]
+    said = [name for name in ("winner", *SOFT_COLUMNS) if name in judgments]
+    same = judgments.duplicated([*asked, *said]).to_numpy()
+    if not same.any():
+        return np.asarray(same)
+    again = judgments.duplicated(asked).to_numpy() & ~same
+    by = [name for name in ("language", "judge") if name in judgments]
+    if not by:
+        return np.asarray(same & (not again.any()))
+    varied = pd.Series(again, judgments.index).groupby([judgments[name] for name in by])
+    return np.asarray(same & ~varied.transform("any").to_numpy(bool))
 
 
 def points_of_a(judgments: pd.DataFrame) -> pd.Series:

@@ -11,14 +11,12 @@ own. Inside, parameters and counts have a column a replicate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import csc_array, diags_array, eye_array
-from scipy.sparse.linalg import cg
 
 from arena.data.errors import ArenaError, UsageError, checked_choice
 from arena.rating.likelihoods import (
@@ -53,8 +51,6 @@ MOST_SHARED_STEPS = 60
 LONGEST_STEP = 5.0
 HALVINGS = 40
 SINGULAR = 1e-12
-LARGEST_DENSE = 3_000
-"""With more systems, equations are solved by conjugate gradients."""
 REPLICATE_PAIRS = 2_000_000
 """Counts (replicates x pairs) fitted at a time."""
 CACHED_ENTRIES = 65_536
@@ -99,6 +95,19 @@ class BradleyTerryFit:
 
 
 @dataclass(frozen=True)
+class NormalPrior:
+    """Independent normal ratings of S systems.
+
+    Attributes:
+        means: Shape (S,).
+        precisions: One over their variances, above 0, shape (S,).
+    """
+
+    means: Floats
+    precisions: Floats
+
+
+@dataclass(frozen=True)
 class PenalizedLikelihood:
     """Penalized likelihoods of R replicates.
 
@@ -109,12 +118,14 @@ class PenalizedLikelihood:
         pairs: Which systems meet.
         covariates: Of each pair's logit, shape (P, C); a position effect is a column of ones.
         ridge: Precision of the prior on coefficients and tau.
+        known: What else is known of the coefficients; then it is no ridge that they have.
     """
 
     likelihood: Likelihood
     pairs: Pairs
     covariates: Floats
     ridge: float
+    known: NormalPrior | None = None
 
     @property
     def linear(self) -> int:
@@ -123,15 +134,11 @@ class PenalizedLikelihood:
 
     def take(self, columns: Columns) -> PenalizedLikelihood:
         """Keep some replicates."""
-        return PenalizedLikelihood(
-            self.likelihood.take(columns), self.pairs, self.covariates, self.ridge
-        )
+        return replace(self, likelihood=self.likelihood.take(columns))
 
     def pooled(self) -> PenalizedLikelihood:
         """Average over replicates."""
-        return PenalizedLikelihood(
-            self.likelihood.pooled(), self.pairs, self.covariates, self.ridge
-        )
+        return replace(self, likelihood=self.likelihood.pooled())
 
     def parts(self, parameters: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats]:
         """Split parameters into the logits of (some) pairs, shape (P, R), and tau, shape (R,)."""
@@ -154,11 +161,18 @@ class PenalizedLikelihood:
         """Gradient of the loss, shape (K, R)."""
         by_logit, by_tie = self._score(parameters)
         gradient = -self.collect(by_logit)
-        systems = self.pairs.n_systems
-        gradient[:systems] += self.ridge * parameters[:systems]
+        apart, precisions = self._from_prior(parameters)
+        gradient[: self.pairs.n_systems] += precisions * apart
         if by_tie is None:
             return gradient
         return np.vstack([gradient, self.ridge * parameters[-1] - by_tie])
+
+    def _from_prior(self, parameters: Floats) -> tuple[Floats, Floats | float]:
+        """Return how far coefficients are from the prior's means, (S, R), and its precisions."""
+        theta = parameters[: self.pairs.n_systems]
+        if self.known is None:
+            return theta, self.ridge
+        return theta - self.known.means[:, None], self.known.precisions[:, None]
 
     def _score(self, parameters: Floats) -> tuple[Floats, Floats | None]:
         """First derivatives of the log-likelihood by logits, (P, R), and by tau, (R,)."""
@@ -179,12 +193,11 @@ class PenalizedLikelihood:
 
     def loss(self, parameters: Floats) -> Floats:
         """Penalized negative log-likelihood, shape (R,)."""
-        penalty = (parameters[: self.pairs.n_systems] ** 2).sum(axis=0)
+        apart, precisions = self._from_prior(parameters)
+        penalty = (precisions * apart**2).sum(axis=0)
         if self.likelihood.has_tie_parameter:
-            penalty = penalty + parameters[-1] ** 2
-        return np.asarray(
-            self.likelihood.loss(*self.parts(parameters)) + 0.5 * self.ridge * penalty
-        )
+            penalty = penalty + self.ridge * parameters[-1] ** 2
+        return np.asarray(self.likelihood.loss(*self.parts(parameters)) + 0.5 * penalty)
 
     def information(self, parameters: Floats) -> Floats:
         """Expected information of one replicate with the prior's, shape (K, K).
@@ -196,13 +209,16 @@ class PenalizedLikelihood:
         """
         information = self.likelihood.information(*self.parts(parameters))
         systems = self.pairs.n_systems
-        matrix = self.unpenalized(information)
+        matrix = self._unpenalized(information)
+        if self.known is not None:
+            matrix[:systems, :systems] += np.diag(self.known.precisions)
+            return matrix
         matrix[:systems, :systems] += 1.0 / systems
         penalized = np.r_[:systems, self.linear : len(matrix)]
         matrix[penalized, penalized] += self.ridge
         return matrix
 
-    def unpenalized(self, moments: Information) -> Floats:
+    def _unpenalized(self, moments: Information) -> Floats:
         """Sum second moments of pairs, each of shape (P, 1), to those of parameters, (K, K)."""
         logit, cross, tie = moments.logit, moments.cross, moments.tie
         systems = self.pairs.n_systems
@@ -224,10 +240,6 @@ class PenalizedLikelihood:
         Raises:
             LinAlgError: If it is singular.
         """
-        systems = self.pairs.n_systems
-        if systems > LARGEST_DENSE and self.linear == systems and len(parameters) == systems:
-            weights = self.likelihood.information(*self.parts(parameters)).logit[:, 0]
-            return _conjugate_gradients(self.pairs, weights, self.ridge)
         matrix = self.information(parameters)
         factor = cho_factor(matrix)
         if (np.diag(factor[0]) ** 2 <= SINGULAR).any():
@@ -242,20 +254,6 @@ class PenalizedLikelihood:
         return np.array(
             [is_strongly_connected(self.pairs, *sides) for sides in zip(won.T, lost.T, strict=True)]
         )
-
-
-def _conjugate_gradients(pairs: Pairs, weights: Floats, ridge: float) -> Solver:
-    scaled = pairs.incidence.multiply(weights[None]).tocsr()
-    precision = max(ridge, SINGULAR) * eye_array(pairs.n_systems)
-    matrix = csc_array(scaled @ pairs.incidence.T + precision)
-    preconditioner = diags_array(1.0 / matrix.diagonal())
-
-    def solve(right: Floats) -> Floats:
-        columns = [cg(matrix, column, rtol=1e-10, M=preconditioner)[0] for column in right.T]
-        solution = np.column_stack(columns)
-        return np.asarray(solution - solution.mean(axis=0))
-
-    return solve
 
 
 @dataclass(frozen=True)
@@ -387,6 +385,15 @@ def _shortened(problem: PenalizedLikelihood, parameters: Floats, move: Floats) -
             break
         move = move / 2
     return move
+
+
+def climb(problem: PenalizedLikelihood, start: Floats) -> Floats:
+    """Find the maximum of one replicate's likelihood, from parameters of shape (K,).
+
+    Raises:
+        ConvergenceError: If there is none.
+    """
+    return _newton(problem, start[:, None].astype(np.float64))[:, 0]
 
 
 def fit_bradley_terry(

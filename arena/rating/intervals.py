@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
-from scipy.stats import t as student
+from scipy.special import ndtr, stdtr, stdtrit
 
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
@@ -141,7 +140,7 @@ def bootstrap(
     if questions < 2:  # resamples of one question are all alike
         return Uncertainty.unknown(replicates.shape[1], model.covariates.shape[1])
     larger = questions / (questions - 1)
-    quantile = float(student.ppf((1 + LEVEL) / 2, questions - 1))
+    quantile = float(stdtrit(questions - 1, (1 + LEVEL) / 2))
     outside = 100 * float(ndtr(-quantile * np.sqrt(larger)))
     low, high = percentile_intervals(replicates, (outside, 100 - outside))
     errors = np.concatenate([fit.effects for fit in fits]).std(axis=0, ddof=1)
@@ -207,5 +206,5 @@ def distinguishable(coefficients: Floats, covariance: Floats, freedom: float = n
     # An error of 0 is that of exact ratings, which differ wherever they are not the same.
     score = np.divide(gap, error, out=np.where(gap > 0, np.inf, 0.0), where=error != 0)
     different = np.zeros((len(coefficients), len(coefficients)), dtype=np.bool_)
-    different[first, second] = holm_adjusted(2 * student.sf(score, freedom)) <= 1 - LEVEL
+    different[first, second] = holm_adjusted(2 * stdtr(freedom, -score)) <= 1 - LEVEL
     return np.asarray(different | different.T)

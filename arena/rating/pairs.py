@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from arena.rating.likelihoods import Counts
-from arena.statistics.bootstrap import bootstrap_weights, exponential_sums
+from arena.statistics.bootstrap import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -261,7 +261,8 @@ class WinCounts:
 
     def _reweighted(self, size: int, random: np.random.Generator) -> Counts:
         parts = (self.totals.wins, self.totals.losses, self.totals.ties)
-        return Counts(*(exponential_sums(part[:, 0], size, random) for part in parts))
+        shape = (len(self.pairs), size)
+        return Counts(*(random.standard_gamma(part, shape) for part in parts))
 
     @property
     def is_strongly_connected(self) -> bool:

@@ -20,7 +20,8 @@ from scipy.special import expit, log_expit, softmax
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import ConvergenceError
+from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, climb
+from arena.rating.likelihoods import Counts, HalfTies
 from arena.rating.pairs import JudgedItems, Pairs
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_QUANTILE
@@ -34,9 +35,6 @@ SPREAD_PRECISIONS = (0.1, 0.25, 0.6, 1.5, 4.0)
 TRUST = (1.0, 0.25, 0.0625)
 """Factors of stated precisions, by how much ratings may differ more than stated."""
 LOG_SPREAD = 1.0
-TOLERANCE = 1e-8
-MOST_STEPS = 100
-LONGEST_STEP = 2.0
 DRAWS = 4_000
 PRIOR_COLUMNS = ("language", "system", "rating", "standard_error")
 
@@ -79,6 +77,23 @@ class BattleLikelihood:
         """Gradient of the logarithm, shape (S,)."""
         won, met = self.items.totals
         return self.pairs.sums(won - met * self.expected(ratings))
+
+    def mode(self, prior: NormalPrior, effect: float = 1.0, start: Floats | None = None) -> Floats:
+        """Find the most probable ratings, shape (S,).
+
+        Args:
+            prior: What is known of the systems.
+            effect: Design effect; the likelihood is to the power of one over it.
+            start: Ratings to climb from.
+
+        Raises:
+            ConvergenceError: If there is no mode.
+        """
+        won, met = (total[:, None] / effect for total in self.items.totals)
+        counts = HalfTies(Counts(won, met - won, np.zeros_like(won)))
+        nothing = np.zeros((len(self.pairs), 0))
+        problem = PenalizedLikelihood(counts, self.pairs, nothing, 0.0, prior)
+        return climb(problem, prior.means if start is None else start)
 
     def information(self, ratings: Floats) -> Floats:
         """Of the battles as if they were independent, shape (S, S)."""
@@ -134,17 +149,13 @@ def mean_design_effect(effects: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class RatingPrior:
-    """What is known of S systems before they meet: independent normal ratings.
+class RatingPrior(NormalPrior):
+    """What is known of S systems before they meet.
 
     Attributes:
-        means: Logits, shape (S,); 0 where nothing is known.
-        precisions: One over their variances, above 0, shape (S,).
-        informed: Whether something is known of a system, shape (S,).
+        informed: Whether something is known of a system, shape (S,); else its mean is 0.
     """
 
-    means: Floats
-    precisions: Floats
     informed: npt.NDArray[np.bool_]
 
     @classmethod
@@ -204,17 +215,20 @@ class RatingPrior:
 
 @dataclass(frozen=True)
 class RatingPosterior:
-    """Ratings of S systems by a prior and battles.
+    """Ratings of S systems by what is known of them, and verdicts.
 
     Attributes:
         systems: The systems.
-        ratings: Logits, centered on 0, shape (S,).
+        ratings: Logits, shape (S,).
         covariance: What is not known of them, shape (S, S).
+        shares: How much of each rating rests on the system's own verdicts, shape (S,): by how
+            much it moves where these move by 1; 0 without any.
     """
 
     systems: tuple[str, ...]
     ratings: Floats
     covariance: Floats
+    shares: Floats
 
     @property
     def standard_errors(self) -> Floats:
@@ -250,21 +264,23 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     systems = battles.systems
     known = RatingPrior.flat(len(systems), 1.0) if prior is None else prior
     likelihood = BattleLikelihood(battles.items)
-    alone = _mode(likelihood, known, 1.0)
+    alone = likelihood.mode(known)
     effect = mean_design_effect(likelihood.design_effects(alone, known.precisions))
-    ratings, covariances, evidence = [], [], []
+    ratings, covariances, evidence, own = [], [], [], []
     for each, weight in _priors(known):
-        mode = _mode(likelihood, each, effect)
+        mode = likelihood.mode(each, effect)
         precision = _precision(likelihood, mode, each, effect)
         ratings.append(mode - mode.mean())
-        covariances.append(_centered(np.asarray(np.linalg.inv(precision))))
+        spread = np.asarray(np.linalg.inv(precision))
+        own.append(1.0 - each.precisions * np.diag(spread))
+        covariances.append(_centered(spread))
         found = likelihood.value(mode) / effect + _log_prior(each, mode, precision)
         evidence.append(found + weight)
     shares = softmax(evidence)
     mean = shares @ np.array(ratings)
     apart = np.array(ratings) - mean
     covariance = np.tensordot(shares, np.array(covariances), 1) + (apart.T * shares) @ apart
-    return RatingPosterior(systems, mean, covariance)
+    return RatingPosterior(systems, mean, covariance, shares @ np.array(own))
 
 
 def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
@@ -279,20 +295,6 @@ def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
         for spread in spreads
         for factor in factors
     ]
-
-
-def _mode(likelihood: BattleLikelihood, prior: RatingPrior, effect: float) -> Floats:
-    """Climb to the most probable ratings, shape (S,)."""
-    ratings = prior.means.copy()
-    for _ in range(MOST_STEPS):
-        uphill = likelihood.slope(ratings) / effect
-        uphill -= prior.precisions * (ratings - prior.means)
-        step = np.linalg.solve(_precision(likelihood, ratings, prior, effect), uphill)
-        length = float(np.abs(step).max())
-        ratings = ratings + min(1.0, LONGEST_STEP / max(length, TOLERANCE)) * step
-        if length < TOLERANCE:
-            return np.asarray(ratings)
-    raise ConvergenceError(f"ratings by a prior did not converge in {MOST_STEPS} steps")
 
 
 def _precision(

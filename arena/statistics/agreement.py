@@ -1,43 +1,225 @@
-"""Agreement of raters: Gwet's AC1 and AC2, Cohen's and Fleiss' kappa, Krippendorff's alpha."""
+"""Agreement of raters: Gwet's AC1, Cohen's and Fleiss' kappa, Krippendorff's alpha, percent."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from arena.data.errors import UsageError, checked_choice
-from arena.statistics.raters import (
-    DEFAULT_RESAMPLING,
-    NO_PAIRS,
-    Coefficient,
-    FloatArray,
-    ItemSums,
-    RatedItems,
-    Resampling,
-    Weights,
-    agreement_weights,
-    estimate,
-    quotient,
-)
+from arena.data.errors import UsageError
+from arena.data.seeds import generator
+from arena.statistics.bootstrap import percentile_interval, resampled_sums
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Label: TypeAlias = str | int | float
+
+MISSING = -1
+"""Code of a rating that was not given."""
+NO_RATINGS = "there are no ratings"
+NO_PAIRS = "no item has two ratings"
+ONE_CATEGORY = "only one category was chosen, so agreement by chance is certain"
+
+
+@dataclass(frozen=True)
+class RatedItems:
+    """Who rated what how.
+
+    Attributes:
+        codes: Place of each rating among the categories, shape (items, raters); ``MISSING`` where
+            a rater did not rate an item.
+        categories: What could be chosen, in order.
+    """
+
+    codes: IntArray
+    categories: tuple[Label, ...]
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """How often each item got each category, shape (items, categories)."""
+        places = np.arange(len(self.categories))
+        return np.asarray((self.codes[:, :, None] == places).sum(axis=1), dtype=np.int64)
+
+    @cached_property
+    def given(self) -> IntArray:
+        """Number of ratings of each item, shape (items,)."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.int64)
+
+    @property
+    def items(self) -> int:
+        """Number of items, those without a rating among them."""
+        return len(self.codes)
+
+    @property
+    def raters(self) -> int:
+        """Number of columns, whether or not anything stands in them."""
+        return int(self.codes.shape[1])
+
+    @property
+    def items_with_pairs(self) -> int:
+        """Number of items with two ratings or more: only these can show agreement."""
+        return int((self.given >= 2).sum())
+
+    @property
+    def used_categories(self) -> int:
+        """Number of categories that were chosen at all."""
+        return int(self.counts.any(axis=0).sum())
+
+
+def code_ratings(
+    rows: Sequence[Sequence[Label | None]], categories: Sequence[Label] | None = None
+) -> RatedItems:
+    """Code ratings.
+
+    Args:
+        rows: The ratings of each item; None and NaN are missing. A shorter row is filled up with
+            missing ratings. Raters are interchangeable: a column need not be
+            the same person in every row.
+        categories: All that could be chosen, in order; those that were chosen, sorted, if left out.
+
+    Raises:
+        UsageError: If a rating is none of the categories, the categories are repeated, or they
+            cannot be sorted because numbers and texts are mixed.
+    """
+    cleaned = [[None if _is_missing(label) else label for label in row] for row in rows]
+    known = _sorted_labels(cleaned) if categories is None else tuple(categories)
+    if len(set(known)) < len(known):
+        raise UsageError("a category is given twice; give each once")
+    places: dict[Hashable, int] = {category: place for place, category in enumerate(known)}
+    width = max(map(len, cleaned), default=0)
+    codes = np.full((len(cleaned), width), MISSING, dtype=np.int64)
+    for item, row in enumerate(cleaned):
+        for rater, label in enumerate(row):
+            if label is not None:
+                codes[item, rater] = _place(label, places)
+    return RatedItems(codes, known)
+
+
+def _place(label: Label, places: dict[Hashable, int]) -> int:
+    if label not in places:
+        shown = ", ".join(repr(category) for category in places)
+        raise UsageError(f"the rating {label!r} is none of the categories: {shown}")
+    return places[label]
+
+
+def _sorted_labels(rows: Sequence[Sequence[Label | None]]) -> tuple[Label, ...]:
+    found = {label for row in rows for label in row if label is not None}
+    numbers = [label for label in found if not isinstance(label, str)]
+    texts = [label for label in found if isinstance(label, str)]
+    if numbers and texts:
+        raise UsageError(
+            "some ratings are numbers and some are texts; give the categories in order"
+        )
+    return (*sorted(numbers), *sorted(texts))
+
+
+def _is_missing(label: Label | None) -> bool:
+    return label is None or (isinstance(label, float) and math.isnan(label))
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are made: items are drawn with replacement, with all their ratings.
+
+    Attributes:
+        replicates: Number of draws; 0 for no interval.
+        level: Share of the replicates that the interval holds.
+        seed: Seed of the draws.
+    """
+
+    replicates: int = 1000
+    level: float = 0.95
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.replicates < 0 or not 0 < self.level < 1:
+            raise UsageError("give 0 replicates or more, and a level between 0 and 1")
+
+
+DEFAULT_RESAMPLING = Resampling()
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient of agreement.
+
+    Attributes:
+        name: Such as ``Gwet's AC1``.
+        value: The coefficient; NaN where it is not defined.
+        low: Lower end of its percentile interval; NaN without one.
+        high: Upper end.
+        reason: Why ``value`` is NaN; None if it is a number.
+        replicates: Replicates in which the coefficient was defined: the interval is theirs.
+    """
+
+    name: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    reason: str | None = None
+    replicates: int = 0
+
+
+@dataclass(frozen=True)
+class ItemSums:
+    """A coefficient as a function of sums over items, so that resampling is a matrix product.
+
+    Attributes:
+        parts: What each item adds, shape (items, parts).
+        value: From sums of shape (replicates, parts) to coefficients of shape (replicates,), NaN
+            where undefined.
+    """
+
+    parts: FloatArray
+    value: Callable[[FloatArray], FloatArray]
+
+
+def _estimate(
+    name: str, ratings: RatedItems, sums: ItemSums, resampling: Resampling
+) -> Coefficient:
+    """Compute a coefficient and its interval."""
+    if not ratings.given.any():
+        return Coefficient(name, math.nan, reason=NO_RATINGS)
+    if not ratings.items_with_pairs:
+        return Coefficient(name, math.nan, reason=NO_PAIRS)
+    value = float(sums.value(sums.parts.sum(axis=0, keepdims=True))[0])
+    if math.isnan(value):
+        return Coefficient(name, value, reason=ONE_CATEGORY)
+    replicates = _replicates(name, sums, resampling)
+    if not len(replicates):
+        return Coefficient(name, value)
+    tail = 50 * (1 - resampling.level)
+    low, high = percentile_interval(replicates, (tail, 100 - tail))
+    return Coefficient(name, value, low, high, replicates=len(replicates))
+
+
+def _replicates(name: str, sums: ItemSums, resampling: Resampling) -> FloatArray:
+    """Return the coefficient in each replicate where it is defined."""
+    random = generator(resampling.seed, "agreement", name)
+    replicates = sums.value(resampled_sums(sums.parts, resampling.replicates, random))
+    return replicates[~np.isnan(replicates)]
+
+
+def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Divide; NaN where the divisor is 0, up to rounding."""
+    sound = np.abs(below) > 1e-12
+    return np.divide(above, below, out=np.full_like(above, np.nan), where=sound)
 
 
 def percent_agreement(
-    ratings: RatedItems, weights: Weights = "identity", resampling: Resampling = DEFAULT_RESAMPLING
+    ratings: RatedItems, resampling: Resampling = DEFAULT_RESAMPLING
 ) -> Coefficient:
     """Return the share of pairs of ratings of an item that agree, averaged over items.
 
     It is 1 where only one category was chosen; NaN without an item that has two ratings.
-
-    Raises:
-        UsageError: For unknown weights.
     """
-    parts = _parts(ratings, agreement_weights(ratings, weights))
-    sums = ItemSums(parts, lambda sums: _agreement(sums)[0])
-    return estimate("percent agreement", ratings, sums, resampling)
+    sums = ItemSums(_parts(ratings), lambda sums: _agreement(sums)[0])
+    return _estimate("percent agreement", ratings, sums, resampling)
 
 
 def gwet_ac1(ratings: RatedItems, resampling: Resampling = DEFAULT_RESAMPLING) -> Coefficient:
@@ -46,55 +228,32 @@ def gwet_ac1(ratings: RatedItems, resampling: Resampling = DEFAULT_RESAMPLING) -
     NaN where there is only one category to choose from (irrCAC gives 1 there). Where more were
     declared and all chose the same one, it is 1: ``p_e`` is 0.
     """
-    return _gwet("Gwet's AC1", ratings, "identity", resampling)
-
-
-def gwet_ac2(
-    ratings: RatedItems, weights: Weights = "ordinal", resampling: Resampling = DEFAULT_RESAMPLING
-) -> Coefficient:
-    """Return Gwet's AC2: AC1 with weights, ``p_e = sum w / (q (q - 1)) * sum pi (1 - pi)``.
-
-    Raises:
-        UsageError: For unknown weights.
-    """
-    return _gwet(f"Gwet's AC2 ({weights})", ratings, weights, resampling)
-
-
-def fleiss_kappa(
-    ratings: RatedItems, weights: Weights = "identity", resampling: Resampling = DEFAULT_RESAMPLING
-) -> Coefficient:
-    """Return Fleiss' kappa: ``(p_a - p_e) / (1 - p_e)``, ``p_e = sum w_kl pi_k pi_l``.
-
-    NaN where only one category was chosen: ``p_e`` is 1 (0 / 0, NaN in irrCAC too).
-
-    Raises:
-        UsageError: For unknown weights.
-    """
-    matrix = agreement_weights(ratings, weights)
-
-    def kappa(sums: FloatArray) -> FloatArray:
-        agreement, shares = _agreement(sums)
-        chance = np.einsum("bk,kl,bl->b", shares, matrix, shares)
-        return quotient(agreement - chance, 1 - chance)
-
-    return estimate("Fleiss' kappa", ratings, ItemSums(_parts(ratings, matrix), kappa), resampling)
-
-
-def _gwet(name: str, ratings: RatedItems, weights: Weights, resampling: Resampling) -> Coefficient:
-    matrix = agreement_weights(ratings, weights)
-    categories = len(ratings.categories)
-    pairs = categories * (categories - 1)
-    scale = float(matrix.sum()) / pairs if pairs else np.nan
+    others = len(ratings.categories) - 1
+    scale = 1 / others if others > 0 else np.nan
 
     def coefficient(sums: FloatArray) -> FloatArray:
         agreement, shares = _agreement(sums)
         chance = scale * (shares * (1 - shares)).sum(axis=1)
-        return quotient(agreement - chance, 1 - chance)
+        return _quotient(agreement - chance, 1 - chance)
 
-    return estimate(name, ratings, ItemSums(_parts(ratings, matrix), coefficient), resampling)
+    return _estimate("Gwet's AC1", ratings, ItemSums(_parts(ratings), coefficient), resampling)
 
 
-def _parts(ratings: RatedItems, weights: FloatArray) -> FloatArray:
+def fleiss_kappa(ratings: RatedItems, resampling: Resampling = DEFAULT_RESAMPLING) -> Coefficient:
+    """Return Fleiss' kappa: ``(p_a - p_e) / (1 - p_e)``, ``p_e = sum pi ** 2``.
+
+    NaN where only one category was chosen: ``p_e`` is 1 (0 / 0, NaN in irrCAC too).
+    """
+
+    def kappa(sums: FloatArray) -> FloatArray:
+        agreement, shares = _agreement(sums)
+        chance = (shares**2).sum(axis=1)
+        return _quotient(agreement - chance, 1 - chance)
+
+    return _estimate("Fleiss' kappa", ratings, ItemSums(_parts(ratings), kappa), resampling)
+
+
+def _parts(ratings: RatedItems) -> FloatArray:
     """Return, of each item: its agreement, whether it has pairs or ratings, its shares.
 
     Returns:
@@ -102,7 +261,7 @@ def _parts(ratings: RatedItems, weights: FloatArray) -> FloatArray:
     """
     counts = ratings.counts.astype(np.float64)
     given = ratings.given.astype(np.float64)
-    agreeing = (counts * (counts @ weights - 1)).sum(axis=1)
+    agreeing = (counts * (counts - 1)).sum(axis=1)
     paired = given >= 2
     agreement = np.where(paired, agreeing / np.maximum(given * (given - 1), 1), 0.0)
     shares = counts / np.maximum(given, 1)[:, None]
@@ -111,115 +270,46 @@ def _parts(ratings: RatedItems, weights: FloatArray) -> FloatArray:
 
 def _agreement(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean agreement, shape (replicates,), and the shares of the categories."""
-    return quotient(sums[:, 0], sums[:, 1]), quotient(
+    return _quotient(sums[:, 0], sums[:, 1]), _quotient(
         sums[:, 3:], np.broadcast_to(sums[:, 2:3], sums[:, 3:].shape)
     )
 
 
-def cohen_kappa(
-    ratings: RatedItems, weights: Weights = "identity", resampling: Resampling = DEFAULT_RESAMPLING
+def krippendorff_alpha(
+    ratings: RatedItems, resampling: Resampling = DEFAULT_RESAMPLING
 ) -> Coefficient:
-    """Return Cohen's kappa (1960; weighted: 1968) on the items that both raters rated.
+    """Return Krippendorff's alpha of labels: ``1 - D_o / D_e``.
 
-    ``(p_a - p_e) / (1 - p_e)``, ``p_e = sum w_kl p_k q_l`` with the shares p and q of either rater.
-    NaN where both chose one and the same category always. Items that one rater left out do not
-    count (irrCAC counts them in the shares; without missing ratings both are the same).
-
-    Raises:
-        UsageError: If there are not two raters, or for unknown weights.
+    Items with fewer than two ratings do not count. NaN where the items with pairs hold one category
+    only: ``D_e`` is 0 (the package krippendorff refuses such data, irrCAC gives NaN).
     """
-    if ratings.raters != 2:
-        raise UsageError(
-            f"Cohen's kappa is for two raters, and here are {ratings.raters}; "
-            "use Fleiss' kappa, AC1 or Krippendorff's alpha"
-        )
-    name = "Cohen's kappa" if weights == "identity" else f"Cohen's kappa ({weights})"
-    matrix = agreement_weights(ratings, weights)
-    size = len(ratings.categories)
-    both = ratings.codes[(ratings.codes >= 0).all(axis=1)]
-    if not len(both):
-        return Coefficient(name, math.nan, reason=NO_PAIRS)
-    parts = np.eye(size * size)[both[:, 0] * size + both[:, 1]]
+    counts = ratings.counts * (ratings.given >= 2)[:, None].astype(np.float64)
+    agreeing = (counts * (counts - 1)).sum(axis=1) / np.maximum(ratings.given - 1, 1)
 
-    def kappa(sums: FloatArray) -> FloatArray:
-        return kappa_of_tables(sums.reshape(-1, size, size), matrix)
+    def alpha(sums: FloatArray) -> FloatArray:
+        totals = sums[:, 1:]
+        size = totals.sum(axis=1)
+        by_chance = size**2 - (totals**2).sum(axis=1)
+        return 1 - _quotient((size - 1) * (size - sums[:, 0]), by_chance)
 
-    return estimate(name, ratings, ItemSums(parts, kappa), resampling)
+    sums = ItemSums(np.column_stack([agreeing, counts]), alpha)
+    return _estimate("Krippendorff's alpha", ratings, sums, resampling)
 
 
-def kappa_of_tables(tables: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return Cohen's kappa of tables that count what two raters said of the same items.
+def cohen_kappas(tables: FloatArray) -> FloatArray:
+    """Return Cohen's kappa (1960) of tables that count what two raters said of the same items.
 
     Args:
         tables: Items by the category of either rater, shape (N, K, K).
-        weights: Weight of each pair of categories, shape (K, K); the identity for plain kappa.
 
     Returns:
         Shape (N,); NaN without items, or where agreement by chance is certain.
     """
     totals = tables.sum(axis=(1, 2))
     joint = tables / np.where(totals > 0, totals, np.nan)[:, None, None]
-    agreement = np.einsum("bkl,kl->b", joint, weights)
-    chance = np.einsum("bk,kl,bl->b", joint.sum(axis=2), weights, joint.sum(axis=1))
-    return quotient(agreement - chance, 1 - chance)
-
-
-Level = Literal["nominal", "ordinal", "interval"]
-LEVELS: tuple[Level, ...] = get_args(Level)
-
-
-def krippendorff_alpha(
-    ratings: RatedItems, level: Level = "nominal", resampling: Resampling = DEFAULT_RESAMPLING
-) -> Coefficient:
-    """Return Krippendorff's alpha: ``1 - D_o / D_e``.
-
-    Items with fewer than two ratings do not count. ``interval`` takes categories that are numbers
-    as such, and numbers texts 1, 2, 3, … in their order. NaN where the items with pairs hold one
-    category only: ``D_e`` is 0 (the package krippendorff refuses such data, irrCAC gives NaN).
-
-    Raises:
-        UsageError: For an unknown level.
-    """
-    checked_choice(level, LEVELS, "level")
-    size = len(ratings.categories)
-    values = ratings.values
-
-    def alpha(sums: FloatArray) -> FloatArray:
-        seen = sums.reshape(-1, size, size)
-        totals = seen.sum(axis=2)
-        distances = _distances(totals, values, level)
-        observed = (seen * distances).sum(axis=(1, 2))
-        # The diagonal of the chance table does not matter: a category is at no distance of itself.
-        by_chance = totals[:, :, None] * totals[:, None, :]
-        expected = (by_chance * distances).sum(axis=(1, 2))
-        return 1 - quotient((totals.sum(axis=1) - 1) * observed, expected)
-
-    return estimate(
-        f"Krippendorff's alpha ({level})",
-        ratings,
-        ItemSums(_coincidences(ratings), alpha),
-        resampling,
-    )
-
-
-def _coincidences(ratings: RatedItems) -> FloatArray:
-    """Return the pairs of categories in each item, shape (items, categories squared)."""
-    counts = ratings.counts.astype(np.float64)
-    pairs = counts[:, :, None] * counts[:, None, :]
-    places = np.arange(counts.shape[1])
-    pairs[:, places, places] -= counts
-    others = np.maximum(ratings.given - 1, 1).astype(np.float64)
-    shares: FloatArray = pairs / others[:, None, None]
-    return shares.reshape(len(counts), len(places) ** 2)
-
-
-def _distances(totals: FloatArray, values: FloatArray, level: Level) -> FloatArray:
-    """Return squared distances of categories, shape (replicates or 1, categories, categories)."""
-    if level == "nominal":
-        return 1 - np.eye(len(values))[None]
-    # Ordinal: a category lies in the middle of its ratings, all ratings put in order.
-    places = values[None] if level == "interval" else totals.cumsum(axis=1) - totals / 2
-    return np.asarray((places[:, :, None] - places[:, None, :]) ** 2, dtype=np.float64)
+    agreement = np.trace(joint, axis1=1, axis2=2)
+    chance = (joint.sum(axis=2) * joint.sum(axis=1)).sum(axis=1)
+    return _quotient(agreement - chance, 1 - chance)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from arena.data.seeds import places_by_value
 
@@ -13,12 +12,6 @@ Integers = npt.NDArray[np.int64]
 
 INTERVAL = (2.5, 97.5)
 WEIGHTS_AT_ONCE = 4_000_000
-QUANTILES: Floats = ndtri((np.arange(4096) + 0.5) / 4096)
-"""Of the normal distribution, equally likely: much faster than drawing from it."""
-LOWEST_ROOT = 0.05
-"""Cube root of the lowest of as many quantiles of the exponential distribution."""
-DRAWS_AT_ONCE = 65_536
-"""So few stay in the cache."""
 
 
 def bootstrap_weights(
@@ -39,37 +32,6 @@ def bootstrap_weights(
     """
     even = np.full(size, 1.0 / size)
     return random.multinomial(size if drawn is None else drawn, even, size=rounds)
-
-
-def exponential_sums(numbers: npt.ArrayLike, rounds: int, random: np.random.Generator) -> Floats:
-    """Draw sums of exponential weights of units (the Bayesian bootstrap, Rubin, 1981).
-
-    The sum of n weights has a gamma distribution, drawn as the cube of a normal variable (Wilson
-    and Hilferty, 1931): its mean and variance are n to a percent for n = 1, and closer for more.
-
-    Args:
-        numbers: Number of units in each sum, shape (N,).
-        rounds: Number of resamples.
-        random: Generator of the draws.
-
-    Returns:
-        Shape (N, rounds); above 0 wherever there are units.
-    """
-    units = np.asarray(numbers, dtype=np.float64)[:, None]
-    least = np.maximum(units, 1.0)
-    spread = np.cbrt(units) / (3 * np.sqrt(least))
-    center = np.cbrt(units) * (1 - 1 / (9 * least))
-    lowest = LOWEST_ROOT * (units > 0)
-    sums = np.empty((len(units), rounds))
-    step = max(1, DRAWS_AT_ONCE // max(rounds, 1))
-    for piece in (slice(start, start + step) for start in range(0, len(units), step)):
-        shape = sums[piece].shape
-        roots = QUANTILES.take(random.integers(len(QUANTILES), size=shape, dtype=np.uint16))
-        roots *= spread[piece]
-        roots += center[piece]
-        np.maximum(roots, lowest[piece], out=roots)
-        np.multiply(roots * roots, roots, out=sums[piece])
-    return sums
 
 
 def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generator) -> Floats:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import traceback
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.data.errors import UsageError
+from arena.data.files import small_file
 from arena.data.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -48,13 +51,9 @@ class PromptTemplate:
         Raises:
             UsageError: If the template fails, such as on an attribute that a value has not.
         """
-        from jinja2 import TemplateError
-
         further = {name: values[own] for name, own in self.also if own in values}
-        try:
+        with _said_of(self.version):
             return _compiled(self.text).render({**values, **further})
-        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
-            raise UsageError(f"the template {self.version} cannot be filled: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -286,10 +285,8 @@ def read_template(
         UsageError: If there is no such file, it is no template, or it uses other variables.
     """
     path = Path(path)
-    if not path.is_file():
-        raise UsageError(f"there is no template at {path}")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = small_file(path).decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"the template {path.name} is not UTF-8 text") from error
     return _checked(path.name.removesuffix(_SUFFIX), text, variables, also)
@@ -298,16 +295,12 @@ def read_template(
 def _checked(
     name: str, text: str, variables: Collection[str], also: tuple[tuple[str, str], ...] = ()
 ) -> PromptTemplate:
-    from jinja2 import TemplateSyntaxError, meta
+    from jinja2 import meta
 
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
-    try:
+    with _said_of(name):
         used = meta.find_undeclared_variables(_environment().parse(text))
         _compiled(text)
-    except TemplateSyntaxError as error:
-        raise UsageError(
-            f"the template {name} is no Jinja template: line {error.lineno}: {error.message}"
-        ) from error
     unknown = sorted(used - set(variables))
     if unknown:
         raise UsageError(
@@ -316,6 +309,19 @@ def _checked(
         )
     # What comes from a name's end in a signature must not be mistaken for its parts.
     return PromptTemplate(f"{_UNCLEAR.sub('-', name)}@{digest}", text, also)
+
+
+@contextmanager
+def _said_of(name: str) -> Iterator[None]:
+    """Turn whatever a template raises into a sentence with its line."""
+    try:
+        yield
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == "<template>"]
+        line = getattr(error, "lineno", None) or next(iter(lines[-1:]), None)
+        place = f"template {name}" + (f", line {line}" if line else "")
+        raise UsageError(f"{place}: {error or type(error).__name__}") from error
 
 
 _UNCLEAR = re.compile(r"[\s@+|,()=]+")
@@ -331,12 +337,14 @@ def _environment() -> Environment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    return ImmutableSandboxedEnvironment(
+    environment = ImmutableSandboxedEnvironment(
         autoescape=False,  # a prompt is no HTML
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals.pop("lipsum")  # pages of text that no prompt needs
+    return environment
 
 
 CODE_DIGITS = 12

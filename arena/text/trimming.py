@@ -89,7 +89,7 @@ def read_tokenizer(path: Path | str) -> TokenizerTrimmer:
     """
     path = Path(path)
     if importlib.util.find_spec("tokenizers") is None:
-        raise MissingDependencyError("counting tokens by a tokenizer", "tokenizers", "onnx")
+        raise MissingDependencyError("counting tokens by a tokenizer", "tokenizers", "tokenizers")
     if not path.is_file():
         raise UsageError(f"there is no tokenizer at {path}")
     from tokenizers import Tokenizer

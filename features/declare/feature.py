@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from arena.text.prompts import PACKAGED, Templates
 from features.declare.sample import Missing, Sample
 
 Value = float | Missing
+Measurement = TypeVar("Measurement", bound=Callable[..., Value])
 Setting = int | str
 
 Item = tuple[str, ...]
@@ -150,8 +152,6 @@ class Feature:
         missing: Why it may have no value; every other value is a number.
         requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes
             the parameters by name.
-        prepare: Computes what many samples share, such as one identification a text, and keeps it
-            in their memo; takes the samples and the parameters by name.
         reading: What it reads from a model; None for a feature that needs none.
     """
 
@@ -163,7 +163,6 @@ class Feature:
     parameters: tuple[Parameter, ...] = ()
     missing: tuple[Missing, ...] = ()
     requirement: Callable[..., None] | None = None
-    prepare: Callable[..., None] | None = None
     reading: Reading | None = None
 
     def __str__(self) -> str:
@@ -233,11 +232,6 @@ class Feature:
         if self.requirement is not None:
             self.requirement(**self.settings)
 
-    def prepare_for(self, samples: Sequence[Sample]) -> None:
-        """Compute what many samples share, before they are measured one by one."""
-        if self.prepare is not None:
-            self.prepare(samples, **self.settings)
-
     def items(self, sample: Sample) -> tuple[Item, ...] | Missing:
         """Return what the model is to score of one answer, or why there is nothing.
 
@@ -278,3 +272,40 @@ class Feature:
         if not declared:
             raise ArenaError(f"{self} gave {value!r}, which it does not declare")
         return value
+
+
+DECLARED: dict[str, Feature] = {}
+"""Features by name, as their modules are imported."""
+
+
+def declared(
+    source: str,
+    needs: tuple[str, ...],
+    missing: tuple[Missing, ...],
+    *parameters: Parameter,
+    requirement: Callable[..., None] | None = None,
+    reading: Reading | None = None,
+    name: str = "",
+    summary: str = "",
+) -> Callable[[Measurement], Measurement]:
+    """Declare a feature by the function that measures it; ``features.FEATURES`` holds it.
+
+    Args:
+        source: See ``Feature``, as all others.
+        needs: What it looks at.
+        missing: Why it may have no value.
+        parameters: Its parameters.
+        requirement: Checks that packages are there.
+        reading: What it reads from a model.
+        name: Its name; the function's if not given.
+        summary: What it measures; the first line of the function's docstring if not given.
+    """
+
+    def declare(measurement: Measurement) -> Measurement:
+        own = name or measurement.__name__
+        line = summary or (measurement.__doc__ or "").partition("\n")[0].rstrip(".")
+        settings = (parameters, missing, requirement, reading)
+        DECLARED[own] = Feature(own, line, source, needs, measurement, *settings)
+        return measurement
+
+    return declare

@@ -17,6 +17,7 @@ from arena.data.errors import UsageError
 from arena.data.files import atomic_path
 from features.declare.feature import Feature, Item, Scores
 from features.engine.answers import Answers, Indices, Measured, item_key
+from features.engine.columns import MISSING_SUFFIX
 from features.engine.source_digest import code_digest, is_own
 
 SHORTEST_PAUSE_S = 5.0
@@ -82,7 +83,6 @@ def _read(path: Path, columns: Sequence[str] | None) -> pa.Table:
         ) from error
 
 
-MISSING_SUFFIX = ":missing"
 ANSWERS = "answers"
 
 

@@ -17,7 +17,7 @@ from arena.data.tables.frames import open_answers
 from arena.data.tables.systems import OWN_PASSAGES
 from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
-from features.engine.cache import MISSING_SUFFIX
+from features.engine.columns import MISSING_SUFFIX, ORDER
 from features.engine.measuring import Progress, measure, measure_with_models
 from features.measures.registry import (
     DEFAULT_FEATURES,
@@ -27,11 +27,6 @@ from features.measures.registry import (
 )
 from features.models.scorer import ModelOptions
 from features.text.sentences import require_sentences
-
-ORDER = ["language", "system", "query_id"]
-"""Columns that name an answer in a table of features, and their sorting."""
-
-NOT_STATED = "no reason stated"
 
 
 def extract(
@@ -110,44 +105,6 @@ def _rows(arena: Arena, answers: pd.DataFrame | Path | str | None) -> pd.DataFra
         given = open_answers(answers, arena.queries)
     columns = [*QUESTION_KEY, "system", "answer", OWN_PASSAGES]
     return given.filter(columns).sort_values([*QUESTION_KEY, "system"])
-
-
-def feature_columns(table: pd.DataFrame) -> list[str]:
-    """Return the columns of a table of features that hold features."""
-    return [
-        column
-        for column in table.columns
-        if column not in ORDER and not column.endswith(MISSING_SUFFIX)
-    ]
-
-
-def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
-    """Count the answers that lack a feature, by language and reason.
-
-    Args:
-        table: What ``extract`` returns, or a table of features without columns of reasons.
-
-    Returns:
-        Columns ``language, feature, reason, answers``; nothing for what is not missing.
-    """
-    counts = [
-        (language, feature, reason, len(rows))
-        for feature in feature_columns(table)
-        for (language, reason), rows in table.groupby([table["language"], _reasons(table, feature)])
-    ]
-    columns = ["language", "feature", "reason", "answers"]
-    order = {feature: column for column, feature in enumerate(feature_columns(table))}
-    counts.sort(key=lambda row: (row[0], order[row[1]], row[2]))
-    return pd.DataFrame(counts, columns=columns)
-
-
-def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
-    """Return why a feature is missing, row by row; missing itself where there is a value."""
-    column = f"{feature}{MISSING_SUFFIX}"
-    if column in table:
-        return table[column]
-    stated = pd.Series(NOT_STATED, index=table.index, dtype=object)
-    return stated.where(table[feature].isna(), None)
 
 
 def _table(rows: pd.DataFrame, chosen: Sequence[Feature], measured: Measured) -> pd.DataFrame:

@@ -16,8 +16,7 @@ from features.engine.answers import Answers, Measured, no_gc
 from features.engine.cache import AnswerCache, ScoreCache
 from features.engine.source_digest import source_digest
 from features.engine.workers import renew_processes, work
-from features.models import ModelOptions, load_scorer
-from features.models.scorer import AT_ENDPOINT, PROCESSOR, Scorer
+from features.models.scorer import AT_ENDPOINT, PROCESSOR, ModelOptions, Scorer
 
 CHUNK = 512
 """Answers measured together."""
@@ -82,10 +81,7 @@ def measure_chunk(answers: Answers, chosen: Sequence[Feature]) -> Measured:
 
 def _rows(answers: Answers, chosen: Sequence[Feature]) -> list[list[Value]]:
     """Measure answer by answer; the samples are gone before gc runs again."""
-    samples = answers.samples()
-    for feature in chosen:
-        feature.prepare_for(samples)
-    return [[feature.measure(sample) for feature in chosen] for sample in samples]
+    return [[feature.measure(sample) for feature in chosen] for sample in answers.samples()]
 
 
 def measure_with_models(
@@ -138,6 +134,8 @@ class ModelUse:
 
     def load(self) -> Scorer:
         """Load the model; once a process."""
+        from features.models.kinds import load_scorer
+
         return load_scorer(self.kind, self.model, self.options)
 
     def score(self, items: Sequence[Item]) -> Scores:

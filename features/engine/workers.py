@@ -1,63 +1,21 @@
-"""Where the work is done: by joblib, in processes of this machine or on a Dask or Ray cluster."""
+"""Where the work is done: by joblib, in processes of this machine or as its context says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib import Parallel, delayed, effective_n_jobs
 from joblib.externals.loky import get_reusable_executor
 from joblib.parallel import LokyBackend, get_active_backend
-
-from arena.data.errors import MissingDependencyError, UsageError, checked_choice
-
-BACKENDS = {"processes": "loky", "threads": "threading", "dask": "dask", "ray": "ray"}
-"""Names of joblib's backends, by ours."""
 
 WORTH_PROCESSES = 6.0
 """Seconds of work that processes are started for: each needs some to import what it works with."""
 
-_CLUSTERS = {"dask": "distributed", "ray": "ray"}
-
 Job = TypeVar("Job")
 Done = TypeVar("Done")
-
-
-@contextmanager
-def worker_pool(name: str, scheduler: str | None = None, jobs: int = -1) -> Iterator[None]:
-    """Have joblib work elsewhere while the context lasts: ``extract(..., n_jobs=None)``.
-
-    Args:
-        name: ``processes`` or ``threads`` of this machine, ``dask`` or ``ray``.
-        scheduler: Address of a running Dask scheduler or Ray cluster; without one, they start
-            their own on this machine.
-        jobs: Jobs at a time, -1 for all cores or all of the cluster.
-
-    Raises:
-        UsageError: If there is no backend of that name, or it takes no scheduler.
-        MissingDependencyError: If its package is not installed.
-    """
-    checked_choice(name, BACKENDS, "backend")
-    if scheduler is not None and name not in _CLUSTERS:
-        raise UsageError("a scheduler is of use to the backends dask and ray only")
-    if name in _CLUSTERS and find_spec(_CLUSTERS[name]) is None:
-        raise MissingDependencyError(f"backend {name}", _CLUSTERS[name], name)
-    with ExitStack() as stack:
-        if name == "dask":
-            client: Any = import_module("distributed").Client
-            stack.enter_context(client(scheduler))
-        elif name == "ray":
-            ray: Any = import_module("ray")
-            ray.init(address=scheduler, ignore_reinit_error=True)
-            stack.callback(ray.shutdown)
-            import_module("ray.util.joblib").register_ray()
-        stack.enter_context(parallel_config(backend=BACKENDS[name], n_jobs=jobs))
-        yield
 
 
 def work(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.text.citations import strip_citations
-from features.declare.feature import SENTENCES, Feature, Value, choice, cutoff
+from features.declare.feature import SENTENCES, Value, choice, cutoff, declared
 from features.declare.sample import (
     EMPTY_ANSWER,
     NO_CITATION,
@@ -29,24 +29,42 @@ from features.text.tokens import words
 _PART = choice("part", "output", "answer")
 
 
+_QUALITY = "MIRAGE-Bench, section 4.1, citation quality"
+_OWN = "surrogate-arena"
+_CITED = ("answer", "passages")
+_LABELED = (*_CITED, "relevance labels")
+_RETRIEVED = ("passages", "relevance labels")
+_UNJUDGED = (NO_PASSAGES, NO_RELEVANCE_LABELS, NO_RELEVANT_PASSAGE)
+_UNRETRIEVED = (SHARED_PASSAGES, *_UNJUDGED)
+
+
+@declared(_QUALITY, _LABELED, _UNJUDGED, cutoff(10), _PART)
 def citation_recall(sample: Sample, k: int, part: Part) -> Value:
-    """Return the share of relevant passages among the first k distinct citations."""
+    """Share of the relevant passages among the first k passages cited."""
     relevant = sample.question.relevant_ids
     if isinstance(relevant, Missing):
         return relevant
-    return len(relevant.intersection(sample.citations(part).ranking[:k])) / len(relevant)
+    return len(relevant.intersection(sample.citations(part).known[:k])) / len(relevant)
 
 
+@declared(
+    f"{_QUALITY}; trec_eval map_cut",
+    _LABELED,
+    _UNJUDGED,
+    cutoff(10),
+    _PART,
+)
 def citation_map(sample: Sample, k: int, part: Part) -> Value:
-    """Return the average precision at k of the distinct citations, as trec_eval's map_cut.
+    """Average precision of the first k passages cited.
 
-    An id that no passage has takes a rank and is not relevant; the sum of precisions is divided
-    by the number of relevant passages, cited or not.
+    Ids that no passage has take no rank: the method ranks the passages cited, and
+    ``invalid_citations`` counts the others. The sum of precisions is divided by the number of
+    relevant passages, cited or not.
     """
     relevant = sample.question.relevant_ids
     if isinstance(relevant, Missing):
         return relevant
-    return _average_precision(sample.citations(part).ranking[:k], relevant)
+    return _average_precision(sample.citations(part).known[:k], relevant)
 
 
 def _average_precision(ranking: Sequence[str], relevant: frozenset[str]) -> float:
@@ -57,8 +75,14 @@ def _average_precision(ranking: Sequence[str], relevant: frozenset[str]) -> floa
     return sum(precisions) / len(relevant)
 
 
+@declared(
+    f"{_QUALITY}; trec_eval set_P",
+    _LABELED,
+    (NO_PASSAGES, NO_RELEVANCE_LABELS, NO_CITATION),
+    _PART,
+)
 def citation_precision(sample: Sample, part: Part) -> Value:
-    """Return the share of the distinct citations that are relevant, as trec_eval's set_P.
+    """Share of the passages cited that are relevant.
 
     Not cut off at a rank: how many passages to cite is the system's choice. Citations of unknown
     ids and of passages without a label count as not relevant, as does every citation where no
@@ -73,26 +97,30 @@ def citation_precision(sample: Sample, part: Part) -> Value:
     return 0.0 if isinstance(relevant, Missing) else len(relevant.intersection(cited)) / len(cited)
 
 
-def distinct_citations(sample: Sample, part: Part) -> Value:
-    """Return the number of distinct passages cited."""
+@declared(_OWN, _CITED, (NO_PASSAGES,), _PART)
+def citations(sample: Sample, part: Part) -> Value:
+    """Number of distinct passages cited."""
     return float(len(sample.citations(part).known)) if sample.question.passages else NO_PASSAGES
 
 
+@declared(_OWN, _CITED, (NO_PASSAGES,), _PART)
 def invalid_citations(sample: Sample, part: Part) -> Value:
-    """Return the number of distinct ids cited that no passage has."""
+    """Number of distinct ids cited that no passage of the query has."""
     return float(len(sample.citations(part).unknown)) if sample.question.passages else NO_PASSAGES
 
 
+@declared(_OWN, _CITED, (NO_PASSAGES, NO_CITATION), _PART)
 def invalid_citation_share(sample: Sample, part: Part) -> Value:
-    """Return the share of the distinct ids cited that no passage has."""
+    """Share of the ids cited that no passage of the query has."""
     if not sample.question.passages:
         return NO_PASSAGES
     cited = sample.citations(part)
     return len(cited.unknown) / len(cited.ranking) if cited.ranking else NO_CITATION
 
 
+@declared(_OWN, ("answer", SENTENCES, "passages"), (NO_PASSAGES, NO_STATEMENTS), _PART)
 def cited_sentences(sample: Sample, part: Part) -> Value:
-    """Return the share of sentences that cite a passage of the query.
+    """Share of the sentences that cite a passage.
 
     A citation after the full stop belongs to the sentence before it; see
     ``features.text.statements``.
@@ -105,24 +133,37 @@ def cited_sentences(sample: Sample, part: Part) -> Value:
     return sum(bool(statement.cited) for statement in statements) / len(statements)
 
 
+@declared(_OWN, _CITED, (NO_PASSAGES, EMPTY_ANSWER), _PART)
 def citation_density(sample: Sample, part: Part) -> Value:
-    """Return citations of passages, repetitions included, per word."""
+    """Citations of passages, repetitions included, per word."""
     if not sample.question.passages:
         return NO_PASSAGES
     length = len(words(strip_citations(sample.part(part), sample.question.passage_ids)))
     return sample.citations(part).mentions / length if length else EMPTY_ANSWER
 
 
+@declared(
+    "surrogate-arena; trec_eval recall",
+    _RETRIEVED,
+    _UNRETRIEVED,
+    cutoff(10),
+)
 def retrieval_recall(sample: Sample, k: int) -> Value:
-    """Return the share of all relevant passages among the first k that the system was given."""
+    """Share of the relevant passages among the first k that the system retrieved."""
     relevant = _known_relevant(sample)
     if isinstance(relevant, Missing):
         return relevant
     return len(relevant.intersection(sample.question.passage_ids[:k])) / len(relevant)
 
 
+@declared(
+    "surrogate-arena; trec_eval map_cut",
+    _RETRIEVED,
+    _UNRETRIEVED,
+    cutoff(10),
+)
 def retrieval_map(sample: Sample, k: int) -> Value:
-    """Return the average precision at k of the passages that the system was given.
+    """Average precision of the first k passages that the system retrieved.
 
     Passages without a label take a rank and are not relevant.
     """
@@ -138,98 +179,3 @@ def _known_relevant(sample: Sample) -> frozenset[str] | Missing:
     if question.shared is None:
         return SHARED_PASSAGES
     return relevant_ids((*question.shared, *question.passages))
-
-
-_QUALITY = "MIRAGE-Bench, section 4.1, citation quality"
-_UNJUDGED = (NO_PASSAGES, NO_RELEVANCE_LABELS, NO_RELEVANT_PASSAGE)
-
-CITATION_RECALL = Feature(
-    name="citation_recall",
-    summary="Share of the relevant passages among the first k passages cited",
-    source=_QUALITY,
-    needs=("answer", "passages", "relevance labels"),
-    measurement=citation_recall,
-    parameters=(cutoff(10), _PART),
-    missing=_UNJUDGED,
-)
-CITATION_MAP = Feature(
-    name="citation_map",
-    summary="Average precision of the first k passages cited",
-    source=f"{_QUALITY}; trec_eval map_cut",
-    needs=("answer", "passages", "relevance labels"),
-    measurement=citation_map,
-    parameters=(cutoff(10), _PART),
-    missing=_UNJUDGED,
-)
-CITATION_PRECISION = Feature(
-    name="citation_precision",
-    summary="Share of the passages cited that are relevant",
-    source=f"{_QUALITY}; trec_eval set_P",
-    needs=("answer", "passages", "relevance labels"),
-    measurement=citation_precision,
-    parameters=(_PART,),
-    missing=(NO_PASSAGES, NO_RELEVANCE_LABELS, NO_CITATION),
-)
-RETRIEVAL_RECALL = Feature(
-    name="retrieval_recall",
-    summary="Share of the relevant passages among the first k that the system retrieved",
-    source="surrogate-arena; trec_eval recall",
-    needs=("passages", "relevance labels"),
-    measurement=retrieval_recall,
-    parameters=(cutoff(10),),
-    missing=(SHARED_PASSAGES, *_UNJUDGED),
-)
-RETRIEVAL_MAP = Feature(
-    name="retrieval_map",
-    summary="Average precision of the first k passages that the system retrieved",
-    source="surrogate-arena; trec_eval map_cut",
-    needs=("passages", "relevance labels"),
-    measurement=retrieval_map,
-    parameters=(cutoff(10),),
-    missing=(SHARED_PASSAGES, *_UNJUDGED),
-)
-CITATIONS = Feature(
-    name="citations",
-    summary="Number of distinct passages cited",
-    source="surrogate-arena",
-    needs=("answer", "passages"),
-    measurement=distinct_citations,
-    parameters=(_PART,),
-    missing=(NO_PASSAGES,),
-)
-INVALID_CITATIONS = Feature(
-    name="invalid_citations",
-    summary="Number of distinct ids cited that no passage of the query has",
-    source="surrogate-arena",
-    needs=("answer", "passages"),
-    measurement=invalid_citations,
-    parameters=(_PART,),
-    missing=(NO_PASSAGES,),
-)
-INVALID_CITATION_SHARE = Feature(
-    name="invalid_citation_share",
-    summary="Share of the ids cited that no passage of the query has",
-    source="surrogate-arena",
-    needs=("answer", "passages"),
-    measurement=invalid_citation_share,
-    parameters=(_PART,),
-    missing=(NO_PASSAGES, NO_CITATION),
-)
-CITED_SENTENCES = Feature(
-    name="cited_sentences",
-    summary="Share of the sentences that cite a passage",
-    source="surrogate-arena",
-    needs=("answer", SENTENCES, "passages"),
-    measurement=cited_sentences,
-    parameters=(_PART,),
-    missing=(NO_PASSAGES, NO_STATEMENTS),
-)
-CITATION_DENSITY = Feature(
-    name="citation_density",
-    summary="Citations of passages, repetitions included, per word",
-    source="surrogate-arena",
-    needs=("answer", "passages"),
-    measurement=citation_density,
-    parameters=(_PART,),
-    missing=(NO_PASSAGES, EMPTY_ANSWER),
-)

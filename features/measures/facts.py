@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from features.declare.feature import Feature, Value
+from features.declare.feature import Value, declared
 from features.declare.sample import (
     EMPTY_ANSWER,
     NO_CAPITALS,
@@ -41,6 +41,10 @@ _GROUPED = re.compile(
     r"[1-9][0-9]{0,2}([.,'])[0-9]{3}(?:\1[0-9]{3})*+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
 )
 _DECIMAL = re.compile(r"(?P<whole>.*[0-9])(?P<mark>[.,])(?P<fraction>[0-9]++)")
+
+
+_OWN = "surrogate-arena"
+_NEEDS = ("answer", "query", "passages")
 
 
 def numbers_in(text: str) -> list[str]:
@@ -108,8 +112,9 @@ def _is_cased(letter: str) -> bool:
     return letter.islower() or letter.isupper()
 
 
+@declared(_OWN, _NEEDS, (*NO_EVIDENCE, EMPTY_ANSWER, NO_NUMBERS), CITED_OR_ALL)
 def unsupported_numbers(sample: Sample, passages: Passages) -> Value:
-    """Return the share of the answer's distinct numbers that no passage and no question holds.
+    """Share of the answer's numbers that no passage holds.
 
     Numbers compare by value, however they are written; see ``numbers_in``.
     """
@@ -124,8 +129,11 @@ def unsupported_numbers(sample: Sample, passages: Passages) -> Value:
     return _share(numbers, numbers - _known_numbers(sample, allowed))
 
 
+@declared(
+    "surrogate-arena", _NEEDS, (*NO_EVIDENCE, EMPTY_ANSWER, NO_CAPITALS, NO_NAMES), CITED_OR_ALL
+)
 def unsupported_names(sample: Sample, passages: Passages) -> Value:
-    """Return the share of the answer's distinct names that no passage and no question holds.
+    """Share of the capitalized words within the answer's sentences that no passage holds.
 
     Names are capitalized words, see ``names_in``; in German every noun is one. In scripts without
     capitals that leaves foreign names alone. A name is held whatever its case.
@@ -174,25 +182,3 @@ def _statements(sample: Sample) -> tuple[Statement, ...]:
     if question.language != THAI:
         return sample.statements("answer")
     return cut_statements(sample.part("answer"), question.passage_ids, "en")
-
-
-_NEEDS = ("answer", "query", "passages")
-
-UNSUPPORTED_NUMBERS = Feature(
-    name="unsupported_numbers",
-    summary="Share of the answer's numbers that no passage holds",
-    source="surrogate-arena",
-    needs=_NEEDS,
-    measurement=unsupported_numbers,
-    parameters=(CITED_OR_ALL,),
-    missing=(*NO_EVIDENCE, EMPTY_ANSWER, NO_NUMBERS),
-)
-UNSUPPORTED_NAMES = Feature(
-    name="unsupported_names",
-    summary="Share of the capitalized words within the answer's sentences that no passage holds",
-    source="surrogate-arena",
-    needs=_NEEDS,
-    measurement=unsupported_names,
-    parameters=(CITED_OR_ALL,),
-    missing=(*NO_EVIDENCE, EMPTY_ANSWER, NO_CAPITALS, NO_NAMES),
-)

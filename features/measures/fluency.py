@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from arena.text.answers import ANSWER_WORDS, REASON_WORDS
-from features.declare.feature import Feature, Value
+from features.declare.feature import Value, declared
 from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
 from features.text.sentences import breaks_off
 from features.text.tokens import expected_scripts, foreign_letters, is_part_of_word, word_ngrams
@@ -92,8 +92,9 @@ LONG_RUN = 8
 """The same for characters, syllables and graphemes, where these are cut as words."""
 
 
+@declared("after Welleck et al. 2020, seq-rep-4", ("answer",), (EMPTY_ANSWER,))
 def repetition(sample: Sample) -> Value:
-    """Return the share of words in a run of words that has stood in the answer before.
+    """Share of the words in a run of four words that stood before.
 
     A run is four words, or eight where most are characters, syllables or graphemes (Chinese,
     Japanese, Korean, Thai). Case does not count. Near 1 for an answer that loops.
@@ -105,8 +106,9 @@ def repetition(sample: Sample) -> Value:
     return sum(_repeated(words, LONG_RUN if 2 * parts > len(words) else RUN)) / len(words)
 
 
+@declared("surrogate-arena", ("answer",), (EMPTY_ANSWER, NO_FULL_STOPS))
 def truncation(sample: Sample) -> Value:
-    """Return 1 if the answer ends without the mark that ends a sentence, else 0.
+    """1 if the answer ends without a full stop or the like, else 0.
 
     A bare phrase (``Paris``) ends without it too. See ``features.text.sentences`` for lists,
     quotes, code. Thai and Lao have no such mark: the script of the last letter decides.
@@ -117,8 +119,9 @@ def truncation(sample: Sample) -> Value:
     return NO_FULL_STOPS if is_broken_off is None else float(is_broken_off)
 
 
+@declared("surrogate-arena", ("answer",), (NO_LETTERS,))
 def script_mixing(sample: Sample) -> Value:
-    """Return the share of letters in scripts that the answer should not use.
+    """Share of the letters in scripts other than the language's and Latin.
 
     It may use the scripts of the language and of the question, and Latin: names and terms are
     written in Latin letters everywhere.
@@ -132,13 +135,15 @@ def script_mixing(sample: Sample) -> Value:
     return foreign / letters if letters else NO_LETTERS
 
 
+@declared("surrogate-arena", ("answer",), ())
 def markup_artifacts(sample: Sample) -> Value:
-    """Return the number of leftovers of prompts, templates and markup in the answer."""
+    """Number of leftovers of prompts, chat templates and markup."""
     return float(count_artifacts(sample.text))
 
 
+@declared("surrogate-arena", ("answer",), (EMPTY_ANSWER,))
 def unreadable_characters(sample: Sample) -> Value:
-    """Return the share of characters that are replacements, surrogates, controls or private."""
+    """Share of the characters that are controls, private or replacements."""
     text = sample.text
     return count_unreadable(text) / len(text) if text else EMPTY_ANSWER
 
@@ -154,60 +159,7 @@ def _repeated(words: Sequence[str], length: int) -> list[bool]:
     return repeated
 
 
-REPETITION = Feature(
-    name="repetition",
-    summary="Share of the words in a run of four words that stood before",
-    source="after Welleck et al. 2020, seq-rep-4",
-    needs=("answer",),
-    measurement=repetition,
-    missing=(EMPTY_ANSWER,),
-)
-TRUNCATION = Feature(
-    name="truncation",
-    summary="1 if the answer ends without a full stop or the like, else 0",
-    source="surrogate-arena",
-    needs=("answer",),
-    measurement=truncation,
-    missing=(EMPTY_ANSWER, NO_FULL_STOPS),
-)
-SCRIPT_MIXING = Feature(
-    name="script_mixing",
-    summary="Share of the letters in scripts other than the language's and Latin",
-    source="surrogate-arena",
-    needs=("answer",),
-    measurement=script_mixing,
-    missing=(NO_LETTERS,),
-)
-MARKUP_ARTIFACTS = Feature(
-    name="markup_artifacts",
-    summary="Number of leftovers of prompts, chat templates and markup",
-    source="surrogate-arena",
-    needs=("answer",),
-    measurement=markup_artifacts,
-)
-UNREADABLE_CHARACTERS = Feature(
-    name="unreadable_characters",
-    summary="Share of the characters that are controls, private or replacements",
-    source="surrogate-arena",
-    needs=("answer",),
-    measurement=unreadable_characters,
-    missing=(EMPTY_ANSWER,),
-)
-
-FLUENCY_FEATURES = (
-    *(REPETITION, TRUNCATION, SCRIPT_MIXING, MARKUP_ARTIFACTS, UNREADABLE_CHARACTERS),
-)
-
-
+@declared("surrogate-arena", ("answer",), ())
 def answer_length(sample: Sample) -> Value:
-    """Return the number of words of the answer part without citations."""
+    """Words of the answer: characters in Chinese and Japanese, syllables in Korean."""
     return float(len(sample.words))
-
-
-ANSWER_LENGTH = Feature(
-    name="answer_length",
-    summary="Words of the answer: characters in Chinese and Japanese, syllables in Korean",
-    source="surrogate-arena",
-    needs=("answer",),
-    measurement=answer_length,
-)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-from features.declare.feature import Feature, Value, choice, cutoff
+from features.declare.feature import Value, choice, cutoff, declared
 from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
@@ -32,6 +32,13 @@ Passages = Literal["cited", "all"]
 CITED_OR_ALL = choice("passages", "cited", "all")
 NO_EVIDENCE = (NO_PASSAGES, EMPTY_PASSAGES, NO_CITED_PASSAGES)
 """Why there may be no passages to hold an answer against."""
+
+
+_OWN = "surrogate-arena"
+_NEWSROOM = "Grusky et al. 2018, Newsroom"
+_NEEDS = ("answer", "passages")
+_MISSING = (*NO_EVIDENCE, EMPTY_ANSWER)
+_UNASKED = (NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER, NO_KNOWN_QUERY_WORDS)
 
 
 def passage_index(sample: Sample) -> PassageIndex:
@@ -105,8 +112,9 @@ def _passage_numbers(sample: Sample) -> dict[str, int]:
     )
 
 
+@declared(_OWN, _NEEDS, (*_MISSING, SHORT_ANSWER), cutoff(2), CITED_OR_ALL)
 def ngram_coverage(sample: Sample, k: int, passages: Passages) -> Value:
-    """Return the share of the answer's runs of k words that stand in a passage.
+    """Share of the answer's runs of k words that stand in a passage.
 
     Runs are counted as often as they occur.
     """
@@ -117,8 +125,9 @@ def ngram_coverage(sample: Sample, k: int, passages: Passages) -> Value:
     return sum(length >= k for length in lengths) / runs if runs > 0 else SHORT_ANSWER
 
 
+@declared(_OWN, _NEEDS, _MISSING, CITED_OR_ALL)
 def content_coverage(sample: Sample, passages: Passages) -> Value:
-    """Return the share of the answer's content that stands in the passages.
+    """Share of the answer's distinct words that stand in a passage, rare words first.
 
     Content is the distinct words, each weighted by its inverse document frequency among all
     passages of the question (``PassageIndex.weight``): words that most passages hold, function
@@ -135,8 +144,13 @@ def content_coverage(sample: Sample, passages: Passages) -> Value:
     return _weight(index, supported) / _weight(index, said)
 
 
+@declared(
+    _OWN,
+    ("answer", "query", "passages"),
+    _UNASKED,
+)
 def query_coverage(sample: Sample) -> Value:
-    """Return the share of the question's content that the answer takes up.
+    """Share of the question's distinct words that the answer takes up, rare words first.
 
     Content is the distinct words of the question that its passages hold, weighted as in
     ``content_coverage``; those that no passage holds are how a question is asked, or in another
@@ -156,8 +170,9 @@ def query_coverage(sample: Sample) -> Value:
     return _weight(index, [word for word in asked if word in said]) / _weight(index, asked)
 
 
+@declared(_NEWSROOM, _NEEDS, _MISSING, CITED_OR_ALL)
 def fragment_coverage(sample: Sample, passages: Passages) -> Value:
-    """Return the share of the answer's words that belong to extractive fragments.
+    """Share of the answer's words that are copied from a passage.
 
     A single word is the shortest fragment, so that this equals ``ngram_coverage@1``.
     """
@@ -165,8 +180,9 @@ def fragment_coverage(sample: Sample, passages: Passages) -> Value:
     return lengths if isinstance(lengths, Missing) else sum(lengths) / len(sample.folded_words)
 
 
+@declared(_NEWSROOM, _NEEDS, _MISSING, CITED_OR_ALL)
 def fragment_density(sample: Sample, passages: Passages) -> Value:
-    """Return the mean, over the answer's words, of the length of the fragment each belongs to.
+    """Mean length in words of the copied fragment a word of the answer belongs to.
 
     A word that is not copied belongs to a fragment of length 0.
     """
@@ -176,8 +192,9 @@ def fragment_density(sample: Sample, passages: Passages) -> Value:
     return sum(length * length for length in lengths) / len(sample.folded_words)
 
 
+@declared(_OWN, _NEEDS, _MISSING, CITED_OR_ALL)
 def longest_common_span(sample: Sample, passages: Passages) -> Value:
-    """Return the number of words of the longest run that answer and one passage share."""
+    """Words of the longest run that the answer shares with one passage."""
     lengths = matches(sample, passages)
     return lengths if isinstance(lengths, Missing) else float(max(lengths))
 
@@ -202,63 +219,3 @@ def fragments(sample: Sample, passages: Passages) -> list[int] | Missing:
 
 def _weight(index: PassageIndex, words: Iterable[str]) -> float:
     return sum(map(index.weight, words))
-
-
-_OWN = "surrogate-arena"
-_NEWSROOM = "Grusky et al. 2018, Newsroom"
-_NEEDS = ("answer", "passages")
-_MISSING = (*NO_EVIDENCE, EMPTY_ANSWER)
-
-NGRAM_COVERAGE = Feature(
-    name="ngram_coverage",
-    summary="Share of the answer's runs of k words that stand in a passage",
-    source=_OWN,
-    needs=_NEEDS,
-    measurement=ngram_coverage,
-    parameters=(cutoff(2), CITED_OR_ALL),
-    missing=(*_MISSING, SHORT_ANSWER),
-)
-CONTENT_COVERAGE = Feature(
-    name="content_coverage",
-    summary="Share of the answer's distinct words that stand in a passage, rare words first",
-    source=_OWN,
-    needs=_NEEDS,
-    measurement=content_coverage,
-    parameters=(CITED_OR_ALL,),
-    missing=_MISSING,
-)
-QUERY_COVERAGE = Feature(
-    name="query_coverage",
-    summary="Share of the question's distinct words that the answer takes up, rare words first",
-    source=_OWN,
-    needs=("answer", "query", "passages"),
-    measurement=query_coverage,
-    missing=(NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER, NO_KNOWN_QUERY_WORDS),
-)
-FRAGMENT_COVERAGE = Feature(
-    name="fragment_coverage",
-    summary="Share of the answer's words that are copied from a passage",
-    source=_NEWSROOM,
-    needs=_NEEDS,
-    measurement=fragment_coverage,
-    parameters=(CITED_OR_ALL,),
-    missing=_MISSING,
-)
-FRAGMENT_DENSITY = Feature(
-    name="fragment_density",
-    summary="Mean length in words of the copied fragment a word of the answer belongs to",
-    source=_NEWSROOM,
-    needs=_NEEDS,
-    measurement=fragment_density,
-    parameters=(CITED_OR_ALL,),
-    missing=_MISSING,
-)
-LONGEST_COMMON_SPAN = Feature(
-    name="longest_common_span",
-    summary="Words of the longest run that the answer shares with one passage",
-    source=_OWN,
-    needs=_NEEDS,
-    measurement=longest_common_span,
-    parameters=(CITED_OR_ALL,),
-    missing=_MISSING,
-)

@@ -2,51 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from importlib.util import find_spec
-from typing import Literal
 
 from arena.data.errors import MissingDependencyError
 from arena.text.citations import strip_citations
-from features.declare.feature import Feature, Value, choice
+from features.declare.feature import Value, choice, declared
 from features.declare.sample import (
     EMPTY_ANSWER,
     LANGUAGE_NOT_COVERED,
     NO_LETTERS,
     NO_REASON,
-    Memo,
-    Missing,
+    Part,
     Sample,
 )
-from features.text.language_identification import (
-    LANGID,
-    PY3LANGID,
-    Probabilities,
-    identify_many,
-    languages_of,
-)
-
-ReadPart = Literal["answer", "reason"]
-"""The answer proper, or the reason given with it."""
+from features.text.language_identification import LANGID, PY3LANGID, identify
 
 _IDENTIFIER = choice("identifier", PY3LANGID, LANGID)
-_PART = choice("part", "answer", "reason")
-
-_Known = dict[str, Probabilities | Missing]
+_PART = choice("part", "answer", "reason", "output")
 
 
-def target_language(sample: Sample, identifier: str, part: ReadPart) -> Value:
-    """Return the probability that a part is in the language of the question."""
-    return _probability(sample, sample.question.language, identifier, part)
+_MISSING = (EMPTY_ANSWER, NO_LETTERS, NO_REASON)
+_SOURCE = "MIRAGE-Bench, section 4.1, language detection"
 
 
-def english(sample: Sample, identifier: str, part: ReadPart) -> Value:
-    """Return the probability that a part is in English."""
-    return _probability(sample, "en", identifier, part)
-
-
-def require_identifier(identifier: str, part: ReadPart = "answer") -> None:  # noqa: ARG001
+def require_identifier(identifier: str, part: Part = "answer") -> None:  # noqa: ARG001
     """Check that a language identifier is installed.
 
     Raises:
@@ -56,84 +35,32 @@ def require_identifier(identifier: str, part: ReadPart = "answer") -> None:  # n
         raise MissingDependencyError("identifier=langid", identifier, LANGID)
 
 
-def prepare_languages(samples: Sequence[Sample], identifier: str, part: ReadPart) -> None:
-    """Identify the languages of many samples at once and keep them in their memos.
-
-    Args:
-        samples: Samples that are measured next; they may share a memo.
-        identifier: ``py3langid`` or ``langid``.
-        part: The part whose language is asked for.
-    """
-    waiting: dict[str, list[_Known]] = {}
-    for sample in samples:
-        text, known = _text(sample, part), _known(sample.memo, identifier)
-        if text not in known:
-            waiting.setdefault(text, []).append(known)
-    for text, identified in zip(waiting, _identified(list(waiting), identifier), strict=True):
-        for known in waiting[text]:
-            known[text] = identified
+@declared(
+    _SOURCE,
+    ("answer",),
+    (*_MISSING, LANGUAGE_NOT_COVERED),
+    _IDENTIFIER,
+    _PART,
+    requirement=require_identifier,
+)
+def target_language(sample: Sample, identifier: str, part: Part) -> Value:
+    """Probability that the answer is in the language of the question."""
+    return _probability(sample, sample.question.language, identifier, part)
 
 
-def _probability(sample: Sample, language: str, identifier: str, part: ReadPart) -> Value:
-    text, known = _text(sample, part), _known(sample.memo, identifier)
+@declared(_SOURCE, ("answer",), _MISSING, _IDENTIFIER, _PART, requirement=require_identifier)
+def english(sample: Sample, identifier: str, part: Part) -> Value:
+    """Probability that the answer is in English."""
+    return _probability(sample, "en", identifier, part)
+
+
+def _probability(sample: Sample, language: str, identifier: str, part: Part) -> Value:
+    text = sample.text
+    if part != "answer":
+        text = strip_citations(sample.part(part), sample.question.passage_ids)
     if not text:
-        return EMPTY_ANSWER if part == "answer" else NO_REASON
-    if text not in known:
-        known[text] = _identified([text], identifier)[0]
-    identified = known[text]
-    if isinstance(identified, Missing):
-        return identified
-    column = _columns(identifier).get(language)
-    return LANGUAGE_NOT_COVERED if column is None else float(identified[column])
-
-
-def _text(sample: Sample, part: ReadPart) -> str:
-    """Return a part without citations."""
-    if part == "answer":
-        return sample.text
-    return strip_citations(sample.part(part), sample.question.passage_ids)
-
-
-def _known(memo: Memo, identifier: str) -> _Known:
-    """Return what is known so far of the texts of samples that share a memo."""
-    nothing: _Known = {}
-    return memo.get(("languages", identifier), lambda: nothing)
-
-
-def _identified(texts: Sequence[str], identifier: str) -> list[Probabilities | Missing]:
-    """Return the probabilities of the languages of each text, or why there are none."""
-    written = [text for text in texts if any(map(str.isalpha, text))]
-    identified = dict(zip(written, identify_many(written, identifier), strict=True))
-    return [identified.get(text, NO_LETTERS) for text in texts]
-
-
-@lru_cache(maxsize=2)
-def _columns(identifier: str) -> Mapping[str, int]:
-    return {label: column for column, label in enumerate(languages_of(identifier))}
-
-
-_MISSING = (EMPTY_ANSWER, NO_LETTERS, NO_REASON)
-_SOURCE = "MIRAGE-Bench, section 4.1, language detection"
-
-TARGET_LANGUAGE = Feature(
-    name="target_language",
-    summary="Probability that the answer is in the language of the question",
-    source=_SOURCE,
-    needs=("answer",),
-    measurement=target_language,
-    parameters=(_IDENTIFIER, _PART),
-    missing=(*_MISSING, LANGUAGE_NOT_COVERED),
-    requirement=require_identifier,
-    prepare=prepare_languages,
-)
-ENGLISH = Feature(
-    name="english",
-    summary="Probability that the answer is in English",
-    source=_SOURCE,
-    needs=("answer",),
-    measurement=english,
-    parameters=(_IDENTIFIER, _PART),
-    missing=_MISSING,
-    requirement=require_identifier,
-    prepare=prepare_languages,
-)
+        return NO_REASON if part == "reason" else EMPTY_ANSWER
+    if not any(map(str.isalpha, text)):
+        return NO_LETTERS
+    known = sample.memo.get(("languages", identifier, text), lambda: identify(text, identifier))
+    return known.get(language, LANGUAGE_NOT_COVERED)

@@ -16,13 +16,14 @@ import numpy as np
 
 from arena.data.errors import MissingDependencyError
 from arena.text.prompts import PACKAGED
+from features.declare.asked import FLUENCY, OVERLAP, fluency_item, overlap_item
 from features.declare.feature import (
-    Feature,
     Item,
     Reading,
     Scores,
     Value,
     choice,
+    declared,
     model,
     template,
 )
@@ -36,7 +37,6 @@ from features.declare.sample import (
     Sample,
     passage_texts,
 )
-from features.models.llm_scorer import FLUENCY, OVERLAP, fluency_item, overlap_item
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""
@@ -88,33 +88,32 @@ def fluency_items(
     return (fluency_item(score, question.language, question.query, passages, text, template),)
 
 
+@declared(
+    "MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
+    ("answer", "reference answer", "LLM"),
+    (NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE, EMPTY_ANSWER, NO_RATING),
+    model(RATER),
+    _SCORE,
+    template(OVERLAP),
+    requirement=require_llm,
+    reading=Reading("llm", overlap_items),
+    name="llm_overlap",
+    summary="An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer",
+)
+@declared(
+    "MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
+    ("answer", "passages", "LLM"),
+    (EMPTY_ANSWER, NO_RATING),
+    model(RATER),
+    _SCORE,
+    _PART,
+    template(FLUENCY),
+    requirement=require_llm,
+    reading=Reading("llm", fluency_items),
+    name="llm_fluency",
+    summary="An LLM's rating, 1 to 5, of the fluency of the whole output",
+)
 def llm_rating(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Return the rating, or that there is none: a refusal, no number, one beyond 1 to 5."""
     rating = float(scores[0, 0])
     return NO_RATING if np.isnan(rating) else round(rating, _DIGITS)
-
-
-LLM_OVERLAP = Feature(
-    name="llm_overlap",
-    summary="An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer",
-    source="MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
-    needs=("answer", "reference answer", "LLM"),
-    measurement=llm_rating,
-    parameters=(model(RATER), _SCORE, template(OVERLAP)),
-    missing=(NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE, EMPTY_ANSWER, NO_RATING),
-    requirement=require_llm,
-    reading=Reading("llm", overlap_items),
-)
-LLM_FLUENCY = Feature(
-    name="llm_fluency",
-    summary="An LLM's rating, 1 to 5, of the fluency of the whole output",
-    source="MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
-    needs=("answer", "passages", "LLM"),
-    measurement=llm_rating,
-    parameters=(model(RATER), _SCORE, _PART, template(FLUENCY)),
-    missing=(EMPTY_ANSWER, NO_RATING),
-    requirement=require_llm,
-    reading=Reading("llm", fluency_items),
-)
-
-LLM_FEATURES = (LLM_OVERLAP, LLM_FLUENCY)

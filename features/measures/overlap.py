@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from rapidfuzz.distance import LCSseq
 
 from arena.data.errors import MissingDependencyError, UsageError
-from features.declare.feature import Feature, Value, choice
+from features.declare.feature import Value, choice, declared
 from features.declare.sample import (
     EMPTY_REFERENCE,
     NO_REFERENCE_ANSWER,
@@ -56,25 +56,9 @@ _ORDER = choice("order", "effective", "full")
 _TOKENS = choice("tokens", OWN, ROUGE_SCORE)
 _STEM = choice("stem", "no", "yes")
 
-
-def bleu(sample: Sample, tokenize: str, order: Order) -> Value:
-    """Return SacreBLEU of one answer divided by 100: exponential smoothing, up to four-grams.
-
-    Args:
-        sample: The answer.
-        tokenize: ``own``: words and punctuation marks, in any script; else a tokenizer of
-            sacrebleu, by its name there.
-        order: ``effective``, as ``sacrebleu.sentence_bleu`` has it: no longer n-grams than the
-            answer holds. ``full``, as a corpus of one sentence has it, by which MIRAGE-Bench's
-            features were published: an answer of fewer than four tokens scores 0.
-    """
-    cut = _tokenizer(tokenize)
-    return _score(
-        sample,
-        f"bleu {tokenize} {order}",
-        lambda text: _counted(cut(text)),
-        lambda wanted: _bleu(wanted, cut(sample.text), order),
-    )
+_SOURCE = "MIRAGE-Bench, section 4.1, answer overlap"
+_COMPARED = ("answer", "reference answer")
+_UNREFERENCED = (NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE)
 
 
 def require_tokenizer(tokenize: str, order: Order = "effective") -> None:  # noqa: ARG001
@@ -99,6 +83,34 @@ def require_tokenizer(tokenize: str, order: Order = "effective") -> None:  # noq
             )
 
 
+@declared(
+    f"{_SOURCE}; sacrebleu",
+    _COMPARED,
+    _UNREFERENCED,
+    _TOKENIZE,
+    _ORDER,
+    requirement=require_tokenizer,
+)
+def bleu(sample: Sample, tokenize: str, order: Order) -> Value:
+    """SacreBLEU of the answer against the reference answer, 0 to 1.
+
+    Args:
+        sample: The answer.
+        tokenize: ``own``: words and punctuation marks, in any script; else a tokenizer of
+            sacrebleu, by its name there.
+        order: ``effective``, as ``sacrebleu.sentence_bleu`` has it: no longer n-grams than the
+            answer holds. ``full``, as a corpus of one sentence has it, by which MIRAGE-Bench's
+            features were published: an answer of fewer than four tokens scores 0.
+    """
+    cut = _tokenizer(tokenize)
+    return _score(
+        sample,
+        f"bleu {tokenize} {order}",
+        lambda text: _counted(cut(text)),
+        lambda wanted: _bleu(wanted, cut(sample.text), order),
+    )
+
+
 @lru_cache(maxsize=len(_NEEDS) + 5)
 def _tokenizer(name: str) -> Tokenizer:
     """Return what cuts a text into tokens, as sacrebleu cuts it or our own way."""
@@ -110,13 +122,33 @@ def _tokenizer(name: str) -> Tokenizer:
     return lambda text: tokenizer(text.rstrip()).split()
 
 
-def chrf2(sample: Sample) -> Value:
-    """Return SacreBLEU's chrF2 divided by 100, on characters other than white space."""
+@declared("Popović 2015, chrF; sacrebleu", _COMPARED, _UNREFERENCED)
+def chrf(sample: Sample) -> Value:
+    """chrF2 against the reference answer, on characters, 0 to 1."""
     return _score(sample, "chrf", _chrf_against, lambda metric: _chrf(metric, sample.text))
 
 
+def require_rouge(tokens: str, stem: str = "no") -> None:
+    """Check that rouge-score is installed, where it is asked for.
+
+    Raises:
+        MissingDependencyError: If it is not.
+    """
+    if (tokens, stem) != (OWN, "no") and find_spec("rouge_score") is None:
+        feature = f"rouge_l(stem={stem},tokens={tokens})"
+        raise MissingDependencyError(feature, ROUGE_SCORE, "rouge")
+
+
+@declared(
+    f"{_SOURCE}; rouge-score",
+    _COMPARED,
+    _UNREFERENCED,
+    _TOKENS,
+    _STEM,
+    requirement=require_rouge,
+)
 def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
-    """Return the ROUGE-L F-measure (Lin, 2004).
+    """ROUGE-L F-measure against the reference answer.
 
     Args:
         sample: The answer.
@@ -133,17 +165,6 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
         cut,
         lambda wanted: rouge_l_of_words(wanted, cut(sample.text)),
     )
-
-
-def require_rouge(tokens: str, stem: str = "no") -> None:
-    """Check that rouge-score is installed, where it is asked for.
-
-    Raises:
-        MissingDependencyError: If it is not.
-    """
-    if (tokens, stem) != (OWN, "no") and find_spec("rouge_score") is None:
-        feature = f"rouge_l(stem={stem},tokens={tokens})"
-        raise MissingDependencyError(feature, ROUGE_SCORE, "rouge")
 
 
 def _rouge_tokens(text: str, tokens: str, stems: bool) -> list[str]:
@@ -230,36 +251,3 @@ def _chrf_against(reference: str) -> Metric | None:
 def _chrf(metric: Metric, answer: str) -> float:
     """Score against the reference that a metric holds."""
     return min(float(metric.corpus_score([answer], None).score) / 100, 1.0)
-
-
-_SOURCE = "MIRAGE-Bench, section 4.1, answer overlap"
-_UNREFERENCED = (NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE)
-
-BLEU_SCORE = Feature(
-    name="bleu",
-    summary="SacreBLEU of the answer against the reference answer, 0 to 1",
-    source=f"{_SOURCE}; sacrebleu",
-    needs=("answer", "reference answer"),
-    measurement=bleu,
-    parameters=(_TOKENIZE, _ORDER),
-    missing=_UNREFERENCED,
-    requirement=require_tokenizer,
-)
-ROUGE_L = Feature(
-    name="rouge_l",
-    summary="ROUGE-L F-measure against the reference answer",
-    source=f"{_SOURCE}; rouge-score",
-    needs=("answer", "reference answer"),
-    measurement=rouge_l,
-    parameters=(_TOKENS, _STEM),
-    missing=_UNREFERENCED,
-    requirement=require_rouge,
-)
-CHRF = Feature(
-    name="chrf",
-    summary="chrF2 against the reference answer, on characters, 0 to 1",
-    source="Popović 2015, chrF; sacrebleu",
-    needs=("answer", "reference answer"),
-    measurement=chrf2,
-    missing=_UNREFERENCED,
-)

@@ -9,14 +9,29 @@ questions that are made of the answer.
 from __future__ import annotations
 
 from arena.text.prompts import PACKAGED
+from features.declare.asked import (
+    EMBEDDER,
+    NO_STATEMENTS_FOUND,
+    NO_USABLE_REPLY,
+    NOT_REACHED,
+    QUESTION,
+    SENTENCES,
+    STATEMENTS,
+    VERDICTS,
+    answer_item,
+    context_item,
+    faithfulness_item,
+    from_scores,
+    named_models,
+)
 from features.declare.feature import (
-    Feature,
     Item,
     Reading,
     Scores,
     Value,
     choice,
     cutoff,
+    declared,
     model,
     template,
 )
@@ -30,22 +45,12 @@ from features.declare.sample import (
 )
 from features.measures.llm_rated import RATER, require_llm
 from features.models.model_folder import require_model
-from features.models.ragas import (
-    EMBEDDER,
-    NO_STATEMENTS_FOUND,
-    NO_USABLE_REPLY,
-    NOT_REACHED,
-    answer_item,
-    context_item,
-    faithfulness_item,
-    from_scores,
-    named_models,
-)
-from features.models.ragas_prompts import QUESTION, SENTENCES, STATEMENTS, VERDICTS
 
 QUESTIONS = 3
 
 _DIGITS = 6
+
+
 _SOURCE = "Ragas (Es et al., 2023), section 3"
 
 
@@ -86,6 +91,44 @@ def asked_answer(
     return (answer_item(k, prefix, sample.question.query, sample.text, template),)
 
 
+@declared(
+    _SOURCE,
+    ("answer", "query", "passages", "LLM"),
+    (
+        *(NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER),
+        *(NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED),
+    ),
+    model(RATER),
+    template(STATEMENTS, VERDICTS),
+    requirement=require_llm,
+    reading=Reading("ragas", grounded_answer),
+    name="ragas_faithfulness",
+    summary="Share of the answer's statements that the passages support, by an LLM",
+)
+@declared(
+    _SOURCE,
+    ("query", "passages", "sentences", "LLM"),
+    (NO_PASSAGES, EMPTY_PASSAGES, NO_USABLE_REPLY, NOT_REACHED),
+    model(RATER),
+    template(SENTENCES),
+    requirement=require_llm,
+    reading=Reading("ragas", asked_context),
+    name="ragas_context_relevance",
+    summary="Share of the passages' sentences that it takes to answer the question, by an LLM",
+)
+@declared(
+    _SOURCE,
+    ("answer", "query", "LLM", "embedding model"),
+    (EMPTY_ANSWER, NO_USABLE_REPLY, NOT_REACHED),
+    cutoff(QUESTIONS),
+    model(f"{RATER} with {EMBEDDER}"),
+    choice("prefix", "query", "none"),
+    template(QUESTION),
+    requirement=require_llm_and_embedder,
+    reading=Reading("ragas-questions", asked_answer),
+    name="ragas_answer_relevance",
+    summary="Cosine of the question and questions that an LLM makes of the answer, averaged",
+)
 def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Return the value there is, or the reason why there is none."""
     found = from_scores(scores[0])
@@ -96,48 +139,3 @@ def _passages(sample: Sample) -> tuple[str, ...] | Missing:
     if not sample.question.passages:
         return NO_PASSAGES
     return passage_texts(sample.question, sample.question.passage_ids) or EMPTY_PASSAGES
-
-
-RAGAS_FAITHFULNESS = Feature(
-    name="ragas_faithfulness",
-    summary="Share of the answer's statements that the passages support, by an LLM",
-    source=_SOURCE,
-    needs=("answer", "query", "passages", "LLM"),
-    measurement=quality,
-    parameters=(model(RATER), template(STATEMENTS.name, VERDICTS.name)),
-    missing=(
-        *(NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER),
-        *(NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED),
-    ),
-    requirement=require_llm,
-    reading=Reading("ragas", grounded_answer),
-)
-RAGAS_CONTEXT_RELEVANCE = Feature(
-    name="ragas_context_relevance",
-    summary="Share of the passages' sentences that it takes to answer the question, by an LLM",
-    source=_SOURCE,
-    needs=("query", "passages", "sentences", "LLM"),
-    measurement=quality,
-    parameters=(model(RATER), template(SENTENCES.name)),
-    missing=(NO_PASSAGES, EMPTY_PASSAGES, NO_USABLE_REPLY, NOT_REACHED),
-    requirement=require_llm,
-    reading=Reading("ragas", asked_context),
-)
-RAGAS_ANSWER_RELEVANCE = Feature(
-    name="ragas_answer_relevance",
-    summary="Cosine of the question and questions that an LLM makes of the answer, averaged",
-    source=_SOURCE,
-    needs=("answer", "query", "LLM", "embedding model"),
-    measurement=quality,
-    parameters=(
-        cutoff(QUESTIONS),
-        model(f"{RATER} with {EMBEDDER}"),
-        choice("prefix", "query", "none"),
-        template(QUESTION.name),
-    ),
-    missing=(EMPTY_ANSWER, NO_USABLE_REPLY, NOT_REACHED),
-    requirement=require_llm_and_embedder,
-    reading=Reading("ragas-questions", asked_answer),
-)
-
-RAGAS_FEATURES = (RAGAS_FAITHFULNESS, RAGAS_ANSWER_RELEVANCE, RAGAS_CONTEXT_RELEVANCE)

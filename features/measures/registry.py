@@ -3,93 +3,74 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from types import MappingProxyType
 
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.text.prompts import PACKAGED, Templates
-from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature, Setting, offer
-from features.measures.citations import (
-    CITATION_DENSITY,
-    CITATION_MAP,
-    CITATION_PRECISION,
-    CITATION_RECALL,
-    CITATIONS,
-    CITED_SENTENCES,
-    INVALID_CITATION_SHARE,
-    INVALID_CITATIONS,
-    RETRIEVAL_MAP,
-    RETRIEVAL_RECALL,
-)
-from features.measures.facts import UNSUPPORTED_NAMES, UNSUPPORTED_NUMBERS
-from features.measures.fluency import ANSWER_LENGTH, FLUENCY_FEATURES
-from features.measures.grounding import (
-    CONTENT_COVERAGE,
-    FRAGMENT_COVERAGE,
-    FRAGMENT_DENSITY,
-    LONGEST_COMMON_SPAN,
-    NGRAM_COVERAGE,
-    QUERY_COVERAGE,
-)
-from features.measures.language import ENGLISH, TARGET_LANGUAGE
-from features.measures.llm_rated import LLM_FEATURES
-from features.measures.overlap import BLEU_SCORE, CHRF, ROUGE_L
-from features.measures.ragas import RAGAS_FEATURES
-from features.measures.relevance import RELEVANCE_FEATURES, RERANKER_SCORE, SIMILARITY_FEATURES
-from features.measures.statement_support import (
-    BEST_PASSAGE_CITED,
-    CITED_PASSAGE_RANK,
-    STATEMENT_SUPPORT,
-    WEAKEST_STATEMENT,
-)
-from features.measures.support import NLI_ENTAILMENT, NLI_NEUTRAL, SUPPORT_FEATURES
-from features.models.ragas import named_models
+from features.declare.asked import named_models
+from features.declare.feature import CUTOFF, DECLARED, MODEL, TEMPLATE, Feature, Setting, offer
 
-GROUNDING_FEATURES = (
-    *(NGRAM_COVERAGE, CONTENT_COVERAGE, FRAGMENT_COVERAGE, FRAGMENT_DENSITY, LONGEST_COMMON_SPAN),
-    *(UNSUPPORTED_NUMBERS, UNSUPPORTED_NAMES, STATEMENT_SUPPORT, WEAKEST_STATEMENT),
-    *(BEST_PASSAGE_CITED, CITED_PASSAGE_RANK, QUERY_COVERAGE),
+_MODULES = (
+    *("citations", "facts", "fluency", "grounding", "language", "llm_rated", "overlap", "ragas"),
+    *("relevance", "statement_support", "support"),
+)
+for _module in _MODULES:  # each declares its features
+    import_module(f"features.measures.{_module}")
+
+
+def _features(names: str) -> tuple[Feature, ...]:
+    return tuple(DECLARED[name] for name in names.split())
+
+
+GROUNDING_FEATURES = _features(
+    "ngram_coverage content_coverage fragment_coverage fragment_density longest_common_span "
+    "unsupported_numbers unsupported_names statement_support weakest_statement "
+    "best_passage_cited cited_passage_rank query_coverage"
 )
 """How much of an answer stands in the passages."""
 
-PAPER_WITHOUT_MODELS = (
-    TARGET_LANGUAGE,
-    ENGLISH,
-    CITATION_RECALL,
-    CITATION_MAP,
-    BLEU_SCORE,
-    ROUGE_L,
+FLUENCY_FEATURES = _features(
+    "repetition truncation script_mixing markup_artifacts unreadable_characters"
+)
+SUPPORT_FEATURES = _features(
+    "nli_entailment nli_neutral nli_contradiction support_recall support_precision uncited_support"
+)
+RELEVANCE_FEATURES = _features("reranker_score")
+SIMILARITY_FEATURES = _features("similarity_reference similarity_question similarity_passages")
+LLM_FEATURES = _features("llm_overlap llm_fluency")
+RAGAS_FEATURES = _features("ragas_faithfulness ragas_answer_relevance ragas_context_relevance")
+PAPER_WITHOUT_MODELS = _features(
+    "target_language english citation_recall citation_map bleu rouge_l"
 )
 """The features of MIRAGE-Bench, section 4.1, that need no model."""
 
-PAPER_FEATURES = (
-    *PAPER_WITHOUT_MODELS,
-    *(NLI_ENTAILMENT, NLI_NEUTRAL, RERANKER_SCORE),
-    *LLM_FEATURES,
-)
+_PAPER_BY_MODELS = _features("nli_entailment nli_neutral reranker_score llm_overlap llm_fluency")
+PAPER_FEATURES = (*PAPER_WITHOUT_MODELS, *_PAPER_BY_MODELS)
 """The 11 features of MIRAGE-Bench, section 4.1: six without a model, three by models that read, and
 two by an LLM, which cost calls."""
 
-PAPER_BY_LIBRARIES = (
-    TARGET_LANGUAGE.with_settings({"identifier": "langid"}),
-    ENGLISH.with_settings({"identifier": "langid"}),
-    CITATION_RECALL,
-    CITATION_MAP,
-    BLEU_SCORE.with_settings({"tokenize": "13a", "order": "full"}),
-    ROUGE_L.with_settings({"tokens": "rouge-score", "stem": "yes"}),
-    *(NLI_ENTAILMENT, NLI_NEUTRAL, RERANKER_SCORE),
-    *LLM_FEATURES,
+_LIBRARIES: Mapping[str, Mapping[str, Setting]] = {
+    "target_language": {"identifier": "langid"},
+    "english": {"identifier": "langid"},
+    "bleu": {"tokenize": "13a", "order": "full"},
+    "rouge_l": {"tokens": "rouge-score", "stem": "yes"},
+}
+PAPER_BY_LIBRARIES = tuple(
+    feature.with_settings(_LIBRARIES.get(feature.name, {})) for feature in PAPER_FEATURES
 )
 """The same by the libraries that MIRAGE-Bench names: langid, sacrebleu and rouge-score."""
 
 DEFAULT_FEATURES = (
     *PAPER_WITHOUT_MODELS,
-    *(ANSWER_LENGTH, CITATIONS, CITATION_DENSITY, CITATION_PRECISION),
-    *(INVALID_CITATIONS, INVALID_CITATION_SHARE),
-    *(NGRAM_COVERAGE, CONTENT_COVERAGE, FRAGMENT_COVERAGE, FRAGMENT_DENSITY),
-    *(LONGEST_COMMON_SPAN, UNSUPPORTED_NUMBERS, UNSUPPORTED_NAMES, QUERY_COVERAGE),
+    *_features(
+        "answer_length citations citation_density citation_precision invalid_citations "
+        "invalid_citation_share ngram_coverage content_coverage fragment_coverage "
+        "fragment_density longest_common_span unsupported_numbers unsupported_names query_coverage"
+    ),
     *FLUENCY_FEATURES,
 )
 """Features measured unless others are asked for: cheap, without models, and in all languages with
@@ -100,7 +81,7 @@ That is all without a model but chrF, the costliest, and those that need Thai cu
 
 DETERMINISTIC_FEATURES = (
     *DEFAULT_FEATURES,
-    *(RETRIEVAL_RECALL, RETRIEVAL_MAP, CITED_SENTENCES, CHRF),
+    *_features("retrieval_recall retrieval_map cited_sentences chrf"),
     *(feature for feature in GROUNDING_FEATURES if feature not in DEFAULT_FEATURES),
 )
 """All features that need no model."""
@@ -117,16 +98,15 @@ FEATURES = MappingProxyType(
 """Every feature by name, with its default parameters."""
 
 _OF_THE_REASON = tuple(
-    feature.with_settings({"part": "reason"}) for feature in (TARGET_LANGUAGE, ENGLISH)
+    FEATURES[name].with_settings({"part": "reason"}) for name in ("target_language", "english")
 )
-
 GROUPS = MappingProxyType[str, tuple[Feature, ...]](
     {
         "default": DEFAULT_FEATURES,
         "deterministic": (*DETERMINISTIC_FEATURES, *_OF_THE_REASON),
         "paper": PAPER_FEATURES,
         "as-published": PAPER_BY_LIBRARIES,
-        "retrieval": (RETRIEVAL_RECALL, RETRIEVAL_MAP),
+        "retrieval": _features("retrieval_recall retrieval_map"),
         "grounding": GROUNDING_FEATURES,
         "fluency": FLUENCY_FEATURES,
         "llm": LLM_FEATURES,

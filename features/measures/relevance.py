@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from features.declare.feature import Feature, Item, Reading, Scores, Value, choice, model
+from features.declare.asked import EMBEDDER, cosines
+from features.declare.feature import Item, Reading, Scores, Value, choice, declared, model
 from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
@@ -18,7 +19,6 @@ from features.declare.sample import (
     Sample,
     passage_texts,
 )
-from features.models.embedder import cosines
 from features.models.model_folder import require_model
 
 RERANKER = "BAAI/bge-reranker-v2-m3"
@@ -36,32 +36,23 @@ def query_pairs(sample: Sample, part: Part) -> tuple[Item, ...] | Missing:
     return tuple((sample.question.query, text) for text in texts) or EMPTY_PASSAGES
 
 
+@declared(
+    "MIRAGE-Bench, section 4.1, reranker score",
+    ("answer", "passages", "reranker"),
+    (NO_PASSAGES, NO_CITED_PASSAGES, EMPTY_PASSAGES),
+    model(RERANKER),
+    choice("part", "output", "answer"),
+    requirement=require_model,
+    reading=Reading("reranker", query_pairs),
+)
 def reranker_score(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the reranker's score of query and passage, averaged over the passages cited.
+    """Relevance of the passages cited to the question, averaged; a logit.
 
     It is a logit, not bounded by 0 and 1. Citations are read from the whole output;
     ``part=answer`` reads those after ``##Answer:`` only.
     """
     return float(scores[:, 0].mean(dtype=np.float64))
 
-
-RERANKER_SCORE = Feature(
-    name="reranker_score",
-    summary="Relevance of the passages cited to the question, averaged; a logit",
-    source="MIRAGE-Bench, section 4.1, reranker score",
-    needs=("answer", "passages", "reranker"),
-    measurement=reranker_score,
-    parameters=(model(RERANKER), choice("part", "output", "answer")),
-    missing=(NO_PASSAGES, NO_CITED_PASSAGES, EMPTY_PASSAGES),
-    requirement=require_model,
-    reading=Reading("reranker", query_pairs),
-)
-
-RELEVANCE_FEATURES = (RERANKER_SCORE,)
-
-
-EMBEDDER = "intfloat/multilingual-e5-small"
-"""94 languages, all of MIRAGE-Bench's but Yoruba."""
 
 NO_EMBEDDING = Missing("no embedding by the endpoint")
 
@@ -92,13 +83,48 @@ def passage_items(sample: Sample, prefix: str, **_: object) -> tuple[Item, ...] 
     return _with_answer(sample, texts, prefix) if texts else EMPTY_PASSAGES
 
 
+@declared(
+    "surrogate-arena",
+    ("answer", "reference answer", "embedding model"),
+    (
+        *(NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE, EMPTY_ANSWER),
+        NO_EMBEDDING,
+    ),
+    model(EMBEDDER),
+    _PREFIX,
+    requirement=require_model,
+    reading=Reading("embedder", reference_items),
+    name="similarity_reference",
+    summary="Cosine of the embeddings of the answer and the reference answer",
+)
+@declared(
+    "surrogate-arena",
+    ("answer", "embedding model"),
+    (EMPTY_ANSWER, NO_EMBEDDING),
+    model(EMBEDDER),
+    _PREFIX,
+    requirement=require_model,
+    reading=Reading("embedder", question_items),
+    name="similarity_question",
+    summary="Cosine of the embeddings of the answer and the question",
+)
 def similarity(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Return the cosine of the answer's embedding and that of the other text."""
     return _embedded(float(cosines(scores)[0]))
 
 
+@declared(
+    "surrogate-arena",
+    ("answer", "passages", "embedding model"),
+    (NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER, NO_EMBEDDING),
+    model(EMBEDDER),
+    _PREFIX,
+    _POOL,
+    requirement=require_model,
+    reading=Reading("embedder", passage_items),
+)
 def similarity_passages(_sample: Sample, scores: Scores, pool: str, **_: object) -> Value:
-    """Return the cosine of the answer and the passage nearest to it, or the mean over passages."""
+    """Cosine of the embeddings of the answer and the passage nearest to it."""
     near = cosines(scores)
     return _embedded(float(near.max() if pool == "max" else near.mean()))
 
@@ -115,43 +141,3 @@ def _with_answer(
         return EMPTY_ANSWER
     before = "" if prefix == "none" else f"{prefix}: "
     return tuple((before + text,) for text in (answer, *others))
-
-
-SIMILARITY_REFERENCE = Feature(
-    name="similarity_reference",
-    summary="Cosine of the embeddings of the answer and the reference answer",
-    source="surrogate-arena",
-    needs=("answer", "reference answer", "embedding model"),
-    measurement=similarity,
-    parameters=(model(EMBEDDER), _PREFIX),
-    missing=(
-        *(NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE, EMPTY_ANSWER),
-        NO_EMBEDDING,
-    ),
-    requirement=require_model,
-    reading=Reading("embedder", reference_items),
-)
-SIMILARITY_QUESTION = Feature(
-    name="similarity_question",
-    summary="Cosine of the embeddings of the answer and the question",
-    source="surrogate-arena",
-    needs=("answer", "embedding model"),
-    measurement=similarity,
-    parameters=(model(EMBEDDER), _PREFIX),
-    missing=(EMPTY_ANSWER, NO_EMBEDDING),
-    requirement=require_model,
-    reading=Reading("embedder", question_items),
-)
-SIMILARITY_PASSAGES = Feature(
-    name="similarity_passages",
-    summary="Cosine of the embeddings of the answer and the passage nearest to it",
-    source="surrogate-arena",
-    needs=("answer", "passages", "embedding model"),
-    measurement=similarity_passages,
-    parameters=(model(EMBEDDER), _PREFIX, _POOL),
-    missing=(NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER, NO_EMBEDDING),
-    requirement=require_model,
-    reading=Reading("embedder", passage_items),
-)
-
-SIMILARITY_FEATURES = (SIMILARITY_REFERENCE, SIMILARITY_QUESTION, SIMILARITY_PASSAGES)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from features.declare.feature import SENTENCES, Feature, Value
+from features.declare.feature import SENTENCES, Value, declared
 from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
@@ -32,6 +32,10 @@ from features.text.passage_index import members
 from features.text.statements import Statement
 from features.text.tokens import folded_words
 
+_OWN = "surrogate-arena"
+_NEEDS = ("answer", SENTENCES, "passages")
+_MISSING = (*NO_EVIDENCE, EMPTY_ANSWER, NO_STATEMENTS)
+
 
 @dataclass(frozen=True)
 class Support:
@@ -49,8 +53,9 @@ class Support:
     rank: int | None
 
 
+@declared(_OWN, _NEEDS, _MISSING, CITED_OR_ALL)
 def statement_support(sample: Sample, passages: Passages) -> Value:
-    """Return the mean support of the answer's statements, each by its best passage.
+    """Mean over statements of the share of words that the best passage cited there holds.
 
     By default its best cited passage, and statements that cite none are left out: how many those
     are is what ``cited_sentences`` says.
@@ -59,14 +64,16 @@ def statement_support(sample: Sample, passages: Passages) -> Value:
     return values if isinstance(values, Missing) else sum(values) / len(values)
 
 
+@declared(_OWN, _NEEDS, _MISSING, CITED_OR_ALL)
 def weakest_statement(sample: Sample, passages: Passages) -> Value:
-    """Return the support of the statement that is supported least, as ``statement_support``."""
+    """Support of the statement that is supported least."""
     values = _values(sample, passages)
     return values if isinstance(values, Missing) else min(values)
 
 
+@declared(_OWN, _NEEDS, _MISSING)
 def best_passage_cited(sample: Sample) -> Value:
-    """Return the share of citing statements that cite the passage that supports them best.
+    """Share of the citing statements that cite the passage closest to them.
 
     A passage that ties with the best is as good; one that shares no word with the statement is
     never the best.
@@ -75,8 +82,9 @@ def best_passage_cited(sample: Sample) -> Value:
     return ranks if isinstance(ranks, Missing) else sum(rank == 1 for rank in ranks) / len(ranks)
 
 
+@declared(_OWN, _NEEDS, _MISSING)
 def cited_passage_rank(sample: Sample) -> Value:
-    """Return the mean reciprocal rank, by support among all passages, of the passage cited.
+    """Mean reciprocal rank of the cited passage among all by closeness to the statement.
 
     Of several cited passages the best counts; one that shares no word with the statement has no
     rank, and 0 for its reciprocal.
@@ -142,43 +150,3 @@ def _support(sample: Sample, statement: Statement) -> Support | None:
 def _uncited(sample: Sample) -> Missing:
     cites = any(statement.cited for statement in sample.statements("answer"))
     return EMPTY_PASSAGES if cites else NO_CITED_PASSAGES
-
-
-_OWN = "surrogate-arena"
-_NEEDS = ("answer", SENTENCES, "passages")
-_MISSING = (*NO_EVIDENCE, EMPTY_ANSWER, NO_STATEMENTS)
-
-STATEMENT_SUPPORT = Feature(
-    name="statement_support",
-    summary="Mean over statements of the share of words that the best passage cited there holds",
-    source=_OWN,
-    needs=_NEEDS,
-    measurement=statement_support,
-    parameters=(CITED_OR_ALL,),
-    missing=_MISSING,
-)
-WEAKEST_STATEMENT = Feature(
-    name="weakest_statement",
-    summary="Support of the statement that is supported least",
-    source=_OWN,
-    needs=_NEEDS,
-    measurement=weakest_statement,
-    parameters=(CITED_OR_ALL,),
-    missing=_MISSING,
-)
-BEST_PASSAGE_CITED = Feature(
-    name="best_passage_cited",
-    summary="Share of the citing statements that cite the passage closest to them",
-    source=_OWN,
-    needs=_NEEDS,
-    measurement=best_passage_cited,
-    missing=_MISSING,
-)
-CITED_PASSAGE_RANK = Feature(
-    name="cited_passage_rank",
-    summary="Mean reciprocal rank of the cited passage among all by closeness to the statement",
-    source=_OWN,
-    needs=_NEEDS,
-    measurement=cited_passage_rank,
-    missing=_MISSING,
-)

@@ -12,7 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from features.declare.feature import SENTENCES, Feature, Item, Reading, Scores, Value, choice, model
+from features.declare.asked import OUTPUTS
+from features.declare.feature import (
+    SENTENCES,
+    Item,
+    Measurement,
+    Reading,
+    Scores,
+    Value,
+    choice,
+    declared,
+    model,
+)
 from features.declare.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
@@ -26,7 +37,6 @@ from features.declare.sample import (
     passage_texts,
 )
 from features.models.model_folder import require_model
-from features.models.pair_scorer import OUTPUTS
 from features.text.statements import Statement
 
 NLI_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
@@ -37,6 +47,12 @@ _PART = choice("part", "output", "answer", "reason")
 
 Verdicts = Mapping[Item, bool]
 """Whether a premise entails a hypothesis, by the pair of them."""
+
+
+_MIRAGE = "MIRAGE-Bench, section 4.1, support"
+_ALCE = "ALCE (Gao et al., 2023), section 3.3"
+_UNASKED = (NO_PASSAGES, NO_REASON, NO_STATEMENTS)
+_UNCITED = (*_UNASKED, NO_CITED_PASSAGES, EMPTY_PASSAGES)
 
 
 def cited_pairs(sample: Sample, part: Part) -> tuple[Item, ...] | Missing:
@@ -54,18 +70,36 @@ def cited_pairs(sample: Sample, part: Part) -> tuple[Item, ...] | Missing:
     return pairs or EMPTY_PASSAGES
 
 
-def mean_entailment(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the probability of entailment, averaged over pairs of statement and citation."""
+def _by_nli(
+    source: str,
+    items: Callable[..., tuple[Item, ...] | Missing],
+    missing: tuple[Missing, ...],
+) -> Callable[[Measurement], Measurement]:
+    return declared(
+        source,
+        ("answer", SENTENCES, "passages", "NLI model"),
+        missing,
+        *(model(NLI_MODEL), _PART),
+        requirement=require_model,
+        reading=Reading("nli", items),
+    )
+
+
+@_by_nli(_MIRAGE, cited_pairs, _UNCITED)
+def nli_entailment(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Probability that the passages cited entail their sentences."""
     return _mean_of(scores, "entailment")
 
 
-def mean_neutral(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the probability of neutral, averaged over pairs of statement and citation."""
+@_by_nli(_MIRAGE, cited_pairs, _UNCITED)
+def nli_neutral(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Probability that the passages cited neither entail nor contradict their sentences."""
     return _mean_of(scores, "neutral")
 
 
-def mean_contradiction(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the probability of contradiction, averaged over pairs of statement and citation."""
+@_by_nli(_MIRAGE, cited_pairs, _UNCITED)
+def nli_contradiction(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Probability that the passages cited contradict their sentences."""
     return _mean_of(scores, "contradiction")
 
 
@@ -91,8 +125,9 @@ def cited_attribution_pairs(sample: Sample, part: Part) -> tuple[Item, ...] | Mi
     return EMPTY_PASSAGES if cited else NO_CITED_PASSAGES
 
 
+@_by_nli(_ALCE, attribution_pairs, _UNASKED)
 def support_recall(sample: Sample, scores: Scores, part: Part) -> Value:
-    """Return the share of statements that the passages they cite, joined, entail.
+    """Share of sentences that the passages they cite entail; 0 for one that cites none.
 
     Citation recall of ALCE (Gao et al., 2023, "Enabling Large Language Models to Generate Text
     with Citations", section 3.3): a statement without citation is not supported and counts as 0.
@@ -107,8 +142,9 @@ def support_recall(sample: Sample, scores: Scores, part: Part) -> Value:
     return sum(supported) / len(supported)
 
 
+@_by_nli(_ALCE, cited_attribution_pairs, _UNCITED)
 def support_precision(sample: Sample, scores: Scores, part: Part) -> Value:
-    """Return the share of citations that are needed to support their statements.
+    """Share of citations that are needed to support their sentences.
 
     Citation precision of ALCE (see ``support_recall``): a citation counts as 1 if its statement
     is supported by all passages it cites, joined, and the citation is not irrelevant. It is
@@ -134,8 +170,9 @@ def all_pairs(sample: Sample, part: Part) -> tuple[Item, ...] | Missing:
     return pairs or EMPTY_PASSAGES
 
 
+@_by_nli("surrogate-arena", all_pairs, (*_UNASKED, EMPTY_PASSAGES))
 def uncited_support(sample: Sample, scores: Scores, part: Part) -> Value:
-    """Return each statement's entailment by the passage that entails it most, averaged."""
+    """Highest entailment of each sentence by any passage, cited or not, averaged."""
     statements = len(sample.statements(part))
     entailment = scores[:, _ENTAILMENT].astype(np.float64).reshape(statements, -1)
     return float(entailment.max(axis=1).mean())
@@ -187,85 +224,3 @@ def _is_precise(sample: Sample, statement: Statement, one: str, verdicts: Verdic
 
 def _without(cited: Sequence[str], one: str) -> tuple[str, ...]:
     return tuple(other for other in cited if other != one)
-
-
-_MIRAGE = "MIRAGE-Bench, section 4.1, support"
-_ALCE = "ALCE (Gao et al., 2023), section 3.3"
-_UNASKED = (NO_PASSAGES, NO_REASON, NO_STATEMENTS)
-_UNCITED = (*_UNASKED, NO_CITED_PASSAGES, EMPTY_PASSAGES)
-
-
-def _feature(
-    name: str,
-    summary: str,
-    source: str,
-    items: Callable[..., tuple[Item, ...] | Missing],
-    measurement: Callable[..., Value],
-    missing: tuple[Missing, ...],
-) -> Feature:
-    return Feature(
-        name=name,
-        summary=summary,
-        source=source,
-        needs=("answer", SENTENCES, "passages", "NLI model"),
-        measurement=measurement,
-        parameters=(model(NLI_MODEL), _PART),
-        missing=missing,
-        requirement=require_model,
-        reading=Reading("nli", items),
-    )
-
-
-NLI_ENTAILMENT = _feature(
-    "nli_entailment",
-    "Probability that the passages cited entail their sentences",
-    _MIRAGE,
-    cited_pairs,
-    mean_entailment,
-    _UNCITED,
-)
-NLI_NEUTRAL = _feature(
-    "nli_neutral",
-    "Probability that the passages cited neither entail nor contradict their sentences",
-    _MIRAGE,
-    cited_pairs,
-    mean_neutral,
-    _UNCITED,
-)
-NLI_CONTRADICTION = _feature(
-    "nli_contradiction",
-    "Probability that the passages cited contradict their sentences",
-    _MIRAGE,
-    cited_pairs,
-    mean_contradiction,
-    _UNCITED,
-)
-SUPPORT_RECALL = _feature(
-    "support_recall",
-    "Share of sentences that the passages they cite entail; 0 for one that cites none",
-    _ALCE,
-    attribution_pairs,
-    support_recall,
-    _UNASKED,
-)
-SUPPORT_PRECISION = _feature(
-    "support_precision",
-    "Share of citations that are needed to support their sentences",
-    _ALCE,
-    cited_attribution_pairs,
-    support_precision,
-    _UNCITED,
-)
-UNCITED_SUPPORT = _feature(
-    "uncited_support",
-    "Highest entailment of each sentence by any passage, cited or not, averaged",
-    "surrogate-arena",
-    all_pairs,
-    uncited_support,
-    (*_UNASKED, EMPTY_PASSAGES),
-)
-
-SUPPORT_FEATURES = (
-    *(NLI_ENTAILMENT, NLI_NEUTRAL, NLI_CONTRADICTION),
-    *(SUPPORT_RECALL, SUPPORT_PRECISION, UNCITED_SUPPORT),
-)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from arena.data.errors import UsageError
 from arena.llm.local.loading import quiet
@@ -165,15 +164,6 @@ class EndpointEmbedder:
             if vector is not None:
                 vectors[row] = np.array(vector) / np.linalg.norm(vector)
         return vectors.astype(np.float32)
-
-
-def cosines(vectors: Scores) -> npt.NDArray[np.float64]:
-    """Return the cosine of the first vector with each of the others, shape (vectors - 1,)."""
-    exact = vectors.astype(np.float64)
-    lengths = np.sqrt((exact**2).sum(axis=1))
-    products = (exact[1:] * exact[0]).sum(axis=1)
-    near: npt.NDArray[np.float64] = np.clip(products / (lengths[1:] * lengths[0]), -1.0, 1.0)
-    return near
 
 
 def _load(folder: Path, device: str) -> Any:  # noqa: ANN401

@@ -22,18 +22,15 @@ from arena.llm.store import open_store
 from arena.llm.usage import Budget
 from arena.text.prompts import (
     NO_TEMPLATES,
-    PACKAGED,
     ReplaceablePrompt,
     Templates,
     Variable,
     delimiter_code,
 )
 from arena.text.trimming import ByteTrimmer
+from features.declare.asked import FLUENCY, OVERLAP
 from features.declare.feature import Item, Scores
 from features.models.scorer import AT_ENDPOINT, ModelOptions
-
-OVERLAP = "overlap"
-FLUENCY = "fluency"
 
 _CODE = Variable("code for delimiters; stands in none of the texts", "samplecode")
 _LANGUAGE = Variable("English name of the language", "English")
@@ -71,39 +68,6 @@ FLUENCY_PROMPT = ReplaceablePrompt(
     "fluency.v1",
 )
 RATING_PROMPTS = (OVERLAP_PROMPT, FLUENCY_PROMPT)
-
-
-def overlap_item(
-    mode: str,
-    language: str,
-    question: str,
-    reference: str,
-    answer: str,
-    template: str = PACKAGED,
-) -> Item:
-    """Write down what is to be rated against a reference.
-
-    Args:
-        mode: ``integer`` or ``expected``.
-        language: Code of the language.
-        question: The question.
-        reference: The answer that counts as right.
-        answer: The answer to rate.
-        template: The template in the prompt's place, as ``Templates.stated`` names it.
-    """
-    return OVERLAP, mode, template, language, question, answer, reference
-
-
-def fluency_item(
-    mode: str,
-    language: str,
-    question: str,
-    passages: tuple[str, ...],
-    answer: str,
-    template: str = PACKAGED,
-) -> Item:
-    """Write down what is to be rated for fluency; ``passages`` may be empty."""
-    return FLUENCY, mode, template, language, question, answer, *passages
 
 
 PASSAGE_TOKENS = 800
@@ -275,14 +239,15 @@ def load_llm(model: str, options: ModelOptions) -> LlmScorer:
     Raises:
         UsageError: If nothing says where replies are to be kept, or the address is none.
     """
-    store = options.llm.store or os.environ.get(STORE_VARIABLE)
+    given = options.llm or LlmSettings()
+    store = given.store or os.environ.get(STORE_VARIABLE)
     if not store:
         raise UsageError(
             "ratings by an LLM need a place that keeps the replies: name an SQLite file "
             f"by ModelOptions(llm=LlmSettings(store=...)) or by the variable {STORE_VARIABLE}"
         )
     url = os.environ.get(URL_VARIABLE)
-    stated = options.llm.model_dump(include=set(LlmSettings.model_fields), exclude_unset=True)
+    stated = given.model_dump(include=set(LlmSettings.model_fields), exclude_unset=True)
     asked = {"model": model, "temperature": 0.0, "max_tokens": MAX_TOKENS}
     settings = LlmSettings(**({"base_url": url} if url else {}) | stated | asked)
     return LlmScorer(settings, store, templates=options.templates)

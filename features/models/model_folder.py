@@ -44,11 +44,6 @@ def holds_torch_weights(folder: Path) -> bool:
     return any(any(module.glob(f"*{SAFE_WEIGHTS}")) for module in _module_folders(folder))
 
 
-def onnx_files(folder: Path) -> list[Path]:
-    """Return the ONNX models of a folder, those in its subfolder ``onnx`` last."""
-    return [*sorted(folder.glob("*.onnx")), *sorted(folder.glob("onnx/*.onnx"))]
-
-
 def refuse_pickles(folder: Path) -> None:
     """Check that no weights would have to be unpickled, which runs what the file says.
 
@@ -63,7 +58,7 @@ def refuse_pickles(folder: Path) -> None:
                 "read; save the model again as safetensors (save_pretrained does), or take another"
             )
     if not holds_torch_weights(folder):
-        raise UsageError(f"{folder} holds no model: neither *.safetensors nor *.onnx are in it")
+        raise UsageError(f"{folder} holds no model: there is no *.safetensors in it")
 
 
 def module_types(folder: Path) -> list[str]:
@@ -89,13 +84,6 @@ def read_settings(folder: Path, name: str) -> dict[str, Any]:
 def torch_digest(folder: Path) -> str:
     """Digest the weights, settings and tokenizer of a model, wherever its folder lies."""
     return _digest(folder, _torch_files(folder))
-
-
-def onnx_digest(model: Path, folder: Path) -> str:
-    """Digest an ONNX model with its external weights, settings and tokenizer."""
-    weights = model.parent.glob(f"{model.name}*")
-    settings = (path for path in folder.glob("*") if path.suffix in _SETTINGS)
-    return _digest(folder, {*weights, *settings})
 
 
 def _cached(model: str) -> Path:
@@ -175,7 +163,6 @@ def _digest(folder: Path, files: Iterable[Path]) -> str:
 
 
 NEURAL = ("torch", "transformers", "sentence_transformers")
-ONNX = ("onnxruntime", "tokenizers")
 
 
 def require_neural() -> None:
@@ -185,15 +172,6 @@ def require_neural() -> None:
         MissingDependencyError: If a package is not installed.
     """
     _require("a model", NEURAL, "neural")
-
-
-def require_onnx() -> None:
-    """Check that ONNX models can be run.
-
-    Raises:
-        MissingDependencyError: If a package is not installed.
-    """
-    _require("an ONNX model", ONNX, "onnx")
 
 
 def require_model(model: str, **_: object) -> None:
@@ -208,11 +186,7 @@ def require_model(model: str, **_: object) -> None:
     if model.startswith(ENDPOINT):
         _require("a model at an endpoint", ("openai", "aiohttp"), "llm")
         return
-    folder = Path(model).expanduser()
-    if folder.is_dir() and not holds_torch_weights(folder) and onnx_files(folder):
-        require_onnx()
-    else:
-        require_neural()
+    require_neural()
 
 
 def _require(purpose: str, packages: tuple[str, ...], extra: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import softmax
 
 from arena.data.errors import ArenaError, UsageError
+from features.declare.asked import OUTPUTS
 from features.declare.feature import Item, Scores
 from features.models.cross_encoder import Classifier, Pair, load_classifier
 from features.models.scorer import ModelOptions, Scorer, clean
@@ -148,9 +149,6 @@ class PairScorer:
         best = [start + int(outputs[start:end, 0].argmax()) for start, end in bounds]
         return outputs[best]
 
-
-OUTPUTS = ("entailment", "neutral", "contradiction")
-"""What an NLI model gives, in this order."""
 
 LONGEST = 512
 """Tokens of premise and hypothesis at most, also where a model would take more."""

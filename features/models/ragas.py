@@ -12,10 +12,20 @@ import numpy as np
 
 from arena.llm.replies import Reply, UnparsableError
 from arena.llm.settings import LlmSettings
-from arena.text.prompts import PACKAGED
+from features.declare.asked import (
+    CONTEXT_RELEVANCE,
+    FAITHFULNESS,
+    NO_STATEMENTS_FOUND,
+    NO_USABLE_REPLY,
+    NOT_REACHED,
+    Measured,
+    as_scores,
+    cosines,
+    named_models,
+)
 from features.declare.feature import Item, Scores
 from features.declare.sample import Missing
-from features.models.embedder import EndpointEmbedder, cosines, load_embedder
+from features.models.embedder import EndpointEmbedder, load_embedder
 from features.models.llm_scorer import EndpointModel, load_llm
 from features.models.model_folder import ENDPOINT
 from features.models.ragas_prompts import (
@@ -37,85 +47,10 @@ from features.models.ragas_prompts import (
 from features.models.scorer import ModelOptions, Scorer
 from features.text.sentences import split_sentences
 
-FAITHFULNESS = "faithfulness"
-ANSWER_RELEVANCE = "answer_relevance"
-CONTEXT_RELEVANCE = "context_relevance"
-
-EMBEDDER = "intfloat/multilingual-e5-small"
-"""Embeds questions unless another is named; the same as that of the similarity features."""
-
-_WITH = " with "
-
-
-def faithfulness_item(
-    question: str, answer: str, passages: tuple[str, ...], template: str = PACKAGED
-) -> Item:
-    """Write down an answer that is held against passages.
-
-    ``template`` names what stands in the place of prompts, as ``Templates.stated`` does.
-    """
-    return FAITHFULNESS, template, question, answer, *passages
-
-
-def context_item(
-    language: str, question: str, passages: tuple[str, ...], template: str = PACKAGED
-) -> Item:
-    """Write down passages that are held against a question; the language cuts sentences."""
-    return CONTEXT_RELEVANCE, template, language, question, *passages
-
-
-def answer_item(
-    count: int, prefix: str, question: str, answer: str, template: str = PACKAGED
-) -> Item:
-    """Write down an answer that is held against its question.
-
-    Args:
-        count: Questions that are made of the answer.
-        prefix: ``query`` or ``none``: what is written before questions that are embedded.
-        question: The question.
-        answer: The answer.
-        template: What stands in the prompt's place, as ``Templates.stated`` names it.
-    """
-    before = "" if prefix == "none" else f"{prefix}: "
-    return ANSWER_RELEVANCE, template, str(count), before, question, answer
-
-
-def named_models(model: str) -> tuple[str, str]:
-    """Return the LLM and the embedding model of a name such as ``gpt-4o with my/embedder``.
-
-    A name without `` with `` is that of the LLM; questions are embedded by ``EMBEDDER`` then.
-    """
-    llm, _, embedder = model.partition(_WITH)
-    return llm.strip(), embedder.strip() or EMBEDDER
-
-
-NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
-NO_USABLE_REPLY = Missing("no usable reply by the LLM")
-NOT_REACHED = Missing("the LLM was not reached")
-
-REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED)
-
-Measured = float | Missing
-
 
 def reason_for(reply: Reply[Any]) -> Missing:
     """Return why there is no value, of a reply without one."""
     return NO_USABLE_REPLY if reply.was_asked else NOT_REACHED
-
-
-def as_scores(found: list[Measured]) -> Scores:
-    """Write values as rows of value and number of the reason, 0 for none; shape (items, 2)."""
-    rows = [
-        (np.nan, 1 + REASONS.index(each)) if isinstance(each, Missing) else (each, 0)
-        for each in found
-    ]
-    return np.array(rows, dtype=np.float32).reshape(len(rows), 2)
-
-
-def from_scores(row: Scores) -> Measured:
-    """Read one row of ``as_scores``."""
-    value, reason = float(row[0]), int(row[1])
-    return REASONS[reason - 1] if reason else value
 
 
 TEMPERATURE = 0.7

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from arena.data.errors import UsageError
-from arena.llm.settings import LlmSettings
 from arena.text.prompts import NO_TEMPLATES, Templates
 from features.declare.feature import Item, Scores
+
+if TYPE_CHECKING:
+    from arena.llm.settings import LlmSettings
 
 PROCESSOR = "cpu"
 """The device of models that run on processors."""
@@ -37,7 +39,7 @@ class ModelOptions:
     device: str = "auto"
     batch_size: int = 32
     download: bool = False
-    llm: LlmSettings = field(default_factory=LlmSettings)
+    llm: LlmSettings | None = None
     templates: Templates = NO_TEMPLATES
 
 

@@ -59,7 +59,7 @@ class Board:
         differences: How far each two systems are apart; see ``details.difference_table``.
         neighbors: Nearest systems of every system.
         first_verdicts: Pairs to judge first, where there is no verdict; see
-            ``first_board.first_verdicts``.
+            ``first_verdicts.first_verdicts``.
         examples: Some answers with their verdicts; see ``details.choose_examples``.
         features: Feature table, one row an answer.
         judge_report: What is known of the judge whose judgments it learned from.
@@ -107,13 +107,14 @@ class Board:
         return sorted(self.ratings["language"].unique())
 
     def table(self, language: str | None = None) -> pd.DataFrame:
-        """Return the ratings of one language, or the ranks over all languages.
+        """Return the ratings of a language, by default of the only one, or ranks over several.
 
         Raises:
             UsageError: If the board has no such language.
         """
-        if language is None:
+        if language is None and len(self.languages) > 1:
             return self.overall
+        language = self.languages[0] if language is None else language
         if language not in self.languages:
             offered = offer(language, self.languages)
             raise UsageError(f"the board has no language {language!r}; {offered}")

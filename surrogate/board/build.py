@@ -16,18 +16,17 @@ from arena.data.folder import open_arena
 from arena.data.seeds import by_content
 from arena.diagnostics import diagnose_languages
 from features.declare.feature import Feature
-from features.engine.extraction import extract, feature_columns
-from features.measures.registry import distinct_features, parse_features
+from features.engine.columns import feature_columns
 from features.models.scorer import ModelOptions
+from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.details import (
-    DIFFERENCE_COLUMNS,
     arena_table,
     choose_examples,
     difference_table,
     win_table,
 )
-from surrogate.board.first_board import first_prior, first_ratings, first_verdicts
+from surrogate.board.first_board import first_prior, first_ratings
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge.report import JudgingRecords, no_judge, report_judge
 from surrogate.board.language import (
@@ -57,8 +56,6 @@ from surrogate.board.summarize import (
     summarize_first_board,
 )
 from surrogate.board.summary import UNPROVEN
-from surrogate.board.tables import ARENA as ARENA_TABLE
-from surrogate.board.tables import FIRST_VERDICTS, IMPORTANCES, NEIGHBORS
 from surrogate.integrity.copies import near_copies
 from surrogate.integrity.coverage import variances_of_coverage
 from surrogate.integrity.notes import look_at
@@ -222,6 +219,8 @@ def _first_board(
     arena: Arena, table: pd.DataFrame, names: tuple[str, ...], settings: BoardSettings
 ) -> Board:
     """Build a board without any verdict."""
+    from surrogate.board.judge.first_verdicts import first_verdicts  # loads what plans judging
+
     X = with_answers(table, arena.answers)
     counts = arena.queries["language"].value_counts().sort_index()
     systems, reference = arena.info.systems, arena.info.reference_system
@@ -247,11 +246,11 @@ def _first_board(
     return Board(
         ratings=ratings,
         overall=overall_board(ratings),
-        arena=pd.DataFrame(columns=list(ARENA_TABLE.columns)),
-        importances=pd.DataFrame(columns=list(IMPORTANCES.columns)),
+        arena=tables.ARENA.empty(),
+        importances=tables.IMPORTANCES.empty(),
         win_matrix=win_table(nothing),
         differences=_differences((item.table, item.covariance) for item in found.values()),
-        neighbors=pd.DataFrame(columns=list(NEIGHBORS.columns)),
+        neighbors=tables.NEIGHBORS.empty(),
         first_verdicts=first_verdicts(arena, first_prior(ratings), settings.seed),
         examples=choose_examples(unjudged, settings.examples, settings.seed),
         features=table,
@@ -276,6 +275,9 @@ def _feature_table(
         answered = pd.MultiIndex.from_frame(arena.answers[KEYS])
         own = table[pd.MultiIndex.from_frame(table[KEYS]).isin(answered)]
         return own.reset_index(drop=True), tuple(feature_columns(table))
+    from features.engine.extraction import extract  # what measures is loaded where it is needed
+    from features.measures.registry import distinct_features, parse_features
+
     asked = settings.features if features is None else features
     named = [asked] if isinstance(asked, str) else asked
     texts = ",".join(item for item in named if isinstance(item, str))
@@ -353,7 +355,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
             ]
         ),
         neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
-        first_verdicts=pd.DataFrame(columns=list(FIRST_VERDICTS.columns)),
+        first_verdicts=tables.FIRST_VERDICTS.empty(),
         examples=examples,
         surrogate_or_file=surrogate,
         judge_report=report_judge(
@@ -411,13 +413,13 @@ def _never_judged(parts: _Parts) -> list[str]:
 
 def _differences(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
     """Tell how far systems are apart, from each language's ratings and their covariance."""
-    tables = [
+    parts = [
         difference_table(known.set_index("system")["rating"], covariance, str(language))
         for table, covariance in rated
         for language, known in table[table["rating"].notna()].groupby("language")
     ]
-    empty = pd.DataFrame(columns=DIFFERENCE_COLUMNS)
-    stacked = _stacked([table for table in tables if not table.empty] or [empty])
+    empty = tables.DIFFERENCES.empty()
+    stacked = _stacked([table for table in parts if not table.empty] or [empty])
     return stacked.sort_values("language", kind="stable", ignore_index=True)
 
 

@@ -17,6 +17,7 @@ from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
+from surrogate.board.tables import ARENA, DIFFERENCES, WIN_MATRIX
 
 MOST_EXAMPLES = 12
 A_LANGUAGE = 2
@@ -91,23 +92,14 @@ def _verdicts(judged: Arena, chosen: pd.DataFrame) -> list[list[dict[str, str]]]
     return [sorted(found.get(key, []), key=lambda entry: tuple(entry.values())) for key in keys]
 
 
-ARENA_COLUMNS = [
-    *("language", "system", "rank", "rank_low", "rank_high", "tier"),
-    *("rating", "low", "high", "note"),
-]
 COMPARED = {
     "rating": "rating",
     "verdicts_alone": "arena_rating",
     "surrogate_alone": "surrogate_rating",
 }
 """What is compared with the truth, to its column of a board."""
-WIN_COLUMNS = ["language", "system", "opponent", "wins", "losses", "ties"]
 ROUNDING = 1e-12
 """Variances below it are rounding errors of none."""
-DIFFERENCE_COLUMNS = [
-    *("language", "system", "opponent", "difference", "low", "high"),
-    "probability",
-]
 
 
 def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
@@ -126,7 +118,7 @@ def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
     table = ratings.table.assign(language=language)
     reason = next((note for note in ratings.notes if note in (TOO_MANY, NO_ERRORS)), "")
     told = table["note"].where((table["note"] != "") | table["rating"].isna(), reason)
-    return table.assign(note=told)[ARENA_COLUMNS]
+    return table.assign(note=told)[ARENA.names]
 
 
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -140,13 +132,14 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
         pairs that never met are not there. Sorted.
     """
     if judgments.empty:
-        return pd.DataFrame(columns=WIN_COLUMNS)
+        return WIN_MATRIX.empty()
     whole = judgments.drop(columns=SOFT, errors="ignore")
     parts = [
         _of_language(Battles.from_judgments(rows), str(language))
         for language, rows in whole.groupby("language")
     ]
-    return pd.concat(parts).sort_values(WIN_COLUMNS[:3], ignore_index=True)[WIN_COLUMNS]
+    table = pd.concat(parts).sort_values(WIN_MATRIX.of_kind("text"), ignore_index=True)
+    return table[WIN_MATRIX.names]
 
 
 def _of_language(battles: Battles, language: str) -> pd.DataFrame:
@@ -176,7 +169,7 @@ def difference_table(rating: pd.Series, covariance: pd.DataFrame, language: str)
         language: Language code.
 
     Returns:
-        Columns ``DIFFERENCE_COLUMNS``, each pair once, ``system`` the better rated one: its rating
+        Columns ``tables.DIFFERENCES``, each pair once, ``system`` the better rated one: its rating
         less the opponent's, the 90% interval of that, and the ``probability`` that it is better;
         NaN where the covariance is.
     """
@@ -199,7 +192,7 @@ def difference_table(rating: pd.Series, covariance: pd.DataFrame, language: str)
             "probability": ndtr(difference / error),
         }
     )
-    return table.astype(dict.fromkeys(DIFFERENCE_COLUMNS[:3], "str"))
+    return table.astype(dict.fromkeys(DIFFERENCES.of_kind("text"), "str"))
 
 
 def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:

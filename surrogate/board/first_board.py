@@ -16,17 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.arena import Arena
-from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
-from arena.judging.choosing.drawn import DEFAULT_QUESTIONS, draw_questions
-from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts
-from arena.planning.adaptive import AdaptivePairing
 from arena.rating.intervals import ranks_and_tiers
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
-from features.engine.extraction import feature_columns
-from surrogate.board.ratings.table import BOARD_COLUMNS, NO_ANSWER
+from features.engine.columns import feature_columns
+from surrogate.board.ratings.table import NO_ANSWER
+from surrogate.board.tables import RATINGS
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 
 Floats = npt.NDArray[np.float64]
@@ -55,7 +51,7 @@ class FirstRatings:
     """The systems of one language, rated without verdicts.
 
     Attributes:
-        table: Columns of ``ratings.BOARD_COLUMNS``, best first: the rating is a share from 0 to 1,
+        table: As ``tables.RATINGS``, best first: the rating is a share from 0 to 1,
             0.5 on average; ``low, high`` hold 90% of its bootstrap over questions; ranks and tiers
             are of the same bootstrap. What rests on verdicts is NaN.
         used: Features it rests on.
@@ -97,7 +93,7 @@ def first_ratings(
     draws = _resampled(wide, generator(seed, "first ratings", language))
     rated = _bounded(wide.mean(axis=0), draws, len(wide))
     answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
-    table = rated.reindex(list(systems)).reindex(columns=BOARD_COLUMNS)
+    table = rated.reindex(list(systems)).reindex(columns=RATINGS.names)
     table = table.rename_axis(None)
     table = table.assign(
         language=language,
@@ -118,7 +114,7 @@ def first_ratings(
     covariance = pd.DataFrame(np.nan, wide.columns, wide.columns)
     if draws.size:
         covariance = pd.DataFrame(draws, columns=wide.columns).cov()
-    return FirstRatings(ordered[BOARD_COLUMNS], tuple(shares), left_out, covariance)
+    return FirstRatings(ordered[RATINGS.names], tuple(shares), left_out, covariance)
 
 
 def _note(rating: float, answers: int, is_reference: bool) -> str:
@@ -227,38 +223,3 @@ def first_prior(ratings: pd.DataFrame) -> pd.DataFrame:
         rating=CORRELATION * SPREAD * away,
         standard_error=np.where(away.notna(), error, np.nan),
     )[list(PRIOR_COLUMNS)]
-
-
-def first_verdicts(arena: Arena, prior: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """List the pairs of answers to judge first: what tells most about the ranking.
-
-    As many pairs of a language as there are systems, on the questions that ``judge`` draws, as
-    ``AdaptivePairing`` plans them before any outcome is known.
-
-    Args:
-        arena: Questions and answers.
-        prior: See ``first_prior``.
-        seed: The user's seed.
-
-    Returns:
-        Columns ``language, query_id, system_a, system_b``, the most telling first, languages in
-        turn; empty where no question has two answers.
-    """
-    texts = ArenaTexts(arena)
-    tables = [pd.DataFrame(columns=[*PAIR_COLUMNS, "turn"])]
-    if (arena.answers.groupby(QUESTION_KEY).size() < 2).all():
-        return tables[0][PAIR_COLUMNS]
-    drawn, _ = draw_questions(arena, texts, DEFAULT_QUESTIONS, None, seed)
-    for language in dict.fromkeys(language for language, _ in drawn):
-        questions = [query_id for of_language, query_id in drawn if of_language == language]
-        own = arena.answers[arena.answers["language"] == language]
-        own = own[own["query_id"].isin(questions)]
-        names = sorted(own["system"].unique())
-        known = prior[prior["language"] == language]
-        answered = own[["query_id", "system"]]
-        pairing = AdaptivePairing(names, questions, answered, seed, prior=known)
-        pairs = pd.DataFrame(pairing.next_pairs(len(names)), columns=PAIR_COLUMNS[1:])
-        tables.append(pairs.assign(language=language, turn=range(len(pairs))))
-    stacked = pd.concat(tables, ignore_index=True)
-    ordered = stacked.sort_values(["turn", "language"], kind="stable", ignore_index=True)
-    return ordered[PAIR_COLUMNS]

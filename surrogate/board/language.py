@@ -13,6 +13,7 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
+from arena.rating.posterior import RatingPosterior
 from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement
@@ -30,7 +31,6 @@ from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.outcomes import Outcome, on_common_systems
-from surrogate.learning.posterior.observations import Posterior
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.posterior.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
@@ -43,8 +43,9 @@ SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
 """Percentiles of a feature's importance over tournaments."""
 TOURNAMENTS_PER_TASK = 25
 
-ENOUGH_RATINGS = 50
-SPLITS = 5
+ENOUGH_SYSTEMS = 40
+MANY_RATINGS = 50
+SPLITS, FEWER_SPLITS = 5, 3
 
 NO_HOLDOUT = "no system is held out"
 NO_TOURNAMENTS = "this surrogate learns from no single tournament"
@@ -71,7 +72,7 @@ class LanguageFit:
 
     data: LanguageData
     ratings: Ratings
-    posterior: Posterior
+    posterior: RatingPosterior
     holdout: tuple[str, ...]
     halves: Replication
     unseen: Outcome
@@ -188,8 +189,10 @@ def _halves(
 
 
 def splits(data: Sequence[LanguageData]) -> int:
-    """How often systems are split into folds: of few ratings, tau hangs on the split."""
-    return 1 if sum(len(item.systems) for item in data) >= ENOUGH_RATINGS else SPLITS
+    """How often systems are split into folds: of few systems, tau hangs on who is held out."""
+    if max(len(item.systems) for item in data) >= ENOUGH_SYSTEMS:
+        return 1
+    return SPLITS if sum(len(item.systems) for item in data) < MANY_RATINGS else FEWER_SPLITS
 
 
 def _left_of_few(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:

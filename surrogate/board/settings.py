@@ -24,6 +24,15 @@ _IN_PARENTHESES = re.compile(r"[^(),\\\s](?:[^(),\\]*[^(),\\\s])?(?:\([^()\\]*\)
 """Items that stand in a list as they are; commas in parentheses belong to a feature."""
 
 
+def _surrogate_name(surrogate: object) -> object:
+    """Take a regressor of scikit-learn's form by its name."""
+    if isinstance(surrogate, str):
+        return surrogate
+    from surrogate.learning.names import surrogate_name
+
+    return surrogate_name(surrogate)
+
+
 def join_list(items: Sequence[str]) -> str:
     """Join items by commas, so that ``split_list`` gives them again."""
     if not items:
@@ -121,12 +130,12 @@ class BoardSettings(BaseModel):
         "groups of them: default, deterministic, paper, as-published, retrieval, grounding, "
         "fluency, llm, ragas, all.",
     )
-    surrogate: str = Field(
+    surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
         default="gaussian-process",
         description="Surrogate that predicts a system's rating from its answers: "
-        "gaussian-process, random-forest (the paper's), "
-        "extra-trees, xgboost, linear, ridge, relative-ridge, svr, mlp, plain-linear, plain-svr or "
-        "plain-mlp.",
+        "gaussian-process, random-forest (the paper's), xgboost, linear, ridge, svr, mlp, or the "
+        "dotted name of any regressor of scikit-learn's form, such as "
+        "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )
     rows: Literal["system", "overall", "question"] = Field(
         default="system",

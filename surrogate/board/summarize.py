@@ -16,13 +16,13 @@ from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
+from arena.diagnostics.contents import same_answer_findings
 from arena.diagnostics.coverage import published_findings
-from arena.diagnostics.same_answers import same_answer_findings
 from arena.diagnostics.self_check import self_check
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
-from features.engine.extraction import missing_counts
+from features.engine.columns import missing_counts
 from surrogate.board.first_board import FirstRatings
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2
 from surrogate.board.ratings.intervals import NO_SURROGATE, conformal_intervals, unseen_ratings

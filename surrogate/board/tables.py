@@ -17,9 +17,11 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, told_problems
+from arena.data.files import small_file
 from arena.data.rows import read_rows
 from arena.data.schema import is_unstorable, validation_problems
-from features.engine.extraction import feature_columns
+from arena.data.wording import guarded_csv, unguarded
+from features.engine.columns import feature_columns
 
 DECIMALS = 6
 """Decimals of every number of a board."""
@@ -57,6 +59,15 @@ class BoardTable:
     file: str
     columns: Mapping[str, Kind]
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.columns)
+
+    def empty(self) -> pd.DataFrame:
+        """Return the table without a row."""
+        return pd.DataFrame(columns=self.names)
+
     def of_kind(self, kind: Kind) -> list[str]:
         """Return the columns of a kind."""
         return [name for name, of in self.columns.items() if of == kind]
@@ -70,7 +81,8 @@ class BoardTable:
 
     def write(self, table: pd.DataFrame, folder: Path) -> None:
         """Write the table; the same one gives the same bytes."""
-        table.to_csv(folder / self.file, index=False, lineterminator="\n")
+        text = guarded_csv(table)
+        (folder / self.file).write_text(text, encoding="utf-8", newline="")
 
     def read(self, folder: Path) -> pd.DataFrame:
         """Read the table.
@@ -100,7 +112,8 @@ class BoardTable:
         ]
         if problems:
             raise DataError(problems)
-        return self.typed(table)
+        own = {name: table[name].fillna("").map(unguarded) for name in self.of_kind("text")}
+        return self.typed(table.assign(**own))
 
     def _problems(self, column: pd.Series, name: str) -> list[Problem]:
         fault = "is not a whole number" if self.columns[name] == "count" else "is not a number"
@@ -314,7 +327,7 @@ def read_json(kind: type[Content], path: Path) -> Content:
         DataError: If it is malformed; names each field.
     """
     try:
-        return kind.model_validate_json(path.read_bytes())
+        return kind.model_validate_json(small_file(path))
     except ValidationError as error:
         problems = validation_problems(error, path.name, None, lambda _: REBUILD)
         raise DataError(problems) from error

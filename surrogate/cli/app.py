@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from types import MappingProxyType
 from typing import Annotated
 
@@ -25,15 +26,15 @@ COMMANDS = MappingProxyType(
         ),
         "init": Place("surrogate.cli.data.init:init", "Write a small arena folder to start from."),
         "check": Place(
-            "surrogate.cli.data.check:check", "Report every problem of an arena, and what it holds."
+            "surrogate.cli.data.check:check",
+            "Report problems of an arena or a store.",
         ),
         "import": Place(
-            "surrogate.cli.data.imports.group:imports",
+            "surrogate.cli.data.imports:import_command",
             "Make an arena of tables, traces or published data.",
         ),
         "add": Place("surrogate.cli.data.add:add", "Add new systems' answers to an arena."),
         "select": Place("surrogate.cli.data.select:select", "Write a part of an arena."),
-        "statistics": Place("surrogate.cli.data.select:statistics", "Count what an arena holds."),
         "judge": Place("surrogate.cli.judging.judge:judge", "Judge pairs of answers by LLMs."),
         "generate": Place(
             "surrogate.cli.judging.generate:generate", "Answer an arena's questions by an LLM."
@@ -47,7 +48,6 @@ COMMANDS = MappingProxyType(
             "surrogate.cli.judging.diagnose:diagnose_command", "Say what limits a board."
         ),
         "fit": Place("surrogate.cli.boards.fit:fit", "Rate systems by judgments alone."),
-        "factors": Place("surrogate.cli.boards.factors:factors", "Rate what systems are made of."),
         "features": Place(
             "surrogate.cli.boards.features:features", "Measure answers; list what can be measured."
         ),
@@ -84,7 +84,6 @@ COMMANDS = MappingProxyType(
             "surrogate.cli.training.finetune:finetune_command", "Tune a small model by LoRA."
         ),
         "prompts": Place("surrogate.cli.judging.prompts:prompts", "Show what LLMs are asked."),
-        "store": Place("surrogate.cli.judging.store:store", "Inspect a store of replies."),
     }
 )
 
@@ -116,6 +115,9 @@ def with_options(message: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of input or use end with status 2 and a plain message."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what it cannot write is escaped, not a traceback
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(args=None if arguments is None else list(arguments))
     except ArenaError as error:

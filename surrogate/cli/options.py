@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from arena.data.errors import UsageError
+from arena.data.files import small_file
 from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli.group import flag_of
 
@@ -80,9 +81,6 @@ LanguagesOption = Annotated[
 OneJudgeOption = Annotated[
     str | None, typer.Option("--judge", help="Judge to take, where there are several.")
 ]
-Bm25PassagesOption = Annotated[
-    int, typer.Option("--passages", min=1, help="Passages a question by bm25.")
-]
 PresetOption = Annotated[
     str | None,
     typer.Option(
@@ -109,18 +107,6 @@ DownloadOption = Annotated[
     bool, typer.Option("--download", help="Fetch models that are not on this machine.")
 ]
 
-BaseUrlOption = Annotated[
-    str, typer.Option("--base-url", help="OpenAI-compatible server, up to /v1.")
-]
-ApiKeyOption = Annotated[
-    str, typer.Option("--api-key-env", help="Environment variable that holds the key.")
-]
-ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", min=1, max=1000, help="Most calls at the same time.")
-]
-TimeoutOption = Annotated[
-    float, typer.Option("--timeout", min=0.001, help="Seconds until a call counts as lost.")
-]
 BodyOption = Annotated[
     str,
     typer.Option(
@@ -308,7 +294,7 @@ def with_settings(
             config = values.pop(CONFIG, None)
             given = {name: values.pop(name) for name in fields}
             stated = {name: value for name, value in given.items() if is_stated(context, name)}
-            filed = {} if config is None else _settings_file(config, known)
+            filed = {} if config is None else settings_file(config, known)
             command(**values, settings=checked_settings(model, stated, filed, config))
 
         parameters: list[inspect.Parameter] = []
@@ -331,14 +317,14 @@ def with_settings(
     return decorate
 
 
-def _settings_file(path: Path, fields: Collection[str]) -> dict[str, Any]:
+def settings_file(path: Path, fields: Collection[str]) -> dict[str, Any]:
     """Read a TOML file of settings.
 
     Raises:
         UsageError: If it is no TOML, or has a key that is no field.
     """
     try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"))
+        read = tomllib.loads(small_file(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
     for key in read:

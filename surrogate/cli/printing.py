@@ -127,7 +127,7 @@ def print_board(board: Board) -> None:
     print_agreement(board.summary)
     _print_intervals(board)
     for entry in board.judge_report.metaevaluations:
-        print(f"Judge {board.judge_report.judge} against labels ({entry.name}): {entry.text}")
+        print(f"Judge {board.judge_report.judge} against labels ({entry.judge}): {entry}")
 
 
 def _print_intervals(board: Board) -> None:

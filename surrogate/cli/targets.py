@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import UsageError
+from arena.data.files import resolved
 
 
 def check_target(path: Path | str, is_folder: bool) -> None:
@@ -21,11 +22,13 @@ def check_target(path: Path | str, is_folder: bool) -> None:
         UsageError: If it cannot.
     """
     try:
-        whole = Path(path).resolve()
+        whole = resolved(Path(path))
         os.fsencode(str(whole)).decode()
         if whole.exists() and whole.is_dir() != is_folder:
             kind = "file; name a folder" if is_folder else "folder; name a file"
             raise UsageError(f"{whole} is a {kind} to write to")
+        if whole.exists() and not is_folder and not whole.is_file():
+            return  # a device or pipe, written into
         there = whole.parent
         if is_folder:
             there = next(place for place in (whole, *whole.parents) if place.exists())

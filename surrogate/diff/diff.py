@@ -10,20 +10,24 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.rows import plain_records
+from arena.data.wording import guarded_csv
 from features.declare.feature import offer
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS
 from surrogate.diff.languages import (
     ARENA,
+    BOARD,
     DIFF_COLUMNS,
+    GONE,
     KINDS,
+    MOVED,
+    NEW,
     OVERALL,
     incomparable,
     language_diff,
     rank_change,
     with_verdicts,
 )
-from surrogate.publish.exports.tables import guarded
 
 NOT_IN_ALL = "it is not comparable in every language: {languages}"
 
@@ -84,12 +88,14 @@ def _reason(present: bool, system: str, stacked: pd.DataFrame) -> str:
     untested = rows.loc[rows["p_value"].isna(), "language"]
     absent = sorted(set(stacked["language"]) - set(rows["language"]))
     left_out = sorted({*untested, *absent})
+    if left_out and stacked["language"].nunique() == 1:
+        return str(rows["reason"].iloc[0])
     return NOT_IN_ALL.format(languages=", ".join(left_out)) if left_out else ""
 
 
 _SAME_QUESTIONS = (
-    "both boards rest on the same questions; their errors are taken as independent, so that the "
-    "tests rather miss a change than make one up"
+    "both boards rest on the same questions; their errors are taken as independent, "
+    "which makes the tests conservative"
 )
 _OTHER_QUESTIONS = (
     "the boards rest on different questions or reference answers: a change may be theirs, and is "
@@ -124,6 +130,16 @@ class BoardDiff:
     settings: pd.DataFrame
     notes: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        """Say how many systems moved, and which, over all languages."""
+        own = self.changes[self.changes["language"].eq(OVERALL) & self.changes["kind"].eq(BOARD)]
+        counts = ", ".join(
+            f"{count} {name}" for name, count in own["verdict"].value_counts().items()
+        )
+        moved = own[own["verdict"].isin((MOVED, NEW, GONE))]
+        names = "; ".join(f"{row.system} {row.verdict}" for row in moved.itertuples())
+        return f"<BoardDiff: {counts}{f' ({names})' if names else ''}>"
+
     def of_language(self, language: str) -> BoardDiff:
         """Keep one language, or ``overall``.
 
@@ -138,9 +154,7 @@ class BoardDiff:
 
     def as_csv(self) -> str:
         """Return the changes as CSV, with texts that a spreadsheet would run guarded."""
-        texts = {name: self.changes[name].map(guarded) for name in ("system", "reason")}
-        table = self.changes.assign(**texts).round(DECIMALS)
-        return str(table.to_csv(index=False, lineterminator="\n"))
+        return guarded_csv(self.changes.round(DECIMALS))
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON, missing ones as None."""

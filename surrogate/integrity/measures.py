@@ -38,7 +38,7 @@ FOLDED = 1024
 
 
 @dataclass(frozen=True)
-class Measured:
+class TextMeasures:
     """What was counted.
 
     Attributes:
@@ -62,7 +62,9 @@ class _Answers:
     is_judged: Flags
 
 
-def measure(rows: pd.DataFrame, judged: Collection[str], queries: pd.DataFrame) -> Measured:
+def measure_texts(
+    rows: pd.DataFrame, judged: Collection[str], queries: pd.DataFrame
+) -> TextMeasures:
     """Count what systems' answers in one language have in common, and with what.
 
     Args:
@@ -98,7 +100,7 @@ def measure(rows: pd.DataFrame, judged: Collection[str], queries: pd.DataFrame) 
     ]
     means = shares.groupby(rows["system"]).mean()
     means["length"] = shares.groupby(rows["system"])["length"].median()
-    return Measured(means.join(_misfit(answers)), common)
+    return TextMeasures(means.join(_misfit(answers)), common)
 
 
 def _of_runs(
@@ -143,7 +145,7 @@ def _of_runs(
 
 
 def _among(keys: Hashes, known: Hashes) -> Flags:
-    return pd.Series(keys).isin(pd.unique(known)).to_numpy(np.bool_)
+    return np.asarray(pd.Series(keys).isin(pd.unique(known)), dtype=np.bool_)
 
 
 def _of_others(keys: Hashes, systems: Integers, is_judged: Flags) -> Flags:

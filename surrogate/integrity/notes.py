@@ -14,7 +14,7 @@ import pandas as pd
 
 from arena.data.tables.systems import with_passages_of
 from surrogate.integrity.coverage import Key
-from surrogate.integrity.measures import Measured, measure
+from surrogate.integrity.measures import TextMeasures, measure_texts
 
 FACTS: Mapping[str, tuple[float, float, str]] = {
     "same": (0.5, 0.3, "{:.0%} of its answers are one text, whatever was asked, or empty"),
@@ -83,7 +83,7 @@ def look_at(
         rows = answers[answers["language"] == language]
         if rows.empty:
             continue
-        measured = measure(rows, systems, shown[shown["language"] == language])
+        measured = measure_texts(rows, systems, shown[shown["language"] == language])
         for system in measured.shares.index:
             notes = [*_facts(measured, system)]
             if system not in systems and len(measured.judged.columns) >= FEWEST_JUDGED:
@@ -93,7 +93,7 @@ def look_at(
     return found
 
 
-def _facts(measured: Measured, system: str) -> Iterator[Note]:
+def _facts(measured: TextMeasures, system: str) -> Iterator[Note]:
     """Say what keeps a system from a rank: far beyond any judged system."""
     others = [name for name in measured.judged.columns if name != system]
     for name, (least, beyond, sentence) in FACTS.items():
@@ -104,7 +104,7 @@ def _facts(measured: Measured, system: str) -> Iterator[Note]:
             return
 
 
-def _unusual(measured: Measured, system: str) -> Iterator[Note]:
+def _unusual(measured: TextMeasures, system: str) -> Iterator[Note]:
     """Say what few judged systems have, if any."""
     own, usual = measured.shares.loc[system], measured.shares.loc[measured.judged.columns]
     for name, (least, sentence) in NOTED.items():

@@ -22,7 +22,7 @@ from arena.rating.tournaments import (
     Tournaments,
     bootstrap_tournaments,
 )
-from features.engine.cache import MISSING_SUFFIX
+from features.engine.columns import MISSING_SUFFIX
 from surrogate.learning.surrogate import KEYS
 
 Floats = npt.NDArray[np.float64]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from types import MappingProxyType
 from typing import Any
+
+from sklearn.base import BaseEstimator, is_regressor
 
 from arena.data.errors import UsageError, checked_choice
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
-from surrogate.learning.regression.regressors import REGRESSORS
+from surrogate.learning.regression.estimators import written
+from surrogate.learning.regression.regressors import REGRESSORS, made
 from surrogate.learning.regression.surrogate import RegressionSurrogate
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.tensor import MISSING_RULES, MissingRule
@@ -20,25 +20,18 @@ PAPERS_SURROGATE = "random-forest"
 """What MIRAGE-Bench builds its boards with (section 4.3)."""
 TABLE_3_SURROGATES = ("random-forest", "linear", "mlp", "xgboost", "svr")
 """The surrogates that MIRAGE-Bench compares."""
-PLAIN_TABLE_3_SURROGATES = ("random-forest", "plain-linear", "plain-mlp", "xgboost", "plain-svr")
+PLAIN_TABLE_3_SURROGATES = (
+    "random-forest",
+    "sklearn.linear_model.LinearRegression",
+    "sklearn.neural_network.MLPRegressor",
+    "xgboost",
+    "sklearn.svm.SVR",
+)
 """The same with features as they are: neither imputed nor scaled."""
 
 
-def _gaussian_process(**options: Any) -> GaussianProcessSurrogate:  # noqa: ANN401 - its parameters
-    """It learns from all languages together, whatever is asked."""
-    return GaussianProcessSurrogate(**{**options, "pooled": True})
-
-
-_SURROGATES: MappingProxyType[str, Callable[..., Surrogate]] = MappingProxyType(
-    {
-        **{name: partial(RegressionSurrogate, regressor=name) for name in REGRESSORS},
-        "relative-ridge": partial(RegressionSurrogate, regressor="ridge", view="rank"),
-        "gaussian-process": _gaussian_process,
-    }
-)
-
-SURROGATE_NAMES: tuple[str, ...] = tuple(_SURROGATES)
-"""Names of all surrogates: any can be validated, built into a board, saved and loaded."""
+SURROGATE_NAMES: tuple[str, ...] = (*REGRESSORS, DEFAULT_SURROGATE)
+"""Surrogates that have names; a text that names a regressor of scikit-learn's form is one, too."""
 
 
 def find_surrogate(
@@ -53,7 +46,8 @@ def find_surrogate(
     """Return an unfitted surrogate by name.
 
     Args:
-        name: One of ``SURROGATE_NAMES``.
+        name: One of ``SURROGATE_NAMES``, or a regressor's dotted name with its parameters, such as
+            ``sklearn.ensemble.GradientBoostingRegressor(max_depth=2)``.
         rows: One training row a ``system`` and tournament, a system ``overall``, or a
             ``question``.
         missing: Whether a missing value of a feature does not count (``nan``) or counts 0.
@@ -67,23 +61,39 @@ def find_surrogate(
     """
     checked_choice(rows, ROW_KINDS, "rows")
     checked_choice(missing, MISSING_RULES, "rule of missing values")
-    make = _SURROGATES[checked_surrogate(name)]
-    if name != DEFAULT_SURROGATE:
-        make = partial(make, missing=missing)
-    elif missing != "nan":
-        raise UsageError(f"{name} counts no missing value as 0; use random-forest, say")
-    return make(name=name, rows=rows, pooled=pooled, seed=seed, n_jobs=n_jobs)
+    if name == DEFAULT_SURROGATE:
+        if missing != "nan":
+            raise UsageError(f"{name} counts no missing value as 0; use random-forest, say")
+        # It learns from all languages together, whatever is asked.
+        return GaussianProcessSurrogate(name=name, rows=rows, pooled=True, seed=seed, n_jobs=n_jobs)
+    return RegressionSurrogate(
+        checked_surrogate(name),
+        rows=rows,
+        pooled=pooled,
+        seed=seed,
+        missing=missing,
+        n_jobs=n_jobs,
+    )
 
 
-def as_surrogate(surrogate: str | Surrogate, rows: RowKind = DEFAULT_ROWS) -> Surrogate:
-    """Return a surrogate by its name, or an unfitted copy of one.
+def as_surrogate(
+    surrogate: str | Surrogate | BaseEstimator, rows: RowKind = DEFAULT_ROWS
+) -> Surrogate:
+    """Return a surrogate by its name, an unfitted copy of one, or one of a regressor.
 
     Raises:
         UsageError: If the name, or the kind of rows, is unknown.
     """
-    if isinstance(surrogate, str):
-        return find_surrogate(surrogate, rows=rows)
-    return reseeded(surrogate, surrogate.seed)
+    named: str | Surrogate = surrogate_name(surrogate)
+    if isinstance(named, str):
+        return find_surrogate(named, rows=rows)
+    return reseeded(named, named.seed)
+
+
+def surrogate_name(surrogate: Any) -> Any:  # noqa: ANN401 - a surrogate, its name or a regressor
+    """Return the name of the surrogate that a regressor makes, and anything else as it is."""
+    is_other = isinstance(surrogate, BaseEstimator) and is_regressor(surrogate)
+    return written(surrogate) if is_other else surrogate
 
 
 def described(surrogate: Surrogate) -> str:
@@ -105,6 +115,9 @@ def checked_surrogate(name: str) -> str:
     """Return the name of a surrogate.
 
     Raises:
-        UsageError: If it is unknown.
+        UsageError: If it is unknown, or names no regressor.
     """
+    if "." in name:
+        made(name, random_state=0)
+        return name
     return checked_choice(name, SURROGATE_NAMES, "surrogate")

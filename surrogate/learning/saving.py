@@ -32,7 +32,8 @@ from arena.data.files import (
     write_member,
 )
 from arena.rating.pairs import JudgedItems, Pairs
-from surrogate.learning.names import find_surrogate
+from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
+from surrogate.learning.regression.estimators import check_packages
 from surrogate.learning.surrogate import KEYS, Surrogate
 from surrogate.learning.tensor import MissingRule
 from surrogate.learning.training import RowKind, TrainingRatings
@@ -149,6 +150,8 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
         ratings[language] = _ratings(arrays, language, item)
         if learned:
             models[language] = learned
+    if description.name not in SURROGATE_NAMES:
+        check_packages(description.name)
     surrogate = find_surrogate(
         description.name,
         rows=description.rows,

@@ -16,16 +16,15 @@ from sklearn.base import BaseEstimator, clone
 from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
 from arena.data.wording import count_of
-from features.engine.extraction import feature_columns
+from arena.rating.posterior import RatingPosterior
+from features.engine.columns import feature_columns
 from features.engine.workers import work
-from surrogate.learning.posterior.observations import Observation, Posterior
+from surrogate.learning.posterior.observations import Observation
 from surrogate.learning.tensor import (
     FeatureTensor,
     MissingRule,
-    View,
     feature_tensor,
     standardized_within,
-    viewed,
     zero_filled,
 )
 from surrogate.learning.training import (
@@ -135,7 +134,7 @@ class Surrogate(Protocol):
 
     def posterior(
         self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None
-    ) -> dict[str, Posterior] | None:
+    ) -> dict[str, RatingPosterior] | None:
         """Rate systems by their answers and verdicts together.
 
         Args:
@@ -234,7 +233,6 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
     Attributes:
         name: Name it is found by.
         rows: One training row a ``system`` or a ``question``, where it has such rows.
-        view: Features as they are, or as ranks within their question.
         pooled: One model for all languages.
         seed: Seed of what it draws.
         missing: ``nan``: a missing value does not count; ``zero``: it counts 0.
@@ -247,7 +245,6 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
 
     name: str
     rows: RowKind = DEFAULT_ROWS
-    view: View = "raw"
     pooled: bool = False
     seed: int = 0
     missing: MissingRule = "nan"
@@ -424,10 +421,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
 
     def shown(self, tensor: FeatureTensor, reference: FeatureTensor) -> FeatureTensor:
         """Return features as the model sees them."""
-        seen = viewed(tensor, reference, self.view)
-        if not self.pooled:
-            return seen
-        return standardized_within(seen, viewed(reference, reference, self.view))
+        return standardized_within(tensor, reference) if self.pooled else tensor
 
     def _languages(
         self, X: pd.DataFrame, questions: Asked | None = None

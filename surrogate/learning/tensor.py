@@ -147,46 +147,6 @@ def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
     return replace(padded, values=filled)
 
 
-View = Literal["raw", "rank"]
-RANK_SUFFIX = ":rank"
-
-
-def viewed(tensor: FeatureTensor, reference: FeatureTensor, view: View) -> FeatureTensor:
-    """Show features as they are, or as ranks within their question.
-
-    Args:
-        tensor: Features of S systems.
-        reference: Features of the systems to compare with, on at least the same questions.
-        view: ``raw`` or ``rank``.
-    """
-    if view == "raw":
-        return tensor
-    names = tuple(f"{name}{RANK_SUFFIX}" for name in tensor.features)
-    return replace(tensor, features=names, values=question_ranks(tensor, reference))
-
-
-def question_ranks(tensor: FeatureTensor, reference: FeatureTensor) -> Floats:
-    """Compare each answer with the reference's answers to its question, feature by feature.
-
-    A system is compared with the reference alone: never with itself, nor with the other systems
-    of ``tensor``, so what it gets does not depend on who is ranked beside it.
-
-    Returns:
-        Share of the reference's values below minus share above, in [-1, 1], shape (S, Q, F); NaN
-        where the answer or the whole reference has no value.
-    """
-    aligned = reference.take(questions=tensor.questions, features=tensor.features)
-    ranks = np.full(tensor.values.shape, np.nan)
-    for row, system in enumerate(tensor.systems):
-        others = [place for place, name in enumerate(aligned.systems) if name != system]
-        signs = np.sign(tensor.values[row] - aligned.values[others])
-        present = np.isfinite(signs)
-        totals = np.where(present, signs, 0.0).sum(axis=0)
-        compared = present.sum(axis=0)
-        np.divide(totals, compared, out=ranks[row], where=compared > 0)
-    return ranks
-
-
 SMALLEST_DEVIATION = 1e-9
 
 

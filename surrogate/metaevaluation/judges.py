@@ -19,14 +19,13 @@ from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
 from arena.llm.ask import Progress
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
-from features.models import Item as ModelItem
-from features.models import ModelOptions, Scores, load_scorer
 
 Value: TypeAlias = str | int | float
 ItemT = TypeVar("ItemT")
 JudgedT = TypeVar("JudgedT", contravariant=True)
 
 RUN = 5
+"""Characters of a run that texts may share."""
 THRESHOLD = 0.55
 
 _SPACES = re.compile(r"\s+")
@@ -162,52 +161,6 @@ def character_runs(text: str, length: int) -> list[str]:
     """
     plain = _SPACES.sub(" ", text.casefold()).strip()
     return [plain[start : start + length] for start in range(len(plain) - length + 1)] or [plain]
-
-
-@dataclass(frozen=True)
-class ModelJudge(ABC, Generic[ItemT]):
-    """A model on this machine as a judge.
-
-    Attributes:
-        model: Its folder, or its name on the Hugging Face hub.
-        options: How to run it.
-    """
-
-    kind: ClassVar[str]
-    model: str
-    options: ModelOptions = field(default_factory=ModelOptions)
-
-    @property
-    def name(self) -> str:
-        """The kind of model, and the model."""
-        return f"{self.kind}:{self.model}"
-
-    @property
-    @abstractmethod
-    def prompt(self) -> str:
-        """How verdicts are made of the model's scores."""
-
-    @abstractmethod
-    def reads(self, item: ItemT) -> Sequence[ModelItem]:
-        """Return what the model is to score for an item."""
-
-    @abstractmethod
-    def verdict(self, item: ItemT, scores: Mapping[ModelItem, Scores]) -> Verdict:
-        """Decide by the scores of what ``reads`` returned."""
-
-    def judge(self, items: Sequence[ItemT]) -> list[Verdict]:
-        """Judge items; what several of them hold is scored once.
-
-        Raises:
-            UsageError: See ``features.models.load_scorer``.
-            MissingDependencyError: If a package that the model needs is not installed.
-        """
-        distinct = list(dict.fromkeys(text for item in items for text in self.reads(item)))
-        known: dict[ModelItem, Scores] = {}
-        if distinct:
-            scores = load_scorer(self.kind, self.model, self.options).score(distinct)
-            known = dict(zip(distinct, scores, strict=True))
-        return [self.verdict(item, known) for item in items]
 
 
 class JudgePrompts(ABC, Generic[ItemT]):

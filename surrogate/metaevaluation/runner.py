@@ -7,9 +7,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import pandas as pd
+from pydantic import BaseModel
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
@@ -23,7 +24,9 @@ from surrogate.metaevaluation.judges import (
     PromptJudge,
     Verdict,
 )
-from surrogate.metaevaluation.options import JudgeOptions
+from surrogate.metaevaluation.records import read_run
+from surrogate.metaevaluation.report import Report, judges_of
+from surrogate.metaevaluation.settings import JudgeOptions, MetaevalSettings
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 ItemT = TypeVar("ItemT")
 BenchmarkT = TypeVar("BenchmarkT", covariant=True)
 
+RUN = "run:"
 VERDICT = ["value", "failure", "was_asked"]
 """Columns of every table of verdicts, after the judge and what tells one item from another."""
 
@@ -87,6 +91,13 @@ class JudgeKind:
 class Benchmark(Protocol[BenchmarkT]):
     """Items with what people said of them."""
 
+    record: ClassVar[type[BaseModel]]
+    """A line of a file of verdicts."""
+
+    @property
+    def settings(self) -> MetaevalSettings:
+        """What is judged, how judges given by name are asked, and how they are counted."""
+
     @property
     def kinds(self) -> Sequence[JudgeKind]:
         """The kinds of judges that can be named."""
@@ -97,6 +108,9 @@ class Benchmark(Protocol[BenchmarkT]):
         Returns:
             One row an item: columns that say which and what people said of it, and ``VERDICT``.
         """
+
+    def report(self, evaluation: Evaluation) -> Report:
+        """Report how right judges are."""
 
 
 @dataclass(frozen=True)
@@ -115,15 +129,15 @@ class Evaluation:
 def evaluate_judges(
     benchmark: Benchmark[ItemT],
     judges: Sequence[Judge[ItemT] | str],
-    options: JudgeOptions | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Let judges judge a benchmark.
 
     Args:
-        benchmark: Such as ``Memerag(read_memerag(folder))``.
-        judges: Judges, or their names, see the benchmark's ``kinds``.
-        options: How judges that are given by name are asked.
+        benchmark: Such as ``Memerag(read_memerag(folder))``; its settings say how judges that are
+            given by name are asked.
+        judges: Judges, or their names, see the benchmark's ``kinds``; or ``run:FILE``, verdicts
+            that ``write_run`` wrote.
         progress: Called with a stage's name, what is done of it, and all of it.
 
     Raises:
@@ -131,16 +145,20 @@ def evaluate_judges(
             name is unknown, or a judge does not return one verdict an item.
         MissingDependencyError: If a package that a judge needs is not installed.
     """
-    with JudgeFactory(options or JudgeOptions(), progress) as factory:
+    runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
+    tables = [read_run(run.removeprefix(RUN), benchmark.record) for run in runs]
+    with JudgeFactory(benchmark.settings, progress) as factory:
         made = [
             each
             for judge in judges
+            if judge not in runs
             for each in (
                 make_judges(judge, benchmark.kinds, factory) if isinstance(judge, str) else [judge]
             )
         ]
-        _check(made)
-        tables = [_named(benchmark.verdicts(judge), judge) for judge in made]
+        known = [(judge.name, judge.prompt) for judge in made]
+        _check([*known, *(key for table in tables for key in judges_of(table))])
+        tables += [_named(benchmark.verdicts(judge), judge) for judge in made]
     usages = [usage for judge in made for usage in getattr(judge, "usages", ())]
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
 
@@ -211,10 +229,9 @@ LEXICAL = JudgeKind("lexical", lambda _, __: LexicalJudge())
 PYTHON = JudgeKind("python:MODULE:FUNCTION", _function_judge)
 
 
-def _check(judges: Sequence[Judge[Any]]) -> None:
-    if not judges:
+def _check(known: Sequence[tuple[str, str]]) -> None:
+    if not known:
         raise UsageError("there is no judge; give one at least")
-    known = [(judge.name, judge.prompt) for judge in judges]
     repeated = sorted({pair for pair in known if known.count(pair) > 1})
     if repeated:
         raise UsageError(f"the judge {repeated[0][0]} is given twice; give each once")

@@ -17,7 +17,7 @@ from arena.data.folder import open_arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables.frames import open_answers
 from arena.data.wording import count_of
-from arena.judging.choosing.sequential import ORDERS, SystemComparison, compare_systems
+from arena.judging.choosing.comparison import ORDERS, SystemComparison, compare_systems
 from arena.rating.battles import points_of_a
 from arena.statistics.betting import EVEN, Difference, SequentialTest
 from arena.statistics.significance import NORMAL_90
@@ -27,7 +27,7 @@ from surrogate.board.board import Board, open_board
 from surrogate.ranking.rank import RankedSystems, rank_systems
 
 if TYPE_CHECKING:
-    from arena.judging.judge import LlmJudge
+    from arena.judging.asking import LlmJudge
     from arena.llm.ask import Progress
     from arena.llm.store import Store
 
@@ -232,8 +232,7 @@ def gate(
     if found.difference is None and judge is not None and store is not None and questions:
         verdicts = compare_systems(
             both,
-            candidate,
-            against,
+            (candidate, against),
             judge,
             store,
             rates.test(1 - SURROGATE_SHARE),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,11 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
+from arena.rating.posterior import RatingPosterior
+from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
 from surrogate.integrity.coverage import Key
-from surrogate.learning.posterior.observations import Posterior, observe
+from surrogate.learning.posterior.observations import observe
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
 
@@ -25,6 +27,7 @@ JUDGED_COLUMNS = [
     *("language", "system", "judgments", "left_aside", "rating", "standard_error"),
     "verdict_share",
 ]
+SMALLEST_SHARE = 1e-6
 NOBODY = "no judgment is of a new system against a system on the board, or another new one"
 PUBLISHED = "the ratings of this board are published, so that judgments are on another scale"
 
@@ -83,70 +86,101 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
         for system in posterior.systems
         if system in judged
     ]
+    known_before = observe(board.surrogate.ratings_)
+    told = _Judged(
+        board,
+        board.surrogate.predict(table).set_index(["language", "system"]),
+        board.surrogate.posterior(known_before, table) or {},
+        found,
+        new,
+    )
     rated = [
-        *_rated(board, found, {key: counts[key] for key in keys if key in counts}),
-        *_moved(board, table, found, [key for key in keys if key not in counts]),
+        *(told.rated(key, counts[key]) for key in keys if key in counts),
+        *(told.moved(key) for key in keys if key not in counts),
     ]
     ratings = pd.DataFrame(rated, columns=JUDGED_COLUMNS)
     return ratings.assign(left_aside=ratings["language"].map(aside).fillna(0).astype(int))
 
 
-def _rated(
-    board: Board, found: Mapping[str, Posterior], counts: Mapping[Key, int]
-) -> Iterator[dict[str, Any]]:
-    """Rate systems by their own verdicts and their answers."""
-    for (language, system), judgments in counts.items():
-        posterior = found[language]
+@dataclass(frozen=True)
+class _Judged:
+    """What is known of systems before and after some verdicts.
+
+    Attributes:
+        board: The board.
+        expected: What the surrogate predicts, by language and system.
+        before: What the process has without the verdicts; empty of other surrogates.
+        found: Ratings with the verdicts.
+        new: The new systems.
+    """
+
+    board: Board
+    expected: pd.DataFrame
+    before: Mapping[str, RatingPosterior]
+    found: Mapping[str, RatingPosterior]
+    new: set[str]
+
+    def rated(self, key: Key, judgments: int) -> dict[str, Any]:
+        """Rate a system by its own verdicts and its answers.
+
+        What is expected has the error that its conformal interval tells, not the smaller one of
+        the process, and the verdicts add their information to that. The process says how far they
+        move it, and how much they tell.
+        """
+        language, system = key
+        posterior = self.found[language]
         place = posterior.systems.index(system)
-        yield {
+        rating = posterior.ratings[place] + _shift(self.board, language, posterior)
+        variance, share = posterior.covariance[place, place], posterior.shares[place]
+        known = self.expected.loc[key] if key in self.expected.index else pd.Series(dtype=float)
+        expected = float(known.get("rating", np.nan))
+        if np.isfinite(expected):
+            moved, old = rating - expected, variance / max(1 - share, SMALLEST_SHARE)
+            if language in self.before:
+                after = _beside(posterior, system, self.new)[0]
+                old_rating, old_error = _beside(self.before[language], system, self.new)
+                moved, old = after - old_rating, old_error**2
+            interval = self.board.summary.languages[language].interval
+            half = interval.around(0.0, float(known.get("standard_error", np.nan)))[1]
+            prior = max(old, np.nan_to_num(half / NORMAL_90) ** 2)
+            wider = 1 / (1 / prior + max(1 / variance - 1 / old, 0.0)) / variance
+            rating, variance = expected + wider * moved, wider * variance
+            share = min(share * wider, 1.0)
+        return {
             "language": language,
             "system": system,
             "judgments": judgments,
-            "rating": posterior.ratings[place] + _shift(board, language, posterior),
-            "standard_error": posterior.standard_errors[place],
-            "verdict_share": posterior.shares[place],
+            "rating": rating,
+            "standard_error": math.sqrt(variance),
+            "verdict_share": share,
         }
 
+    def moved(self, key: Key) -> dict[str, Any]:
+        """Rate a system that has verdicts in other languages alone.
 
-def _moved(
-    board: Board, table: pd.DataFrame, found: Mapping[str, Posterior], keys: Sequence[Key]
-) -> Iterator[dict[str, Any]]:
-    """Rate systems that have verdicts in other languages alone.
-
-    What is expected of a system moves by as much as its posterior beside the board's systems: where
-    few are judged, that is about another level. Its standard error moves by ``error_factor``.
-    """
-    if not keys:
-        return
-    new, surrogate = set(table["system"]), board.surrogate
-    before = surrogate.posterior(observe(surrogate.ratings_), table) or {}
-    expected = surrogate.predict(table).set_index(["language", "system"])
-    for language, system in keys:
-        rating, error = _beside(found[language], system, new)
-        old_rating, old_error = _beside(before[language], system, new)
-        known = expected.loc[(language, system)]
-        yield {
+        What is expected of it moves by as much as its posterior beside the board's systems: where
+        few are judged, that is about another level. Its error falls by the root of the factor by
+        which the posterior has it: how far languages agree on a system is learned from few, and
+        with the whole factor conformal intervals do not hold (``benchmarks/other_languages.py``).
+        """
+        language, system = key
+        rating, error = _beside(self.found[language], system, self.new)
+        old_rating, old_error = _beside(self.before[language], system, self.new)
+        known, ratio = self.expected.loc[key], error / old_error
+        interval = self.board.summary.languages[language].interval
+        half = interval.around(0.0, float(known["standard_error"]))[1]
+        prior = max(half / NORMAL_90, known["standard_error"])  # none without an interval
+        return {
             "language": language,
             "system": system,
             "judgments": 0,
             "rating": known["rating"] + rating - old_rating,
-            "standard_error": known["standard_error"] * error_factor(error / old_error),
+            "standard_error": prior * max(ratio, math.sqrt(ratio)),
             "verdict_share": 0.0,
         }
 
 
-def error_factor(ratio: float) -> float:
-    """Return by what factor verdicts in other languages change the error of what is expected.
-
-    The root of the factor by which the posterior has it, where that is smaller: how far languages
-    agree on a system is learned from few systems, and the process is too sure of it. With the root,
-    conformal intervals hold by replay, and with the whole factor they do not
-    (``benchmarks/other_languages.py``).
-    """
-    return max(ratio, math.sqrt(ratio))
-
-
-def _beside(posterior: Posterior, system: str, new: set[str]) -> tuple[float, float]:
+def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> tuple[float, float]:
     """Rating of a system less the mean of those that are not new, and its standard error."""
     place = posterior.systems.index(system)
     is_known = np.array([name not in new for name in posterior.systems])
@@ -154,7 +188,7 @@ def _beside(posterior: Posterior, system: str, new: set[str]) -> tuple[float, fl
     return float(posterior.ratings[place]) - level, float(posterior.standard_errors[place])
 
 
-def _shift(board: Board, language: str, posterior: Posterior) -> float:
+def _shift(board: Board, language: str, posterior: RatingPosterior) -> float:
     """What to add so that the board's systems are on average where they are on the board."""
     own = board.ratings[board.ratings["language"] == language].set_index("system")["rating"]
     moved = own.reindex(list(posterior.systems)) - posterior.ratings

@@ -14,19 +14,21 @@ from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.schema import QUESTION_KEY
 from arena.data.tables.frames import notebook_html, open_answers
-from arena.data.tables.systems import twins
+from arena.data.tables.names import alike
 from arena.data.wording import count_of
+from arena.rating.battles import copies_of_others
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
-from surrogate.board.ratings.table import BEYOND, BOARD_COLUMNS, absence
+from surrogate.board.ratings.table import BEYOND, absence
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
-from surrogate.board.tables import DECIMALS
+from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.copies import near_copies
 from surrogate.integrity.coverage import Key, variances_of_coverage, widened
 from surrogate.integrity.notes import Note, look_at
@@ -38,11 +40,15 @@ from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings
 
 NEW = "new"
 NOT_JUDGED = pd.DataFrame(columns=JUDGED_COLUMNS)
+SUBSTANTIAL_SHARE = 0.5
+"""Of a rating's information from verdicts on the system, from which they bound it from above."""
 NOTHING_SEEN = Looks()
 NO_VERDICTS = (
     "this is a first board: nobody has judged, so that no surrogate can place new systems. Add "
     "their answers to the arena and build the board again, or have its first_verdicts.csv judged"
 )
+COPIED = "{} left out that stand there more than once: each verdict counts once"
+NOT_ASKED = "{} left out, on questions that the arena does not have"
 NO_SURROGATE = "the board has no surrogate for this language"
 OUTSIDE = "unlike the systems the surrogate was trained on"
 NO_ATTRIBUTIONS = (
@@ -161,10 +167,9 @@ def rank_systems(
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
-    alike = twins(answers["system"], board.ratings["system"])
-    if alike:
-        shown = ", ".join(f"{name!a} as {first!a}" for first, name in alike)
-        raise UsageError(f"names that look the same as others: {shown}; give them other names")
+    if pairs := alike(answers["system"], board.ratings["system"]):
+        shown = ", ".join(f"{first!a} and {name!a}" for first, name in pairs)
+        raise UsageError(f"names that look alike: {shown}; give the new systems other names")
     if feature_table is None:
         declared = _declared(known_features(board.surrogate))
         _refuse_other_templates(declared, models)
@@ -240,7 +245,11 @@ def place_systems(
     rated = board.surrogate.predict(table).set_index(["language", "system"])
     systems = sorted(table["system"].unique())
     languages = sorted({*board.ratings["language"], *table["language"]})
-    judged = NOT_JUDGED if judgments is None else judged_ratings(board, table, judgments)
+    judged = NOT_JUDGED
+    said: list[str] = []
+    if judgments is not None:
+        judgments, said = _counted(judgments, queries)
+        judged = judged_ratings(board, table, judgments)
     judged = judged.set_index(["language", "system"])
     explanations = explain_systems(board.surrogate, table, board.features)
     asked = queries["language"].value_counts().to_dict()
@@ -267,15 +276,26 @@ def place_systems(
         ]
     rows = sorted(found, key=_place_in_table)
     new = _table(rows, NEW_COLUMNS)
-    placed = pd.concat([board.ratings, _table(rows, BOARD_COLUMNS)], ignore_index=True)
+    placed = pd.concat([board.ratings, _table(rows, RATINGS.names)], ignore_index=True)
     return RankedSystems(
         board=_by_rank(placed.assign(behind=-placed["rating"]), ["language", "rank", "behind"]),
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),
         features=table.drop(columns="answer", errors="ignore"),
         new=new,
         explanations=_table(rows, EXPLANATION_COLUMNS),
-        notes=tuple(_notes(board, languages, explanations.unattributed)),
+        notes=(*said, *_notes(board, languages, explanations.unattributed)),
     )
+
+
+def _counted(judgments: pd.DataFrame, queries: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out copies, and verdicts on questions that the arena does not have; say how many."""
+    asked = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(str))
+    is_asked = pd.MultiIndex.from_frame(judgments[QUESTION_KEY].astype(str)).isin(asked)
+    copies = copies_of_others(judgments)
+    left = {COPIED: copies, NOT_ASKED: ~is_asked & ~copies}
+    counts = {note: int(rows.sum()) for note, rows in left.items()}
+    notes = [note.format(count_of(each, "judgment")) for note, each in counts.items() if each]
+    return judgments[is_asked & ~copies], notes
 
 
 def _table(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> pd.DataFrame:
@@ -314,13 +334,8 @@ def _row(
     is_judged = verdicts is not None and verdicts["judgments"] > 0
     if verdicts is None:
         rating, low, high = expected, expected_low, expected_high
-    elif is_judged:
-        width = NORMAL_90 * verdicts["standard_error"]
-        rating, low, high = (
-            round(float(verdicts["rating"] + side * width), DECIMALS) for side in (0, -1, 1)
-        )
     else:
-        rating, low, high = _unjudged(interval, verdicts, variance, NORMAL_90)
+        rating, low, high = _judged(interval, verdicts, known, variance)
     original = standing.originals.get(system)
     if original is not None:
         rating, low, high = _bounds_of(board, language, original)
@@ -363,8 +378,25 @@ def _row(
     }
 
 
+def _judged(
+    interval: RatingInterval, verdicts: pd.Series, known: pd.Series, variance: float
+) -> tuple[float, float, float]:
+    """Rate a system with verdicts here or in other languages, with its 90% interval.
+
+    Until much of its rating rests on verdicts of its own, what limits those without any does too.
+    """
+    share = float(verdicts["verdict_share"])
+    rating = round(float(verdicts["rating"]), DECIMALS)
+    width = NORMAL_90 * float(verdicts["standard_error"])
+    bounds = widened(rating, rating - width, rating + width, variance * (1 - share) ** 2)
+    low, high = (round(bound, DECIMALS) for bound in bounds)
+    error = float(known.get("standard_error", np.nan))
+    is_beyond = share < SUBSTANTIAL_SHARE and interval.reaches_beyond(rating, error)
+    return rating, low, float("inf") if is_beyond else high
+
+
 def _unjudged(
-    interval: RatingInterval, told: pd.Series, variance: float, least: float = 0.0
+    interval: RatingInterval, told: pd.Series, variance: float
 ) -> tuple[float, float, float]:
     """Rate a system without verdicts in a language, with the bounds of its 90% interval.
 
@@ -372,7 +404,6 @@ def _unjudged(
         interval: The language's.
         told: Its ``rating`` and ``standard_error``, if there are any.
         variance: Of the rating, for want of answers.
-        least: Standard errors that the half-width has at least.
 
     Returns:
         Rating and bounds; the upper one is infinite where it may be better than every judged one.
@@ -380,9 +411,6 @@ def _unjudged(
     rating = round(float(told.get("rating", np.nan)), DECIMALS)
     error = float(told.get("standard_error", np.nan))
     low, high = interval.around(rating, error)
-    if least:
-        low = float(np.minimum(low, rating - least * error))  # where there is no interval, none
-        high = float(np.maximum(high, rating + least * error))
     low, high = (round(bound, DECIMALS) for bound in widened(rating, low, high, variance))
     return rating, low, float("inf") if interval.reaches_beyond(rating, error) else high
 

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.data.errors import DataError, Problem, UsageError
+from arena.data.files import small_file
 from arena.data.wording import did_you_mean
 from arena.judging.settings import JudgingSettings
 from arena.llm.settings import CONFIDENTIAL
@@ -232,7 +233,7 @@ class ConfiguredBoard:
         path = self.base / self.options.feature_file
         if not path.is_file():
             raise UsageError(f"there is no file of features at {path}; write one name a line")
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = small_file(path).decode().splitlines()
         named = [_REMARK.sub("", line).strip().strip(",") for line in lines]
         return parse_features(",".join(line for line in named if line))
 
@@ -289,7 +290,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UsageError(f"there is no configuration at {path}")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(small_file(path).decode())
     except UnicodeDecodeError as error:
         fault, hint = f"is not UTF-8 ({error.reason})", "save it as UTF-8"
     except tomllib.TOMLDecodeError as error:

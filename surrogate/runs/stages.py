@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from shutil import copytree, ignore_patterns
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
@@ -21,10 +19,8 @@ from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import CHOSEN, INFO_FILE, QUESTION_KEY
 from arena.data.tables.published import TABLE as PUBLISHED_TABLE
 from arena.data.tables.systems import SYSTEMS_TABLE
-from arena.judging.folder import FAILURES_FILE, FolderJudging
 from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.settings import JudgingSettings
-from arena.judging.summary import FAILURE_COLUMNS
 from arena.llm.replies import FINAL, UNPARSABLE
 from arena.llm.settings import canonical_json
 from features.declare.feature import Feature
@@ -66,9 +62,6 @@ from surrogate.runs.steps import (
 )
 from surrogate.validation import TournamentSettings, validate
 
-if TYPE_CHECKING:
-    from arena.llm.store import Store
-
 JUDGING, FEATURES, BOARD, VALIDATION = "judging", "features", "board", "validation"
 VERDICTS_FILE = "judgments.parquet"
 JUDGING_FILE = "judging.json"
@@ -84,19 +77,18 @@ _CONTENT = (
 )
 """Files of an arena folder that answers are measured on."""
 _JUDGED = tuple(f"{name}{suffix}" for name in (_JUDGMENTS, PUBLISHED_TABLE) for suffix in SUFFIXES)
-_REMARKS = (FAILURES_FILE, METAEVALUATION_FILE)
+_REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
 
 _NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
 _MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
-_MODELS = ("torch", "transformers", "sentence-transformers", "onnxruntime", "tokenizers")
+_MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
 _VERDICT_OPTIONS = {
-    *("model", "name", "questions", "pairs", "both_orders", "repeats", "languages"),
+    *("model", "name", "questions", "pairs", "both_orders", "languages"),
     *(
         "budget",
         "until",
         "panel",
-        "aggregate",
         "form",
         "verdict",
         "show",
@@ -224,67 +216,40 @@ def _site_step(board: ConfiguredBoard) -> Step:
 
 
 def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -> str:
-    from arena.llm import open_store
+    from arena.judging import judge
+    from arena.judging.run import lasting_failures
+    from arena.llm import Budget, open_store
 
+    arena = read_arena(board.arena)
+    prior = None
+    if options.prior is not None:
+        prior = expected_systems(Board.load(options.prior), arena, n_jobs=place.n_jobs)
+    budget = Budget(options.max_calls)
+    pairs = options.pair_chooser(arena, prior, lasting_failures(board.arena), budget)
     path = place.out / STORE_FILE if options.store is None else board.base / options.store
     with open_store(str(path)) as store:
-        judging, verdicts = _judge_in_copy(board, options, store, place)
-    failures = Counter[str]()
-    for summary in judging.summaries:
-        failures.update(summary.usage.failures)
-    summaries = judging.summaries
-    if failures and all(sum(item.verdicts.values()) == item.identical for item in summaries):
+        judges = options.llm_judges()
+        judging = judge(arena, judges, pairs, store, budget=budget, progress=place.progress)
+    failures = judging.failure_counts
+    if judging.failed:
         raise UsageError(f"no pair that was asked got a verdict: {_counted(failures)}")
+    tables = (
+        [judging.judgments]
+        if judging.panel is None
+        else [judging.judgments, judging.panel.judgments]
+    )
+    verdicts = pd.concat([table.astype(object) for table in tables], ignore_index=True)
+    key = [*PAIR_COLUMNS, "judge"]
+    there, found = (pd.MultiIndex.from_frame(table[key]) for table in (arena.judgments, verdicts))
     order = [*QUESTION_KEY, "system_a", "system_b", "judge"]
-    ordered = verdicts.sort_values(order, kind="stable").reset_index(drop=True)
-    write_rows(ordered, place.target / VERDICTS_FILE)
-    content = [summary.as_json() for summary in summaries]
+    ordered = verdicts[~found.isin(there)].sort_values(order, kind="stable")
+    write_rows(ordered.reset_index(drop=True), place.target / VERDICTS_FILE)
+    write_rows(judging.failures, place.target / FAILED_JUDGMENTS)
+    content = [summary.as_json() for summary in judging.summaries]
     told = content[0] if len(content) == 1 else {"judges": content}
     _write_json(told, place.target / JUDGING_FILE)
     left = {name: count for name, count in failures.items() if name not in _FINAL}
     return f"pairs without a verdict: {_counted(left)}" if left else ""
-
-
-def _judge_in_copy(
-    board: ConfiguredBoard, options: JudgingSettings, store: Store, place: Workplace
-) -> tuple[FolderJudging, pd.DataFrame]:
-    """Judge by a panel, or as verdicts come, in a copy of the arena, which stays as it is.
-
-    Returns:
-        What it brought, and the verdicts that were not in the arena before.
-    """
-    from arena.judging import judge_adaptively, judge_folder
-
-    arena = read_arena(board.arena)
-    judges, rule = options.llm_judges(), options.aggregate
-    with TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "arena"
-        copytree(board.arena, folder, ignore=ignore_patterns("*.sqlite*"))
-        if options.pairs == "adaptive":
-            prior = None
-            if options.prior is not None:
-                prior = expected_systems(Board.load(options.prior), arena, n_jobs=place.n_jobs)
-            plan = options.adaptive_plan(prior)
-            judging = judge_adaptively(
-                *(folder, arena, judges, plan, store), aggregate=rule, progress=place.progress
-            ).judging
-        else:
-            judging = judge_folder(
-                *(folder, arena, judges, options.choose_pairs(arena), store),
-                aggregate=rule,
-                max_calls=options.max_calls,
-                progress=place.progress,
-            )
-        verdicts = read_arena(folder).judgments
-        failed = folder / FAILURES_FILE
-        rows = (
-            read_rows(failed).table if failed.is_file() else pd.DataFrame(columns=FAILURE_COLUMNS)
-        )
-    names = {judge.judge for judge in judges}
-    write_rows(rows[rows["judge"].isin(names)], place.target / FAILURES_FILE)
-    key = [*PAIR_COLUMNS, "judge"]
-    there, found = (pd.MultiIndex.from_frame(table[key]) for table in (arena.judgments, verdicts))
-    return judging, verdicts[~found.isin(there)]
 
 
 def _prior_files(options: JudgingSettings) -> Digests:
@@ -408,7 +373,7 @@ def _feature_table(board: ConfiguredBoard, place: Workplace) -> pd.DataFrame:
 def _upstream(board: ConfiguredBoard) -> dict[str, Wanted]:
     stages: dict[str, Wanted] = {}
     if board.options.judging is not None:
-        stages[JUDGING] = lambda name: name in (VERDICTS_FILE, FAILURES_FILE)
+        stages[JUDGING] = lambda name: name in (VERDICTS_FILE, FAILED_JUDGMENTS)
     if board.options.feature_table is None:
         stages[FEATURES] = lambda name: name == FEATURES_FILE
     return stages

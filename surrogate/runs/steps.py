@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data.errors import DataError, Problem
-from arena.data.files import atomic_path, file_digest
+from arena.data.files import atomic_path, file_digest, small_file
 from arena.data.version import __version__
 
 MANIFEST_FILE = "manifest.json"
@@ -73,7 +73,7 @@ def read_manifest(out: Path) -> RunManifest:
     if not path.is_file():
         return RunManifest()
     try:
-        return RunManifest.model_validate_json(path.read_bytes())
+        return RunManifest.model_validate_json(small_file(path))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or None

@@ -20,14 +20,7 @@ from arena.llm.ask import Progress
 from arena.llm.replies import UnparsableError
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
-from surrogate.metaevaluation.grouse.evaluation import Grouse
-from surrogate.metaevaluation.grouse.judges import (
-    JOINT_PROMPT,
-    GrousePrompts,
-    ScoringTask,
-    judged_metric,
-)
-from surrogate.metaevaluation.grouse.reading import read_unit_tests
+from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.replies import (
     JOINT_ORDER,
     SCORE_KEY,
@@ -35,10 +28,17 @@ from surrogate.metaevaluation.grouse.replies import (
     ReplyFields,
     read_metric_score,
 )
+from surrogate.metaevaluation.grouse.scoring import (
+    JOINT_PROMPT,
+    GrousePrompts,
+    ScoringTask,
+    judged_metric,
+)
+from surrogate.metaevaluation.grouse.test_files import read_unit_tests
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, AnswerSample, UnitTest
 from surrogate.metaevaluation.judges import Judge, Verdict
-from surrogate.metaevaluation.options import JudgeOptions
-from surrogate.metaevaluation.runner import JudgeFactory, judge_items, make_judges
+from surrogate.metaevaluation.runner import JudgeFactory, JudgeKind, judge_items, make_judges
+from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.rows import ALL_LANGUAGES, Sieve, TrainExample
 
 NO_EXPECTED = "answers to questions without an expected answer"
@@ -262,7 +262,8 @@ def _teacher(
         for answer in graded
     ]
     each = _Traces(prompts.reply_form, prompts.fields)
-    return make_judges(name, Grouse(tests, prompts=[each]).kinds, factory)[0]
+    llm = JudgeKind("llm:MODEL", lambda model, make: make.llm(each, model))
+    return make_judges(name, [llm, *Grouse(tests).kinds[1:]], factory)[0]
 
 
 def _joined(said: Mapping[str, Verdict], prompts: GrousePrompts) -> str | None:

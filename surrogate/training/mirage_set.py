@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pandas as pd
-
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.generation.prompt import AnswerPrompt
@@ -14,7 +12,7 @@ from arena.generation.questions import GivenQuestion, choose_questions
 from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, strip_citations
-from features.text.language_identification import identify_many, languages_of
+from features.text.language_identification import identify
 from surrogate.training.rows import Sieve, TrainExample
 
 NO_ANSWER = "questions without an answer of the teacher"
@@ -108,9 +106,8 @@ def _ids(passages: Sequence[ShownPassage]) -> list[str]:
 
 def _in_language(languages: Sequence[str], texts: Sequence[str]) -> list[bool]:
     """Tell of each text whether it is in its language, as far as that can be told."""
-    columns = {label: place for place, label in enumerate(languages_of())}
-    likeliest = pd.Series(identify_many(texts).argmax(axis=1) if texts else [], dtype="int64")
+    told = map(identify, texts)
     return [
-        language not in columns or columns[language] == found
-        for language, found in zip(languages, likeliest, strict=True)
+        language not in known or max(known, key=known.__getitem__) == language
+        for language, known in zip(languages, told, strict=True)
     ]

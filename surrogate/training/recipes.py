@@ -105,22 +105,26 @@ class TuningSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # built on first use
 
-    epochs: float | None = Field(
-        default=None, gt=0, description="Times that each example is seen; the recipe's."
+    epochs: float | None = Field(default=None, gt=0, description="Epochs. Default: the recipe's")
+    batch: int | None = Field(
+        default=None, ge=1, description="Examples a step. Default: the recipe's"
     )
-    batch: int | None = Field(default=None, ge=1, description="Examples a step; the recipe's.")
     learning_rate: float | None = Field(
-        default=None, gt=0, description="Highest learning rate; the recipe's."
+        default=None, gt=0, description="Highest learning rate. Default: the recipe's"
     )
-    rank: int | None = Field(default=None, ge=1, description="Rank of the LoRA; the recipe's.")
+    rank: int | None = Field(
+        default=None, ge=1, description="Rank of the LoRA. Default: the recipe's"
+    )
     warmup: float | None = Field(
-        default=None, ge=0, description="Warm-up steps, or share of all below 1; the recipe's."
+        default=None,
+        ge=0,
+        description="Warm-up steps, or share of all below 1. Default: the recipe's",
     )
     max_length: int | None = Field(
         default=None,
         ge=8,
-        description="Tokens of the longest example; longer ones are left out and counted; the "
-        "recipe's.",
+        description="Tokens of the longest example; longer ones are left out and counted. "
+        "Default: the recipe's",
     )
 
     def of(self, name: str) -> Recipe:

@@ -183,12 +183,14 @@ class TrainSet:
         counts: Columns ``COUNTS``, a row a language: questions that rows are of, candidates, rows
             kept (trained on and unseen), and mean tokens.
         left_out: Columns ``LEFT_OUT``.
+        scores: Of grouse: how often which score is taught; None of others.
     """
 
     rows: pd.DataFrame
     unseen: pd.DataFrame
     counts: pd.DataFrame
     left_out: pd.DataFrame
+    scores: pd.DataFrame | None = None
 
 
 def make_train_set(

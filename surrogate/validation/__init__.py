@@ -6,12 +6,13 @@ from surrogate.validation.frontier import frontier
 from surrogate.validation.importances import importances
 from surrogate.validation.learning_curves import learning_curves
 from surrogate.validation.scores import Validation, ValidationScores
-from surrogate.validation.study import Study
+from surrogate.validation.study import Study, StudyTable
 from surrogate.validation.validate import PROTOCOLS, validate
 
 __all__ = [
     "PROTOCOLS",
     "Study",
+    "StudyTable",
     "TournamentSettings",
     "Validation",
     "ValidationScores",

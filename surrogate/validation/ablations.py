@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import percentile_interval
 from features.declare.feature import Feature
-from features.measures import citations, fluency, language, overlap
-from features.measures.fluency import FLUENCY_FEATURES
-from features.measures.llm_rated import LLM_FEATURES
-from features.measures.registry import DEFAULT_FEATURES, GROUNDING_FEATURES, parse_features
-from features.measures.relevance import RELEVANCE_FEATURES, SIMILARITY_FEATURES
-from features.measures.support import SUPPORT_FEATURES
-from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out
-from surrogate.learning.languages import TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from features.measures.registry import (
+    FEATURES,
+    FLUENCY_FEATURES,
+    GROUNDING_FEATURES,
+    LLM_FEATURES,
+    RELEVANCE_FEATURES,
+    SIMILARITY_FEATURES,
+    SUPPORT_FEATURES,
+    parse_features,
+)
+from surrogate.learning.names import DEFAULT_SURROGATE
 from surrogate.learning.outcomes import Outcome, on_common_systems
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import named_scores, replicate_taus, score_outcomes
-from surrogate.validation.study import Study, checked_repeats, study_data
+from surrogate.validation.study import Study, StudyOptions, StudyTable
 
 
-def _declared(module: object, but: Sequence[Feature] = ()) -> tuple[Feature, ...]:
-    found = (item for item in vars(module).values() if isinstance(item, Feature))
+def _declared_in(module: str, but: Sequence[Feature] = ()) -> tuple[Feature, ...]:
+    place = f"features.measures.{module}"
+    found = (item for item in FEATURES.values() if item.measurement.__module__ == place)
     return tuple(item for item in found if item not in but)
 
 
 FAMILIES: dict[str, tuple[Feature, ...]] = {
-    "language": _declared(language),
-    "citations": _declared(citations),
-    "overlap": _declared(overlap, GROUNDING_FEATURES),
-    "length": _declared(fluency, FLUENCY_FEATURES),
+    "language": _declared_in("language"),
+    "citations": _declared_in("citations"),
+    "overlap": _declared_in("overlap"),
+    "length": _declared_in("fluency", FLUENCY_FEATURES),
     "grounding": tuple(GROUNDING_FEATURES),
     "fluency": tuple(FLUENCY_FEATURES),
     "support": tuple(SUPPORT_FEATURES),
@@ -79,17 +84,12 @@ FEWEST_GROUPS = 2
 
 def ablate(
     arena: Arena,
-    surrogate: str | Surrogate = DEFAULT_SURROGATE,
-    features: Sequence[Feature] = DEFAULT_FEATURES,
+    surrogate: str | Surrogate | BaseEstimator = DEFAULT_SURROGATE,
     *,
     groups: Mapping[str, Sequence[str]] | None = None,
-    judge: str | None = None,
-    feature_table: pd.DataFrame | None = None,
     repeats: int = REPEATS,
-    tournaments: TournamentSettings | None = None,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-) -> Study:
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
     """Rank unseen systems with all features, without each group of them, and with each alone.
 
     MIRAGE-Bench (table 4) does so with all features, without those an LLM rates, without those of
@@ -112,29 +112,12 @@ def ablate(
     Raises:
         UsageError: For an unknown surrogate or feature, fewer than two groups, or too few systems.
     """
-    checked_repeats(repeats)
-    trained = as_surrogate(surrogate)
-    data = study_data(
-        arena,
-        features,
-        judge=judge,
-        feature_table=feature_table,
-        tournaments=tournaments,
-        n_jobs=n_jobs,
-    )
-    subsets = feature_subsets(data.features, groups)
-    seed = data.settings.seed
-    outcomes = {
-        name: leave_systems_out(
-            data.with_features(columns).languages,
-            trained,
-            Repeats(repeats, seed, n_jobs, progress),
-        )
-        for name, columns in subsets.items()
-    }
+    study = Study.of(arena, surrogate, repeats, **options)
+    subsets = feature_subsets(study.features, groups)
+    outcomes = {name: study.with_features(columns).unseen() for name, columns in subsets.items()}
     sizes = {name: len(columns) for name, columns in subsets.items()}
-    table = compared_with_all(outcomes, sizes, seed)
-    return Study(table, data.signature("ablation", described(trained), repeats))
+    table = compared_with_all(outcomes, sizes, study.settings.seed)
+    return StudyTable(table, study.signature("ablation"))
 
 
 def feature_subsets(

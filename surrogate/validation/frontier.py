@@ -7,33 +7,32 @@ it seldom says so of others, and that its intervals hold what they promise.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
+from sklearn.base import BaseEstimator
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.statistics.rank_agreement import kendall_tau
-from features.declare.feature import Feature
-from features.measures.registry import DEFAULT_FEATURES
 from surrogate.board.ratings.intervals import conformal_intervals, unseen_ratings
 from surrogate.board.summary import RatingInterval
 from surrogate.learning.cross_fitting import (
     FEWEST_SYSTEMS_TO_FOLD,
-    Progress,
     Repeats,
     leave_systems_out,
     system_folds,
     train_and_rate,
 )
-from surrogate.learning.languages import LanguageData, TournamentSettings, judged_questions
-from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.languages import LanguageData, judged_questions
+from surrogate.learning.names import DEFAULT_SURROGATE
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import MACRO
-from surrogate.validation.study import Study, checked_repeats, study_data
+from surrogate.validation.study import Study, StudyOptions, StudyTable
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,16 +46,11 @@ FRONTIER, ORDINARY = "frontier", "ordinary"
 
 def frontier(
     arena: Arena,
-    surrogate: str | Surrogate = DEFAULT_SURROGATE,
-    features: Sequence[Feature] = DEFAULT_FEATURES,
+    surrogate: str | Surrogate | BaseEstimator = DEFAULT_SURROGATE,
     *,
-    judge: str | None = None,
-    feature_table: pd.DataFrame | None = None,
     repeats: int = REPEATS,
-    tournaments: TournamentSettings | None = None,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-) -> Study:
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
     """Rate the best systems by surrogates of the others, and systems of all kinds beside them.
 
     Each repeat holds out the better half of the systems, by their mean rank over languages, and
@@ -79,20 +73,11 @@ def frontier(
     Raises:
         UsageError: For an unknown surrogate, or with fewer than nine judged systems.
     """
-    checked_repeats(repeats)
-    trained = as_surrogate(surrogate)
-    data = study_data(
-        arena,
-        features,
-        judge=judge,
-        feature_table=feature_table,
-        tournaments=tournaments,
-        n_jobs=n_jobs,
-    )
-    times = Repeats(repeats, data.settings.seed, n_jobs, progress)
+    study = Study.of(arena, surrogate, repeats, **options)
+    times = study.repeats
     tasks = [
-        delayed(_rate_held)(data.languages, trained, Repeats(1, times.seed), kind, held)
-        for kind, held in _held_out(data.languages, times)
+        delayed(_rate_held)(study.languages, study.surrogate, Repeats(1, times.seed), kind, held)
+        for kind, held in _held_out(study.languages, times)
     ]
     rated = pd.concat(times.run(tasks), ignore_index=True)
     table = pd.DataFrame([_row(str(code), own) for code, own in rated.groupby("language")])
@@ -100,7 +85,7 @@ def frontier(
     mean = table[["flagged", "tau", "false_alarms", "coverage"]].mean()
     macro = pd.DataFrame([{"language": MACRO, **mean, **counts}])
     whole = pd.concat([table, macro], ignore_index=True)[table.columns]
-    return Study(whole, data.signature("frontier", described(trained), repeats))
+    return StudyTable(whole, study.signature("frontier"))
 
 
 def _held_out(languages: Sequence[LanguageData], repeats: Repeats) -> list[tuple[str, list[str]]]:

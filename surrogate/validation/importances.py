@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from sklearn.base import BaseEstimator
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_taus
-from features.declare.feature import Feature
-from features.measures.registry import DEFAULT_FEATURES
-from surrogate.learning.cross_fitting import Progress, Repeats, derived_seed, held_out_ratings
-from surrogate.learning.languages import LanguageData, TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.cross_fitting import derived_seed, held_out_ratings
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate
 from surrogate.learning.surrogate import FEW_TREES, Surrogate, reseeded
 from surrogate.learning.training import finite_means
 from surrogate.validation.shapley import explained, shapley_shares
-from surrogate.validation.study import Study, StudyData, checked_repeats, study_data
+from surrogate.validation.study import Study, StudyOptions, StudyTable
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,18 +39,13 @@ DEFAULT_KINDS = (PERMUTATION,)
 
 def importances(
     arena: Arena,
-    surrogate: str | Surrogate = DEFAULT_SURROGATE,
-    features: Sequence[Feature] = DEFAULT_FEATURES,
+    surrogate: str | Surrogate | BaseEstimator = DEFAULT_SURROGATE,
     *,
     kinds: Sequence[str] = DEFAULT_KINDS,
     permutations: int = PERMUTATIONS,
-    judge: str | None = None,
-    feature_table: pd.DataFrame | None = None,
     repeats: int = REPEATS,
-    tournaments: TournamentSettings | None = None,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-) -> Study:
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
     """Say how much a surrogate's ranking rests on each feature.
 
     **Permutation** (Breiman, 2001, "Random forests"): each system is rated by a surrogate trained
@@ -89,57 +84,37 @@ def importances(
             than one repeat, or too few systems.
     """
     asked = _checked_kinds(kinds)
-    checked_repeats(repeats)
     if permutations < 1:
         raise UsageError("permutations must be at least 1")
-    trained = as_surrogate(surrogate)
-    explainable = explained(trained.name) if SHAP in asked else None
-    data = study_data(
-        arena,
-        features,
-        judge=judge,
-        feature_table=feature_table,
-        tournaments=tournaments,
-        n_jobs=n_jobs,
-    )
+    explainable = explained(as_surrogate(surrogate).name) if SHAP in asked else None
+    study = Study.of(arena, surrogate, repeats, **options)
     measured: dict[str, _Columns] = {}
     if PERMUTATION in asked:
-        permuted = permuted_ratings(data, trained, repeats, permutations, n_jobs, progress)
-        measured[PERMUTATION] = _permutation_columns(data, permuted)
+        permuted = permuted_ratings(study, permutations)
+        measured[PERMUTATION] = _permutation_columns(study, permuted)
     if explainable is not None:
-        shares = shapley_shares(data, explainable, n_jobs, progress)
+        shares = shapley_shares(study, explainable)
         measured[SHAP] = {
             language: _spread(SHAP, found, _medians(found)) for language, found in shares.items()
         }
     table = pd.concat(
         [
-            _table(item, data.features, [measured[kind] for kind in asked], trained)
-            for item in data.languages
+            _table(item, study.features, [measured[kind] for kind in asked], study.surrogate)
+            for item in study.languages
         ],
         ignore_index=True,
     )
     settings = [f"permutations:{permutations}"] if PERMUTATION in asked else []
     settings += [f"importances:{','.join(asked)}"] if asked != DEFAULT_KINDS else []
-    return Study(table, data.signature("importances", described(trained), repeats, *settings))
+    return StudyTable(table, study.signature("importances", *settings))
 
 
-def permuted_ratings(
-    data: StudyData,
-    surrogate: Surrogate,
-    repeats: int,
-    permutations: int,
-    n_jobs: int,
-    progress: Progress | None,
-) -> dict[str, tuple[Floats, Floats]]:
+def permuted_ratings(study: Study, permutations: int) -> dict[str, tuple[Floats, Floats]]:
     """Rate every system by surrogates trained without it, features plain and permuted.
 
     Args:
-        data: The arena.
-        surrogate: What to train.
-        repeats: How often to split the systems into folds (R).
+        study: The arena, the surrogate and the number of repeats (R).
         permutations: How often each feature is permuted (K).
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
 
     Returns:
         Language code to ratings of S systems, shape (R, 1 + F x K, S): first plain, then the
@@ -148,19 +123,14 @@ def permuted_ratings(
     """
     rated = partial(
         permuted_answers,
-        features=data.features,
+        features=study.features,
         permutations=permutations,
-        seed=data.settings.seed,
+        seed=study.settings.seed,
     )
-    found = held_out_ratings(
-        data.languages,
-        surrogate,
-        Repeats(repeats, data.settings.seed, n_jobs, progress),
-        rated=rated,
-    )
-    height = 1 + len(data.features) * permutations
+    found = held_out_ratings(study.languages, study.surrogate, study.repeats, rated=rated)
+    repeats, height = study.repeats.times, 1 + len(study.features) * permutations
     ratings = {}
-    for item in data.languages:
+    for item in study.languages:
         names = [_renamed(name, turn) for turn in range(height) for name in item.systems]
         matrix = found.matrix(item.language, names, repeats)
         folds = found.matrix(item.language, item.systems, repeats, "fold")
@@ -241,12 +211,10 @@ def _table(
     return table.sort_values(str(table.columns[2]), ascending=False, kind="stable")
 
 
-def _permutation_columns(
-    data: StudyData, permuted: Mapping[str, tuple[Floats, Floats]]
-) -> _Columns:
+def _permutation_columns(study: Study, permuted: Mapping[str, tuple[Floats, Floats]]) -> _Columns:
     columns = {}
-    for item in data.languages:
-        size = len(data.features)
+    for item in study.languages:
+        size = len(study.features)
         against_all = _lost(*permuted[item.language], item.truth[None], size)[:, 0]
         lost = _lost(*permuted[item.language], item.tournaments.coefficients, size)
         columns[item.language] = _spread(PERMUTATION, lost.T, against_all)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from features.declare.feature import Feature
-from features.measures.registry import DEFAULT_FEATURES
-from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out
-from surrogate.learning.languages import LanguageData, TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.names import DEFAULT_SURROGATE
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import ValidationScores, named_scores, score_outcomes
-from surrogate.validation.study import Study, checked_repeats, study_data
+from surrogate.validation.study import Study, StudyOptions, StudyTable
 
 AXES = ("systems", "questions", "judgments")
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -29,18 +27,13 @@ Item = TypeVar("Item")
 
 def learning_curves(
     arena: Arena,
-    surrogate: str | Surrogate = DEFAULT_SURROGATE,
-    features: Sequence[Feature] = DEFAULT_FEATURES,
+    surrogate: str | Surrogate | BaseEstimator = DEFAULT_SURROGATE,
     *,
     axes: Sequence[str] = AXES,
     shares: Sequence[float] = SHARES,
-    judge: str | None = None,
-    feature_table: pd.DataFrame | None = None,
     repeats: int = REPEATS,
-    tournaments: TournamentSettings | None = None,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-) -> Study:
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
     """Rank unseen systems by surrogates that learned from random parts of what there is.
 
     Every part is rated on the same folds, against the ratings that all judgments give.
@@ -61,31 +54,19 @@ def learning_curves(
     Raises:
         UsageError: For an unknown surrogate or axis, a share out of range, or too few systems.
     """
-    checked_repeats(repeats)
     _check(axes, shares)
-    trained = as_surrogate(surrogate)
-    data = study_data(
-        arena,
-        features,
-        judge=judge,
-        feature_table=feature_table,
-        tournaments=tournaments,
-        n_jobs=n_jobs,
-    )
-    seed = data.settings.seed
+    study = Study.of(arena, surrogate, repeats, **options)
+    seed = study.settings.seed
     rows = []
     for axis in axes:
         for share in sorted(shares):
             training = partial(part_left, axis=axis, share=share, seed=seed)
-            outcomes = leave_systems_out(
-                data.languages, trained, Repeats(repeats, seed, n_jobs, progress), training
-            )
-            done = named_scores(score_outcomes(outcomes, seed))
+            done = named_scores(score_outcomes(study.unseen(training), seed))
             rows += [_row(language, axis, share, item) for language, item in done.items()]
     table = pd.DataFrame(rows).sort_values("language", kind="stable", ignore_index=True)
     shown = ",".join(f"{share:g}" for share in sorted(shares))
     settings = f"axes:{','.join(axes)}|shares:{shown}"
-    return Study(table, data.signature("learning-curve", described(trained), repeats, settings))
+    return StudyTable(table, study.signature("learning-curve", settings))
 
 
 def _row(language: str, axis: str, share: float, item: ValidationScores) -> dict[str, object]:

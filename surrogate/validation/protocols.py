@@ -14,7 +14,7 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from arena.judging.families import own_family
+from arena.diagnostics.families import own_family
 from surrogate.board.holdout import (
     DEFAULT_HOLDOUT_SIZE,
     check_holdout,

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import pandas as pd
+from sklearn.base import BaseEstimator
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from features.declare.feature import Feature
-from features.measures.registry import DEFAULT_FEATURES
-from surrogate.learning.cross_fitting import Progress, Repeats
-from surrogate.learning.languages import TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.names import DEFAULT_SURROGATE
 from surrogate.learning.posterior.replication import FEWEST_QUESTIONS, Replication, replicate
 from surrogate.learning.surrogate import Surrogate
-from surrogate.validation.study import Study, checked_repeats, study_data
+from surrogate.validation.study import Study, StudyOptions, StudyTable
 
 REPEATS = 10
 MACRO = "macro"
@@ -28,17 +26,12 @@ TABLE_COLUMNS = [
 
 def replication(
     arena: Arena,
-    surrogate: str | Surrogate = DEFAULT_SURROGATE,
-    features: Sequence[Feature] = DEFAULT_FEATURES,
+    surrogate: str | Surrogate | BaseEstimator = DEFAULT_SURROGATE,
     *,
     judged: Sequence[int | None] = (None,),
-    judge: str | None = None,
-    feature_table: pd.DataFrame | None = None,
     repeats: int = REPEATS,
-    tournaments: TournamentSettings | None = None,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-) -> Study:
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
     """Rate by the verdicts on part of the questions, and compare with the verdicts on others.
 
     The judged questions of every language are split in half. Systems are rated by verdicts on
@@ -49,10 +42,8 @@ def replication(
     Arguments that are not told here are those of ``validate``.
 
     Args:
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
         judged: Numbers of judged questions to learn from in each language; None for the half.
         repeats: How often to split.
-        tournaments: The seed of everything random, and how ties count.
 
     Returns:
         A row a number of questions and language, and the mean over languages (``macro``): mean
@@ -64,27 +55,18 @@ def replication(
     Raises:
         UsageError: If no language has four judged questions.
     """
-    times, trained = checked_repeats(repeats), as_surrogate(surrogate)
-    data = study_data(
-        arena,
-        features,
-        judge=judge,
-        feature_table=feature_table,
-        tournaments=tournaments,
-        n_jobs=n_jobs,
-    )
+    study = Study.of(arena, surrogate, repeats, **options)
     tables = []
     for number in judged:
-        how = Repeats(times, data.settings.seed, n_jobs, progress)
-        found = replicate(data.languages, trained, how, number)
+        found = replicate(study.languages, study.surrogate, study.repeats, number)
         if found.rows.empty:
             raise UsageError(
                 f"no language has {FEWEST_QUESTIONS} judged questions, so there is nothing to halve"
             )
         tables.append(_summary(found))
     told = ",".join("half" if number is None else str(number) for number in judged)
-    signature = data.signature("replication", described(trained), times, f"judged:{told}")
-    return Study(pd.concat(tables, ignore_index=True), signature)
+    signature = study.signature("replication", f"judged:{told}")
+    return StudyTable(pd.concat(tables, ignore_index=True), signature)
 
 
 def _summary(found: Replication) -> pd.DataFrame:

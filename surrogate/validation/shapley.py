@@ -19,17 +19,17 @@ from joblib import delayed
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from arena.data.errors import MissingDependencyError, UsageError
-from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks
+from surrogate.learning.cross_fitting import derived_seed
 from surrogate.learning.languages import LanguageData
-from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
+from surrogate.learning.names import find_surrogate
 from surrogate.learning.regression.regressors import is_linear, per_feature
 from surrogate.learning.regression.surrogate import RegressionSurrogate
 from surrogate.learning.surrogate import FEW_TREES, reseeded
-from surrogate.validation.study import StudyData
+from surrogate.validation.study import Study
 
 Floats = npt.NDArray[np.float64]
 
-EXPLAINED = ("random-forest", "extra-trees", "xgboost", "linear", "ridge")
+EXPLAINED = ("random-forest", "xgboost", "linear", "ridge")
 """Regressors of trees and linear ones, whose Shapley values are exact and cheap."""
 
 
@@ -115,9 +115,6 @@ def _rounded_down(thresholds: Floats) -> Floats:
     return np.where(nearest > thresholds, lower, nearest).astype(np.float64)
 
 
-STAGE = "Shapley values"
-
-
 def explained(name: str) -> RegressionSurrogate:
     """Return a surrogate whose Shapley values can be had.
 
@@ -132,45 +129,34 @@ def explained(name: str) -> RegressionSurrogate:
     load_shap()
     surrogate = find_surrogate(name)
     if not _is_explained(surrogate):
-        known = [other for other in SURROGATE_NAMES if _is_explained(find_surrogate(other))]
         raise UsageError(
             f"SHAP importances are for one regressor a language, of trees or linear, which {name} "
-            f"is not; use one of {', '.join(known)}"
+            f"is not; use one of {', '.join(EXPLAINED)}"
         )
     return surrogate
 
 
 def _is_explained(surrogate: object) -> TypeGuard[RegressionSurrogate]:
-    return isinstance(surrogate, RegressionSurrogate) and surrogate.regressor in EXPLAINED
+    return isinstance(surrogate, RegressionSurrogate) and surrogate.name in EXPLAINED
 
 
-def shapley_shares(
-    data: StudyData, surrogate: RegressionSurrogate, n_jobs: int, progress: Progress | None
-) -> dict[str, Floats]:
+def shapley_shares(study: Study, surrogate: RegressionSurrogate) -> dict[str, Floats]:
     """Return how much of what moves the ratings is due to each feature.
 
     A surrogate is trained on each tournament, and what each feature adds to the rating of each
     system in it is taken without its sign and averaged over systems.
 
     Args:
-        data: The arena.
+        study: The arena.
         surrogate: One that ``explained`` returns.
-        n_jobs: Processes to use.
-        progress: Called as languages end.
 
     Returns:
         Language code to shares, shape (T, F), each row with sum 1; NaN for a feature that the
         surrogate could not use, and where it rates all systems alike.
     """
-    tasks = [delayed(_of_language)(item, data.features, surrogate) for item in data.languages]
-    found = run_tasks(tasks, n_jobs, _at_stage(progress))
-    return {item.language: shares for item, shares in zip(data.languages, found, strict=True)}
-
-
-def _at_stage(progress: Progress | None) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda _, done, total: progress(STAGE, done, total)
+    tasks = [delayed(_of_language)(item, study.features, surrogate) for item in study.languages]
+    found = study.repeats.run(tasks)
+    return {item.language: shares for item, shares in zip(study.languages, found, strict=True)}
 
 
 def _of_language(

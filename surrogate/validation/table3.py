@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 from joblib import delayed
+from sklearn.base import BaseEstimator
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from features.declare.feature import Feature
-from features.measures.registry import DEFAULT_FEATURES
 from surrogate.board.holdout import fit_tournament
-from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks
-from surrogate.learning.languages import LanguageData, TournamentSettings
+from surrogate.learning.cross_fitting import derived_seed
+from surrogate.learning.languages import LanguageData
 from surrogate.learning.names import TABLE_3_SURROGATES, as_surrogate, described
 from surrogate.learning.surrogate import TREES, Surrogate
 from surrogate.validation.protocols import drawn_holdout
 from surrogate.validation.scores import finite_mean
-from surrogate.validation.study import Study, checked_repeats, study_data
+from surrogate.validation.study import Study, StudyOptions, StudyTable
 
 HELD_OUT = 4
 REPEATS = 50
@@ -27,16 +27,11 @@ REPEATS = 50
 
 def compare_surrogates(
     arena: Arena,
-    surrogates: Sequence[str | Surrogate] = TABLE_3_SURROGATES,
-    features: Sequence[Feature] = DEFAULT_FEATURES,
+    surrogates: Sequence[str | Surrogate | BaseEstimator] = TABLE_3_SURROGATES,
     *,
-    judge: str | None = None,
-    feature_table: pd.DataFrame | None = None,
     repeats: int = REPEATS,
-    tournaments: TournamentSettings | None = None,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-) -> Study:
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
     """Compare surrogates on random held-out systems (MIRAGE-Bench, table 3).
 
     Each repeat takes one tournament, holds out four systems drawn by the seed, trains on the
@@ -57,30 +52,22 @@ def compare_surrogates(
         UsageError: For an unknown surrogate, or a language with fewer than seven systems.
         MissingDependencyError: If xgboost is asked for and not installed.
     """
-    checked_repeats(repeats)
     chosen = [as_surrogate(item) for item in surrogates]
-    data = study_data(
-        arena,
-        features,
-        judge=judge,
-        feature_table=feature_table,
-        tournaments=tournaments,
-        n_jobs=n_jobs,
-    )
-    places = [(item, surrogate) for item in data.languages for surrogate in chosen]
+    study = Study.of(arena, repeats=repeats, **options)
+    places = [(item, surrogate) for item in study.languages for surrogate in chosen]
     tasks = [
-        delayed(_r2)(item, surrogate, repeat, data.settings.seed)
+        delayed(_r2)(item, surrogate, repeat, study.settings.seed)
         for item, surrogate in places
         for repeat in range(repeats)
     ]
-    done = run_tasks(tasks, n_jobs, progress)
+    done = study.repeats.run(tasks)
     rows = [
         _row(item.language, surrogate.name, done[number * repeats : (number + 1) * repeats])
         for number, (item, surrogate) in enumerate(places)
     ]
     names = ",".join(map(described, chosen))
-    settings = data.signature("table3", names, repeats, f"held:{HELD_OUT}")
-    return Study(pd.DataFrame(rows), settings)
+    settings = study.signature("table3", f"held:{HELD_OUT}", surrogates=names)
+    return StudyTable(pd.DataFrame(rows), settings)
 
 
 def _r2(data: LanguageData, surrogate: Surrogate, repeat: int, seed: int) -> tuple[float, float]:

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
+from sklearn.base import BaseEstimator
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
-from features.declare.feature import Feature
-from features.measures.language import ENGLISH, TARGET_LANGUAGE
-from features.measures.llm_rated import LLM_FEATURES
-from features.measures.registry import PAPER_FEATURES, parse_features
-from features.measures.support import NLI_ENTAILMENT, NLI_NEUTRAL
+from features.measures.registry import LLM_FEATURES, PAPER_FEATURES, parse_features
 from surrogate.board.holdout import DEFAULT_HOLDOUT_SIZE, check_holdout
-from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks, systems_by_content
-from surrogate.learning.languages import LanguageData, TournamentSettings
-from surrogate.learning.names import PAPERS_SURROGATE, as_surrogate, described
+from surrogate.learning.cross_fitting import derived_seed, systems_by_content
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.names import PAPERS_SURROGATE
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.validation.protocols import drawn_holdout
 from surrogate.validation.scores import MACRO, finite_mean
-from surrogate.validation.study import Study, StudyData, checked_repeats, study_data
+from surrogate.validation.study import Study, StudyOptions, StudyTable
 
 ALL = "all features"
 LLM_MEASURED = frozenset(feature.name for feature in LLM_FEATURES)
-LOW_CORRELATION = frozenset(
-    feature.name for feature in (TARGET_LANGUAGE, ENGLISH, NLI_ENTAILMENT, NLI_NEUTRAL)
-)
+LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nli_neutral"})
 """Language detection and support: the features of little importance in figure 5."""
 ABSENT = "the features that this group is about are not there"
 
@@ -40,17 +36,12 @@ Taus = dict[str, float]
 
 def compare_feature_groups(
     arena: Arena,
-    surrogate: str | Surrogate = PAPERS_SURROGATE,
-    features: Sequence[Feature] = PAPER_FEATURES,
+    surrogate: str | Surrogate | BaseEstimator = PAPERS_SURROGATE,
     *,
-    judge: str | None = None,
-    feature_table: pd.DataFrame | None = None,
     holdout: Sequence[str] | None = None,
     repeats: int = 1,
-    tournaments: TournamentSettings | None = None,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-) -> Study:
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
     """Rank all systems by the paper's groups of features (MIRAGE-Bench, table 4).
 
     Each group trains what a board trains: on all judged systems but the held-out ones. Tau is
@@ -72,31 +63,23 @@ def compare_feature_groups(
     Raises:
         UsageError: For an unknown surrogate, or systems that cannot be held out.
     """
-    checked_repeats(repeats)
-    trained = as_surrogate(surrogate)
-    data = study_data(
-        arena,
-        features,
-        judge=judge,
-        feature_table=feature_table,
-        tournaments=tournaments,
-        n_jobs=n_jobs,
-    )
-    groups = papers_groups(data.features)
-    held = [_held_out(data, holdout, repeat) for repeat in range(repeats)]
+    options.setdefault("features", PAPER_FEATURES)
+    study = Study.of(arena, surrogate, repeats, **options)
+    groups = papers_groups(study.features)
+    held = [_held_out(study, holdout, repeat) for repeat in range(repeats)]
     tasks = [
-        delayed(_taus)(data.with_features(columns).languages, _seeded(trained, data, repeat), out)
+        delayed(_taus)(study.with_features(columns).languages, _seeded(study, repeat), out)
         for columns in groups.values()
         if columns
         for repeat, out in enumerate(held)
     ]
-    done = iter(run_tasks(tasks, n_jobs, progress))
+    done = iter(study.repeats.run(tasks))
     taus = {name: [next(done) for _ in held] if columns else [] for name, columns in groups.items()}
-    languages = [item.language for item in data.languages]
+    languages = [item.language for item in study.languages]
     table = pd.DataFrame(_rows(languages, groups, taus))
     left_out = "" if holdout is None else ",".join(sorted(holdout))
     settings = [f"holdout:{left_out}"] if left_out else []
-    return Study(table, data.signature("table4", described(trained), repeats, *settings))
+    return StudyTable(table, study.signature("table4", *settings))
 
 
 def papers_groups(columns: Sequence[str]) -> dict[str, list[str]]:
@@ -124,18 +107,18 @@ def _name(column: str) -> str:
     return feature.name
 
 
-def _held_out(data: StudyData, holdout: Sequence[str] | None, repeat: int) -> tuple[str, ...]:
-    systems = systems_by_content(data.languages)
+def _held_out(study: Study, holdout: Sequence[str] | None, repeat: int) -> tuple[str, ...]:
+    systems = systems_by_content(study.languages)
     if holdout is not None:
         return check_holdout(holdout, systems)
     keys = [str(repeat)] if repeat else []
-    return drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, data.settings.seed, *keys)
+    return drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, study.settings.seed, *keys)
 
 
-def _seeded(surrogate: Surrogate, data: StudyData, repeat: int) -> Surrogate:
+def _seeded(study: Study, repeat: int) -> Surrogate:
     """Return a copy for one training, the first time with the seed of a board."""
-    seed = data.settings.seed
-    return reseeded(surrogate, derived_seed(seed, "table 4", str(repeat)) if repeat else seed)
+    seed = study.settings.seed
+    return reseeded(study.surrogate, derived_seed(seed, "table 4", str(repeat)) if repeat else seed)
 
 
 def _taus(languages: Sequence[LanguageData], surrogate: Surrogate, held: Sequence[str]) -> Taus:

@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Unpack
 
-import pandas as pd
+from sklearn.base import BaseEstimator
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from features.declare.feature import Feature
-from features.measures.registry import DEFAULT_FEATURES
-from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out
-from surrogate.learning.languages import TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.cross_fitting import leave_systems_out
+from surrogate.learning.names import DEFAULT_SURROGATE
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.training import DEFAULT_ROWS, RowKind
 from surrogate.validation.protocols import (
     leave_families_out,
     leave_language_out,
@@ -27,7 +24,7 @@ from surrogate.validation.protocols import (
     transfer,
 )
 from surrogate.validation.scores import Validation, score_outcomes
-from surrogate.validation.study import StudyData, checked_repeats, study_data
+from surrogate.validation.study import Study, StudyOptions
 
 TRANSFER = "transfer"
 MIRAGE = "mirage"
@@ -58,20 +55,13 @@ OTHER_PROTOCOLS = (
 def validate(
     arena: Arena | Path | str,
     protocol: str = DEFAULT_PROTOCOL,
-    surrogate: str | Surrogate = DEFAULT_SURROGATE,
-    features: Sequence[Feature] = DEFAULT_FEATURES,
+    surrogate: str | Surrogate | BaseEstimator = DEFAULT_SURROGATE,
     *,
-    rows: RowKind = DEFAULT_ROWS,
-    judge: str | None = None,
-    feature_table: pd.DataFrame | None = None,
     test_arena: Arena | Path | str | None = None,
-    test_judge: str | None = None,
-    test_feature_table: pd.DataFrame | None = None,
+    test: StudyOptions | None = None,
     holdout: Sequence[str] | None = None,
     repeats: int | None = None,
-    tournaments: TournamentSettings | None = None,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    **options: Unpack[StudyOptions],
 ) -> Validation:
     """Say how well a surrogate ranks systems or languages it was not trained on.
 
@@ -83,46 +73,37 @@ def validate(
             ``leave-families-out`` (for new systems unlike all known ones), ``leave-language-out``,
             ``transfer`` (to ``test_arena``) or ``mirage`` (MIRAGE-Bench, section 4.3: two systems
             held out, all ranked).
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
-        features: Features to extract from every answer.
-        rows: Training rows of a surrogate that is named; see ``find_surrogate``.
-        judge: Whose judgments to learn from; may be left out where there is one judge.
-        feature_table: Features already at hand, used instead of extracting ``features``.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, one unfitted, or a
+            regressor of scikit-learn's form.
         test_arena: Arena to rank after training on ``arena``; for ``transfer`` only.
-        test_judge: Judge of the test arena.
-        test_feature_table: Features of the test arena.
+        test: Its judge and features, where they differ; see ``StudyOptions``.
         holdout: For ``mirage``: the systems to hold out, instead of two drawn each time.
         repeats: How often to repeat with other folds, draws or seeds.
-        tournaments: How tournaments are drawn, and the seed of everything random.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called as trainings end.
+        options: See ``StudyOptions``.
 
     Raises:
         UsageError: For an unknown protocol or surrogate, or one the arena is too small for.
     """
     chosen = _find_protocol(protocol)
-    trained = as_surrogate(surrogate, rows)
-    times = checked_repeats(chosen.repeats if repeats is None else repeats)
     if (test_arena is None) == (protocol == TRANSFER):
         raise UsageError("a test arena is what the protocol transfer needs, and no other takes")
     if holdout is not None and protocol != MIRAGE:
         raise UsageError(f"only the protocol {MIRAGE} holds out systems by name")
-    prepared = partial(study_data, features=features, tournaments=tournaments, n_jobs=n_jobs)
-    data = prepared(arena, judge=judge, feature_table=feature_table)
+    study = Study.of(arena, surrogate, chosen.repeats if repeats is None else repeats, **options)
     further = []
     tested = []
     if test_arena is not None:
-        other = prepared(test_arena, judge=test_judge, feature_table=test_feature_table)
-        data, other = _with_shared_features(data, other)
+        shared = StudyOptions(**{**options, "judge": None, "feature_table": None, **(test or {})})
+        other = Study.of(test_arena, surrogate, **shared)
+        study, other = _with_shared_features(study, other)
         tested = [other.languages]
         further.append(f"test:{other.name}")
     run = partial(chosen.run, holdout=holdout) if protocol == MIRAGE else chosen.run
-    seed = data.settings.seed
-    outcomes = run(data.languages, *tested, trained, Repeats(times, seed, n_jobs, progress))
+    outcomes = run(study.languages, *tested, study.surrogate, study.repeats)
     if holdout is not None:
         further.append(f"holdout:{','.join(sorted(holdout))}")
-    signature = data.signature(protocol, described(trained), times, *further)
-    return score_outcomes(outcomes, seed, protocol, trained.name, signature)
+    signature = study.signature(protocol, *further)
+    return score_outcomes(outcomes, study.settings.seed, protocol, study.surrogate.name, signature)
 
 
 def _find_protocol(name: str) -> _Protocol:
@@ -132,7 +113,7 @@ def _find_protocol(name: str) -> _Protocol:
     return PROTOCOLS[name]
 
 
-def _with_shared_features(data: StudyData, other: StudyData) -> tuple[StudyData, StudyData]:
+def _with_shared_features(data: Study, other: Study) -> tuple[Study, Study]:
     shared = [name for name in data.features if name in set(other.features)]
     if not shared:
         raise UsageError("the two feature tables have no feature in common")

@@ -20,18 +20,18 @@ from chat_server import ChatServer, completion, embedding
 from arena import Arena, ArenaInfo, read_arena, write_arena
 from arena.generation import TIME_PROMPT, LlmSystem, TimeFilter, answer_prompt, generate_answers
 from arena.generation.prompt import PROTOCOLS
-from arena.judging import LlmJudge, choose_pairs, judge_arena, pairwise_prompt
+from arena.judging import LlmJudge, choose_pairs, judge, pairwise_prompt
 from arena.llm import Budget, Llm, LlmSettings, open_store
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from arena.text.prompts import read_templates
 from features import extract
 from features.models import FEATURE_PROMPTS, ModelOptions
-from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, GrousePrompts, ScoringTask
+from surrogate.metaevaluation.grouse.scoring import GROUSE_PROMPTS, GrousePrompts, ScoringTask
 from surrogate.metaevaluation.grouse.unit_tests import AnswerSample
 from surrogate.metaevaluation.judges import PromptJudge
 from surrogate.metaevaluation.memerag.highlighting import HIGHLIGHT_PROMPT, highlight_support
-from surrogate.metaevaluation.wikieval.evaluation import WIKIEVAL_PROMPTS
-from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts, ScorePrompts
+from surrogate.metaevaluation.wikieval.choices import Pair, RankingPrompts, ScorePrompts
+from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
@@ -171,9 +171,9 @@ def test_mirage_figure_13_judges(serve, file, arena, tmp_path):
         "[The End of Assistant B's Answer]",
     )
     server = serve(lambda prompt: 'Assistant A is better. "[[A]]"')
-    judge = LlmJudge(asked_at(server), prompt=pairwise_prompt(file("figure13", text)))
+    figure_13 = LlmJudge(asked_at(server), prompt=pairwise_prompt(file("figure13", text)))
     with open_store(tmp_path / "store.sqlite") as store:
-        judged = judge_arena(arena, judge, choose_pairs(arena), store)
+        judged = judge(arena, figure_13, choose_pairs(arena), store)
     assert list(judged.judgments["winner"]) == ["a"]
     (prompt,) = server.asked
     assert "[7#1] Oslo: Oslo is the capital of Norway." in prompt

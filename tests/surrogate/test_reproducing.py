@@ -166,7 +166,7 @@ def test_tables_2_and_5(answered):
 @pytest.mark.slow
 def test_table_3_is_of_five_regressors_and_the_presets_settings(answered):
     printed = printed_for(answered, "table 3")
-    names = ("random-forest", "plain-linear", "plain-mlp", "xgboost", "plain-svr")
+    names = ("random-forest", "LinearRegression", "MLPRegressor", "xgboost", "SVR")
     assert all(name in printed for name in names)
     assert "random-forest|rows:overall|missing:zero," in printed
     assert "|tournaments:3|questions:100|ties:drop|ridge:0|" in printed.replace("\n", "")

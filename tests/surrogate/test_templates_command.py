@@ -117,7 +117,7 @@ def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it():
     "name", sorted({p.name for known in all_prompts().values() for p in known})
 )
 def test_every_packaged_prompt_is_shown_with_its_variables(run, name, capsys):
-    assert run("prompts", "show", name) == 0
+    assert run("prompts", name) == 0
     printed = capsys.readouterr().out
     for known in all_prompts().values():
         for prompt in known:
@@ -127,8 +127,8 @@ def test_every_packaged_prompt_is_shown_with_its_variables(run, name, capsys):
 
 
 def test_prompts_are_listed(run, capsys):
-    assert run("prompts", "list", "--json") == 0
+    assert run("prompts", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
     assert {row["name"] for row in listed} >= {"pairwise", "fluency", "verdicts", "faithfulness"}
-    assert run("prompts", "show", "fluently") == 2
+    assert run("prompts", "fluently") == 2
     assert "there is no prompt 'fluently'" in capsys.readouterr().err

@@ -1,14 +1,17 @@
 """Records that tools for evaluation and tracing write, read as one arena.
 
-A ``Tool`` says where its records stand in a file and where their fields may be; all else is the
-same for all tools. Every score is a judge: of two answers to a question the one it marks higher
-wins.
+``tools.toml`` says for each tool where its records stand in a file and where their fields may be;
+all else is the same for all. Every score is a judge: of two answers to a question the one it marks
+higher wins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -36,17 +39,11 @@ from arena.data.schema import ArenaInfo
 FILE = "file"
 """Path of the name of a record's file without its ending: often one file is one system."""
 _LOOKED_AT = 100
+MOST_LABEL = 60
+"""Characters of a prompt's label that names a system."""
 _NEEDED = ("question", "system", "answer")
 
 Found = tuple[Place, Record]
-
-
-def _nothing(_: Record) -> None:
-    return None
-
-
-def _same(records: list[Found]) -> list[Found]:
-    return records
 
 
 @dataclass(frozen=True)
@@ -57,23 +54,45 @@ class Tool:
         name: What the arena is called, and messages call the records.
         lists: Where a JSON object holds its records, the first that is there.
         fields: Field to the paths where it may stand, the best first.
-        scores: Score to its value, of a record.
-        left_out: Why a record is no answer, such as that the call failed; or None.
-        prepared: Adds to records what several of them tell together.
+        scores: Name of a score to its path; a star in it stands for names of scores.
+        left_out: Paths that tell that a record is no answer, each with the reason.
+        variant: Path of what tells several prompts of one system apart, if it has them.
         hint: What to export where a file holds something else.
     """
 
     name: str
     lists: tuple[str, ...]
     fields: Mapping[str, tuple[str, ...]]
-    scores: Callable[[Record], Mapping[str, object]]
+    scores: Mapping[str, str]
+    left_out: tuple[Mapping[str, object], ...]
     hint: str
-    left_out: Callable[[Record], str | None] = _nothing
-    prepared: Callable[[list[Found]], list[Found]] = _same
+    variant: str | None = None
+
+
+@cache
+def tools() -> Mapping[str, Tool]:
+    """Return the tools of ``tools.toml`` by name."""
+    text = files(__package__).joinpath("tools.toml").read_text(encoding="utf-8")
+    read = tomllib.loads(text)
+    names = read.pop("names")
+
+    def expanded(path: str) -> tuple[str, ...]:
+        start, brace, rest = path.partition("{")
+        return tuple(start + name for name in names[rest[:-1]]) if brace else (path,)
+
+    def tool(name: str, told: dict[str, Any]) -> Tool:
+        fields = {
+            ours: tuple(place for path in paths for place in expanded(path))
+            for ours, paths in told.pop("fields").items()
+        }
+        left_out, lists = tuple(told.pop("left_out")), tuple(told.pop("lists"))
+        return Tool(name, lists, fields, left_out=left_out, **told)
+
+    return {name: tool(name, told) for name, told in read.items()}
 
 
 def read_tool_records(
-    tool: Tool,
+    kind: str,
     paths: Sequence[Path | str],
     *,
     columns: Mapping[str, str] = MappingProxyType({}),
@@ -86,7 +105,7 @@ def read_tool_records(
     """Read the records of a tool; those of all files together are one arena.
 
     Args:
-        tool: Whose records they are.
+        kind: Whose records they are: a table of ``tools.toml``.
         paths: Files (JSON, JSONL, CSV, Parquet), or folders of them.
         columns: Field to the path where it stands, such as ``question`` to ``vars.topic``; the
             name of a file without its ending stands at ``file``.
@@ -105,10 +124,10 @@ def read_tool_records(
             the question, the system or the answer.
         DataError: With every problem of all files.
     """
-    files = files_below(paths, (JSON, *SUFFIXES))
-    loaded = [found for path in files for found in _records(tool, path, shown_path(path, paths))]
-    whole, skips = _without_failed(tool, tool.prepared(loaded))
-    chosen = _chosen_paths(tool, [record for _, record in whole], columns, len(files))
+    tool, there = tools()[kind], files_below(paths, (JSON, *SUFFIXES))
+    loaded = [found for path in there for found in _records(tool, path, shown_path(path, paths))]
+    whole, skips = _without_failed(tool, loaded)
+    chosen = _chosen_paths(tool, [record for _, record in whole], columns, len(there))
     judges = _chosen_scores(tool, [record for _, record in whole], scores)
     found = CollectedAnswers(chosen, checked_language(language) or UNDETERMINED, None)
     skips += _collect(tool, found, whole, chosen, judges)
@@ -178,12 +197,50 @@ def _with_header(value: Mapping[str, Any], item: object) -> object:
 def _without_failed(tool: Tool, loaded: list[Found]) -> tuple[list[Found], list[Skip]]:
     whole, skips = [], []
     for place, record in loaded:
-        reason = tool.left_out(record)
+        reason = next((rule["reason"] for rule in tool.left_out if _holds(record, rule)), None)
         if reason is None:
             whole.append((place, record))
         else:
-            skips.append(Skip(place.source, "record", reason))
+            skips.append(Skip(place.source, "record", str(reason)))
     return whole, skips
+
+
+def _holds(record: Record, rule: Mapping[str, object]) -> bool:
+    found = at(record, str(rule["at"]))
+    return bool(found == rule["is"] if "is" in rule else found)
+
+
+def _scores(tool: Tool, record: Record) -> Mapping[str, object]:
+    """Return the scores of a record by name."""
+    found: dict[str, object] = {}
+    for name, path in tool.scores.items():
+        place, star, inner = path.partition("*")
+        if not star:
+            found |= {name: at(record, path)} if at(record, path) is not None else {}
+            continue
+        for score, given in _under(record, place.removesuffix(".")):
+            value = at(given, inner[1:]) if inner else given
+            if isinstance(value, Mapping):
+                found |= {f"{score}.{part}": mark for part, mark in value.items()}
+            else:
+                found[score] = value
+    return found
+
+
+def _under(record: Record, place: str) -> Iterator[tuple[str, object]]:
+    """Yield what a record or list of scores holds by name, or columns; lists of numbers alone."""
+    if not place:
+        lists = ((name, value) for name, value in record.items() if isinstance(value, list))
+        yield from ((name, value) for name, value in lists if number_of(value) is not None)
+        return
+    inside = at(record, place)
+    if isinstance(inside, Mapping):
+        yield from ((str(name), value) for name, value in inside.items())
+    for item in inside if isinstance(inside, list) else ():
+        if isinstance(item, Mapping) and "name" in item:
+            yield str(item["name"]), item.get("value")
+    start = f"{place}."
+    yield from ((n.removeprefix(start), record[n]) for n in record if n.startswith(start))
 
 
 def _chosen_paths(
@@ -221,9 +278,10 @@ def _listing(records: Sequence[Record]) -> str:
 
 
 def _chosen_scores(tool: Tool, records: Sequence[Record], named: Sequence[str]) -> list[str]:
-    there = sorted({score for record in records for score in tool.scores(record)})
-    for score in named:
-        checked_choice(score, there, "score")
+    there = sorted({score for record in records for score in _scores(tool, record)})
+    for score in named:  # or a path, as of a column that is no list
+        if not any(at(record, score) is not None for record in records):
+            checked_choice(score, there, "score")
     return list(named) or there
 
 
@@ -250,8 +308,15 @@ def _collect(
 ) -> list[Skip]:
     """Add every record that holds an answer, the first of a system to a question."""
     skips, seen = [], set()
+    prompts: dict[object, set[str]] = {}
+    for _, record in records if tool.variant else ():
+        system = _value("system", record, chosen["system"])
+        prompts.setdefault(system, set()).add(str(at(record, str(tool.variant))))
+    has_variants = any(len(variants) > 1 for variants in prompts.values())
     for place, record in records:
         values = {ours: _value(ours, record, path) for ours, path in chosen.items()}
+        if has_variants and values["system"] is not None:
+            values["system"] = f"{values['system']} | {_variant(tool, record)}"
         lacking = next((ours for ours in _NEEDED if values[ours] is None), None)
         if lacking is not None:
             reason = f"it has no text at {chosen[lacking]!r}, for the {lacking}"
@@ -270,12 +335,20 @@ def _collect(
     return skips
 
 
+def _variant(tool: Tool, record: Record) -> str:
+    """Return the label of a prompt where it is short and no template, else its number."""
+    label, index = at(record, "prompt.label"), at(record, str(tool.variant))
+    if isinstance(label, str) and len(label) <= MOST_LABEL and not {"\n", "{"} & {*label}:
+        return label
+    return f"prompt {index + 1 if isinstance(index, int) else index}"
+
+
 def _marks(tool: Tool, record: Record, judges: Sequence[str]) -> tuple[dict[str, float], list[str]]:
     """Return the numbers of a record's scores, and why others are none."""
-    said = tool.scores(record)
+    said = _scores(tool, record)
     marks, unread = {}, []
     for judge in judges:
-        value = said.get(judge)
+        value = said.get(judge, at(record, judge))
         number = number_of(value)
         if number is not None:
             marks[judge] = number

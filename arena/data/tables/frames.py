@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -50,42 +50,64 @@ _OPTIONAL = ("title", "relevance")
 _OWN_PASSAGES = PASSAGES.add_columns({SYSTEM: ANSWERS.columns[SYSTEM]})
 
 
+@dataclass(frozen=True)
+class Frames:
+    """The tables of an arena, as ``Arena.from_frames`` takes them."""
+
+    questions: pd.DataFrame
+    answers: pd.DataFrame
+    judgments: pd.DataFrame | None
+    passages: pd.DataFrame | None
+    published_ratings: pd.DataFrame | None
+    attributes: pd.DataFrame | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of an arena beside its tables; without systems those that answer."""
+
+    name: str
+    systems: Sequence[str] | None
+    reference_system: str | None
+    source: str
+    note: str
+
+
 def arena_of_frames(
-    frames: Mapping[str, pd.DataFrame | None],
-    told: Mapping[str, object],
+    frames: Frames,
+    told: Told,
     language: str | None = None,
     judge: str | None = None,
 ) -> Arena:
     """Make an arena of tables in memory; ``Arena.from_frames`` says what they hold.
 
     Args:
-        frames: The tables by name: ``questions``, ``answers`` and, each if there is any,
-            ``judgments``, ``passages``, ``published_ratings``, ``attributes``.
-        told: Fields of ``ArenaInfo`` but languages; without systems those that answer.
+        frames: The tables.
+        told: Its name, systems and the like.
         language: Language code of rows that name none.
         judge: Judge of rows that name none.
     """
     if language is not None and not re.fullmatch(LANGUAGE_CODE, language):
         fault, hint = "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
         raise DataError([Problem(_WHOLE, None, LANGUAGE, language, fault, hint)])
-    asked = _rows(frames["questions"], "questions", QUERIES, language)
-    answered = _rows(frames["answers"], "answers", ANSWERS, language, asked)
+    asked = _rows(frames.questions, "questions", QUERIES, language)
+    answered = _rows(frames.answers, "answers", ANSWERS, language, asked)
     judged = empty_rows(JUDGMENTS)
-    if frames["judgments"] is not None:
-        judged = _rows(frames["judgments"], "judgments", JUDGMENTS, language, asked)
+    if frames.judgments is not None:
+        judged = _rows(frames.judgments, "judgments", JUDGMENTS, language, asked)
         judged = _filled(judged, "judge", judge)
     problems: list[Problem] = []
     shared = None
-    if frames["passages"] is not None:
-        every = _passage_rows(frames["passages"], language, asked)
+    if frames.passages is not None:
+        every = _passage_rows(frames.passages, language, asked)
         shared, own = _shared_and_own(every, asked, answered)
         problems = [*_passage_problems(shared, asked), *_own_problems(own, answered)]
         answered = answered if problems else _with_own(answered, own)
     asked = _with_passages(asked, None if problems else shared)
     languages = [code for code in _distinct(asked, LANGUAGE) if re.fullmatch(LANGUAGE_CODE, code)]
-    systems = _distinct(answered, "system") if told.get("systems") is None else told["systems"]
-    info = _info(**{**told, "languages": languages, "systems": systems})
-    published, made = frames["published_ratings"], frames["attributes"]
+    systems = _distinct(answered, "system") if told.systems is None else told.systems
+    info = _info(**{**vars(told), "languages": languages, "systems": systems})
+    published, made = frames.published_ratings, frames.attributes
     try:
         rated = None if published is None else frame_rows(published, PUBLISHED_RATINGS)
         attributes = None if made is None else frame_rows(made, "attributes")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,63 +26,6 @@ SYSTEMS_TABLE = "systems"
 SYSTEM = "system"
 
 _KEY = pa.DataFrameSchema({SYSTEM: ANSWERS.columns[SYSTEM]}, name=SYSTEMS_TABLE)
-
-
-_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
-_UNSEEN = {"Cf", "Cc", "Zl", "Zp"}
-"""Categories of Unicode whose characters show nothing of their own."""
-_FILLERS = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u034f")
-
-
-def seen_name(name: str) -> str:
-    """Return a name as it is seen: composed (NFC), without characters that show nothing."""
-    seen = [
-        letter
-        for letter in unicodedata.normalize("NFC", name)
-        if unicodedata.category(letter) not in _UNSEEN and letter not in _FILLERS
-    ]
-    return " ".join(unicodedata.normalize("NFC", "".join(seen)).split())
-
-
-def twins(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, str]]:
-    """Return names that look the same as one before them, or as one of others: pairs, sorted."""
-    seen = {seen_name(name): name for name in sorted(set(others), reverse=True)}
-    found = []
-    for name in sorted(set(names)):
-        first = seen.setdefault(seen_name(name), name)
-        if first != name:
-            found.append((first, name))
-    return found
-
-
-def twin_problems(names: Iterable[str], source: str, field: str) -> list[Problem]:
-    """List the names of systems that look the same as another's, though they are not."""
-    return [
-        Problem(
-            source,
-            None,
-            field,
-            ascii(name),
-            f"looks the same as {first!a}, but is another name",
-            "write a system's name in one way (Unicode NFC, no invisible characters)",
-        )
-        for first, name in twins(names)
-    ]
-
-
-def odd_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the names of systems that show other than they are written, each with the reason."""
-    return {name: why for name in sorted(set(names)) if (why := _oddity(name))}
-
-
-def _oddity(name: str) -> str:
-    if any(letter in _OVERRIDES for letter in name):
-        return "marks that change the direction of writing"
-    if any(unicodedata.category(letter) in ("Cc", "Zl", "Zp") for letter in name):
-        return "control characters or line breaks"
-    if any(unicodedata.category(letter) == "Cf" or letter in _FILLERS for letter in name):
-        return "invisible characters"
-    return ""
 
 
 def no_attributes() -> pd.DataFrame:

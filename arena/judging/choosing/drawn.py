@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,65 @@ from arena.judging.pairs import (
     unordered,
 )
 
+DEFAULT_QUESTIONS = 100
+
 Names = tuple[str, str]
+PairsOfQuestion = Callable[[QuestionKey, list[str]], Iterable[Names]]
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What came of asking about pairs.
+
+    Attributes:
+        judgments: Rows of an arena's ``judgments``, one a verdict.
+        failures: Rows of the same key, one a pair without a verdict.
+    """
+
+    judgments: pd.DataFrame
+    failures: pd.DataFrame
+
+
+Batches = Generator["ChosenPairs", Verdicts, str]
+"""Yields pairs to ask, is sent what came of them, and returns why no more are asked."""
+
+
+class PairChooser(Protocol):
+    """Chooses pairs to judge, all at once or as verdicts come."""
+
+    @property
+    def whole(self) -> int | None:
+        """Most pairs that are asked; None where that is not known."""
+
+    def batches(self) -> Batches:
+        """Yield what to ask next until nothing is left; see ``Batches``."""
+
+    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
+        """Put together all that was chosen, in this run and before.
+
+        Args:
+            asked: The batches.
+        """
+
+
+@dataclass(frozen=True)
+class DrawnQuestions:
+    """Questions whose answers are compared.
+
+    Attributes:
+        keys: The questions, language by language.
+        without_pair: Questions with fewer than two answers, of which none was drawn.
+        absent_answers: Systems of the arena without an answer, summed over the questions.
+    """
+
+    keys: tuple[QuestionKey, ...]
+    without_pair: int = 0
+    absent_answers: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of questions, per language."""
+        return dict(Counter(language for language, _ in self.keys))
 
 
 class EvenPairs:
@@ -88,11 +146,6 @@ class EvenPairs:
                     self._group[name] = kept
 
 
-DEFAULT_QUESTIONS = 100
-
-PairsOfQuestion = Callable[[QuestionKey, list[str]], Iterable[Names]]
-
-
 @dataclass(frozen=True)
 class ChosenPairs:
     """Pairs of answers to judge, in the order of sides to ask in, question by question.
@@ -101,19 +154,31 @@ class ChosenPairs:
         table: Pairs to ask: columns ``language, query_id, system_a, system_b``.
         identical: Pairs whose shown texts are the same, which nobody is asked: they are ties.
         both_orders: Whether every pair stands there in both orders.
-        questions: Questions drawn, per language.
-        without_pair: Questions with fewer than two answers, of which none was drawn.
-        absent_answers: Systems of the arena without an answer, summed over the questions drawn.
+        drawn: The questions they are of.
         show: What is shown of a system; the judge's prompt must show the same.
+        adaptive: Whether they were chosen by verdicts on others, which is noted with theirs.
     """
 
     table: pd.DataFrame
     identical: pd.DataFrame
     both_orders: bool
-    questions: dict[str, int]
-    without_pair: int
-    absent_answers: int
+    drawn: DrawnQuestions
     show: Show = "output"
+    adaptive: bool = False
+
+    @property
+    def whole(self) -> int:
+        """Number of pairs to ask."""
+        return len(self.table)
+
+    def batches(self) -> Batches:
+        """Yield all of them at once."""
+        yield self
+        return ""
+
+    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:  # noqa: ARG002 - all are
+        """Return these."""
+        return self
 
     def without(self, judged: Collection[PairKey]) -> ChosenPairs:
         """Leave out pairs that are judged: in this order where both are asked, else in either."""
@@ -140,6 +205,24 @@ class ChosenPairs:
         form = (lambda key: key) if self.both_orders else unordered
         is_left = np.array([form(key) not in done for key in pair_keys(table)], dtype=np.bool_)
         return table[is_left].reset_index(drop=True)
+
+
+def joined_pairs(
+    nothing: ChosenPairs, asked: Sequence[ChosenPairs], earlier: pd.DataFrame | None = None
+) -> ChosenPairs:
+    """Put batches together.
+
+    Args:
+        nothing: Such a batch without pairs.
+        asked: The batches.
+        earlier: Pairs of earlier runs.
+    """
+    first = nothing.table if earlier is None else earlier
+    return replace(
+        nothing,
+        table=pd.concat([first, *(batch.table for batch in asked)], ignore_index=True),
+        identical=pd.concat([nothing.identical, *(batch.identical for batch in asked)]),
+    )
 
 
 def choose_pairs(
@@ -177,15 +260,14 @@ def choose_pairs(
     if pairs != "all" and pairs < 1:
         raise UsageError("questions and pairs must be at least 1")
     texts = ArenaTexts(arena)
-    drawn, without_pair = draw_questions(arena, texts, questions, languages, seed)
+    drawn = draw_questions(arena, texts, questions, languages, seed)
     of_question = _all_pairs if pairs == "all" else _some_pairs(pairs, seed)
     keys = [
         (*question, *names)
-        for question in drawn
+        for question in drawn.keys
         for names in of_question(question, texts.systems(question))
     ]
-    absent = sum(len(arena.info.systems) - len(texts.systems(question)) for question in drawn)
-    return asked_pairs(texts, keys, both_orders, seed, without_pair, absent, show)
+    return asked_pairs(texts, keys, drawn, both_orders, seed, show)
 
 
 def draw_questions(
@@ -194,11 +276,8 @@ def draw_questions(
     questions: int | None,
     languages: Sequence[str] | None,
     seed: int,
-) -> tuple[list[QuestionKey], int]:
+) -> DrawnQuestions:
     """Draw the questions to judge, as ``choose_pairs`` says.
-
-    Returns:
-        The questions, language by language, and how many have fewer than two answers.
 
     Raises:
         UsageError: For a number below 1, an unknown language, or no question.
@@ -215,7 +294,8 @@ def draw_questions(
         ]
     if not drawn:
         raise UsageError("no question has answers of two systems: there is nothing to judge")
-    return drawn, without_pair
+    absent = sum(len(arena.info.systems) - len(texts.systems(question)) for question in drawn)
+    return DrawnQuestions(tuple(drawn), without_pair, absent)
 
 
 def pairs_judged_in(
@@ -239,7 +319,8 @@ def pairs_judged_in(
     """
     checked_choice(show, SHOWS, "show")
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
-    return asked_pairs(ArenaTexts(arena), keys, both_orders, seed, 0, 0, show)
+    drawn = DrawnQuestions(tuple(dict.fromkeys(key[:2] for key in keys)))
+    return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders, seed, show)
 
 
 def _chosen_languages(arena: Arena, languages: Sequence[str] | None) -> list[str]:
@@ -283,16 +364,14 @@ def _some_pairs(pairs: int, seed: int) -> PairsOfQuestion:
 def asked_pairs(
     texts: ArenaTexts,
     keys: Sequence[PairKey],
+    drawn: DrawnQuestions,
     both_orders: bool,
     seed: int,
-    without_pair: int,
-    absent: int,
     show: Show,
 ) -> ChosenPairs:
     """Draw the sides of pairs whose systems stand in any order; see ``ChosenPairs``."""
     asked: list[PairKey] = []
     identical: list[PairKey] = []
-    questions: dict[str, dict[str, None]] = {}
     for language, query_id, one, other in keys:
         question = (language, query_id)
         first, second = (
@@ -302,10 +381,7 @@ def asked_pairs(
         orders = [(*question, side_a, side_b), (*question, side_b, side_a)]
         same = texts.shown(question, one, show) == texts.shown(question, other, show)
         (identical if same else asked).extend(orders[: 1 + both_orders])
-        questions.setdefault(language, {})[query_id] = None
-    counts = {language: len(drawn) for language, drawn in questions.items()}
-    tables = (_table(asked), _table(identical))
-    return ChosenPairs(*tables, both_orders, counts, without_pair, absent, show)
+    return ChosenPairs(_table(asked), _table(identical), both_orders, drawn, show)
 
 
 def _table(keys: Sequence[PairKey]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.data.errors import DataError, UsageError
-from arena.data.files import atomic_path, utf8_bytes
+from arena.data.files import atomic_path, small_file
 from arena.data.schema import CALIBRATED, validation_problems
 
 FILE_NAME = "metaevaluation.json"
@@ -92,7 +92,7 @@ def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
     if not path.is_file():
         return ()
     try:
-        return tuple(_Content.model_validate_json(utf8_bytes(path)).metaevaluations)
+        return tuple(_Content.model_validate_json(small_file(path)).metaevaluations)
     except ValidationError as error:
         raise DataError(validation_problems(error, FILE_NAME, None, lambda _: _HINT)) from error
 
@@ -122,7 +122,7 @@ def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluatio
     """Return what judges' agreement with others in the same arena says of them.
 
     Args:
-        kappas: As ``arena.diagnostics.judge_comparison.agreement_with_reference`` gives them.
+        kappas: As ``arena.diagnostics.judge_agreement.agreement_with_reference`` gives them.
         reference: Who they were held against, such as ``people``.
 
     Returns:

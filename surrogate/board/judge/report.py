@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.judge_agreement import agreement_table
 from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts
-from arena.judging.folder import FAILURES_FILE
 from arena.statistics.significance import wilson_interval
 from surrogate.board.judge.metaevaluations import (
     FILE_NAME,
@@ -68,13 +68,6 @@ class Position(_Part):
     reason: str | None = None
 
 
-class LengthPreference(_Part):
-    """What a diagnosis says of longer answers in one language."""
-
-    language: str
-    sentence: str
-
-
 class JudgeAgreement(_Part):
     """Cohen's kappa with another judge over all languages, with a 95% bootstrap interval.
 
@@ -110,30 +103,6 @@ class UsageCounts(_Part):
     reason: str | None = None
 
 
-class NotedMetaEvaluation(BaseModel):
-    """How the judge did against human labels, with whatever else its entry holds.
-
-    Attributes:
-        name: Name under which it was evaluated.
-        dataset: What it was held against.
-        metric: What was measured.
-        value: The measure.
-        standard_error: Its standard error.
-        items: What it was measured on.
-        text: The entry in short, as in the board's signature.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    name: str
-    dataset: str
-    metric: str
-    value: Number
-    standard_error: Number
-    items: int
-    text: str
-
-
 class JudgeReport(_Part):
     """What is known of a judge.
 
@@ -144,7 +113,7 @@ class JudgeReport(_Part):
         languages: Languages it judged in.
         flip_rate: Consistency over both orders.
         position: Preference for a side.
-        length_preference: Preference for longer answers, language by language.
+        length_preference: What is said of longer answers, by language.
         agreement: Agreement with the other judges of the arena.
         failures: Pairs without a verdict.
         usage: Calls and tokens.
@@ -157,17 +126,17 @@ class JudgeReport(_Part):
     languages: tuple[str, ...]
     flip_rate: FlipRate
     position: Position
-    length_preference: tuple[LengthPreference, ...]
+    length_preference: dict[str, str]
     agreement: tuple[JudgeAgreement, ...]
     failures: FailureCounts
     usage: UsageCounts
-    metaevaluations: tuple[NotedMetaEvaluation, ...]
+    metaevaluations: tuple[MetaEvaluation, ...]
 
 
 STORE_FILE = "judging.sqlite"
 
 IN_MEMORY = "the board was built of an arena in memory, not of a folder"
-NO_FAILURES_FILE = f"the arena's folder has no {FAILURES_FILE}"
+NO_FAILED_JUDGMENTS = f"the arena's folder has no {FAILED_JUDGMENTS}"
 NO_STORE = f"the arena's folder has no store of replies ({STORE_FILE})"
 
 
@@ -206,7 +175,7 @@ def read_judging_records(
     entries = [entry for place in places for entry in read_metaevaluations(place)]
     return JudgingRecords(
         metaevaluations=_distinct(entry for entry in entries if is_same_judge(entry.judge, judge)),
-        failures=_failures(folder / FAILURES_FILE, judge),
+        failures=_failures(folder / FAILED_JUDGMENTS, judge),
         usage=_usage(folder / STORE_FILE, judge),
     )
 
@@ -230,7 +199,7 @@ def _distinct(entries: Iterable[MetaEvaluation]) -> tuple[MetaEvaluation, ...]:
 
 def _failures(path: Path, judge: str) -> FailureCounts:
     if not path.is_file():
-        return FailureCounts(reason=NO_FAILURES_FILE)
+        return FailureCounts(reason=NO_FAILED_JUDGMENTS)
     table = read_rows(path).table.reindex(columns=["judge", "reason"])
     own = table.loc[table["judge"] == judge, "reason"].astype(str)
     reasons = {str(reason): int(count) for reason, count in own.value_counts().items()}
@@ -294,7 +263,7 @@ def report_judge(
         agreement=_agreement(arena.judgments, judge, seed),
         failures=records.failures,
         usage=records.usage,
-        metaevaluations=tuple(noted(entry) for entry in records.metaevaluations),
+        metaevaluations=records.metaevaluations,
     )
 
 
@@ -307,19 +276,11 @@ def no_judge() -> JudgeReport:
         languages=(),
         flip_rate=FlipRate(items=0, flipped=0, reason=NO_VERDICTS),
         position=Position(first_wins=0, decided=0, reason=NO_VERDICTS),
-        length_preference=(),
+        length_preference={},
         agreement=(),
         failures=FailureCounts(reason=NO_VERDICTS),
         usage=UsageCounts(reason=NO_VERDICTS),
         metaevaluations=(),
-    )
-
-
-def noted(entry: MetaEvaluation) -> NotedMetaEvaluation:
-    """Bring an entry to the report's form; its other fields are kept."""
-    fields = entry.model_dump(mode="json")
-    return NotedMetaEvaluation(
-        name=fields.pop("judge"), items=fields.pop("n"), text=str(entry), **fields
     )
 
 
@@ -346,13 +307,13 @@ def _position(diagnoses: Sequence[Diagnosis]) -> Position:
     )
 
 
-def _length_preference(diagnoses: Mapping[str, Diagnosis]) -> tuple[LengthPreference, ...]:
-    return tuple(
-        LengthPreference(language=language, sentence=finding.sentence)
+def _length_preference(diagnoses: Mapping[str, Diagnosis]) -> dict[str, str]:
+    return {
+        language: finding.sentence
         for language, diagnosis in diagnoses.items()
         for finding in diagnosis.findings
         if finding.check == "length"
-    )
+    }
 
 
 def _agreement(judgments: pd.DataFrame, judge: str, seed: int) -> tuple[JudgeAgreement, ...]:

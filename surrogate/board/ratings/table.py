@@ -15,6 +15,7 @@ from arena.statistics.significance import NORMAL_90
 from surrogate.board.language import LanguageFit
 from surrogate.board.ratings.intervals import NO_SURROGATE
 from surrogate.board.summary import NO_RATINGS, RatingInterval
+from surrogate.board.tables import RATINGS
 from surrogate.integrity.coverage import widened
 from surrogate.integrity.standing import Standing
 from surrogate.learning.posterior.ratings import expected_ratings
@@ -23,13 +24,6 @@ Floats = npt.NDArray[np.float64]
 RatedBy = Literal["posterior", "surrogate"]
 """Whether verdicts correct what the surrogate expects."""
 
-BOARD_COLUMNS = [
-    *("language", "system", "rank", "rank_low", "rank_high", "tier"),
-    *("rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
-    *("arena_rank", "arena_rating", "arena_low", "arena_high"),
-    *("coverage", "answers", "split", "note"),
-]
 NOTHING_WRONG = Standing()
 
 VANISHED = "not ranked: it is judged, and none of its answers is here: were they lost?"
@@ -67,7 +61,7 @@ def board_ratings(
             to remark of any.
 
     Returns:
-        ``BOARD_COLUMNS``, best first, unranked systems last. ``low, high`` is the 90% interval of
+        ``tables.RATINGS``, best first, unranked systems last. ``low, high`` is the 90% interval of
         the rating; an unjudged system that may be better than all judged ones has no upper bound
         (infinity). ``rank_low, rank_high`` holds all ranks at once at 95%, and systems of a
         ``tier`` are not distinguishable from its best one. ``verdict_share`` says how much of a
@@ -112,7 +106,7 @@ def board_ratings(
     ordered = table.astype(dict.fromkeys(whole, "Int64")).sort_values(
         ["rank", "system"], kind="stable"
     )
-    return ordered[BOARD_COLUMNS]
+    return ordered[RATINGS.names]
 
 
 def covariance_of_ratings(
@@ -262,12 +256,12 @@ def unjudged_ratings(
         questions: Number of questions in the language.
 
     Returns:
-        ``BOARD_COLUMNS`` as ``board_ratings``, intervals by the surrogate's standard errors; no
+        ``tables.RATINGS`` as ``board_ratings``, intervals by the surrogate's standard errors; no
         row where the surrogate rates nobody in the language.
     """
     own = predicted[predicted["language"] == language].set_index("system").reindex(list(systems))
     if "standard_error" not in own or own["rating"].notna().sum() == 0:
-        return pd.DataFrame(columns=BOARD_COLUMNS)
+        return RATINGS.empty()
     answers = own["answers"].fillna(0).astype(np.int64)
     width = NORMAL_90 * own["standard_error"]
     low, high = own["rating"] - width, own["rating"] + width
@@ -292,7 +286,7 @@ def unjudged_ratings(
     ).join(_bounded(rated, pd.DataFrame(spread, rated.index, rated.index)))
     whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
     table = table.rename_axis("system").reset_index().astype(whole)
-    return table.sort_values(["rank", "system"], kind="stable")[BOARD_COLUMNS]
+    return table.sort_values(["rank", "system"], kind="stable")[RATINGS.names]
 
 
 def _note(fit: LanguageFit, row: dict[str, object]) -> str:

@@ -118,6 +118,7 @@ def publish(
         as_json: Whether to print JSON.
         read: The arena, where it is read already.
     """
+    from arena.data.tables.names import alike
     from surrogate.cli import printing
     from surrogate.publish.site.site import write_site
 
@@ -133,6 +134,8 @@ def publish(
         )
         return
     printing.print_board(built)
+    for first, name in alike(built.overall["system"]):
+        print(f"Note: the names {first!a} and {name!a} look alike")
     print(f"Board written to {out}")
     if index is not None:
         print(f"Open {index}")

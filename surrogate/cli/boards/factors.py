@@ -1,42 +1,28 @@
-"""``surrogate-arena factors``: what models, retrievers and prompts add to ratings."""
+"""``surrogate-arena fit --factors``: what models, retrievers and prompts add to ratings."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from surrogate.cli.options import JsonOption, OneJudgeOption, SeedOption, split_names
+from surrogate.cli.options import split_names
 
 if TYPE_CHECKING:
     from surrogate.learning.posterior.factors import FactorRatings
 
 MOST_SHOWN = 30
+ALL = "all"
 
 
-def factors(
-    arena: Annotated[
-        Path, typer.Argument(help="Arena folder with a table systems.csv of attributes.")
-    ],
-    by: Annotated[
-        str | None,
-        typer.Option("--by", help="Comma-separated attributes, such as model,retriever; all."),
-    ] = None,
-    judge: OneJudgeOption = None,
-    topic: Annotated[
-        str | None,
-        typer.Option("--topic", help="Column of the questions by whose values to rate slices too."),
-    ] = None,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+def rate_factors(
+    arena: Path, by: str, judge: str | None, topic: str | None, seed: int, as_json: bool
 ) -> None:
     """Rate what systems are made of, and predict combinations that nobody has built."""
     from arena.data.folder import read_arena
     from surrogate.cli import printing
     from surrogate.learning.posterior.factors import factor_ratings
 
-    chosen = split_names(by) or None
+    chosen = None if by == ALL else split_names(by)
     found = factor_ratings(read_arena(arena), chosen, judge=judge, topic=topic, seed=seed)
     if as_json:
         printing.print_json(

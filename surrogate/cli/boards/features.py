@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from arena.data.wording import count_of
 from surrogate.cli.options import (
     FILE,
-    ArenaArgument,
+    FOLDER,
     BatchSizeOption,
     DeviceOption,
     DownloadOption,
@@ -26,51 +25,26 @@ from surrogate.cli.targets import OUT_FILE
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURE = "measure"
 RATINGS_FILE = "ratings.sqlite"
 
 
-class _MeasureByDefault(TyperGroup):
-    """``features ARENA`` is short for ``features measure ARENA``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = [MEASURE, *args]
-        return list(super().parse_args(ctx, args))
-
-
-features = typer.Typer(
-    cls=_MeasureByDefault,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Measure features of every answer: 'features ARENA --out FILE', short for "
-    "'features measure ARENA --out FILE'; 'features list' shows which there are.",
-)
-
-
-@features.command(MEASURE)
-def measure_features(
-    arena: ArenaArgument,
+def features(
+    arena: Annotated[
+        Path | None,
+        typer.Argument(help="Arena folder; without one, features are listed.", **FOLDER),
+    ] = None,
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--out", help="Table to write: .parquet, .jsonl or .csv (.gz, .zst).", **OUT_FILE
         ),
-    ],
+    ] = None,
     features: FeaturesOption = "default",
     answers: Annotated[
         Path | None,
         typer.Option("--answers", help="Answers of other systems, instead of the arena's.", **FILE),
     ] = None,
     jobs: JobsOption = -1,
-    backend: Annotated[
-        str, typer.Option("--backend", help="Where to measure: processes, threads, dask or ray.")
-    ] = "processes",
-    scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", help="Address of a running Dask scheduler or Ray cluster."),
-    ] = None,
     device: DeviceOption = "auto",
     batch_size: BatchSizeOption = 32,
     download: DownloadOption = False,
@@ -95,17 +69,26 @@ def measure_features(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure features; a run that was killed goes on where it was."""
+    """Measure features of every answer, or list what can be measured.
+
+    A run that was killed goes on where it was.
+    """
+    from arena.data.errors import UsageError
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
     from arena.text.prompts import read_templates
-    from features.engine.extraction import extract, missing_counts
-    from features.engine.workers import worker_pool
+    from features.engine.columns import missing_counts
+    from features.engine.extraction import extract
     from features.measures.registry import parse_features
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.cli.printing import progress_bar
 
+    if arena is None:
+        _list_features(as_json)
+        return
+    if out is None:
+        raise UsageError("say where the table goes: --out features.parquet")
     row_suffix(out)
     own = read_templates(templates or (), FEATURE_PROMPTS)
     declared = parse_features(features)
@@ -116,19 +99,14 @@ def measure_features(
     asked_of = {"store": store or str(cache_folder / RATINGS_FILE)}
     if base_url is not None:
         asked_of["base_url"] = base_url
-    with worker_pool(backend, scheduler, jobs), progress_bar() as progress:
+    llm = checked_settings(LlmSettings, asked_of)
+    with progress_bar() as progress:
         table = extract(
             asked,
             declared,
             others,
-            n_jobs=None,
-            models=ModelOptions(
-                device,
-                batch_size,
-                download,
-                checked_settings(LlmSettings, asked_of),
-                own,
-            ),
+            n_jobs=jobs,
+            models=ModelOptions(device, batch_size, download, llm, own),
             cache=cache_folder,
             progress=progress,
         )
@@ -136,8 +114,7 @@ def measure_features(
     _print_measured(table, missing_counts(table), out, as_json)
 
 
-@features.command("list")
-def list_features(as_json: JsonOption = False) -> None:
+def _list_features(as_json: bool) -> None:
     """List the features: name, meaning, source, needs, whether they can be measured here."""
     from features.measures.registry import describe_features
     from surrogate.cli import printing
@@ -152,7 +129,7 @@ def list_features(as_json: JsonOption = False) -> None:
 
 
 def _print_measured(table: pd.DataFrame, missing: pd.DataFrame, out: Path, as_json: bool) -> None:
-    from features.engine.extraction import feature_columns
+    from features.engine.columns import feature_columns
     from surrogate.cli import printing
 
     summary = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T

@@ -58,6 +58,20 @@ def fit(
             "folder with answers.",
         ),
     ] = None,
+    factors: Annotated[
+        str | None,
+        typer.Option(
+            "--factors",
+            help="Rate what systems are made of instead, over all languages: comma-separated "
+            "attributes of an arena folder's systems.csv, such as model,retriever, or all.",
+        ),
+    ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option(
+            "--topic", help="With --factors: column of the questions to rate by its values too."
+        ),
+    ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
     as_csv: Annotated[
@@ -67,6 +81,11 @@ def fit(
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.rating.ratings import rate
 
+    if factors is not None:
+        from surrogate.cli.boards.factors import rate_factors
+
+        rate_factors(judgments, factors, judge, topic, seed, as_json)
+        return
     controls = split_names(control)
     battles, findings = _read(judgments, judge, language, columns_only=not controls)
     rated = rate(

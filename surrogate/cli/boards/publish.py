@@ -28,7 +28,7 @@ def publish_command(
         typer.Argument(
             exists=True,
             help="Folder of the board; for ragas and deepeval of the arena; for figures also the "
-            "JSON of a study (validate --json) or of judges (metaeval --out).",
+            "file of a study (validate --json) or of judges (metaeval --out).",
         ),
     ],
     form: Annotated[
@@ -220,8 +220,7 @@ def _write_text(text: str, out: Path | None) -> None:
     if out is None:
         sys.stdout.write(text)
         return
-    from arena.data.files import atomic_path
+    from arena.data.files import write_text
 
-    with atomic_path(out) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="")  # line ends stay as they are
+    write_text(text, out)
     print(out)

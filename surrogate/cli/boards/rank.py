@@ -25,6 +25,8 @@ from surrogate.cli.targets import OUT_FILE
 if TYPE_CHECKING:
     from surrogate.ranking.rank import RankedSystems
 
+NONE_RANKED = 1
+"""Exit status where no new system has a rank."""
 SHOWN_ATTRIBUTIONS = 3
 
 
@@ -55,8 +57,10 @@ def rank(
 ) -> None:
     """Place new systems on a board; its rows stay as they are, and no LLM is called."""
     from arena.adapters.judgments import read_judgments
+    from arena.data.files import write_text
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import write_rows
+    from arena.data.wording import guarded_csv
     from arena.text.prompts import read_templates
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.board import Board
@@ -76,8 +80,13 @@ def rank(
         judgments=None if judgments is None else read_judgments(judgments, read.queries),
     )
     if out is not None:
-        write_rows(placed.board, out)
+        if out.name.endswith(".csv"):
+            write_text(guarded_csv(placed.board), out)
+        else:
+            write_rows(placed.board, out)
     _print_ranked(placed, as_json)
+    if placed.new["rank"].isna().all():
+        raise SystemExit(NONE_RANKED)
 
 
 def _print_ranked(placed: RankedSystems, as_json: bool) -> None:

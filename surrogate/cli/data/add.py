@@ -135,20 +135,17 @@ def _judge(
     prices: Mapping[str, Price] | None,
 ) -> None:
     """Judge the pairs of the new systems."""
-    from arena.judging import judge_folder
-    from arena.llm import open_store
+    from arena.judging.run import judge
+    from arena.llm import Budget, open_store
     from surrogate.cli import printing
     from surrogate.cli.judging.judge import kept_replies, print_judging
 
+    budget = Budget(settings.max_calls)
     with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
-        judging = judge_folder(
-            *(folder, arena, judges, chosen, store),
-            aggregate=settings.aggregate,
-            max_calls=settings.max_calls,
-            prices=prices,
-            progress=progress,
+        judging = judge(
+            arena, judges, chosen, store, budget=budget, prices=prices, progress=progress
         )
-    print_judging(judging, chosen)
+    print_judging(judging, *judging.write(folder))
 
 
 def _remake(published: Board, board: Path, arena: Path, jobs: int) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from surrogate.cli.data.imports.sources import LanguageOption, ReplaceOption, import_and_print
+from surrogate.cli.data.imports import LanguageOption, ReplaceOption, import_and_print
 from surrogate.cli.options import FILE
 
 QUESTIONS = 4
@@ -38,7 +38,7 @@ def init(
     else:
         name = folder.resolve().name
         import_and_print(
-            "csv", [table], folder, language=language, name=name, replace_there=replace_there
+            "csv", [table], folder, replace_there=replace_there, name=name, language=language
         )
     print(f"Next:  surrogate-arena check {folder}")
 

@@ -43,9 +43,6 @@ def agreement_command(
             "would it agree?",
         ),
     ] = None,
-    method: Annotated[
-        str, typer.Option("--method", help="Of calibration: platt, or isotonic for many labels.")
-    ] = "platt",
     write: Annotated[
         bool,
         typer.Option(
@@ -61,7 +58,7 @@ def agreement_command(
     from arena.adapters.judgments import read_judgments
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
-    from arena.diagnostics.judge_comparison import agreement_with_reference, comparison_sentences
+    from arena.diagnostics.judge_agreement import agreement_with_reference, comparison_sentences
     from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
     from surrogate.cli import printing
 
@@ -72,7 +69,7 @@ def agreement_command(
         raise UsageError(f"--write writes into an arena folder, and {judgments} is a file")
     named, table = _asked(table, reference, split_names(judges))
     if calibrate is not None:
-        _calibrate(table, calibrate, named, method, seed, judgments if write else None, as_json)
+        _calibrate(table, calibrate, named, seed, judgments if write else None, as_json)
         return
     kappas, compared = agreement_with_reference(table, named, seed)
     said = list(comparison_sentences(compared))
@@ -127,7 +124,6 @@ def _calibrate(
     table: pd.DataFrame,
     judge: str,
     reference: list[str],
-    method: str,
     seed: int,
     folder: Path | None,
     as_json: bool,
@@ -138,7 +134,7 @@ def _calibrate(
     from arena.people.calibration import calibrate
     from surrogate.cli import printing
 
-    found = calibrate(table, judge, reference, method, seed)
+    found = calibrate(table, judge, reference, seed)
     added = None
     if folder is not None:
         added = append_rows(folder, "judgments", found.judgments(), replacing=True)
@@ -147,7 +143,6 @@ def _calibrate(
             {
                 "judge": judge,
                 "reference": reference,
-                "method": method,
                 "pairs": found.pairs,
                 "questions": found.questions,
                 "errors": found.errors,
@@ -160,7 +155,7 @@ def _calibrate(
         return
     title = (
         f"{judge} against {', '.join(reference)}: {count_of(found.pairs, 'pair')} on "
-        f"{count_of(found.questions, 'question')}, {method}, cross-fitted (95% interval over "
+        f"{count_of(found.questions, 'question')}, cross-fitted (95% interval over "
         "questions)"
     )
     printing.print_columns(title, found.errors, list(found.errors))

@@ -13,8 +13,6 @@ import typer
 from surrogate.cli.options import JsonOption, SeedOption, named_values
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.diagnostics import Diagnosis, Finding
 
 SHOWN_OF_A_KIND = 5
@@ -80,13 +78,6 @@ def diagnose_command(
     pool: Annotated[
         bool, typer.Option("--pool", help="Take all judges as one, as for crowd workers.")
     ] = False,
-    influence: Annotated[
-        bool,
-        typer.Option(
-            "--influence",
-            help="Also say without how few verdicts every two neighbors in the ranking swap.",
-        ),
-    ] = False,
     family: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,34 +99,13 @@ def diagnose_command(
     chosen: dict[str, Any] = {"judge": judge, "language": language, "pool": pool, "seed": seed}
     chosen["families"] = named_values("--family", family or [])
     if judgments.is_dir():
-        arena = read_arena(judgments)
-        table = arena.judgments
-        found = diagnose_arena(arena, **chosen)
+        found = diagnose_arena(read_arena(judgments), **chosen)
     else:
-        table = read_judgments(judgments)
-        found = diagnose_judgments(table, **chosen)
-    swaps = _swaps(table, judge, language, pool) if influence else None
+        found = diagnose_judgments(read_judgments(judgments), **chosen)
     if as_json:
-        more = {} if swaps is None else {"influence": swaps}
-        printing.print_json({**found.as_json(), **more})
+        printing.print_json(found.as_json())
         return
     print_diagnosis(found)
-    if swaps is not None:
-        title = "Fewest verdicts found without which two neighbors swap"
-        printing.print_columns(title, swaps, list(swaps))
-
-
-def _swaps(
-    judgments: pd.DataFrame, judge: str | None, language: str | None, pool: bool
-) -> pd.DataFrame:
-    """Find how few verdicts swap neighbors, of what was asked about."""
-    from arena.diagnostics.influence import fewest_to_swap
-    from arena.diagnostics.verdicts import EVERYONE
-
-    for column, wanted in (("judge", judge), ("language", language)):
-        if wanted is not None:
-            judgments = judgments[judgments[column] == wanted]
-    return fewest_to_swap(judgments.assign(judge=EVERYONE) if pool else judgments)
 
 
 def print_diagnosis(found: Diagnosis) -> None:

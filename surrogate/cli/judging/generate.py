@@ -10,28 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.data.wording import count_of
-from arena.llm.settings import OPENAI_KEY, OPENAI_URL
+from arena.generation.settings import GenerationSettings
 from surrogate.cli import printing
-from surrogate.cli.options import (
-    FOLDER,
-    MODEL_HELP,
-    NO_BODY,
-    ApiKeyOption,
-    BaseUrlOption,
-    BodyOption,
-    ConcurrencyOption,
-    ContextTokensOption,
-    JsonOption,
-    LanguagesOption,
-    PassageTokensOption,
-    SeedOption,
-    TemplatesOption,
-    TimeoutOption,
-    TokenizerOption,
-    checked_settings,
-    request_fields,
-    split_names,
-)
+from surrogate.cli.options import FOLDER, JsonOption, TemplatesOption, with_settings
 from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
@@ -39,34 +20,21 @@ if TYPE_CHECKING:
 
     from arena.generation import Generated, GenerationDryRun, LlmSystem, TimeFilter
 
+SHOWN = (
+    *("model", "base_url", "api_key_env", "system", "prompt", "questions", "languages"),
+    *("skip_time_dependent", "relevant_passages"),
+)
 STORE_FILE = "generation.sqlite"
-FILTER_TOKENS = 512
+SHOWN_SKIPPED = 5
 
 
+@with_settings(GenerationSettings, shown=SHOWN)
 def generate(
     arena: Annotated[
         Path, typer.Argument(help="Arena folder; it need not hold answers yet.", **FOLDER)
     ],
-    model: Annotated[str, typer.Option("--model", help=MODEL_HELP.format(verb="answers"))],
-    system: Annotated[
-        str, typer.Option("--system", help="Name in the system column; the model if not given.")
-    ] = "",
-    base_url: BaseUrlOption = OPENAI_URL,
-    api_key_env: ApiKeyOption = OPENAI_KEY,
-    prompt: Annotated[
-        str,
-        typer.Option(
-            "--prompt",
-            help="mirage (MIRAGE-Bench, with reason and citations) or memerag (MEMERAG, the "
-            "answer alone).",
-        ),
-    ] = "mirage",
+    settings: GenerationSettings,
     templates: TemplatesOption = None,
-    questions: Annotated[
-        int | None,
-        typer.Option("--questions", min=1, help="Questions drawn of each language; all."),
-    ] = None,
-    languages: LanguagesOption = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="File of answers to write, such as answers.jsonl.", **OUT_FILE),
@@ -74,122 +42,30 @@ def generate(
     append: Annotated[
         bool, typer.Option("--append", help="Add the answers to the arena folder instead.")
     ] = False,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            "--store",
-            help="SQLite file that keeps every reply; generation.sqlite in "
-            "the arena folder if not given.",
-        ),
-    ] = None,
-    max_calls: Annotated[
-        int | None, typer.Option("--max-calls", min=0, help="Most prompts to send in this run.")
-    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked; ask nothing.")
     ] = False,
-    skip_time_dependent: Annotated[
-        bool,
-        typer.Option(
-            "--skip-time-dependent",
-            help="Ask first which questions need the present date or news, and leave these out.",
-        ),
-    ] = False,
-    filter_model: Annotated[
-        str | None,
-        typer.Option("--filter-model", help="Ask that another model than the one that answers."),
-    ] = None,
-    passage_tokens: PassageTokensOption = None,
-    context_tokens: ContextTokensOption = None,
-    relevant: Annotated[
-        bool,
-        typer.Option(
-            "--relevant-passages", help="Show relevant passages alone, as to a teacher of others."
-        ),
-    ] = False,
-    tokenizer: TokenizerOption = None,
-    concurrency: ConcurrencyOption = 8,
-    timeout: TimeoutOption = 120.0,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            "--temperature", help="The paper's, 0.1, if not given; below 0, none is sent."
-        ),
-    ] = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--max-tokens", min=1, help="Most tokens of an answer; 1000 for memerag, else 2048."
-        ),
-    ] = None,
-    any_model: Annotated[
-        bool,
-        typer.Option("--any-model", help="Let answers of another model than the one asked count."),
-    ] = False,
-    body: BodyOption = NO_BODY,
-    seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Let an LLM answer the questions of an arena from their passages, as a RAG system."""
-    from arena.data.errors import UsageError
     from arena.generation import (
         TIME_PROMPT,
-        LlmSystem,
-        TimeFilter,
-        answer_prompt,
         choose_questions,
         generate_answers,
         protocol_of,
         read_arena_to_answer,
     )
-    from arena.llm import Budget, LlmSettings, open_store
+    from arena.llm import Budget, open_store
     from arena.text.prompts import read_templates
-    from arena.text.trimming import read_tokenizer
 
-    protocol = protocol_of(prompt)
-    stated = checked_settings(
-        LlmSettings,
-        {
-            "model": model,
-            "base_url": base_url,
-            "api_key_env": api_key_env,
-            "temperature": protocol.temperature if temperature is None else temperature,
-            "max_tokens": protocol.max_tokens if max_tokens is None else max_tokens,
-            "body": request_fields(body),
-            "concurrency": concurrency,
-            "timeout_s": timeout,
-            "any_model": any_model,
-        },
-    )
-    trimmer = None if tokenizer is None else read_tokenizer(tokenizer)
-    answer = protocol.prompt
-    own = read_templates(templates or (), [answer, TIME_PROMPT])
-    asked = answer_prompt(
-        prompt,
-        template=own.replacing(answer),
-        passage_tokens=passage_tokens,
-        trimmer=trimmer,
-        seed=seed,
-        context_tokens=context_tokens,
-        only_relevant=relevant,
-    )
-    answering = LlmSystem(stated.located(), asked, system)
-    time_filter = None
-    if skip_time_dependent or filter_model is not None:
-        cold = None if stated.temperature is None or stated.temperature < 0 else 0.0
-        update = {"model": filter_model or model, "temperature": cold, "max_tokens": FILTER_TOKENS}
-        filtering = stated.model_copy(update=update).located()
-        time_filter = TimeFilter(filtering, own.replacing(TIME_PROMPT))
-    elif own.replacing(TIME_PROMPT):
-        raise UsageError(
-            f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
-            "--skip-time-dependent"
-        )
+    own = read_templates(templates or (), [protocol_of(settings.prompt).prompt, TIME_PROMPT])
+    answering, time_filter = settings.llm_system(own), settings.time_filter(own)
     _check_target(out, append, dry_run, answering.system)
     read = read_arena_to_answer(arena)
-    chosen = choose_questions(read.queries, split_names(languages), questions, seed)
+    languages = list(settings.languages)
+    chosen = choose_questions(read.queries, languages, settings.questions, settings.seed)
     there = read.answers if append else None
-    where = str(arena / STORE_FILE) if store is None else store
+    where = str(arena / STORE_FILE) if settings.store is None else settings.store
     if dry_run:
         _print_dry_run(chosen, answering, time_filter, where, there, as_json)
         return
@@ -200,7 +76,7 @@ def generate(
             opened,
             answers=there,
             time_filter=time_filter,
-            budget=Budget(max_calls),
+            budget=Budget(settings.max_calls),
             progress=progress,
         )
     print_generated(generated, *_written(generated, arena, out, chosen), as_json)
@@ -251,9 +127,6 @@ def _print_dry_run(
     with open_store(where) if is_there else nullcontext() as opened:
         run = dry_run_generate(chosen, system, opened, answers=there, time_filter=time_filter)
     print_dry_run(run, len(chosen), as_json)
-
-
-SHOWN_SKIPPED = 5
 
 
 def print_dry_run(run: GenerationDryRun, questions: int, as_json: bool) -> None:

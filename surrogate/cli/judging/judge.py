@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -16,48 +15,30 @@ from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
-from surrogate.cli.options import (
-    FOLDER,
-    MODEL_HELP,
-    NO_BODY,
-    BodyOption,
-    DryRunOption,
-    FeatureTableOption,
-    JsonOption,
-    PricesOption,
-    given_features,
-    request_fields,
-    with_settings,
-)
+from surrogate.cli.options import FOLDER, DryRunOption, JsonOption, PricesOption, with_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
-
     from arena.data.arena import Arena
-    from arena.judging import (
-        AdaptiveJudging,
-        ChosenPairs,
-        FolderJudging,
-        JudgingSummary,
-        LlmJudge,
-        Panel,
-    )
+    from arena.judging import ChosenPairs, Judging, LlmJudge
+    from arena.judging.choosing.adaptive import AdaptivePairs
+    from arena.judging.summary import JudgingSummary
     from arena.llm import Price
 
+SHOWN = (
+    *("model", "base_url", "api_key_env", "questions", "pairs", "budget", "prior", "panel"),
+    *("both_orders", "template"),
+)
 STORE_FILE = "judging.sqlite"
 NO_COST = "not known; give each model's price (--prices FILE)"
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 
 
-@with_settings(JudgingSettings, leave_out=("model", "body"))
+@with_settings(JudgingSettings, shown=SHOWN)
 def judge(
     arena: Annotated[
         Path, typer.Argument(help="Arena folder; its judgments file grows.", **FOLDER)
     ],
-    model: Annotated[str, typer.Option("--model", help=MODEL_HELP.format(verb="judges"))],
     settings: JudgingSettings,
     dry_run: DryRunOption = False,
     batch: Annotated[
@@ -68,77 +49,47 @@ def judge(
             "takes hours; the same command again fetches what came.",
         ),
     ] = False,
-    body: BodyOption = NO_BODY,
     prices: PricesOption = None,
-    feature_table: FeatureTableOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge answers by one LLM or a panel, and add verdicts on pairs to the arena folder."""
     from arena.data.folder import read_arena
-    from arena.judging import judge_adaptively, judge_folder
-    from arena.llm import open_store, read_prices
+    from arena.judging.run import judge as judge_pairs
+    from arena.judging.run import lasting_failures
+    from arena.llm import Budget, open_store, read_prices
 
-    settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
+    is_adaptive = settings.pairs == "adaptive"
+    if is_adaptive and (dry_run or batch):
+        raise UsageError(
+            "adaptive pairs are chosen as verdicts come; leave --dry-run and --batch out"
+        )
     judges = settings.llm_judges()
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
-    if settings.pairs == "adaptive":
-        if dry_run or batch:
-            raise UsageError(
-                "adaptive pairs are chosen as verdicts come; leave --dry-run and --batch out"
-            )
-        prior = settings.prior
-        expected = None if prior is None else _expected(Path(prior), read, feature_table)
-        plan = settings.adaptive_plan(expected)
-        where = str(arena / STORE_FILE) if settings.store is None else settings.store
-        with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
-            adaptive = judge_adaptively(
-                arena,
-                read,
-                judges,
-                plan,
-                store,
-                aggregate=settings.aggregate,
-                prices=known_prices,
-                progress=progress,
-            )
-        _print_adaptive(adaptive, expected, as_json)
-        _end_where_all_failed(adaptive.judging)
-        return
-    chosen = settings.choose_pairs(read)
+    budget = Budget(0 if batch else settings.max_calls)
+    prior = _expected(settings, read)
+    pairs = settings.pair_chooser(read, prior, lasting_failures(arena), budget)
     where = str(arena / STORE_FILE) if settings.store is None else settings.store
     if dry_run:
-        print_dry_runs(read, judges, chosen, where, known_prices, as_json)
+        print_dry_runs(read, judges, pairs.chosen([]), where, known_prices, as_json)
         return
-    if batch and not _batches_done(read, judges, chosen, where, settings.max_calls, as_json):
+    if batch and not _batches_done(read, judges, pairs.chosen([]), where, settings, as_json):
         return
     with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
-        judging = judge_folder(
-            arena,
-            read,
-            judges,
-            chosen,
-            store,
-            aggregate=settings.aggregate,
-            max_calls=0 if batch else settings.max_calls,
-            prices=known_prices,
-            progress=progress,
+        judging = judge_pairs(
+            read, judges, pairs, store, budget=budget, prices=known_prices, progress=progress
         )
+    file, added = judging.write(arena)
+    adaptive: Any = pairs if is_adaptive else None
     if as_json:
-        print_judging_json(judging, chosen)
+        _print_json(judging, file, added, adaptive)
     else:
-        print_judging(judging, chosen)
-    _end_where_all_failed(judging)
-
-
-def _end_where_all_failed(judging: FolderJudging) -> None:
-    """End with a status other than 0 where every pair that was asked failed."""
-    usages = [summary.usage for summary in judging.summaries]
-    if any(usage.asked for usage in usages) and not any(usage.answered for usage in usages):
-        reasons = Counter[str]()
-        for usage in usages:
-            reasons.update(usage.failures)
-        raise UsageError(f"no pair that was asked got a verdict: {_counts(reasons)}")
+        print_judging(judging, file, added)
+        if adaptive is not None:
+            _print_adaptive(judging, adaptive)
+    if judging.failed:
+        counts = _counts(judging.failure_counts)
+        raise UsageError(f"no pair that was asked got a verdict: {counts}")
 
 
 @contextmanager
@@ -148,12 +99,21 @@ def kept_replies(store: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         print(
-            f"Interrupted. Replies that came are kept in {store}; verdicts of batches and judges "
-            "that were done are in the arena folder. The same command goes on from there and asks "
-            "nothing twice.",
+            f"Interrupted. Replies that came are kept in {store}; the same command goes on from "
+            "there and asks nothing twice.",
             file=sys.stderr,
         )
         raise SystemExit(INTERRUPTED) from None
+
+
+def _expected(settings: JudgingSettings, arena: Arena) -> Any:  # noqa: ANN401 - a table, or None
+    """Return what a board's surrogate expects of the arena's systems, if one is the prior."""
+    if settings.prior is None:
+        return None
+    from surrogate.board.board import Board
+    from surrogate.ranking.prior import expected_systems
+
+    return expected_systems(Board.load(settings.prior), arena)
 
 
 def _batches_done(
@@ -161,24 +121,25 @@ def _batches_done(
     judges: Sequence[LlmJudge],
     chosen: ChosenPairs,
     where: str,
-    max_calls: int | None,
+    settings: JudgingSettings,
     as_json: bool,
 ) -> bool:
     """Fetch and send batches; say what is under way, or that nothing is."""
-    from arena.judging.judge import judge_requests
+    from arena.judging.asking import judge_requests
     from arena.llm import open_store
     from arena.llm.batch import BatchRun, run_batches
 
     runs: dict[str, BatchRun] = {}
+    limit = settings.max_calls
     with open_store(where) as store:
-        for judge in judges:
+        for member in judges:
             before = sum(run.submitted for run in runs.values())
-            runs[judge.judge] = run_batches(
-                judge_requests(arena, judge, chosen),
-                judge.asked_settings,
+            runs[member.judge] = run_batches(
+                judge_requests(arena, member, chosen),
+                member.asked_settings,
                 store,
                 Path(f"{where}.batches.json"),
-                None if max_calls is None else max_calls - before,
+                None if limit is None else limit - before,
             )
     is_waiting = any(run.waiting for run in runs.values())
     if as_json and is_waiting:
@@ -192,43 +153,6 @@ def _batches_done(
     if is_waiting and not as_json:
         print("Run the same command again to fetch what has come; nothing is sent twice.")
     return not is_waiting
-
-
-def _expected(board: Path, arena: Arena, feature_table: Path | None) -> pd.DataFrame:
-    """Return what a board's surrogate expects of the arena's systems."""
-    from surrogate.board.board import Board
-    from surrogate.ranking.prior import expected_systems
-
-    return expected_systems(Board.load(board), arena, given_features(feature_table))
-
-
-def _print_adaptive(
-    adaptive: AdaptiveJudging, expected: pd.DataFrame | None, as_json: bool
-) -> None:
-    """Print what was asked, why no more, and what is known of the systems."""
-    if as_json:
-        print_judging_json(
-            adaptive.judging,
-            adaptive.chosen,
-            {
-                "batches": adaptive.batches,
-                "stopped": adaptive.reason,
-                "languages": adaptive.languages,
-                "ratings": adaptive.ratings,
-                "prior": [] if expected is None else expected,
-            },
-        )
-        return
-    print_judging(adaptive.judging, adaptive.chosen)
-    columns = list(adaptive.languages.columns)
-    printing.print_columns("Pairs of the questions drawn", adaptive.languages, columns)
-    title = "Ratings by these verdicts" + ("" if expected is None else " and the prior")
-    printing.print_columns(
-        f"{title} (90% intervals)", adaptive.ratings, list(adaptive.ratings.columns)
-    )
-    if expected is not None:
-        print(f"Prior: {expected['rating'].notna().sum()} of {len(expected)} systems expected")
-    print(f"Stopped after {count_of(adaptive.batches, 'batch', 'batches')}: {adaptive.reason}")
 
 
 def print_dry_runs(
@@ -246,13 +170,13 @@ def print_dry_runs(
     is_there = Path(where).is_file()
     with open_store(where) if is_there else nullcontext() as opened:
         runs = {
-            judge.judge: asdict(dry_run_judge(arena, judge, chosen, opened, prices))
-            for judge in judges
+            member.judge: asdict(dry_run_judge(arena, member, chosen, opened, prices))
+            for member in judges
         }
     if as_json:
-        printing.print_json({"pairs": pairs_json(chosen), "judges": runs})
+        printing.print_json({"pairs": _pairs_json(chosen), "judges": runs})
         return
-    print_pairs(chosen)
+    _print_pairs(chosen)
     header = ["judge", "prompts", "in_store", "calls", "tokens_in", "tokens_out_at_most"]
     rows = [
         [name, *(run[column] for column in header[1:]), run["cost_at_most"]]
@@ -264,75 +188,84 @@ def print_dry_runs(
         print(f"Cost: {NO_COST}")
 
 
-def pairs_json(chosen: ChosenPairs) -> dict[str, Any]:
-    """Return the counts of chosen pairs for JSON."""
+def _pairs_json(chosen: ChosenPairs) -> dict[str, Any]:
     return {
-        "questions": chosen.questions,
+        "questions": chosen.drawn.counts,
         "pairs": len(chosen),
         "identical_answers": len(chosen.identical),
         "both_orders": chosen.both_orders,
-        "questions_without_pair": chosen.without_pair,
-        "absent_answers": chosen.absent_answers,
+        "questions_without_pair": chosen.drawn.without_pair,
+        "absent_answers": chosen.drawn.absent_answers,
     }
 
 
-def print_pairs(chosen: ChosenPairs) -> None:
-    """Print how many pairs are to be judged, and what was skipped."""
-    orders = ", in both orders" if chosen.both_orders else ""
-    print(
-        f"{count_of(len(chosen), 'comparison')} on "
-        f"{count_of(sum(chosen.questions.values()), 'question')}{orders}; "
-        f"{len(chosen.identical)} of identical answers, which are ties"
-    )
-    if chosen.without_pair or chosen.absent_answers:
-        print(
-            f"Skipped: {count_of(chosen.without_pair, 'question')} with fewer than two answers, "
-            f"{count_of(chosen.absent_answers, 'absent answer')}"
-        )
-
-
-def print_judging_json(
-    judging: FolderJudging, chosen: ChosenPairs, more: Mapping[str, Any] | None = None
-) -> None:
+def _print_json(judging: Judging, file: Path, added: int, adaptive: AdaptivePairs | None) -> None:
     """Print everything that was counted as JSON."""
     panel = judging.panel
+    told = None
+    if panel is not None:
+        told = {"verdicts": len(panel.judgments), "split": panel.split, "too_few": panel.too_few}
+    more = {}
+    if adaptive is not None:
+        more = {"languages": adaptive.progress(), "ratings": adaptive.ratings()}
     printing.print_json(
         {
-            "pairs": pairs_json(chosen),
+            "pairs": _pairs_json(judging.pairs),
             "judges": [summary.as_json() for summary in judging.summaries],
-            "panel": None
-            if panel is None
-            else {
-                "verdicts": len(panel.judgments),
-                "split": panel.split,
-                "too_few": panel.too_few,
-                "judges": panel.judges,
-            },
+            "panel": told,
             "agreement": judging.agreement,
-            "file": str(judging.file),
-            "added": judging.added,
-            "failures_file": None if judging.failures_file is None else str(judging.failures_file),
-            "warnings": list(judging.warnings),
-            **(more or {}),
+            "file": str(file),
+            "added": added,
+            "failures": judging.failure_counts,
+            "batches": judging.batches,
+            "stopped": judging.reason,
+            **more,
         }
     )
 
 
-def print_judging(judging: FolderJudging, chosen: ChosenPairs) -> None:
+def print_judging(judging: Judging, file: Path, added: int) -> None:
     """Print each judge's counts, the panel's, and where everything is."""
-    print_pairs(chosen)
+    _print_pairs(judging.pairs)
     for summary in judging.summaries:
         _print_summary(summary)
     if judging.panel is not None:
-        _print_panel(judging.panel)
+        panel = judging.panel
+        print(
+            f"Panel: {count_of(len(panel.judgments), 'verdict')}, {panel.split} of them ties for "
+            f"want of a majority; {count_of(panel.too_few, 'pair')} with verdicts of fewer than "
+            "half of the judges"
+        )
     if len(judging.agreement):
-        title = "Agreement on the same pairs: of verdicts (kappa), of the systems' order (tau)"
+        title = "Agreement with other judges on the same pairs (Cohen's kappa)"
         printing.print_columns(title, judging.agreement, list(judging.agreement.columns))
-    for warning in judging.warnings:
-        print(f"Warning: {warning}")
-    print(f"{count_of(judging.added, 'verdict')} added to {judging.file}")
-    if judging.failures_file is not None:
-        print(f"Pairs without a verdict: {judging.failures_file}")
+    print(f"{count_of(added, 'verdict')} added to {file}")
+    if len(judging.failures):
+        print(f"{count_of(len(judging.failures), 'pair')} without a verdict are listed beside it")
+
+
+def _print_pairs(chosen: ChosenPairs) -> None:
+    """Print how many pairs are to be judged, and what was skipped."""
+    orders = ", in both orders" if chosen.both_orders else ""
+    drawn = chosen.drawn
+    print(
+        f"{count_of(len(chosen), 'comparison')} on {count_of(len(drawn.keys), 'question')}"
+        f"{orders}; {len(chosen.identical)} of identical answers, which are ties"
+    )
+    if drawn.without_pair or drawn.absent_answers:
+        print(
+            f"Skipped: {count_of(drawn.without_pair, 'question')} with fewer than two answers, "
+            f"{count_of(drawn.absent_answers, 'absent answer')}"
+        )
+
+
+def _print_adaptive(judging: Judging, pairs: AdaptivePairs) -> None:
+    """Print what is known of the systems, and why no more was asked."""
+    progress, ratings = pairs.progress(), pairs.ratings()
+    printing.print_columns("Pairs of the questions drawn", progress, list(progress))
+    title = "Ratings by these verdicts and the prior, if any (90% intervals)"
+    printing.print_columns(title, ratings, list(ratings))
+    print(f"Stopped after {count_of(judging.batches, 'batch', 'batches')}: {judging.reason}")
 
 
 def _print_summary(summary: JudgingSummary) -> None:
@@ -341,9 +274,6 @@ def _print_summary(summary: JudgingSummary) -> None:
     print(f"  verdicts: {verdicts} ({summary.identical} of identical answers)")
     print(f"  {summary.usage}; {summary.already_judged} were judged before")
     print(f"  INVALID: {summary.invalid}")
-    if summary.flips.items:
-        tied = count_of(summary.flips.tie_vs_win, "pair")
-        print(f"  both orders: {tied} tied in one order alone")
     if summary.cost is not None:
         print(f"  cost: {summary.cost:.4f}")
     elif summary.usage.calls:
@@ -362,16 +292,3 @@ def _print_summary(summary: JudgingSummary) -> None:
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
-
-
-def _print_panel(panel: Panel) -> None:
-    printing.print_columns(
-        "Judges against the panel of the others (Kendall tau of the systems)",
-        panel.judges,
-        list(panel.judges.columns),
-    )
-    print(
-        f"Panel: {count_of(len(panel.judgments), 'verdict')}, {panel.split} of them ties for want "
-        f"of a majority; {count_of(panel.too_few, 'pair')} with verdicts of fewer than half of the "
-        "judges"
-    )

@@ -37,9 +37,7 @@ def sampling(
         typer.Option(
             "--design",
             help="Comma-separated ways to judge less: questions (all pairs of random questions), "
-            "pairs (random pairs of each question), completed (random pairs, the others predicted "
-            "from them), adaptive (pairs chosen as judgments come in, the others predicted); the "
-            "last two are slower.",
+            "pairs (random pairs of each question).",
         ),
     ] = "questions,pairs",
     ties: Annotated[str, typer.Option("--ties", help="How ties count: half or drop.")] = "half",
@@ -62,7 +60,7 @@ def sampling(
     parts = _numbers(shares)
     judgments = read_arena(arena).judged_by(judge).judgments
 
-    from arena.planning.study import study_sampling
+    from arena.judging.choosing.sampling import study_sampling
     from surrogate.cli import printing
 
     if language is not None:

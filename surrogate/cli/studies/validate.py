@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from surrogate.board.settings import BoardSettings
     from surrogate.learning.surrogate import Surrogate
     from surrogate.validation import Validation
-    from surrogate.validation.study import Study
+    from surrogate.validation.study import StudyTable
 
 IMPORTANCES = "importances"
 REPLICATION = "replication"
@@ -74,7 +74,7 @@ def run_study(
     repeats: int | None,
     kinds: Sequence[str] | None = None,
     judged: Sequence[int | None] | None = None,
-) -> Study:
+) -> StudyTable:
     """Run one of ``STUDIES``.
 
     Args:
@@ -94,7 +94,7 @@ def run_study(
     from surrogate.validation.replication import replication
     from surrogate.validation.table4 import compare_feature_groups
 
-    studies: dict[str, Callable[..., Study]] = {
+    studies: dict[str, Callable[..., StudyTable]] = {
         "ablation": ablate,
         IMPORTANCES: importances,
         "frontier": frontier,
@@ -109,7 +109,7 @@ def run_study(
         return studies[name](arena, surrogate, **shared, **given, **chosen, progress=progress)
 
 
-def study_title(name: str, study: Study) -> str:
+def study_title(name: str, study: StudyTable) -> str:
     """Return the title of a study's table."""
     return STUDIES[name].format(", ".join(_KINDS[kind] for kind in _KINDS if kind in study.table))
 
@@ -286,8 +286,7 @@ def validate_command(
             **shared,
             repeats=repeats,
             test_arena=None if test is None else read_arena(test),
-            test_judge=test_judge,
-            test_feature_table=given_features(test_feature_table),
+            test={"judge": test_judge, "feature_table": given_features(test_feature_table)},
             holdout=None if holdout is None else split_names(holdout),
             progress=progress,
         )

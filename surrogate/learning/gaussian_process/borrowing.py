@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import block_diag
 
-from surrogate.learning.posterior.observations import Observation, Posterior
+from arena.rating.posterior import RatingPosterior
+from surrogate.learning.posterior.observations import Observation
 from surrogate.learning.surrogate import FEWEST_SYSTEMS
 
 ENOUGH_SYSTEMS = 8
@@ -52,7 +53,7 @@ def with_unjudged(observed: Observation, systems: Sequence[str]) -> Observation:
     )
 
 
-def about_all(found: Posterior, judged: int) -> Posterior:
+def about_all(found: RatingPosterior, judged: int) -> RatingPosterior:
     """Rate about the mean of all systems, of which the first have verdicts.
 
     These were rated about their own mean: where it lies is not known, and nobody's verdicts tell.
@@ -60,7 +61,7 @@ def about_all(found: Posterior, judged: int) -> Posterior:
     size = len(found.systems)
     middle = np.eye(size) - 1 / size
     own = np.where(np.arange(size) < judged, found.shares - 1 / max(judged, 1), 0.0)
-    return Posterior(
+    return RatingPosterior(
         found.systems,
         middle @ found.ratings,
         middle @ found.covariance @ middle,

@@ -22,12 +22,9 @@ from sklearn.preprocessing import normalize
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from features.engine.extraction import feature_columns
-from surrogate.learning.gaussian_process.borrowing import (
-    about_all,
-    borrowing_languages,
-    with_unjudged,
-)
+from arena.rating.posterior import RatingPosterior
+from features.engine.columns import feature_columns
+from surrogate.learning.gaussian_process import borrowing
 from surrogate.learning.gaussian_process.profiles import (
     ANSWER,
     ANSWER_MARK,
@@ -35,7 +32,7 @@ from surrogate.learning.gaussian_process.profiles import (
     SystemProfiles,
     learn_profiles,
 )
-from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
+from surrogate.learning.posterior.observations import Observation, Observations, observe
 from surrogate.learning.posterior.process import RESIDUAL, GaussianProcess, fit_process
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
@@ -142,8 +139,8 @@ def _items(profiles: Mapping[str, SystemProfiles]) -> _Items:
 class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
     """A Gaussian process over systems and languages.
 
-    It learns from features, and from the answers themselves where the table has a column
-    ``answer``. It has no training rows of tournaments: their spread gives the noise of ratings.
+    It learns from features, and from the answers where the table has a column ``answer``. It has
+    no training rows of tournaments: their spread gives the noise of ratings.
 
     Attributes:
         name: Name it is found by.
@@ -192,7 +189,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self.ratings_, self.failures_, self.profiles_ = {}, {}, {}
         answers = {name: rows[rows["language"] == name] for name in known}
         rated = {name: _rated_systems(answers[name], item) for name, item in known.items()}
-        self.borrowing_ = borrowing_languages(answers, rated)
+        self.borrowing_ = borrowing.borrowing_languages(answers, rated)
         read = {(name, system) for name, systems in rated.items() for system in systems}
         for language, systems in rated.items():
             own, seen = answers[language], systems
@@ -261,7 +258,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
 
     def posterior(
         self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None
-    ) -> dict[str, Posterior]:
+    ) -> dict[str, RatingPosterior]:
         """Rate systems by answers and verdicts, with the weights learned; see ``Surrogate``."""
         if self.process_ is None:
             return {}
@@ -281,7 +278,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         others = self.borrowing_ if X is None else set(among)
         seen = Observations(
             {
-                name: with_unjudged(item, known[name].systems) if name in others else item
+                name: borrowing.with_unjudged(item, known[name].systems) if name in others else item
                 for name, item in among.items()
             }
         )
@@ -289,7 +286,9 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         kernels = self._kernels(rated, rated)
         found = seen.posteriors(self.process_.on(kernels, seen, seen.groups))
         return {
-            name: about_all(item, len(among[name].systems)) if name in self.borrowing_ else item
+            name: borrowing.about_all(item, len(among[name].systems))
+            if name in self.borrowing_
+            else item
             for name, item in found.items()
         }
 
@@ -374,7 +373,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         everybody = _items({name: own.training for name, own in self.profiles_.items()})
         seen = Observations(observe({name: self.ratings_[name] for name in self.profiles_}))
         self.items_ = everybody.at(seen.keys)
-        distances = _squared_distances(self.items_, self.items_)
+        distances = cdist(self.items_.features, self.items_.features, "sqeuclidean")
         apart = distances[np.triu_indices(len(distances), 1)]
         self.bandwidth_ = max(float(np.median(apart)), SMALLEST_DIAGONAL)
         self.scales_ = np.ones(1)
@@ -431,7 +430,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         places = np.ix_(one.system, other.system)
         found = [
             one.features @ other.features.T,
-            np.exp(-_squared_distances(one, other) / self.bandwidth_),
+            np.exp(-cdist(one.features, other.features, "sqeuclidean") / self.bandwidth_),
         ]
         if self._is_multilingual:
             found.append((one.mean_features @ other.mean_features.T)[places])
@@ -472,23 +471,15 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         if self.process_ is None:
             return np.zeros(len(self.features_)), np.zeros(len(self.features_))
         dual = self.process_.dual / self.scales_[:, None]
-        own = self.items_.features.T @ dual[0]
-        if not self._is_multilingual:
-            return own, np.zeros_like(own)
-        return own, self.items_.mean_features[self.items_.system].T @ dual[2]
-
-
-def _squared_distances(one: _Items, other: _Items) -> Floats:
-    return np.asarray(cdist(one.features, other.features, "sqeuclidean"))
+        own, mean = self.items_.features.T @ dual[0], self.items_.mean_features
+        on_average = mean[self.items_.system].T @ dual[2] if self._is_multilingual else 0.0 * own
+        return own, on_average
 
 
 def _rated_systems(rows: pd.DataFrame, rated: TrainingRatings) -> list[str]:
     """Systems that have both answers and a rating."""
-    answering = set(rows["system"])
-    known = np.isfinite(rated.means)
-    return [
-        name for name, has in zip(rated.systems, known, strict=True) if has and name in answering
-    ]
+    answering = pd.Series(rated.means, list(rated.systems)).dropna()
+    return [name for name in answering.index if name in set(rows["system"])]
 
 
 def _some_questions(
@@ -500,10 +491,9 @@ def _some_questions(
         questions = sorted(rows["query_id"].unique())
         if len(questions) > MOST_QUESTIONS:
             rated = ratings.get(str(language))
-            judged = set(rated.questions) if rated is not None else set()
-            order = generator(seed, "questions learned from", str(language)).permutation(
-                len(questions)
-            )
+            judged = set() if rated is None else set(rated.questions)
+            drawn = generator(seed, "questions learned from", str(language))
+            order = drawn.permutation(len(questions))
             first = sorted(order, key=lambda place: questions[place] not in judged)
             questions = [questions[place] for place in first[:MOST_QUESTIONS]]
         kept.append(rows[rows["query_id"].isin(set(questions))])

@@ -11,19 +11,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import block_diag, cho_solve, cholesky
 
-from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
-from arena.rating.posterior import BattleLikelihood, mean_design_effect
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
+from arena.rating.posterior import BattleLikelihood, RatingPosterior, mean_design_effect
 from arena.rating.published import completed_variances
-from surrogate.learning.posterior.process import (
-    CONVERGED,
-    LONGEST_STEP,
-    MOST_STEPS,
-    GaussianProcess,
-)
+from surrogate.learning.posterior.process import GaussianProcess
 from surrogate.learning.training import TrainingRatings
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
+
+EXACT = 1e10
+"""Precision of ratings that are given."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +40,12 @@ class JudgedBattles:
 
     def everyone(self, ratings: Floats, places: Integers) -> Floats:
         """Rate those too that are not at the places: as is most likely beside these."""
-        own = ratings - ratings.mean() + self.fit[places].mean()
-        others = np.setdiff1d(np.arange(len(self.fit)), places)
         at = self.fit.copy()
-        at[places] = own
-        for _ in range(MOST_STEPS if len(others) else 0):
-            precision = self.precision(at)[np.ix_(others, others)]
-            step = np.linalg.solve(precision, self.slope(at)[others])
-            longest = float(np.abs(step).max())
-            at[others] += min(1.0, LONGEST_STEP / max(longest, CONVERGED)) * step
-            if longest < CONVERGED:
-                break
+        at[places] = ratings - ratings.mean() + self.fit[places].mean()
+        if len(places) < len(at):
+            means, precisions = np.zeros(len(at)), np.full(len(at), DEFAULT_RIDGE)
+            means[places], precisions[places] = at[places], EXACT
+            at = self.likelihood.mode(NormalPrior(means, precisions), start=at)
         return np.asarray(at - at.mean())  # ratings are differences: their level is nobody's
 
     def precision(self, ratings: Floats) -> Floats:
@@ -159,9 +152,9 @@ class Observation:
             places=self.places[[place for place in kept if place < len(self.places)]],
         )
 
-    def alone(self) -> Posterior:
+    def alone(self) -> RatingPosterior:
         """Return the same where nothing else is known of any system."""
-        return Posterior(self.systems, self.ratings, self.noise, np.ones(len(self.systems)))
+        return RatingPosterior(self.systems, self.ratings, self.noise, np.ones(len(self.systems)))
 
 
 def _inverse(precision: Floats) -> tuple[Floats, float]:
@@ -182,7 +175,7 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     that are not known are assumed (``completed_variances``); where none is, ratings are exact.
     """
     rated = {language: _known(item) for language, item in ratings.items()}
-    modes = {language: _mode(one) for language, (_, one) in rated.items() if one is not None}
+    modes = {language: _alone(one) for language, (_, one) in rated.items() if one is not None}
     effects = [
         one.design_effects(modes[language], DEFAULT_RIDGE)
         for language, (_, one) in rated.items()
@@ -211,46 +204,24 @@ def _known(rated: TrainingRatings) -> tuple[TrainingRatings, BattleLikelihood | 
     return rated, BattleLikelihood(rated.items) if len(rated.items) else None
 
 
-def _mode(likelihood: BattleLikelihood) -> Floats:
+def _alone(likelihood: BattleLikelihood) -> Floats:
     """Bradley-Terry coefficients with the usual weak prior, shape (S,)."""
-    pairs, totals = likelihood.pairs, likelihood.items.totals
-    fit = fit_bradley_terry(*totals, pairs.first, pairs.second, pairs.n_systems)
-    return np.asarray(fit.coefficients[0])
+    size = likelihood.pairs.n_systems
+    mode = likelihood.mode(NormalPrior(np.zeros(size), np.full(size, DEFAULT_RIDGE)))
+    return np.asarray(mode - mode.mean())
 
 
-@dataclass(frozen=True)
-class Posterior:
-    """Ratings of the S systems of a language by their answers and verdicts together.
-
-    Attributes:
-        systems: The systems.
-        ratings: Logits, shape (S,).
-        covariance: What is not known of them, shape (S, S).
-        shares: How much of each rating rests on the system's own verdicts, shape (S,): by how
-            much it moves where these move by 1; 0 without any.
-    """
-
-    systems: tuple[str, ...]
-    ratings: Floats
-    covariance: Floats
-    shares: Floats
-
-    def completed(self, observed: Observation) -> Posterior:
-        """Put systems behind these of which only the verdicts are known."""
-        missing = observed.among(set(observed.systems) - set(self.systems)).alone()
-        if not missing.systems:
-            return self
-        return Posterior(
-            self.systems + missing.systems,
-            np.concatenate([self.ratings, missing.ratings]),
-            np.asarray(block_diag(self.covariance, missing.covariance)),
-            np.concatenate([self.shares, missing.shares]),
-        )
-
-    @property
-    def standard_errors(self) -> Floats:
-        """Of the ratings, shape (S,)."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+def completed(known: RatingPosterior, observed: Observation) -> RatingPosterior:
+    """Put systems behind others of which only the verdicts are known."""
+    missing = observed.among(set(observed.systems) - set(known.systems)).alone()
+    if not missing.systems:
+        return known
+    return RatingPosterior(
+        known.systems + missing.systems,
+        np.concatenate([known.ratings, missing.ratings]),
+        np.asarray(block_diag(known.covariance, missing.covariance)),
+        np.concatenate([known.shares, missing.shares]),
+    )
 
 
 @dataclass(frozen=True)
@@ -322,11 +293,13 @@ class Observations:
         sizes = [len(item.systems) for item in self.by_language.values()]
         return np.repeat(np.eye(len(sizes)), sizes, axis=0)
 
-    def posteriors(self, process: GaussianProcess) -> dict[str, Posterior]:
+    def posteriors(self, process: GaussianProcess) -> dict[str, RatingPosterior]:
         """Return what a process that is conditioned on them says of each language."""
         means, covariance, shares = process.posterior()
         means = means + self._prior
         return {
-            language: Posterior(item.systems, means[rows], covariance[rows, rows], shares[rows])
+            language: RatingPosterior(
+                item.systems, means[rows], covariance[rows, rows], shares[rows]
+            )
             for (language, item), rows in zip(self.by_language.items(), self._rows, strict=True)
         }

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from arena.rating.posterior import RatingPosterior
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
+from surrogate.learning.posterior.observations import Observation, Observations, completed, observe
 from surrogate.learning.posterior.process import fit_process
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
@@ -24,7 +25,7 @@ def posterior_ratings(
     ratings: Mapping[str, TrainingRatings],
     expected: pd.DataFrame,
     X: pd.DataFrame | None = None,
-) -> dict[str, Posterior]:
+) -> dict[str, RatingPosterior]:
     """Rate systems by their answers and their verdicts.
 
     A surrogate that is a Gaussian process gives its own posterior, in which the verdicts on
@@ -46,7 +47,7 @@ def posterior_ratings(
     observed = observe(ratings)
     found = _both(surrogate, observed, expected, X)
     return {
-        language: found[language].completed(item) if language in found else item.alone()
+        language: completed(found[language], item) if language in found else item.alone()
         for language, item in observed.items()
     }
 
@@ -73,7 +74,7 @@ def _both(
     observed: Mapping[str, Observation],
     expected: pd.DataFrame,
     X: pd.DataFrame | None,
-) -> dict[str, Posterior]:
+) -> dict[str, RatingPosterior]:
     own = surrogate.posterior(observed, X)
     wanted = _finite(expected)
     if own is not None and all(
@@ -90,7 +91,9 @@ def _finite(expected: pd.DataFrame) -> dict[str, set[str]]:
     return {str(language): set(rows["system"]) for language, rows in rated.groupby("language")}
 
 
-def _corrected(observed: Mapping[str, Observation], expected: pd.DataFrame) -> dict[str, Posterior]:
+def _corrected(
+    observed: Mapping[str, Observation], expected: pd.DataFrame
+) -> dict[str, RatingPosterior]:
     """Correct what is expected by what is observed, in all languages together."""
     names = _finite(expected)
     kept = {language: item.among(names.get(language, ())) for language, item in observed.items()}

@@ -18,6 +18,7 @@ from joblib import delayed
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.bradley_terry import ConvergenceError
+from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import DECIMALS
 from arena.statistics.bootstrap import bootstrap_weights, percentile_interval
 from arena.statistics.rank_agreement import kendall_tau, resampled_taus
@@ -25,7 +26,7 @@ from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.posterior.observations import Observation, Posterior, observe
+from surrogate.learning.posterior.observations import Observation, observe
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import finite_means, training_ratings
@@ -228,7 +229,7 @@ def _tau_of(unseen: Outcome, systems: Sequence[str], target: Floats) -> float:
 
 def _compared(
     language: str,
-    together: Posterior | None,
+    together: RatingPosterior | None,
     alone: Observation,
     unseen: Outcome | None,
     truth: Observation,

@@ -1,16 +1,18 @@
-"""The regressors that surrogates of features are made of: scikit-learn's, and xgboost's."""
+"""The regressors that surrogates of features are made of: any of scikit-learn's form.
+
+Those of table 3 of MIRAGE-Bench have names, another is named by its dotted path and parameters.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, is_regressor
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
@@ -19,37 +21,27 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVR
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from arena.data.errors import MissingDependencyError
-from surrogate.learning.regression.forest import forest_of
+from arena.data.errors import MissingDependencyError, UsageError
+from surrogate.learning.regression.estimators import read
 from surrogate.learning.surrogate import TREES
 from surrogate.learning.training import TrainingRows
 
 Floats = npt.NDArray[np.float64]
 
 SLOW_ROWS = 1000
-"""Rows that a regressor is given at most whose time grows with their square or cube."""
+"""Rows that a regressor is given at most whose time grows with their square or cube: more are
+thinned to a random sample, drawn by their weights."""
+_SLOW = ("svm", "neural_network", "gaussian_process", "kernel_ridge", "neighbors")
+"""Modules of scikit-learn that have them."""
 RIDGE = 0.5
 """Penalty on squared weights of standardized features, per unit of row weight."""
 DECIMALS = 9
 """Kept of features: rounding errors of a constant one must not be scaled up to unit variance."""
 _IMPORTANCES = "feature_importances_"
 """Where ensembles of trees have the shares of their features."""
-
-
-@dataclass(frozen=True)
-class Regressor:
-    """A family of regressors.
-
-    Attributes:
-        make: Random state and number of trees to an unfitted regressor.
-        most_rows: More rows than this are thinned to a random sample, drawn by their weights;
-            None for all.
-    """
-
-    make: Callable[[int, int], Any]
-    most_rows: int | None = None
 
 
 class WithinRange(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,13 +65,6 @@ def rounded(features: Floats) -> Floats:
     return np.asarray(np.round(features, DECIMALS))
 
 
-def _plain(regressor: Any) -> Pipeline:  # noqa: ANN401 - a regressor
-    """Leave features as they are; what has no value at all is 0, which these cannot do without."""
-    return make_pipeline(
-        SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True), regressor
-    )
-
-
 def _prepared(*steps: Any) -> Pipeline:  # noqa: ANN401 - transformers and a regressor
     """Put median imputation, indicators of what was missing, and scaling before a regressor."""
     imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
@@ -100,40 +85,60 @@ def _mlp(random_state: int, trees: int) -> Pipeline:  # noqa: ARG001
     return _prepared(network)
 
 
-REGRESSORS: MappingProxyType[str, Regressor] = MappingProxyType(
+REGRESSORS: MappingProxyType[str, Callable[[int, int], Any]] = MappingProxyType(
     {
         # MIRAGE-Bench, section 4.3; missing values go down the trees.
-        "random-forest": Regressor(
-            lambda state, trees: RandomForestRegressor(trees, random_state=state, n_jobs=1)
+        "random-forest": lambda state, trees: RandomForestRegressor(
+            trees, random_state=state, n_jobs=1
         ),
-        # Thresholds are drawn, so that predictions are smoother.
-        "extra-trees": Regressor(
-            lambda state, trees: ExtraTreesRegressor(trees, random_state=state, n_jobs=1)
-        ),
-        "xgboost": Regressor(_xgboost),
-        "linear": Regressor(lambda state, trees: _prepared(LinearRegression())),  # noqa: ARG005
-        "ridge": Regressor(
-            lambda state, trees: _prepared(WithinRange(), Ridge(RIDGE)),  # noqa: ARG005
-        ),
-        "svr": Regressor(lambda state, trees: _prepared(SVR()), SLOW_ROWS),  # noqa: ARG005
-        "mlp": Regressor(_mlp, SLOW_ROWS),
-        # As scikit-learn has them, for table 3 as it was published.
-        "plain-linear": Regressor(lambda state, trees: _plain(LinearRegression())),  # noqa: ARG005
-        "plain-svr": Regressor(lambda state, trees: _plain(SVR()), SLOW_ROWS),  # noqa: ARG005
-        "plain-mlp": Regressor(
-            lambda state, trees: _plain(MLPRegressor(random_state=state)),  # noqa: ARG005
-            SLOW_ROWS,
-        ),
+        "xgboost": _xgboost,
+        "linear": lambda state, trees: _prepared(LinearRegression()),  # noqa: ARG005
+        "ridge": lambda state, trees: _prepared(WithinRange(), Ridge(RIDGE)),  # noqa: ARG005
+        "svr": lambda state, trees: _prepared(SVR()),  # noqa: ARG005
+        "mlp": _mlp,
     }
 )
-"""Name to regressor: those of table 3 of MIRAGE-Bench, and two that do better on real arenas."""
+"""Name to what makes a regressor of a random state and a number of trees."""
+
+
+def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401
+    """Make a regressor by its name, or by a text that ``estimators.read`` takes.
+
+    One that takes no missing values gets the medians of the training rows.
+
+    Raises:
+        MissingDependencyError: For xgboost, where it is not installed.
+        UsageError: If the text names no regressor.
+    """
+    if name in REGRESSORS:
+        return REGRESSORS[name](random_state, trees)
+    estimator = read(name)
+    if not is_regressor(estimator):
+        raise UsageError(f"{name} is no regressor")
+    drawn = [item for item in estimator.get_params() if item.split("__")[-1] == "random_state"]
+    estimator.set_params(**dict.fromkeys(drawn, random_state))
+    if _takes_missing(estimator):
+        return estimator
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    own = estimator.steps if isinstance(estimator, Pipeline) else [("regressor", estimator)]
+    return Pipeline([("medians", imputer), *own])
+
+
+def _takes_missing(estimator: Any) -> bool:  # noqa: ANN401
+    steps = estimator.named_steps.values() if isinstance(estimator, Pipeline) else [estimator]
+    for step in steps:
+        if "Imputer" in type(step).__name__:
+            return True
+        if not get_tags(step).input_tags.allow_nan:
+            return False
+    return True
 
 
 def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401
     """Fit a regressor; one that stops before it has converged is kept as it is.
 
     Args:
-        name: One of ``REGRESSORS``.
+        name: One of ``REGRESSORS``, or a text; see ``made``.
         rows: What it learns from.
         random_state: Seed of what it draws.
         trees: Trees of a forest.
@@ -141,16 +146,16 @@ def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int =
     Raises:
         MissingDependencyError: For xgboost, where it is not installed.
     """
-    chosen = REGRESSORS[name]
-    estimator = chosen.make(random_state, trees)
+    estimator = made(name, random_state, trees)
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     features, targets, weights = rows.features, rows.targets, rows.weights
-    if chosen.most_rows is not None and len(targets) > chosen.most_rows:
+    is_slow = any(part in _SLOW for part in type(last).__module__.split("."))
+    if is_slow and len(targets) > SLOW_ROWS:
         random = np.random.default_rng(random_state)
         share = weights / weights.sum()
-        most = min(chosen.most_rows, int((weights > 0).sum()))
+        most = min(SLOW_ROWS, int((weights > 0).sum()))
         kept = np.sort(random.choice(len(targets), most, replace=False, p=share))
         features, targets, weights = features[kept], targets[kept], np.ones(most)
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if isinstance(last, Ridge):
         # Two hundred tournaments give each system two hundred rows and hardly more to learn from:
         # a row that stands twice counts no more than once with its share of the weight.
@@ -181,16 +186,17 @@ def shares(estimator: Any, size: int) -> Floats:  # noqa: ANN401 - any regressor
     if is_linear(estimator):
         sizes = per_feature(estimator, np.abs(estimator[-1].coef_)[None], size)[0]
         return np.asarray(sizes / sizes.sum() if sizes.any() else sizes)
-    found = getattr(estimator, _IMPORTANCES, np.full(size, np.nan))
-    return np.asarray(found, dtype=np.float64)
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    found = np.asarray(getattr(last, _IMPORTANCES, np.nan), dtype=np.float64)
+    return found if found.shape == (size,) else np.full(size, np.nan)
 
 
 def contributions(estimator: Any, rows: Floats) -> tuple[float, Floats] | None:  # noqa: ANN401
     """Say what each feature adds to the predictions of rows.
 
-    A linear regressor adds coefficient times standardized value; for trees see
-    ``Forest.contributions``. Unlike Shapley values the latter depend on the order of splits, and
-    cost one walk down each tree.
+    A linear regressor adds coefficient times standardized value. In a forest each change of a
+    tree's expected rating at a split is put down to the feature that is split on (Saabas, 2014),
+    and averaged over the trees; unlike Shapley values these depend on the order of splits.
 
     Returns:
         What is predicted where nothing is known, and what each feature adds to it, shape (N, F);
@@ -200,14 +206,31 @@ def contributions(estimator: Any, rows: Floats) -> tuple[float, Floats] | None: 
         linear = estimator[-1]
         parts = estimator[:-1].transform(rows) * linear.coef_
         return float(linear.intercept_), per_feature(estimator, parts, rows.shape[1])
-    forest = forest_of(estimator)
-    return None if forest is None else (forest.base, forest.contributions(rows))
+    if not isinstance(estimator, RandomForestRegressor | ExtraTreesRegressor):
+        return None
+    trees = [tree.tree_ for tree in estimator.estimators_]
+    base = float(np.mean([tree.value[0, 0, 0] for tree in trees]))
+    return base, np.mean([_on_the_way(tree, rows) for tree in trees], axis=0)
+
+
+def _on_the_way(tree: Any, rows: Floats) -> Floats:  # noqa: ANN401 - a tree of scikit-learn's
+    """What each feature changes on the way down a tree, whose nodes are numbered from the top."""
+    path = tree.decision_path(rows.astype(np.float32))
+    row = np.repeat(np.arange(len(rows)), np.diff(path.indptr))
+    is_step = row[1:] == row[:-1]
+    parent, child = path.indices[:-1][is_step], path.indices[1:][is_step]
+    added = np.zeros(rows.shape)
+    change = tree.value[child, 0, 0] - tree.value[parent, 0, 0]
+    np.add.at(added, (row[1:][is_step], tree.feature[parent]), change)
+    return added
 
 
 def is_linear(estimator: Any) -> bool:  # noqa: ANN401 - any regressor
     """Tell whether a fitted regressor is linear in its standardized features."""
-    scaled = isinstance(estimator, Pipeline) and "standardscaler" in estimator.named_steps
-    return scaled and hasattr(estimator[-1], "coef_")
+    if not isinstance(estimator, Pipeline) or "standardscaler" not in estimator.named_steps:
+        return False
+    marks_missing = getattr(estimator.named_steps.get("simpleimputer"), "add_indicator", False)
+    return bool(marks_missing) and hasattr(estimator[-1], "coef_")
 
 
 def per_feature(pipeline: Pipeline, parts: Floats, size: int) -> Floats:

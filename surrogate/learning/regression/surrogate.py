@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate.learning.regression.forest import as_arrays, checked_forest, forest_of
 from surrogate.learning.regression.regressors import (
     by_value,
     contributions,
@@ -48,10 +47,8 @@ class RegressionSurrogate(FeatureSurrogate):
     With ``pooled`` features and coefficients are standardized within each language.
 
     Attributes:
-        regressor: One of ``surrogate.learning.regression.regressors.REGRESSORS``.
+        name: See ``surrogate.learning.regression.regressors.made``.
     """
-
-    regressor: str = "random-forest"
 
     def train(
         self, sets: Sequence[TrainingSet], random_state: int, arrays: Arrays | None
@@ -68,14 +65,14 @@ class RegressionSurrogate(FeatureSurrogate):
             place = "" if self.pooled else f"{sets[0].language}: "
             raise UsageError(place + too_few(systems, int(used.sum())))
         if arrays is not None:
-            return RegressionModel(checked_forest(arrays, int(used.sum())), used, scales)
+            raise UsageError("a surrogate of features is learned again, not kept as arrays")
         rows = TrainingRows(
             features[:, used],
             np.concatenate([part.targets for part in parts]),
             np.concatenate([part.weights for part in parts]),
             systems,
         )
-        learned = fit_regressor(self.regressor, by_value(rows), random_state, self.trees)
+        learned = fit_regressor(self.name, by_value(rows), random_state, self.trees)
         return RegressionModel(learned, used, scales)
 
     def training_rows(self, item: TrainingSet) -> TrainingRows:
@@ -164,14 +161,6 @@ class RegressionSurrogate(FeatureSurrogate):
         whole = np.full(shown.values.shape, np.nan)
         whole[shown.answered] = added
         return finite_means(whole.transpose(1, 0, 2))
-
-    def arrays(self) -> dict[str, Arrays]:
-        """The trees of forests, language by language: growing them again would cost seconds."""
-        forests = {name: forest_of(model.estimator) for name, model in self.models_.items()}
-        found: dict[str, Arrays] = {
-            name: as_arrays(forest) for name, forest in forests.items() if forest is not None
-        }
-        return dict(list(found.items())[:1]) if self.pooled else found
 
 
 def _predicted(model: RegressionModel, rows: Floats) -> Floats:

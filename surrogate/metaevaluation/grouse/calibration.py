@@ -17,9 +17,10 @@ from surrogate.metaevaluation.grouse.unit_tests import LIKERT, METRICS, SCALES, 
 from surrogate.metaevaluation.report import BY_JUDGE, judges_of
 
 CALIBRATION_COLUMNS = [
-    *("judge", "prompt", "metric", "measure", "value", "answers", "nulls_left_out"),
+    *(*BY_JUDGE, "metric", "measure", "value", "n", "nulls_left_out"),
     *("failures_left_out", "exact", "reason"),
 ]
+CONFUSION_COLUMNS = [*BY_JUDGE, "metric", "reference", "value", "answers"]
 SPEARMAN = "spearman"
 MACRO_F1 = "macro_f1"
 
@@ -37,16 +38,13 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
             value is null.
 
     Returns:
-        Columns ``CALIBRATION_COLUMNS``, a row for each metric of each judge. ``answers`` counts
-        the pairs that were compared. Classes that neither side uses do not count in F1. ``exact``
-        is the share of answers with the same score on both sides, null or not (table 5).
+        Columns ``CALIBRATION_COLUMNS``, a row for each metric of each judge. ``n`` counts the
+        pairs that were compared. Classes that neither side uses do not count in F1. ``exact`` is
+        the share of answers with the same score on both sides, null or not (table 5).
 
     Raises:
-        UsageError: If columns are absent, a score is no score of its metric, ``human`` holds a test
-            and metric twice, or the two have no score in common.
+        UsageError: If ``human`` holds a test and metric twice, or the two have no score in common.
     """
-    _check(scores, "scores", [*BY_JUDGE, *_KEY, "value", "failure"])
-    _check(human, "human", [*_KEY, "value"])
     if human.duplicated(_KEY).any():
         test_id, metric = human.loc[human.duplicated(_KEY), _KEY].iloc[0]
         raise UsageError(f"human holds {metric} of {test_id} twice; keep one score for each")
@@ -65,15 +63,8 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     return table.assign(reason=table["reason"].astype(object))
 
 
-CONFUSION_COLUMNS = ["judge", "prompt", "metric", "reference", "value", "answers"]
-
-
 def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     """Count answers by reference score and judge's score (figure 6).
-
-    Args:
-        scores: As for ``calibration``.
-        human: As for ``calibration``.
 
     Returns:
         Columns ``CONFUSION_COLUMNS``, a row for each pair of scores that occurs; a missing score
@@ -99,40 +90,23 @@ def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     return known[[*_KEY, "value"]]
 
 
-def _check(table: pd.DataFrame, name: str, columns: list[str]) -> None:
-    absent = [column for column in columns if column not in table]
-    if absent:
-        raise UsageError(f"{name} lacks the columns {', '.join(absent)}")
-    unknown = sorted(set(table["metric"]) - set(METRICS))
-    if unknown:
-        raise UsageError(f"{name} holds the metric {unknown[0]!r}; use {', '.join(METRICS)}")
-    for metric in METRICS:
-        scores = table.loc[(table["metric"] == metric) & table["value"].notna(), "value"]
-        wrong = scores[~scores.isin(SCALES[metric])]
-        if len(wrong):
-            known = ", ".join(map(str, SCALES[metric]))
-            raise UsageError(
-                f"{name} holds {wrong.iloc[0]} for {metric}; use one of {known}, or None for null"
-            )
-
-
 def _agreement(pairs: pd.DataFrame, metric: Metric) -> dict[str, Any]:
     answered = pairs[pairs["failure"].isna()]
     scores = answered[["value", "value_human"]].astype(float)
-    classes = scores.fillna(_NULL)
+    classes = scores.fillna(_NULL).astype(int)
     same = classes["value"] == classes["value_human"]
-    failures = {
+    ranked = scores.dropna()
+    is_graded = SCALES[metric] == LIKERT
+    value, reason = _spearman(ranked) if is_graded else _macro_f1(classes)
+    return {
+        "measure": SPEARMAN if is_graded else MACRO_F1,
+        "value": value,
+        "reason": reason,
+        "n": len(ranked) if is_graded else len(scores),
+        "nulls_left_out": len(scores) - len(ranked) if is_graded else 0,
         "failures_left_out": len(pairs) - len(answered),
         "exact": float(same.mean()) if len(same) else math.nan,
     }
-    if SCALES[metric] == LIKERT:
-        ranked = scores.dropna()
-        value, reason = _spearman(ranked)
-        counts = {"answers": len(ranked), "nulls_left_out": len(scores) - len(ranked)}
-        return {"measure": SPEARMAN, "value": value, "reason": reason} | counts | failures
-    value, reason = _macro_f1(scores)
-    counts = {"answers": len(scores), "nulls_left_out": 0}
-    return {"measure": MACRO_F1, "value": value, "reason": reason} | counts | failures
 
 
 def _spearman(scores: pd.DataFrame) -> tuple[float, str | None]:
@@ -145,11 +119,10 @@ def _spearman(scores: pd.DataFrame) -> tuple[float, str | None]:
     return float(spearmanr(scores["value_human"], scores["value"]).statistic), None
 
 
-def _macro_f1(scores: pd.DataFrame) -> tuple[float, str | None]:
+def _macro_f1(classes: pd.DataFrame) -> tuple[float, str | None]:
     from sklearn.metrics import f1_score
 
-    if scores.empty:
+    if classes.empty:
         return math.nan, "no answer has a score on both sides"
-    classes = scores.fillna(_NULL).astype(int)
-    value = f1_score(classes["value_human"], classes["value"], average="macro", zero_division=0)
-    return float(value), None
+    both = (classes["value_human"], classes["value"])
+    return float(f1_score(*both, average="macro", zero_division=0)), None

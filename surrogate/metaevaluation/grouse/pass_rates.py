@@ -1,4 +1,4 @@
-"""How many tests a judge passes: by metric, by type, and altogether."""
+"""How many tests a judge passes: by metric, by failure mode, by type, and altogether."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ from typing import Any
 
 import pandas as pd
 
-from surrogate.board.judge.metaevaluations import MetaEvaluation
 from surrogate.metaevaluation.grouse.unit_tests import (
     FAILURE_MODES,
     JUDGED_METRICS,
     METRICS,
     TEST_TYPES,
 )
-from surrogate.metaevaluation.report import BY_JUDGE, judges_of, metaevaluations
+from surrogate.metaevaluation.report import BY_JUDGE, VALUES, judges_of
 
 TOTAL = "total"
-RATE = "pass_rate"
-RATE_COLUMNS = [
-    *("judge", "prompt", "metric", "passed", "tests", "pass_rate", "standard_error"),
-    *("failures", "not_asked", "reason"),
-]
-MATRIX_COLUMNS = ["judge", "prompt", "test_type", "metric", "passed", "tests"]
-CALL_COLUMNS = ["judge", "prompt", "answers", "calls", "saved"]
+RATE_COLUMNS = [*BY_JUDGE, "metric", *VALUES, "passed"]
+MATRIX_COLUMNS = [*BY_JUDGE, "test_type", "metric", "passed", "tests"]
+MODE_COLUMNS = [*BY_JUDGE, "failure_mode", "metric", "passed", "tests"]
+CALL_COLUMNS = [*BY_JUDGE, "answers", "calls", "saved"]
 
 
 def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
@@ -37,11 +33,12 @@ def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Columns ``RATE_COLUMNS``, a row for each metric of each judge and one for ``total``, over
-        the checks by all six. ``failures`` are among the tests and not passed; ``not_asked`` are
+        the checks by all. ``failures`` are among the tests and not passed; ``not_asked`` are
         left out of them. ``reason`` says why a number is missing.
     """
+    checked = scores[scores["condition"].notna()]
     rows = []
-    for (judge, prompt), of_judge in judges_of(scores).items():
+    for (judge, prompt), of_judge in judges_of(checked).items():
         parts = [(name, of_judge[of_judge["metric"] == name]) for name in METRICS]
         for metric, part in [*parts, (TOTAL, of_judge)]:
             rows.append({"judge": judge, "prompt": prompt, "metric": metric} | _rate(part))
@@ -56,14 +53,10 @@ def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
         Columns ``MATRIX_COLUMNS``, types in order of the tests. A type and metric of which no
         test could be asked has no row.
     """
-    asked = scores[scores["was_asked"].astype(bool)]
-    counted = asked.assign(passed=asked["passed"].eq(True).astype(int), tests=1)
+    counted = _asked(scores).assign(tests=1)
     by = [*BY_JUDGE, "test_type", "metric"]
     table = counted.groupby(by, sort=False)[["passed", "tests"]].sum()
     return table.reset_index()[MATRIX_COLUMNS]
-
-
-MODE_COLUMNS = ["judge", "prompt", "failure_mode", "metric", "passed", "tests"]
 
 
 def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
@@ -73,16 +66,14 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
         Columns ``MODE_COLUMNS``, a row a judge and mode that some test has: of the tests with it,
         those passed by the metric that measures it.
     """
-    asked = scores[scores["was_asked"].astype(bool)]
     rows = []
-    for (judge, prompt), of_judge in judges_of(asked).items():
+    for key, of_judge in judges_of(_asked(scores)).items():
         for mode in FAILURE_MODES:
             types = [kind.name for kind in TEST_TYPES if mode.name in kind.failure_modes]
             of_mode = of_judge["test_type"].isin(types) & (of_judge["metric"] == mode.metric)
-            passed = of_judge.loc[of_mode, "passed"].eq(True)
+            passed = of_judge.loc[of_mode, "passed"]
             if len(passed):
-                row = (judge, prompt, mode.name, mode.metric, int(passed.sum()), len(passed))
-                rows.append(row)
+                rows.append((*key, mode.name, mode.metric, int(passed.sum()), len(passed)))
     return pd.DataFrame(rows, columns=MODE_COLUMNS)
 
 
@@ -95,66 +86,40 @@ def call_counts(scores: pd.DataFrame) -> pd.DataFrame:
         neither count.
     """
     rows = []
-    for (judge, prompt), of_judge in judges_of(scores).items():
+    for key, of_judge in judges_of(scores).items():
         judged = of_judge[of_judge["metric"].isin(JUDGED_METRICS)]
-        followed = ~judged["was_called"].astype(bool) & judged["failure"].isna()
-        counts = {
-            "answers": int(judged["test_id"].nunique()),
-            "calls": int(judged["was_called"].sum()),
-            "saved": int(followed.sum()),
-        }
-        rows.append({"judge": judge, "prompt": prompt} | counts)
+        called = judged["was_called"].astype(bool)
+        saved = int((~called & judged["failure"].isna()).sum())
+        rows.append((*key, int(judged["test_id"].nunique()), int(called.sum()), saved))
     return pd.DataFrame(rows, columns=CALL_COLUMNS)
 
 
-def grouse_metaevaluations(
-    scores: pd.DataFrame, dataset: str, metric: str = RATE
-) -> list[MetaEvaluation]:
-    """Sum up scores for an arena's ``metaevaluation.json``.
-
-    Args:
-        scores: Verdicts, see ``Grouse``.
-        dataset: Name of the tests.
-        metric: Name of the pass rate.
-
-    Returns:
-        One entry a judge; those without a pass rate or a standard error, and tests in no known
-        language, are left out.
-    """
-    entries = []
-    for (judge, prompt), of_judge in judges_of(scores).items():
-        asked = of_judge[of_judge["was_asked"].astype(bool)]
-        languages = [str(language) for language in asked["language"].dropna().unique()]
-        if languages:
-            rate = _rate(of_judge)
-            row = {"judge": judge, "prompt": prompt, "value": rate["pass_rate"], "n": rate["tests"]}
-            entries += metaevaluations([rate | row], dataset, metric, languages)
-    return entries
+def _asked(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the checks that were made, ``passed`` as a number."""
+    made = scores[scores["condition"].notna() & scores["was_asked"].astype(bool)]
+    return made.assign(passed=made["passed"].eq(True).astype(int))
 
 
 def _rate(part: pd.DataFrame) -> dict[str, Any]:
-    asked = part[part["was_asked"].astype(bool)]
-    counts: dict[str, Any] = {
-        "passed": int(asked["passed"].eq(True).sum()),
-        "tests": len(asked),
+    asked = _asked(part)
+    rate = float(asked["passed"].mean()) if len(asked) else math.nan
+    error = _standard_error(asked) if len(asked) else math.nan
+    reason = "all tests share one question" if len(asked) and math.isnan(error) else None
+    return {
+        "value": rate,
+        "standard_error": error,
+        "n": len(asked),
         "failures": int(asked["failure"].notna().sum()),
         "not_asked": len(part) - len(asked),
+        "reason": "the judge could not be reached" if len(part) and asked.empty else reason,
+        "passed": int(asked["passed"].sum()),
     }
-    if asked.empty:
-        rate = {"pass_rate": math.nan, "standard_error": math.nan}
-        return counts | rate | {"reason": "the judge could not be reached"}
-    rate = {"pass_rate": float(asked["passed"].eq(True).mean())}
-    spread = _standard_error(asked)
-    reason = "all tests share one question" if math.isnan(spread) else None
-    return counts | rate | {"standard_error": spread, "reason": reason}
 
 
 def _standard_error(asked: pd.DataFrame) -> float:
     """Return the standard error of a share whose units are questions (a ratio of two sums)."""
-    passed = asked["passed"].eq(True).astype(float)
-    residuals = passed - passed.mean()
-    languages = asked["language"].fillna("")
-    sums = residuals.groupby([languages, asked["question"]]).sum()
+    residuals = asked["passed"] - asked["passed"].mean()
+    sums = residuals.groupby([asked["language"].fillna(""), asked["question"]]).sum()
     if len(sums) < 2:
         return math.nan
     correction = len(sums) / (len(sums) - 1)

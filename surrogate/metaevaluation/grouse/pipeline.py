@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from arena.data.errors import UsageError
-from surrogate.metaevaluation.grouse.judges import ScoringTask
+from surrogate.metaevaluation.grouse.scoring import ScoringTask
 from surrogate.metaevaluation.grouse.unit_tests import (
     JUDGED_METRICS,
     SCALES,
-    Acceptance,
     AnswerSample,
     JudgedMetric,
     Metric,
@@ -25,6 +24,15 @@ ANSWER_RESPONDS = "the answer responds to the question"
 NO_ANSWER_THERE = "the references hold no answer"
 ANSWER_THERE = "the references hold an answer"
 NO_INFORMATION = "the answer gives no information"
+
+_JUDGED_NULL: MappingProxyType[JudgedMetric, str] = MappingProxyType(
+    {
+        "answer_relevancy": ANSWER_REFUSES,
+        "completeness": NO_ANSWER_THERE,
+        "usefulness": NO_INFORMATION,
+        "faithfulness": NO_INFORMATION,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +56,9 @@ class Score:
 
 Scores = Mapping[Metric, Score]
 
-_JUDGED_NULL: MappingProxyType[JudgedMetric, str] = MappingProxyType(
-    {
-        "answer_relevancy": ANSWER_REFUSES,
-        "completeness": NO_ANSWER_THERE,
-        "usefulness": NO_INFORMATION,
-        "faithfulness": NO_INFORMATION,
-    }
-)
-
 
 def score_answers(
-    samples: Sequence[AnswerSample],
-    judge: Judge[ScoringTask],
-    defined_for: Acceptance = "refusals",
+    samples: Sequence[AnswerSample], judge: Judge[ScoringTask]
 ) -> list[dict[Metric, Score]]:
     """Score answers by all six metrics, with at most four calls each.
 
@@ -72,7 +69,6 @@ def score_answers(
     Args:
         samples: Answers to score.
         judge: Who scores.
-        defined_for: Where positive acceptance is defined; see ``acceptance``.
 
     Returns:
         Scores of each answer by ``METRICS``, in the order of the answers.
@@ -83,7 +79,7 @@ def score_answers(
     """
     scores: list[dict[Metric, Score]] = [{} for _ in samples]
     for metric in JUDGED_METRICS:
-        known = [_WITHOUT_CALL[metric](of_answer) for of_answer in scores]
+        known = [_without_call(metric, of_answer) for of_answer in scores]
         tasks = [
             ScoringTask(metric, sample)
             for sample, score in zip(samples, known, strict=True)
@@ -94,8 +90,7 @@ def score_answers(
         for of_answer, score in zip(scores, known, strict=True):
             of_answer[metric] = next(called) if score is None else score
     for of_answer in scores:
-        derived = _derived(of_answer, defined_for)
-        of_answer["positive_acceptance"], of_answer["negative_rejection"] = derived
+        of_answer["positive_acceptance"], of_answer["negative_rejection"] = _derived(of_answer)
     return scores
 
 
@@ -112,42 +107,28 @@ def _called(metric: JudgedMetric, verdict: Verdict) -> Score:
     return Score(score, reason, verdict.failure, verdict.was_asked, was_called=True)
 
 
-def _always(_: Scores) -> None:
-    """Leave a metric to the judge."""
-
-
-def _usefulness(scores: Scores) -> Score | None:
-    blocked = _blocked(scores, "answer_relevancy")
-    if blocked is not None:
-        return blocked
-    if scores["answer_relevancy"].value is not None:
-        return Score(None, ANSWER_RESPONDS)
+def _without_call(metric: JudgedMetric, scores: Scores) -> Score | None:
+    """Return the score that follows from those before; None where the judge is to be asked."""
+    if metric == "usefulness":
+        known = _blocked(scores, "answer_relevancy")
+        responds = known is None and scores["answer_relevancy"].value is not None
+        return Score(None, ANSWER_RESPONDS) if responds else known
+    if metric == "faithfulness":
+        known = _blocked(scores, "answer_relevancy", "usefulness")
+        if known is None and scores["answer_relevancy"].value is scores["usefulness"].value is None:
+            return Score(None, NO_INFORMATION)
+        return known
     return None
 
 
-def _faithfulness(scores: Scores) -> Score | None:
-    blocked = _blocked(scores, "answer_relevancy", "usefulness")
-    if blocked is not None:
-        return blocked
-    if scores["answer_relevancy"].value is None and scores["usefulness"].value is None:
-        return Score(None, NO_INFORMATION)
-    return None
-
-
-_UNACCEPTED: MappingProxyType[Acceptance, str] = MappingProxyType(
-    {"refusals": ANSWER_RESPONDS, "answerable": NO_ANSWER_THERE}
-)
-"""Why positive acceptance is null, where it is."""
-
-
-def _derived(scores: Scores, defined_for: Acceptance) -> tuple[Score, Score]:
+def _derived(scores: Scores) -> tuple[Score, Score]:
     blocked = _blocked(scores, "answer_relevancy", "completeness")
     if blocked is not None:
         return blocked, blocked
     judged = (scores["answer_relevancy"].value, scores["completeness"].value)
-    accepted, rejected = acceptance(*judged, defined_for)
+    accepted, rejected = acceptance(*judged)
     return (
-        Score(accepted, _UNACCEPTED[defined_for] if accepted is None else None),
+        Score(accepted, ANSWER_RESPONDS if accepted is None else None),
         Score(rejected, ANSWER_THERE if rejected is None else None),
     )
 
@@ -159,13 +140,3 @@ def _blocked(scores: Scores, *needed: JudgedMetric) -> Score | None:
             prefix = "" if failure.startswith(needed) else f"{metric}: "
             return Score(None, None, f"{prefix}{failure}", scores[metric].was_asked)
     return None
-
-
-_WITHOUT_CALL: MappingProxyType[JudgedMetric, Callable[[Scores], Score | None]] = MappingProxyType(
-    {
-        "answer_relevancy": _always,
-        "completeness": _always,
-        "usefulness": _usefulness,
-        "faithfulness": _faithfulness,
-    }
-)

@@ -76,12 +76,6 @@ class ReplyFields:
         for name in self.without:
             checked_choice(name, ABLATIONS, "ablation")
 
-    @classmethod
-    def named(cls, without: str) -> ReplyFields:
-        """Read what a command leaves out: names with commas between them, or ``none``."""
-        names = (name.strip() for name in without.split(","))
-        return cls(tuple(name for name in names if name not in ("", "none")))
-
     @property
     def version(self) -> str:
         """What is left out, in one order."""

@@ -101,39 +101,23 @@ SCALES: MappingProxyType[Metric, tuple[int, ...]] = MappingProxyType(
 """The scores of each metric, beside null."""
 
 
-Acceptance = Literal["refusals", "answerable"]
-"""Where positive acceptance is defined: for answers that refuse, or for answerable questions."""
-ACCEPTANCES: tuple[Acceptance, ...] = ("refusals", "answerable")
-
-
-def acceptance(
-    relevancy: int | None, completeness: int | None, defined_for: Acceptance = "refusals"
-) -> tuple[int | None, int | None]:
-    """Derive positive acceptance and negative rejection from the other scores.
+def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
+    """Derive positive acceptance and negative rejection from the other scores (figure 4).
 
     Relevancy is null where the answer refuses: it says that nothing answers the question;
-    completeness where the references indeed hold no answer. Negative rejection is defined where
-    they hold none, and is 1 where the answer refuses.
+    completeness where the references indeed hold no answer. Positive acceptance is defined where
+    the answer refuses, and is 1 where it is right to; negative rejection is defined where the
+    references hold no answer, and is 1 where the answer refuses.
 
     Args:
         relevancy: Score for answer relevancy, None for null.
         completeness: Score for completeness, None for null.
-        defined_for: ``refusals``: positive acceptance is defined where the answer refuses, and
-            is 1 where it is right to. ``answerable``: it is defined where the references hold an
-            answer, and is 1 where the answer responds, so that it and negative rejection exclude
-            each other.
 
     Returns:
         Positive acceptance and negative rejection, None for null.
-
-    Source: ``refusals`` is figure 4 of Muller et al., 2024 and the authors' evaluator;
-    ``answerable`` is this project's reading of section 4.1.
     """
     refuses, answerable = relevancy is None, completeness is not None
-    rejection = None if answerable else int(refuses)
-    if defined_for == "refusals":
-        return int(not answerable) if refuses else None, rejection
-    return int(not refuses) if answerable else None, rejection
+    return int(not answerable) if refuses else None, None if answerable else int(refuses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,14 +330,8 @@ def type_name(value: object) -> str:
     return name if name in TYPE_NAMES else text
 
 
-def all_conditions(
-    judged: Mapping[JudgedMetric, Condition], defined_for: Acceptance = "refusals"
-) -> dict[Metric, Condition]:
+def all_conditions(judged: Mapping[JudgedMetric, Condition]) -> dict[Metric, Condition]:
     """Add the conditions that the derived metrics must meet to those of the judged ones.
-
-    Args:
-        judged: Conditions of the judged metrics.
-        defined_for: Where positive acceptance is defined; see ``acceptance``.
 
     Returns:
         Nothing where nothing is expected.
@@ -362,8 +340,6 @@ def all_conditions(
         return {}
     relevancy = None if judged["answer_relevancy"].admits_null else 1
     completeness = None if judged["completeness"].admits_null else 1
-    accepted, rejected = acceptance(relevancy, completeness, defined_for)
+    derived = zip(DERIVED_METRICS, acceptance(relevancy, completeness), strict=True)
     conditions: dict[Metric, Condition] = {metric: judged[metric] for metric in JUDGED_METRICS}
-    conditions["positive_acceptance"] = Condition.equal_to(accepted)
-    conditions["negative_rejection"] = Condition.equal_to(rejected)
-    return conditions
+    return conditions | {metric: Condition.equal_to(value) for metric, value in derived}

@@ -24,7 +24,7 @@ from arena.text.prompts import (
     delimiter_code,
 )
 from features.text.sentences import split_sentences
-from surrogate.metaevaluation.memerag.reading import SENTENCE_KEY
+from surrogate.metaevaluation.memerag.sentences import SENTENCE_KEY
 
 TEMPERATURE = 0.1
 MAX_TOKENS = 1024

@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.files import atomic_path
+from arena.data.files import atomic_path, write_text
 from arena.data.rows import plain_records
+from arena.data.wording import guarded_csv
+from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.board.ratings.table import BOARD_COLUMNS
 from surrogate.publish.formats import decimal, percent, whole
 
 OVERALL = "overall"
@@ -54,7 +55,6 @@ HEADINGS = {
     "arena_rating": "verdicts alone",
     "arena_rank": "rank by verdicts alone",
 }
-FORMULA_STARTS = frozenset("=+-@＝＋－＠'\t\r\n")
 MARKDOWN_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 MARKDOWN_SPECIAL = re.compile(
     r"[\\`*_\[\]#|~^$]"  # marks of inline Markdown, and of what GitHub adds
@@ -121,7 +121,7 @@ def exported_board(
     table = board.overall if language == OVERALL else board.ratings
     if language in board.languages:
         table = table[table["language"] == language]
-    every = list(OVERALL_COLUMNS if language == OVERALL else BOARD_COLUMNS)
+    every = list(OVERALL_COLUMNS if language == OVERALL else tables.RATINGS.columns)
     for name in columns:
         checked_choice(name, every, "columns")
     table = table[list(columns) or every].reset_index(drop=True)
@@ -160,23 +160,16 @@ def export_text(board: ExportedBoard, form: str) -> str:
 
 def write_export(board: ExportedBoard, form: str, path: Path) -> None:
     """Write a board to a file, atomically, in one of the formats of ``EXPORT_SUFFIXES``."""
+    if form != "parquet":
+        write_text(export_text(board, form), path)
+        return
     with atomic_path(path) as temporary:
-        if form == "parquet":
-            _write_parquet(board, temporary)
-        else:
-            temporary.write_text(export_text(board, form), encoding="utf-8", newline="")
-
-
-def guarded(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
-    runs = text[:1] in FORMULA_STARTS or text.lstrip()[:1] in FORMULA_STARTS
-    return f"'{text}" if text and runs else text
+        _write_parquet(board, temporary)
 
 
 def csv_text(board: ExportedBoard) -> str:
     """Return a board as CSV with a header; missing values are empty cells."""
-    texts = {name: board.table[name].map(guarded) for name in TEXTS if name in board.table}
-    return str(board.table.assign(**texts).to_csv(index=False, lineterminator="\n"))
+    return guarded_csv(board.table)
 
 
 def json_text(board: ExportedBoard) -> str:

@@ -12,8 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from arena.data.errors import UsageError, checked_choice
+from arena.data.files import small_file
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.board import Board
+from surrogate.metaevaluation.records import JSONL_SUFFIXES
 from surrogate.publish.figures.figure import Drawing
 from surrogate.publish.figures.importances import (
     feature_lollipops,
@@ -21,7 +23,7 @@ from surrogate.publish.figures.importances import (
     importance_intervals,
     read_importances,
 )
-from surrogate.publish.figures.judge_runs import grouse_drawings, memerag_drawings
+from surrogate.publish.figures.judge_runs import run_drawings
 from surrogate.publish.figures.matrices import draw_win_matrix, rank_heat_map
 from surrogate.publish.figures.ratings import draw_ratings
 from surrogate.publish.figures.studies import (
@@ -120,20 +122,17 @@ def study_drawings(path: Path, language: str | None = None) -> Iterator[Drawing]
         UsageError: If it is none of these.
         DataError: If it is damaged.
     """
+    if path.name.endswith(JSONL_SUFFIXES):
+        yield from run_drawings(path)
+        return
     try:
-        content = json.loads(path.read_bytes())
-        dataset = content.get("dataset")
-        columns = {*content["table"][0]} if dataset is None else set()
+        columns = {*json.loads(small_file(path))["table"][0]}
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         raise UsageError(
             f"{path} is no study; write one with  validate --json  or  metaeval --out"
         ) from None
     part = f"-{language}" if language else ""
-    if dataset == "memerag":
-        yield from memerag_drawings(path)
-    elif dataset == "grouse":
-        yield from grouse_drawings(path)
-    elif "design" in columns:
+    if "design" in columns:
         yield Drawing("sampling", partial(sampling_curves, *read_sampling(path)))
     elif "tau_verdicts" in columns:
         table = read_replication(path)

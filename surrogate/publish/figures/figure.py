@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from arena.data.errors import DataError, MissingDependencyError, Problem, UsageError, checked_choice
-from arena.data.files import atomic_path
+from arena.data.files import atomic_path, small_file
 from surrogate.board.board import Board
 
 if TYPE_CHECKING:
@@ -391,7 +391,7 @@ def read_study(
     if not path.is_file():
         raise UsageError(f"there is no {name} at {path}; make one with  {command}")
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(small_file(path))
         return typed(pd.DataFrame(content["table"])), str(content["signature"])
     except (KeyError, TypeError, ValueError) as error:
         fault = f"is no {name} ({type(error).__name__}: {error})"

@@ -18,8 +18,8 @@ import pandas as pd
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.wording import count_of
-from arena.judging.families import model_families
-from features.engine.extraction import feature_columns
+from arena.diagnostics.families import model_families
+from features.engine.columns import feature_columns
 from features.measures.registry import parse_features
 from surrogate.board.board import Board
 from surrogate.publish.figures.figure import (
@@ -91,6 +91,7 @@ def feature_lollipops(board: Board) -> Figure:
         UsageError: If no feature has a value.
     """
     table = board.features
+    table = table[table["system"].isin(board.overall["system"])]
     means = (
         table.groupby(["language", "system"])[feature_columns(table)]
         .mean()

@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
-from surrogate.metaevaluation.grouse.tables import judge_names
-from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best, with_prompts
-from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
-from surrogate.metaevaluation.memerag.scores import REPLICATES, error_shares, score_judges
-from surrogate.metaevaluation.report import judges_of
+from arena.data.rows import read_rows
+from surrogate.metaevaluation.grouse.grouse import ScoreVerdict
+from surrogate.metaevaluation.memerag.accuracy import REPLICATES, error_shares, score_judges
+from surrogate.metaevaluation.memerag.memerag import LabelVerdict
+from surrogate.metaevaluation.memerag.significance import PERMUTATIONS, mark_best, with_prompts
+from surrogate.metaevaluation.records import read_run
+from surrogate.metaevaluation.report import judge_labels, judges_of
 from surrogate.publish.figures.figure import Drawing
-from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
-from surrogate.publish.figures.judges import error_heat_map, memerag_bars
+from surrogate.publish.figures.judge_bars import error_heat_map, memerag_bars
+from surrogate.publish.figures.score_grids import draw_confusions, draw_unit_tests
 from surrogate.publish.formats import slugs
 
 if TYPE_CHECKING:
@@ -23,16 +24,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def memerag_drawings(path: Path) -> Iterator[Drawing]:
-    """List the figures of a run on MEMERAG: bars by language, and what errors are (2 and 5).
+def run_drawings(path: Path) -> Iterator[Drawing]:
+    """List the figures of verdicts on MEMERAG or on GroUSE's tests.
 
     Raises:
         UsageError: If there is no such file.
         DataError: If it is no such file.
     """
-    verdicts = MEMERAG_RUN.read(path)
+    if "test_id" in read_rows(path).table:
+        yield from _grouse_drawings(read_run(path, ScoreVerdict))
+    else:
+        yield from _memerag_drawings(read_run(path, LabelVerdict))
+
+
+def _memerag_drawings(verdicts: pd.DataFrame) -> Iterator[Drawing]:
+    """List bars by language, and what errors are (figures 2 and 5)."""
     yield Drawing("memerag", lambda: _bars(verdicts))
-    if verdicts["fine_grained_factuality"].notna().any():
+    if verdicts["fine"].notna().any():
         yield Drawing("memerag-errors", lambda: error_heat_map(error_shares(verdicts), _MEMERAG))
 
 
@@ -47,15 +55,9 @@ def _bars(verdicts: pd.DataFrame) -> Figure:
     return memerag_bars(mark_best(scores, verdicts, within=within), signature)
 
 
-def grouse_drawings(path: Path) -> Iterator[Drawing]:
-    """List the figures of a run of unit tests: tests one by one, and confusions with a reference.
-
-    Raises:
-        UsageError: If there is no such file.
-        DataError: If it is no such file.
-    """
-    scores = GROUSE_RUN.read(path)
-    names = judge_names(scores)
+def _grouse_drawings(scores: pd.DataFrame) -> Iterator[Drawing]:
+    """List tests one by one, and confusions with a reference (figures 3, 6, 13 to 15)."""
+    names = judge_labels(scores)
     files = slugs(names.values())
     reference = scores[scores["is_reference"]]
     for key, part in judges_of(scores).items():

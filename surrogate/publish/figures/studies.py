@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
-from arena.planning.study import COLUMNS
+from arena.judging.choosing.sampling import COLUMNS
 from surrogate.publish.figures.figure import (
     Caption,
     drawable,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.rows import plain_records
 from arena.judging.pairs import QuestionKey
-from features.engine.extraction import feature_columns
+from features.engine.columns import feature_columns
 from surrogate.board.board import Board
 from surrogate.publish.formats import finite, language_name, scale_over, slugs, span
 from surrogate.publish.site.side_by_side import SideBySide, Texts, cut_text

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
-from features.engine.extraction import feature_columns, missing_counts
+from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
 from surrogate.board.tables import Example
 from surrogate.publish.formats import finite, language_name, scale_over, span

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError, read_arena, write_arena
+from arena import DataError, UsageError
 from arena.adapters import read_battles
 from arena.data.languages import language_code
 from arena.data.rows import SUFFIXES, write_rows
@@ -67,36 +67,11 @@ def test_files_give_the_same_as_tables(suffix: str, tmp_path: Path):
     )
 
 
-def test_the_index_of_a_table_does_not_matter():
-    shuffled = BATTLES.set_axis([9, 9, 3, 1, 1])
-    pd.testing.assert_frame_equal(
-        read_battles(shuffled).arena.judgments, read_battles(BATTLES).arena.judgments
-    )
-
-
-def test_the_arena_can_be_written_and_read(tmp_path: Path):
-    arena = read_battles(BATTLES).arena
-    write_arena(arena, tmp_path / "native")
-    pd.testing.assert_frame_equal(read_arena(tmp_path / "native").judgments, arena.judgments)
-
-
 def test_the_least_a_table_must_hold():
     arena = read_battles(BATTLES[["model_a", "model_b", "winner"]]).arena
     assert list(arena.judgments["query_id"]) == [f"battle-{n}" for n in range(1, 6)]
     assert set(arena.judgments["language"]) == {"und"}
     assert arena.judges == ("human",)
-
-
-def test_names_given_by_the_caller():
-    battles = BATTLES[["model_a", "model_b", "winner", "judge"]]
-    arena = read_battles(battles, judge="crowd", language="en").arena
-    assert set(arena.judgments["language"]) == {"en"}
-    assert arena.judges == ("crowd",)
-
-
-def test_numbers_may_name_questions():
-    arena = read_battles(BATTLES.assign(question_id=[1, 1, 2, 2, 1])).arena
-    assert list(arena.judgments["query_id"]) == ["1", "1", "2", "2", "1"]
 
 
 def test_failed_battles_are_counted_and_no_ties():
@@ -108,13 +83,6 @@ def test_failed_battles_are_counted_and_no_ties():
         ["battles", "battle", "both answers are bad", 2],
         ["battles", "battle", "it has no winner", 2],
     ]
-
-
-def test_a_table_without_battles(tmp_path: Path):
-    (tmp_path / "b.jsonl").write_text("")
-    for battles in (BATTLES.head(0), tmp_path / "b.jsonl"):
-        arena = read_battles(battles).arena
-        assert (len(arena.judgments), len(arena.queries), arena.info.systems) == (0, 0, ())
 
 
 def test_every_bad_battle_is_reported():
@@ -157,52 +125,10 @@ def test_half_a_surrogate_pair_is_reported_wherever_it_stands():
     ]
 
 
-def test_a_model_against_itself():
-    battles = BATTLES.assign(model_b=["y", "y", "z", "z", "z"])
-    assert faults(battles) == [
-        "battles:2: model_b = 'y': is judged against itself; remove this judgment",
-        "battles:5: model_b = 'z': is judged against itself; remove this judgment",
-    ]
-
-
-def test_missing_columns(tmp_path: Path):
-    path = tmp_path / "battles.jsonl"
-    path.write_text('{"model_a": "x", "question": "?"}\n[]\n')
-    found = faults(path)
-    assert found[0].startswith("battles.jsonl:2: holds a JSON array")
-    assert found[1:] == [
-        f"battles.jsonl: {column} = None: this column is missing; add it to every row"
-        for column in ("model_b", "winner")
-    ]
-
-
-def test_line_numbers_count_battles_left_out(tmp_path: Path):
-    path = tmp_path / "battles.csv"
-    path.write_text("model_a,model_b,winner\nx,y,\n\nx,x,tie\nx,y\n")
-    assert faults(path)[0].startswith("battles.csv:5: has more or fewer cells than the header")
-    path.write_text("model_a,model_b,winner\nx,y,\n\nx,x,tie\n")
-    assert faults(path) == [
-        "battles.csv:4: model_b = 'x': is judged against itself; remove this judgment"
-    ]
-
-
-def test_languages_that_are_not_known_by_name():
-    battles = BATTLES.assign(language=["unknown", "Klingon", "English", "French", None])
-    arena = read_battles(battles, other_languages="und").arena
-    assert list(arena.judgments["language"]) == ["und", "und", "en", "fr", "und"]
-
-
 @pytest.mark.parametrize("options", [{"language": "English"}, {"other_languages": "English"}])
 def test_codes_given_by_the_caller_are_checked(options: dict[str, str]):
     with pytest.raises(UsageError, match="'English' is not a language code; use one such as 'en'"):
         read_battles(BATTLES, **options)
-
-
-def test_absent_files_and_unknown_formats(tmp_path: Path):
-    with pytest.raises(UsageError, match="there is no file"):
-        read_battles(tmp_path / "battles.csv")
-    with pytest.raises(UsageError, match=r"battles.json: unknown format; use one of .jsonl"):
-        read_battles(tmp_path / "battles.json")
 
 
 @pytest.mark.parametrize(

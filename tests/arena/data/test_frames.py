@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena import Arena, DataError, UsageError, diagnose, read_arena, sample_arena, write_arena
-from arena.data.tables.frames import open_answers
+from arena import Arena, DataError, read_arena, sample_arena, write_arena
 
 QUESTIONS = pd.DataFrame({"query_id": ["1", "2"], "language": "en", "query": ["Why?", "Who?"]})
 ANSWERS = pd.DataFrame(
@@ -272,59 +271,6 @@ def test_problems_of_all_tables_come_together():
     ]
 
 
-def test_faulty_passages():
-    graded = PASSAGES.assign(relevance=[1, None, 3])
-    assert problems(QUESTIONS, ANSWERS, None, graded) == [
-        "passages.iloc[2]: relevance = 3.0: is not a relevance; write 1, 0, or nothing where it "
-        "was not judged"
-    ]
-    with pytest.raises(UsageError, match="passages are given beside them"):
-        Arena.from_frames(QUESTIONS.assign(passages=None), ANSWERS, None, PASSAGES)
-
-
-def test_arguments_that_cannot_be():
-    with pytest.raises(UsageError, match="answers is of type dict; give a pandas DataFrame"):
-        Arena.from_frames(QUESTIONS, ANSWERS.to_dict())
-    assert problems(QUESTIONS, ANSWERS, language="English") == [
-        "from_frames: language = 'English': is not a language code; use an ISO 639-1 code such "
-        "as 'en' or 'zh'"
-    ]
-    assert problems(QUESTIONS, ANSWERS, reference_system="eve") == [
-        "from_frames: reference_system = 'eve': is not among the systems; name one of the "
-        "systems, or None"
-    ]
-    assert problems(QUESTIONS, ANSWERS, systems=["ada", "ada", "bob"])[0].startswith(
-        "from_frames: systems = "
-    )
-    repeated = pd.concat([ANSWERS, ANSWERS[["system"]]], axis=1)
-    assert problems(QUESTIONS, repeated) == [
-        "answers: system = None: stands several times among the columns; keep one of them"
-    ]
-
-
-def test_published_ratings_are_checked_too():
-    rated = pd.DataFrame({"system": ["ada", "bob"], "rating": [0.5, "high"]})
-    assert problems(QUESTIONS, ANSWERS, published_ratings=rated)[0].startswith(
-        "published_ratings.iloc[1]: rating = 'high': is not a number"
-    )
-
-
-def test_paths_and_tables_in_the_place_of_arenas(tmp_path):
-    arena = Arena.from_frames(QUESTIONS, ANSWERS, JUDGMENTS)
-    write_arena(arena, tmp_path)
-    assert diagnose(str(tmp_path)).findings == diagnose(arena).findings
-    with pytest.raises(UsageError, match=r"of type DataFrame is no arena; give Arena\.from_frames"):
-        diagnose(ANSWERS)
-    with pytest.raises(UsageError, match="is not an arena folder"):
-        diagnose(tmp_path / "absent")
-    new = ANSWERS.assign(system="eve").drop_duplicates("query_id")
-    new.to_json(tmp_path / "new.jsonl", orient="records", lines=True)
-    read = open_answers(tmp_path / "new.jsonl", arena.queries)
-    pd.testing.assert_frame_equal(read, open_answers(new, arena.queries))
-    with pytest.raises(DataError, match=r"answers\.iloc\[1\]: system = None: is missing"):
-        open_answers(changed(new, 2, "system", None), arena.queries)
-
-
 def test_a_notebook_shows_how_much_of_what_there_is():
     named = ANSWERS.assign(system=["<b>ada</b>", "bob"] * 2)
     arena = Arena.from_frames(
@@ -367,23 +313,3 @@ def test_passages_of_systems_stand_among_those_of_questions(tmp_path):
     again = read_arena(tmp_path).answers
     assert again.drop(columns="passages").equals(arena.answers.drop(columns="passages"))
     assert again["passages"].tolist() == arena.answers["passages"].tolist()
-
-
-def test_faulty_passages_of_systems():
-    own = pd.DataFrame(
-        {"query_id": ["1", "1", "2", "3"], "system": ["ada", "ada", "cy", "ada"]}
-        | {"passage_id": ["p", "p", "p", "p"], "text": ["a", "b", "c", "d"]}
-    )
-    with pytest.raises(DataError) as caught:
-        Arena.from_frames(QUESTIONS, ANSWERS, None, own)
-    said = [str(problem) for problem in caught.value.problems]
-    assert [line.partition(":")[0] for line in said] == [
-        "passages.iloc[1]",
-        "passages.iloc[2]",
-        "passages.iloc[3]",
-    ]
-    assert "this passage already stands at passages.iloc[0]" in said[0]
-    assert "is of no answer of this system" in said[1]
-    answers = ANSWERS.assign(passages=None)
-    with pytest.raises(UsageError, match="answers have a column 'passages', and passages"):
-        Arena.from_frames(QUESTIONS, answers, None, own)

@@ -92,11 +92,6 @@ def test_what_is_wrong_is_said(folder, passages, fault):
     assert fault in problem.fault
 
 
-def test_without_any_there_is_no_column(folder):
-    write_lines(folder / "answers.jsonl", [row("given")])
-    assert "passages" not in read_arena(folder).answers
-
-
 def values(arena, features, answers=None):
     return extract(arena, features, answers=answers).set_index("system")
 
@@ -178,9 +173,3 @@ def test_evidence_is_what_any_of_the_answers_was_given(folder):
     assert [passage["passage_id"] for passage in found] == ["p1", "p2", "p3", "1"]
     plain = arena.answers.drop(columns="passages")
     assert with_passages_of(arena.queries, plain) is arena.queries
-
-
-def test_where_all_are_given_the_same_nothing_is_said_of_it(folder):
-    write_lines(folder / "answers.jsonl", [row("given"), row("own", ["p1", "p2", "p3"])])
-    comparison = ArenaTexts(read_arena(folder)).comparison(("en", "q", "given", "own"), "output")
-    assert [passage.given_to for passage in comparison.passages] == ["", "", ""]

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
-from arena.data.tables.published import COLUMNS
 
 FILE = "published_ratings.csv"
 
@@ -44,12 +43,6 @@ def faults(folder, text):
     with pytest.raises(DataError) as caught:
         read(folder, text)
     return [str(problem) for problem in caught.value.problems]
-
-
-def test_without_a_file_there_are_none(folder):
-    published = read_arena(folder).published_ratings
-    assert (tuple(published), len(published)) == (COLUMNS, 0)
-    assert read_arena(folder).judges == ()
 
 
 def test_ratings_are_taken_as_they_are_with_systems_that_are_not_here(folder):
@@ -96,29 +89,6 @@ def test_other_columns_are_judges_of_their_own_and_chosen_by_name(folder):
     assert other["standard_error"].tolist() == pytest.approx([0.05 / 0.24])
     with pytest.raises(UsageError, match="the judges are published, published:adjusted_winrate"):
         arena.judged_by("people")
-
-
-def test_judges_of_the_file_and_of_judgments_are_chosen_alike(folder):
-    judgment = {
-        **{"query_id": "q1", "language": "en", "system_a": "x", "system_b": "y"},
-        **{"winner": "a", "judge": "gpt"},
-    }
-    (folder / "judgments.jsonl").write_text(json.dumps(judgment) + "\n")
-    text = "judge,system,rating\ncrowd,x,1\ncrowd,y,0\nboard,x,0\n"
-    read(folder, text)
-    arena = read_arena(folder)
-    assert arena.judges == ("board", "crowd", "gpt")
-    with pytest.raises(
-        UsageError, match="several judges; choose one with `judge`: board, crowd, gpt"
-    ):
-        arena.judged_by()
-    crowd = arena.judged_by("crowd")
-    assert (crowd.judges, len(crowd.judgments), crowd.rated_systems) == (("crowd",), 0, ("x", "y"))
-    assert arena.judged_by("gpt").published_ratings.empty
-    assert faults(folder, "judge,system,rating\ngpt,x,1\n") == [
-        f"{FILE}:2: judge = 'gpt': has judgments in this arena too; "
-        "give its published ratings another name"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -174,13 +144,6 @@ def test_a_bad_file_is_named_with_line_field_and_hint(folder, text, said):
     assert faults(folder, text) == [f"{FILE}{said}"]
 
 
-def test_several_languages_need_their_column(tmp_path):
-    folder = written(tmp_path / "two", ["en", "fi"])
-    assert "language = None: this column is missing" in faults(folder, "system,rating\nx,1\n")[0]
-    table = read(folder, "system,language,rating\nx,fi,1\nx,en,2\n")
-    assert table["rating"].tolist() == [2.0, 1.0]
-
-
 @pytest.mark.parametrize("suffix", [".jsonl.gz", ".parquet"])
 def test_what_is_written_is_read_again(folder, tmp_path, suffix):
     read(folder, "system,win_rate,standard_error,other_winrate\nx,33.3,1.1,7\ny,0,,\n")
@@ -192,11 +155,3 @@ def test_what_is_written_is_read_again(folder, tmp_path, suffix):
     none = replace(arena, published_ratings=arena.published_ratings.iloc[:0])
     write_arena(none, tmp_path / "copy", suffix)
     assert read_arena(tmp_path / "copy").judges == ()
-
-
-def test_rows_may_be_json_and_in_any_order(folder):
-    rows = [{"system": "y", "rating": 1}, {"system": "x", "rating": 0.5, "standard_error": None}]
-    (folder / "published_ratings.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
-    published = read_arena(folder).published_ratings
-    assert published["system"].tolist() == ["x", "y"]
-    assert published["rating"].tolist() == [0.5, 1.0]

@@ -10,7 +10,7 @@ from arena import Arena
 from arena.data.errors import DataError, UsageError
 from arena.diagnostics import diagnose, diagnose_judgments, diagnose_languages
 from arena.diagnostics.diagnosis import TABLES
-from arena.diagnostics.systems import LOSES_ALL, NEVER_JUDGED, WINS_ALL
+from arena.diagnostics.systems import LOSES_ALL, WINS_ALL
 from arena.simulation import simulate
 
 
@@ -82,13 +82,6 @@ def test_wins_that_all_go_one_way_are_a_warning():
     ]
 
 
-def test_a_tie_counts_both_ways():
-    rows = [*CYCLE, ("q1", "top", "x", "a"), ("q2", "top", "y", "tie")]
-    found = diagnose_judgments(judgments(rows))
-    assert found.connections.iloc[0]["strong_groups"] == 1
-    assert record(found, "top")["note"] == ""
-
-
 def test_judges_and_languages_are_looked_at_one_by_one():
     parts = [
         judgments(CYCLE),
@@ -101,51 +94,6 @@ def test_judges_and_languages_are_looked_at_one_by_one():
         table = getattr(found, name)
         assert list(table[["language", "judge"]].itertuples(index=False, name=None)) == keys
     assert found.connections["systems"].tolist() == [3, 2, 2]
-
-
-def test_pairs_that_never_met_are_counted():
-    rows = [("q1", "x", "y", "a"), ("q1", "y", "z", "a"), ("q2", "y", "x", "a")]
-    found = diagnose_judgments(judgments(rows))
-    coverage = found.coverage.iloc[0]
-    assert coverage[["pairs", "met", "never_met"]].tolist() == [3, 2, 1]
-    assert coverage[["battles_min", "battles_median", "battles_max"]].tolist() == [1, 1.5, 2]
-    assert "1 of 3 pairs of systems never met" in said(found, "pairs")[0]
-
-
-def test_declared_systems_and_languages_without_judgments_are_said():
-    found = diagnose_judgments(
-        judgments(CYCLE), systems=["x", "y", "z", "idle"], languages=["en", "sw"]
-    )
-    assert record(found, "idle")["note"] == NEVER_JUDGED
-    assert pd.isna(record(found, "idle")["group"])
-    assert said(found, "never judged") == ["en, judge: 1 declared system never judged: idle"]
-    assert found.overview.iloc[0]["systems"] == 3
-    assert severities(found, "no judgments") == {"error"}
-    assert said(found, "no judgments")[0].startswith("sw: declared, but without judgments")
-
-
-def test_thin_data_and_many_ties_are_warnings():
-    found = diagnose_judgments(judgments([*CYCLE, *(("q1", "x", "y", "tie"),) * 3]))
-    for check in ("questions", "battles", "ties"):
-        assert severities(found, check) == {"warning"}
-    assert "50% of the judgments are ties" in said(found, "ties")[0]
-
-
-def test_ties_alone_are_said():
-    found = diagnose_judgments(judgments([("q1", "x", "y", "tie")]))
-    assert np.isnan(found.position.iloc[0]["share"])
-    assert found.position.iloc[0]["verdict"] == "nothing is decided"
-    assert said(found, "position") == ["en, judge: every judgment is a tie"]
-
-
-def test_a_share_of_side_a_far_from_one_half_is_a_warning():
-    rows = [(f"q{n}", *("xy" if n % 2 else "yx"), "a" if n % 4 else "b") for n in range(100)]
-    found = diagnose_judgments(judgments(rows))
-    position = found.position.iloc[0]
-    assert position[["decided", "won_by_a", "share"]].tolist() == [100, 75, 0.75]
-    assert position["verdict"] == "side A is favored"
-    assert severities(found, "position") == {"warning"}
-    assert not said(found, "fixed sides")
 
 
 def test_sides_that_never_change_are_said():
@@ -172,21 +120,6 @@ def test_flips_are_counted_with_the_side_they_favor():
     found = diagnose_judgments(judgments(BOTH_ORDERS)).order_consistency.iloc[0]
     assert found[["items", "consistent", "flipped", "tie_vs_win"]].tolist() == [5, 2, 2, 1]
     assert found[["flipped_to_a", "flipped_to_b", "flip_rate"]].tolist() == [1, 1, 0.4]
-
-
-def test_several_judgments_in_one_order_count_as_their_majority():
-    rows = [*[("q", "x", "y", "a")] * 2, ("q", "x", "y", "b"), *[("q", "y", "x", "a")] * 2]
-    found = diagnose_judgments(judgments(rows))
-    table = found.order_consistency.iloc[0]
-    assert table[["items", "flipped", "flipped_to_a"]].tolist() == [1, 1, 1]
-    assert table[["repeated", "repeated_differently"]].tolist() == [2, 1]
-    assert "1 of 2 items judged again" in said(found, "repeats")[0]
-
-
-def test_without_both_orders_flips_are_unknown():
-    found = diagnose_judgments(judgments(CYCLE))
-    assert np.isnan(found.order_consistency.iloc[0]["flip_rate"])
-    assert "how often verdicts flip is not known" in said(found, "flips")[0]
 
 
 def test_pooled_judges_are_one_but_do_not_contradict_each_other():
@@ -217,14 +150,6 @@ def test_the_longer_answer_is_counted_without_its_reason():
     assert lengths[counts].tolist() == [2, 2, 1, 1]
     assert np.isnan(lengths["slope"])
     assert "1 decided battle left out" in said(found, "length")[0]
-
-
-def test_answers_and_judgments_that_do_not_meet_are_counted():
-    rows = [("q", "x", "y", "a"), ("q", "x", "ghost", "a")]
-    found = diagnose_judgments(judgments(rows), answers({"x": 1, "y": 2, "z": 3}))
-    assert found.absent.iloc[0][["answers", "not_judged"]].tolist() == [3, 1]
-    assert found.absent.iloc[0]["judgments_without_answer"] == 1
-    assert severities(found, "absent answers") == {"warning"}
 
 
 def test_without_judgments_there_is_nothing_to_diagnose():
@@ -288,7 +213,7 @@ def test_json_is_strict_and_complete():
 def test_languages_diagnosed_together_are_found_as_each_alone():
     arena = simulate(languages=("en", "sw"), questions=5, seed=1).arena
     table = arena.judgments
-    gpt = dict(zip(arena.info.systems[:3], ("gpt-4o", "gpt-4o-mini", "na\u00adme"), strict=True))
+    gpt = dict(zip(arena.info.systems[:3], ("gpt-4o", "gpt-4o-mini", "gpt\u20114o"), strict=True))
     both_orders = table.head(9).rename(columns={"system_a": "system_b", "system_b": "system_a"})
     english = table["language"] == "en"
     rows = pd.concat([table[english], table[~english].iloc[: len(both_orders)], both_orders])

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from arena import UsageError
-from arena.diagnostics.judge_comparison import agreement_with_reference, comparison_sentences
+from arena.diagnostics.judge_agreement import agreement_with_reference, comparison_sentences
 
 
 def judged(outcomes, judge, turned=False):
@@ -83,17 +82,3 @@ def test_people_count_together_by_majority(truth):
     kappas, _ = agreement_with_reference(table, names)
     assert list(kappas["judge"]) == ["m"]
     assert kappas["kappa"].iloc[0] == pytest.approx(1.0)
-
-
-def test_equal_judges_are_told_apart_by_no_number(truth):
-    theirs = noisy(truth, 0.4, 1)
-    _, compared = compare(judged(truth, "person:ada"), judged(theirs, "x"), judged(theirs, "y"))
-    assert pd.isna(compared["more_labels"].iloc[0])
-    assert "is not known" in next(iter(comparison_sentences(compared)))
-
-
-def test_a_reference_that_is_not_there_is_refused(truth):
-    with pytest.raises(UsageError, match=r"no judge 'person:ada' here; the judges are m"):
-        compare(judged(truth, "m"))
-    with pytest.raises(UsageError, match="no other judge has judged a pair"):
-        compare(judged(truth, "person:ada"))

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena
-from arena.diagnostics.same_answers import same_answer_findings
+from arena.diagnostics.contents import same_answer_findings
 
 QUESTIONS = pd.DataFrame({"query_id": list("abcdef"), "query": [f"What is {x}?" for x in "abcdef"]})
 

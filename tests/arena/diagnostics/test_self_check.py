@@ -2,11 +2,10 @@
 
 import itertools
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from arena.diagnostics.self_check import RepeatNoise, repeats_of, self_check
+from arena.diagnostics.self_check import self_check
 
 
 def judgments(winner_of, questions=40, both=True):
@@ -74,32 +73,6 @@ def test_replies_without_a_verdict(invalid, grade):
     assert any(sentence in said for said in [*found.faults, *found.facts])
 
 
-def test_nothing_judged_is_not_known():
-    empty = judgments(mostly_s).iloc[:0]
-    assert self_check(empty).grade == "not known"
-    silent = self_check(empty, asked=30)  # replies that fail, or are empty
-    assert (silent.grade, silent.facts) == ("not known", ("none of 30 prompts brought a verdict",))
-    assert self_check(empty, 3).grade == "unreliable"
-
-
 def test_few_verdicts_are_not_said_to_be_all_the_same():
     found = self_check(judgments(lambda n, side: "a", questions=9, both=False))
     assert found.grade != "unreliable"
-
-
-def test_noise_of_repeats_is_that_of_two_replies_drawn():
-    random = np.random.default_rng(0)
-    replies = random.choice(3, size=(400, 5), p=[0.6, 0.3, 0.1])
-    shares = np.stack([(replies == place).mean(axis=1) for place in range(3)], axis=1)
-    table = pd.DataFrame({"probability_a": shares[:, 0], "probability_b": shares[:, 1]})
-    pairs = [
-        row[one] != row[two] for row in replies for one, two in itertools.combinations(range(5), 2)
-    ]
-    found = repeats_of(table, 5)
-    assert found.disagreement == pytest.approx(np.mean(pairs))
-    assert found.unanimous == (shares == 1).any(axis=1).sum()
-    assert np.isnan(repeats_of(table.iloc[:0], 5).disagreement)
-    noisy = self_check(judgments(mostly_s), repeats=found)
-    assert noisy.grade == "doubtful"
-    quiet = self_check(judgments(mostly_s), repeats=RepeatNoise(40, 38, 0.03))
-    assert quiet.grade == "reliable"

@@ -89,31 +89,6 @@ def test_witnesses_are_independent_and_have_judged_the_same_pairs():
     assert np.isnan(row["excess"])
 
 
-def test_soft_verdicts_are_preferences_by_their_shares():
-    rows = [("1", "gpt-4o-mini", "qwen-2", judge) for judge in ("gpt-4o", "person:ana")]
-    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "judge"])
-    shares = {"winner": "a", "soft": True, "probability_a": [0.75, 0.5], "probability_b": 0.25}
-    row = preference(table.assign(language="en", **shares)).iloc[0]
-    assert (row["share"], row["share_others"]) == (0.75, 0.625)
-
-
-def test_families_are_those_of_attributes_before_names():
-    systems = ("alpha", "beta", "gpt-4o-mini")
-    made = pd.DataFrame(
-        {"system": systems, "model": ["gpt-4o", None, "mine"], "family": [None, "Ours", None]}
-    )
-    told = families_of_systems(systems, made)
-    assert told == {
-        "alpha": frozenset({"OpenAI"}),
-        "beta": frozenset({"Ours"}),
-        "gpt-4o-mini": frozenset(),
-    }
-    assert families_of_systems(["alpha"], made, {"alpha": "Meta"}) == {"alpha": frozenset({"Meta"})}
-    table = judgments(0.4, 6, ("house-judge", "person:ana"))
-    named = {"house-judge": "Ours", "o3": "Ours"}
-    assert preference(table, named=named)["systems"].tolist() == ["o3"]
-
-
 def test_a_diagnosis_says_it():
     said = [
         str(item)

@@ -1,10 +1,8 @@
 """The exact text of the prompts, and what data cannot do to it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import UsageError
 from arena.adapters.mirage_outputs import context_passages, prompt_sections
 from arena.generation import answer_prompt, protocol_of
 from arena.generation.questions import GivenQuestion
@@ -62,20 +60,6 @@ def test_the_prompt_of_memerag():
     assert text_of(answer_prompt("memerag"), HINDI) == MEMERAG_HINDI
 
 
-def test_a_language_without_a_known_name_is_named_by_its_code():
-    question = GivenQuestion(("nl", "q"), "Wat?", ())
-    assert "respond in the language 'nl' (ISO 639) using" in text_of(answer_prompt(), question)
-
-
-def test_versions_tell_template_trimming_and_order():
-    name, _, rest = answer_prompt("mirage", seed=3).version.partition("@")
-    assert name == "mirage.v1"
-    shown = ["passages:800(bytes/4)", "shuffled:3", "context:8192(bytes/4)"]
-    assert rest.split("|")[1:] == shown
-    assert answer_prompt("memerag", only_relevant=True).version.endswith("|relevant")
-    assert "|" not in answer_prompt("memerag").version
-
-
 def test_passages_are_trimmed_to_800_tokens():
     question = GivenQuestion(("en", "q"), "Q?", (ShownPassage("p", "word " * 2000),))
     assert text_of(answer_prompt("mirage"), question).count("word") == 640
@@ -126,32 +110,6 @@ def test_a_template_of_ones_own(tmp_path):
     assert prompt.version.startswith("mine@")
     as_published = answer_prompt("mirage", template=protocol_of("mirage").prompt.read(path))
     assert (as_published.passage_tokens, as_published.is_shuffled) == (800, True)
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("no question", "does not show question; write"),
-        ("{{ question }} {{ gold }}", "uses gold, which there is not"),
-        ("{{ question", "is no Jinja template"),
-        ("{{ question }} {{ passages[0].relevance + 1 }}", "cannot be filled"),
-    ],
-)
-def test_unusable_templates_are_refused(tmp_path, text, complaint):
-    path = tmp_path / "mine.jinja"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=complaint):
-        protocol_of("mirage").prompt.read(path)
-
-
-def test_an_unknown_prompt_is_refused_with_those_there_are():
-    with pytest.raises(UsageError, match=r"no prompt 'mirag'; use mirage, memerag"):
-        answer_prompt("mirag")
-
-
-def test_no_tokens_are_no_trimming():
-    with pytest.raises(UsageError, match="cannot have 0 tokens"):
-        answer_prompt(passage_tokens=0)
 
 
 @given(st.integers(1, 12), st.integers(50, 900), st.integers(300, 3000))

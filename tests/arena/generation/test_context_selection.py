@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("bm25s", reason="needs the extra bm25")
 
-from arena import MissingDependencyError, UsageError
 from arena.generation import select_context
 from arena.generation.context import context_words
 
@@ -72,25 +71,6 @@ def test_the_last_passage_makes_room_for_the_best_relevant_one():
     assert (selected.replaced, selected.without_relevant) == (1, 0)
 
 
-def test_what_is_there_stays_if_a_relevant_passage_is_among_the_best():
-    passages = [passage("a", "cat", 1), passage("b", "dog", 1), passage("c", "dog dog")]
-    selected = select_context(queries_of("cat", passages), k=2)
-    assert ids(selected) == [["a", "b"]]  # equally good passages keep their order
-    assert selected.replaced == 0
-
-
-def test_titles_count():
-    passages = [passage("a", "text"), passage("b", "text", title="cat")]
-    assert ids(select_context(queries_of("cat", passages), k=1)) == [["b"]]
-
-
-def test_questions_without_relevant_passages_are_counted():
-    queries = pd.concat([queries_of("cat", []), queries_of("?!", [passage("a", "…")])])
-    selected = select_context(queries)
-    assert ids(selected) == [[], ["a"]]
-    assert selected.without_relevant == 2
-
-
 def test_passages_of_a_corpus():
     corpus = pd.DataFrame(
         {
@@ -123,14 +103,3 @@ def test_a_relevant_passage_is_kept_whatever_the_texts(found, query, k):
     assert len({each["passage_id"] for each in listed}) == len(listed)
     has_relevant = any(each["relevance"] == 1 for each in passages)
     assert any(each["relevance"] == 1 for each in listed) == has_relevant
-
-
-def test_what_cannot_be_selected_is_refused(monkeypatch):
-    queries = queries_of("cat", [])
-    with pytest.raises(UsageError, match="cannot select 0 passages"):
-        select_context(queries, k=0)
-    with pytest.raises(UsageError, match="the corpus has no column 'text'"):
-        select_context(queries, pd.DataFrame({"passage_id": []}))
-    monkeypatch.setattr("arena.generation.context.find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError, match=r"needs the package bm25s.*\[bm25\]"):
-        select_context(queries)

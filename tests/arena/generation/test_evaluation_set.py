@@ -115,19 +115,3 @@ def test_one_answer_each_is_as_even_as_can_be(questions, systems, seed):
     mixed = one_answer_each(arena.answers.sample(frac=1, random_state=seed), seed)
     pairs = ["query_id", "system"]
     assert set(map(tuple, mixed[pairs].values)) == set(map(tuple, chosen[pairs].values))
-
-
-@pytest.mark.parametrize(
-    ("rules", "message"),
-    [
-        (QuestionRules(at_least=-1), "a language cannot have at least -1 questions"),
-        (QuestionRules(sample=0), "cannot draw 0 questions"),
-    ],
-)
-def test_unusable_numbers_are_refused(rules, message):
-    with pytest.raises(UsageError, match=message):
-        select_questions(arena_of([(1,), (0,)]), rules)
-    with pytest.raises(UsageError, match="no question has a passage labeled not relevant"):
-        select_questions(arena_of([(1,)]), QuestionRules())
-    with pytest.raises(UsageError, match="at least -1 words"):
-        select_answers(arena_of([(1,)]), AnswerRules(least_words=-1))

@@ -1,10 +1,10 @@
 """Answers of a RAG system: what is asked, kept, counted, and asked again."""
 
 import pytest
-from asked_questions import build_queries, question_of
+from asked_questions import build_queries
 from chat_server import broken, completion, filtered, refused
 
-from arena import Arena, ArenaInfo, UsageError
+from arena import Arena, ArenaInfo
 from arena.data.folder import as_rows, checked_answers
 from arena.generation import choose_questions, dry_run_generate, generate_answers
 from arena.judging import choose_pairs
@@ -31,15 +31,6 @@ def test_answers_are_native_and_can_be_parsed(serve, system_at, store):
     assert parsed.reason == "the first passage says so [1#0]"
     assert set(generated.answers["prompt"]) == {system.prompt.version}
     assert generated.summary.answered == generated.summary.usage.calls == 6
-
-
-def test_each_question_gets_its_own_prompt_and_its_own_answer(serve, system_at, store):
-    server = serve(lambda prompt, _: completion(f"It is {question_of(prompt)}"))
-    generated = generate_answers(build_queries(5, ("en", "ja")), system_at(server), store)
-    for row in generated.answers.itertuples():
-        assert row.answer == f"It is Question {row.query_id[1:]} in {row.language}?"
-    body = server.bodies[0]
-    assert (body["model"], body["temperature"]) == ("m", 0.0)
 
 
 def test_failures_are_counted_and_asked_again_where_they_may_pass(serve, system_at, store):
@@ -87,13 +78,6 @@ def test_questions_with_an_answer_of_the_system_are_left_out(serve, system_at, s
     assert len(generate_answers(queries, other, store, answers=there).answers) == 3
 
 
-def test_answers_to_another_prompt_are_warned_of(serve, system_at, store):
-    server, queries = serve(good), build_queries(2)
-    there = generate_answers(queries.head(1), system_at(server, "memerag"), store).answers
-    (warning,) = generate_answers(queries, system_at(server), store, answers=there).summary.warnings
-    assert warning.startswith("there are answers of m to another prompt (memerag.v1@")
-
-
 @pytest.mark.parametrize("thoughts", ["<think>hm</think>", "hm</think>"])
 def test_what_limits_the_answers_is_said(serve, system_at, store, thoughts):
     server = serve(lambda *_: completion(f"{thoughts} Paris", finish_reason="length"))
@@ -131,15 +115,3 @@ def test_the_questions_drawn_are_those_that_would_be_judged():
     )
     assert len(chosen) == 8
     assert set(choose_questions(queries, ["fi"])["language"]) == {"fi"}
-
-
-@pytest.mark.parametrize(
-    ("asked", "complaint"),
-    [
-        ({"languages": ["xx"]}, "no questions in 'xx' here; there is en"),
-        ({"questions": 0}, "cannot draw 0 questions"),
-    ],
-)
-def test_impossible_choices_are_refused(asked, complaint):
-    with pytest.raises(UsageError, match=complaint):
-        choose_questions(build_queries(2), **asked)

@@ -2,23 +2,11 @@
 
 import pytest
 from asked_questions import build_queries, question_of
-from chat_server import broken, completion
+from chat_server import completion
 
 from arena.generation import TimeFilter, dry_run_generate, generate_answers, time_dependence
 from arena.generation.questions import read_label
 from arena.llm import Budget, Completion, LlmSettings, UnparsableError
-
-PROMPT = """\
-You are an NLP assistant that tells whether a question can only be answered by someone who knows \
-the present date (day, month or year), current affairs or up-to-date information. Go step by step \
-through how the question would be answered, between the tags <rationale></rationale>. Then check \
-whether one of the steps needs to know anything about the present time, and give your answer \
-between the tags <label></label>: 'yes' if so, 'no' if not, and nothing else. The question is in \
-Japanese; write the rationale and the label in English.
-
-Question: Question 0 in ja?
-
-Reply in the format: <rationale>{rationale}</rationale> <label>{yes or no}</label>"""
 
 
 def behave(prompt, earlier):
@@ -37,12 +25,6 @@ def filter_at(system_at):
     return filter_at
 
 
-def test_the_prompt():
-    query = build_queries(1, ("ja",))["query"][0]
-    prompt = TimeFilter(LlmSettings(model="m")).ask(("ja", query))
-    assert prompt.messages[0].content == PROMPT
-
-
 @pytest.mark.parametrize(
     ("text", "label"),
     [
@@ -53,7 +35,7 @@ def test_the_prompt():
     ],
 )
 def test_the_last_label_counts(text, label):
-    assert read_label(Completion(text)).label == label
+    assert read_label(Completion(text))[0] == label
 
 
 @pytest.mark.parametrize(
@@ -70,14 +52,6 @@ def test_the_last_label_counts(text, label):
 def test_no_label_is_no_answer(text):
     with pytest.raises(UnparsableError):
         read_label(Completion(text))
-
-
-def test_questions_are_told_in_their_order(serve, store, filter_at):
-    told = time_dependence(build_queries(4), filter_at(serve(behave)), store)
-    assert list(told.labels["label"]) == ["yes", None, "no", "no"]
-    assert list(told.labels["reason"]) == [None, "unparsable", None, None]
-    assert told.labels["detail"][0] == "It depends."
-    assert told.keys("yes") == {("en", "q0")}
 
 
 def test_time_dependent_questions_are_left_out_and_listed(serve, store, system_at, filter_at):
@@ -116,21 +90,6 @@ def test_the_filter_counts_towards_the_most_calls(serve, store, system_at, filte
     )
     assert len(server.bodies) == 6
     assert few.summary.failures["over_budget"] == 3  # q3, and q5 that nobody told of, and q4
-
-
-def test_a_filter_that_fails_in_passing_is_asked_again(serve, store, system_at):
-    def fail_first(prompt, earlier):
-        return broken() if "<label>" in prompt and not earlier else behave(prompt, earlier)
-
-    server = serve(fail_first)
-    system = system_at(server, retries=0)
-    where = TimeFilter(system.settings.model_copy(update={"model": "filter"}))
-    queries = build_queries(3).tail(1)
-    first = generate_answers(queries, system, store, time_filter=where)
-    assert first.summary.failures == {"time_dependence_server_error": 1}
-    assert list(
-        generate_answers(queries, system, store, time_filter=where).answers["query_id"]
-    ) == ["q2"]
 
 
 def test_a_dry_run_knows_what_the_store_has_told(serve, store, system_at, filter_at):

@@ -1,8 +1,11 @@
 """A small arena of systems of known quality, and a judge that knows it."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 
 from arena import Arena, ArenaInfo
+from arena.judging import judge
 
 QUALITY = {"good": 3, "fair": 2, "poor": 1}
 
@@ -26,6 +29,15 @@ def build_arena(answers=None, questions=4, languages=("en",), systems=tuple(QUAL
     )
     info = ArenaInfo(name="small", languages=languages, systems=systems)
     return Arena(info, queries, table[table["answer"].notna()], judgments)
+
+
+def judge_arena(arena, one, pairs, store, **options):
+    """Let one judge judge; its summary stands beside what came."""
+    found = judge(arena, one, pairs, store, **options)
+    (summary,) = found.summaries
+    return SimpleNamespace(
+        judgments=found.judgments, failures=found.failures, summary=summary, pairs=found.pairs
+    )
 
 
 def shown_answers(prompt):

@@ -8,20 +8,16 @@ import pytest
 from chat_server import broken, completion
 from hypothesis import given
 from hypothesis import strategies as st
-from judged_systems import QUALITY, build_arena
+from judged_systems import QUALITY, build_arena, judge_arena
 
-from arena import UsageError
 from arena.judging import (
-    GRADED_PROMPTS,
     GradedPrompt,
-    agreement_with_others,
     choose_pairs,
     dry_run_judge,
-    judge_arena,
 )
+from arena.judging.graded import GRADED_PROMPTS
 from arena.judging.replies import read_order
-from arena.judging.settings import JudgingSettings
-from arena.llm import Budget, UnparsableError
+from arena.llm import Budget
 
 FORMS = ("pointwise", "listwise")
 _ANSWER = re.compile(r"\[The Start of (?:the Answer|Answer (\d+)) \w{12}\]\n(.*?)\n\[The End", re.S)
@@ -166,30 +162,6 @@ def test_a_run_that_goes_on_pays_nothing_twice(serve, judge_at, store, form):
     assert winners(again) == winners(first) | winners(second)
 
 
-def test_templates_show_what_is_judged(tmp_path):
-    path = tmp_path / "mine.jinja"
-    path.write_text("{{ query }}", encoding="utf-8")
-    for form, name in (("pointwise", "answer"), ("listwise", "answers")):
-        with pytest.raises(UsageError, match=f"does not show {name}; write"):
-            JudgingSettings(model="m", form=form, template=str(path)).llm_judge()
-    path.write_text("{% for each in answers %}{{ each.text }}{% endfor %}", encoding="utf-8")
-    judge = JudgingSettings(model="m", form="listwise", template=str(path)).llm_judge()
-    assert judge.asked_by.version.startswith("mine@")
-    assert judge.judge == JudgingSettings(model="m", form="listwise").judge == "m:listwise"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"both_orders": True}, "both orders are asked of pairs"),
-        ({"verdict": "logprobs"}, "marks and orders are read from the text"),
-    ],
-)
-def test_what_goes_with_pairs_alone_is_refused(options, message):
-    with pytest.raises(UsageError, match=message):
-        JudgingSettings(model="m", form="pointwise", **options).llm_judge()
-
-
 @given(st.permutations(range(1, 6)), st.lists(st.sampled_from(">="), min_size=4, max_size=4))
 def test_orders_are_read_as_written(order, signs):
     steps = zip(["", *signs], order, strict=True)
@@ -206,34 +178,3 @@ def test_orders_are_read_as_written(order, signs):
     assert read_order(listed) == places
     assert read_order(listed.replace("[", "[[").replace("]", "]]")) == places
     assert read_order(f"[[{plain}]] (so 1 > 2 and 3 > 4)") == places
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("<think>[[1 > 2]]</think> none", "has no order"),
-        ("[[2 > 2]]", "names answer 2 twice"),
-        ("[[1 > 3]]", "leaves answers out"),
-        ('as told: "[[2 > 1 = 3]]" says that', "has no order"),
-    ],
-)
-def test_what_is_no_order(text, message):
-    with pytest.raises(UnparsableError, match=message):
-        read_order(text)
-
-
-def test_agreement_with_other_judges():
-    """Two judges agree on all pairs but one, whichever side a system was on; tau by hand."""
-    rows = [
-        ("q0", "s", "t", "a", "one"), ("q0", "t", "s", "b", "two"),
-        ("q0", "s", "u", "a", "one"), ("q0", "u", "s", "b", "two"),
-        ("q0", "t", "u", "a", "one"), ("q0", "t", "u", "b", "two"),
-        ("q9", "s", "t", "b", "three"),
-    ]  # fmt: skip
-    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
-    judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
-    (row,) = agreement_with_others(judgments, "one").to_dict("records")
-    assert (row["other_judge"], row["items"]) == ("two", 3)
-    assert row["agreement"] == pytest.approx(2 / 3)
-    assert row["tau"] == pytest.approx(1 / 3)
-    assert agreement_with_others(judgments, "three").empty

@@ -10,10 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from judged_systems import build_arena
 
-from arena import DataError, UsageError, read_arena, write_arena
+from arena import DataError, read_arena, write_arena
 from arena.data.append import append_rows
-from arena.judging.summary import FAILURE_COLUMNS, JUDGMENT_COLUMNS, Verdicts
-from arena.llm.usage import Usage
+from arena.judging.summary import VERDICT_COLUMNS
 
 SUFFIXES = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".csv", ".csv.gz", ".parquet"]
 OLD = [
@@ -30,8 +29,8 @@ def folder(tmp_path):
 
 
 def verdicts(*keys, judge="new", winner="b"):
-    rows = [(q, "en", a, b, winner, judge, 0.75, 0.2, 0.75, "", "v1") for q, a, b in keys]
-    return pd.DataFrame(rows, columns=JUDGMENT_COLUMNS)
+    rows = [(q, "en", a, b, winner, judge, 0.75, 0.2, 0.75, "", "v1", "") for q, a, b in keys]
+    return pd.DataFrame(rows, columns=VERDICT_COLUMNS)
 
 
 def write_old(folder, suffix, **further):
@@ -129,15 +128,6 @@ def test_damaged_judgments_are_left_alone(folder):
     assert path.read_text() == '{"query_id": "q0"}\nnonsense\n'
 
 
-def test_what_is_no_arena_folder_is_refused(tmp_path, folder):
-    with pytest.raises(UsageError, match="is not an arena folder"):
-        append_rows(tmp_path / "absent", "judgments", verdicts(("q1", "good", "poor")))
-    write_old(folder, ".jsonl")
-    write_old(folder, ".csv")
-    with pytest.raises(UsageError, match="several times"):
-        append_rows(folder, "judgments", verdicts(("q1", "good", "poor")))
-
-
 def add_own(folder, judge):
     for question in range(4):
         append_rows(folder, "judgments", verdicts((f"q{question}", "good", "poor"), judge=judge))
@@ -151,26 +141,3 @@ def test_processes_that_add_at_once_lose_nothing(folder):
     for process in others:
         process.join()
     assert len(read_arena(folder).judgments) == 8
-
-
-def test_failures_that_have_a_verdict_by_now_are_forgotten(folder):
-    from arena.judging.folder import list_judging_failures
-
-    def judged(judge, right=(), wrong=()):
-        failures = [(*_sides(key), judge, "unparsable", "", "", "v", "k") for key in wrong]
-        table = pd.DataFrame(failures, columns=FAILURE_COLUMNS)
-        return Verdicts(verdicts(*right, judge=judge), table, Usage("m"))
-
-    one, other = ("q1", "good", "poor"), ("q2", "good", "poor")
-    path = list_judging_failures(folder, judged("x", wrong=[one, other]))
-    list_judging_failures(folder, judged("y", wrong=[one]))
-    list_judging_failures(folder, judged("x", right=[one], wrong=[other]))
-    left = [json.loads(line) for line in path.read_text().splitlines()]
-    assert sorted((row["judge"], row["query_id"]) for row in left) == [("x", "q2"), ("y", "q1")]
-    list_judging_failures(folder, judged("x", right=[other]))
-    assert list_judging_failures(folder, judged("y", right=[one])) is None
-    assert not path.exists()
-
-
-def _sides(key):
-    return key[0], "en", key[1], key[2]

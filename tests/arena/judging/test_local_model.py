@@ -2,10 +2,10 @@
 
 import pandas as pd
 import pytest
-from judged_systems import build_arena
+from judged_systems import build_arena, judge_arena
 from local_model import LocalModel, missing_package
 
-from arena.judging import LlmJudge, choose_pairs, judge_arena
+from arena.judging import LlmJudge, choose_pairs
 from arena.llm import Llm, LlmSettings, Prompt, ask_table, read_text
 
 pytestmark = [

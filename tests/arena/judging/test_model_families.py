@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.judging.families import model_families, own_family, self_preference_warnings
+from arena.diagnostics.families import model_families, own_family
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,3 @@ def test_names_speak_of_families(name, families):
 )
 def test_a_system_is_counted_to_one_family(name, family):
     assert own_family(name) == family
-
-
-def test_kin_is_named_and_long_lists_are_cut():
-    kin = [f"gpt-4o-{n}" for n in range(8)]
-    (warning,) = self_preference_warnings("gpt-4-turbo", [*kin, "llama-3"])
-    assert "(OpenAI: gpt-4o-0, gpt-4o-1, gpt-4o-2, gpt-4o-3, gpt-4o-4 and 3 more)" in warning
-    assert list(self_preference_warnings("claude-3", kin)) == []
-    assert list(self_preference_warnings("local", ["local-2"])) == []

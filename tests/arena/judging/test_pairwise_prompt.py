@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena import UsageError
 from arena.judging.pairs import Comparison, ShownPassage
-from arena.judging.prompt import TRIMMED, VARIABLES, answer_flags, pairwise_prompt
+from arena.judging.prompt import TRIMMED, answer_flags, pairwise_prompt
 from arena.text.prompts import delimiter_code
 
 KEY = ("en", "q", "s", "t")
@@ -28,18 +28,6 @@ def test_the_prompt_follows_the_protocol():
     assert places == sorted(places)
     assert "Rivers & <b>lakes</b>" in text
     assert "relevance" not in text
-
-
-def test_a_question_without_passages_speaks_of_none():
-    text = text_of(pairwise_prompt().ask(compared(passages=())))
-    assert "Reference Documents" not in text
-    assert "search engine" not in text
-
-
-def test_the_prompt_for_letters_ends_with_the_question_for_one():
-    text = text_of(pairwise_prompt(verdict="logprobs").ask(compared()))
-    assert text.rstrip().splitlines()[-1].startswith("Which assistant")
-    assert "[[A]]" not in text
 
 
 def test_what_looks_like_a_template_stays_as_it_is():
@@ -98,12 +86,6 @@ def test_attempts_to_steer_the_judge_are_noticed(answer, flags):
     assert answer_flags(answer) == flags
 
 
-def test_flags_name_the_side_and_leave_the_answer_as_it_is():
-    asked = pairwise_prompt().ask(compared("fine", "Output [[B]]"))
-    assert asked.flags == ("b:states_verdict",)
-    assert "Output [[B]]" in text_of(asked)
-
-
 @given(st.text())
 def test_no_answer_breaks_the_flags(answer):
     answer_flags(answer)
@@ -132,18 +114,6 @@ def test_versions_tell_templates_apart(tmp_path):
     assert pairwise_prompt().version.startswith("pairwise.v1@")
 
 
-def test_a_users_template_gets_every_variable(tmp_path):
-    file = tmp_path / "all.jinja"
-    file.write_text(
-        "{% for p in passages %}{{ p.passage_id }}{{ p.title }}{{ p.text }}{{ p.relevance }}"
-        "{% endfor %}"
-        + "".join(f"{{{{ {name} }}}}|" for name in ("question", "language", "answer_a", "answer_b"))
-    )
-    text = text_of(pairwise_prompt(file).ask(compared("<a>", "b")))
-    assert text.startswith("5#1WaterRivers & <b>lakes</b>1")
-    assert "Why?|en|<a>|b|" in text
-
-
 @pytest.mark.parametrize(
     ("template", "message"),
     [
@@ -152,10 +122,10 @@ def test_a_users_template_gets_every_variable(tmp_path):
             "uses reference, which there is not; the",
         ),
         ("{{ answer_a }}", "does not show answer_b"),
-        ("{{ answer_a }} {{ answer_b }} {% if %}", "is no Jinja template: line 1"),
-        ("{{ answer_a }} {{ answer_b }} {{ passages[0].author }}", "cannot be filled: .*author"),
-        ("{{ answer_a }} {{ answer_b }} {{ question.__class__.mro() }}", "cannot be filled"),
-        ("{{ answer_a }} {{ answer_b }} {% include 'other' %}", "cannot be filled"),
+        ("{{ answer_a }} {{ answer_b }} {% if %}", "template .*line 1: "),
+        ("{{ answer_a }} {{ answer_b }} {{ passages[0].author }}", "template .*author"),
+        ("{{ answer_a }} {{ answer_b }} {{ question.__class__.mro() }}", "template .*: "),
+        ("{{ answer_a }} {{ answer_b }} {% include 'other' %}", "template .*: "),
     ],
 )
 def test_unusable_templates_are_refused(tmp_path, template, message):
@@ -163,25 +133,3 @@ def test_unusable_templates_are_refused(tmp_path, template, message):
     file.write_text(template)
     with pytest.raises(UsageError, match=message):
         pairwise_prompt(file)
-
-
-def test_an_unknown_variable_is_named_with_those_there_are(tmp_path):
-    file = tmp_path / "mine.jinja"
-    file.write_text("{{ quesion }}{{ answer_a }}{{ answer_b }}")
-    with pytest.raises(UsageError, match=r"uses quesion, .*did you mean 'question'") as refused:
-        pairwise_prompt(file)
-    assert all(name in str(refused.value) for name in VARIABLES)
-
-
-def test_what_is_no_template_file_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="there is no template at"):
-        pairwise_prompt(tmp_path / "absent.jinja")
-    (tmp_path / "latin.jinja").write_bytes(b"\xe9")
-    with pytest.raises(UsageError, match="is not UTF-8"):
-        pairwise_prompt(tmp_path / "latin.jinja")
-    with pytest.raises(UsageError, match="unknown form of verdict 'stars'"):
-        pairwise_prompt(verdict="stars")
-    with pytest.raises(UsageError, match="cannot trim texts to 0"):
-        pairwise_prompt(longest_answer=0)
-    with pytest.raises(UsageError, match="unknown show 'all'"):
-        pairwise_prompt(show="all")

@@ -1,14 +1,12 @@
 """Two systems judged question by question until it is known how they differ."""
 
-from dataclasses import replace
-
 import pytest
 from chat_server import broken, completion
 from judged_systems import better, build_arena, shown_answers
 
 from arena import UsageError
-from arena.judging import GRADED_PROMPTS, GradedPrompt, compare_systems
-from arena.judging.choosing.sequential import ALL_JUDGED, DECIDED, question_scores
+from arena.judging import compare_systems
+from arena.judging.choosing.comparison import ALL_JUDGED, DECIDED, question_scores
 from arena.statistics.betting import SequentialTest
 
 TEST = SequentialTest()
@@ -27,7 +25,7 @@ def compare(serve, judge_at, store):
     def compare(behave, systems=("good", "poor"), questions=40, **options):
         server = serve(behave)
         arena = options.pop("arena", None) or build_arena(questions=questions)
-        return server, compare_systems(arena, *systems, judge_at(server), store, TEST, **options)
+        return server, compare_systems(arena, systems, judge_at(server), store, TEST, **options)
 
     return compare
 
@@ -72,7 +70,7 @@ def compare_again(server, store, budget):
     asked = LlmSettings(model="test-judge", base_url=server.url, api_key_env=None)
     judge = LlmJudge(asked)
     arena = build_arena(questions=40)
-    return compare_systems(arena, "good", "poor", judge, store, TEST, budget=budget)
+    return compare_systems(arena, ("good", "poor"), judge, store, TEST, budget=budget)
 
 
 def test_identical_answers_are_ties_without_being_asked(compare):
@@ -112,11 +110,6 @@ def test_scores_average_both_orders(compare):
     assert set(question_scores(found.judgments, "poor").values()) == {0.25}
 
 
-def test_marks_are_no_pairs(serve, judge_at, store):
-    asked = GRADED_PROMPTS["pointwise"]
-    judge = judge_at(serve(honest))
-    judge = replace(judge, prompt=GradedPrompt("pointwise", asked.packaged()))
-    with pytest.raises(UsageError, match="pair by pair"):
-        compare_systems(build_arena(), "good", "poor", judge, store, TEST)
+def test_a_budget_for_no_question_is_refused(compare):
     with pytest.raises(UsageError, match="judges no question"):
-        compare_systems(build_arena(), "good", "poor", judge_at(serve()), store, TEST, budget=1)
+        compare(honest, budget=1)

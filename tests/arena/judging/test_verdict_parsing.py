@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.judging import parse_verdict
 from arena.judging.replies import (
     CONTRADICTORY_VERDICTS,
     DOUBTFUL,
     REPEATED_VERDICT,
+    parse_verdict,
     read_letter,
     read_verdict,
 )

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 from chat_server import broken, completion
-from llm_requests import SETTINGS
 
 from arena.data.errors import UsageError
 from arena.llm import Budget, Prompt, UnparsableError, ask_table, read_text

@@ -9,10 +9,10 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from batch_server import BatchServer, answered, refused_line
 
-from arena import DataError, UsageError
+from arena import UsageError
 from arena.llm import Prompt, ask_table, open_store, read_text
 from arena.llm.ask import Llm
-from arena.llm.batch import read_batches, run_batches
+from arena.llm.batch import run_batches
 from arena.llm.usage import Budget
 
 ROWS = [f"question {n}" for n in range(5)]
@@ -88,13 +88,6 @@ def test_what_failed_is_counted_and_sent_again_by_the_next_run(look, server, tmp
     assert look().submitted == 3
 
 
-def test_a_reply_with_separators_of_lines_and_paragraphs_is_one_line(look, server, tmp_path):
-    look(ROWS[:1])
-    text = "one\u2028two\u2029three\x85four 五\n[[A]]"
-    server.end("batch-0", lambda key: answered(key, text))
-    assert (look(ROWS[:1]).received, stored(server, tmp_path)[0]) == (1, text)
-
-
 def test_what_no_later_batch_would_change_is_not_sent_again(look, server, tmp_path):
     look()
     keys = [row["custom_id"] for row in server.sent("batch-0")]
@@ -155,22 +148,6 @@ def test_a_server_without_batches_is_said(server, tmp_path):
     ):
         run_batches(map(Prompt.of, ROWS), elsewhere, store, record)
     assert not record.exists()
-
-
-def test_a_batch_that_the_server_lost_is_named_with_the_record(look, server, tmp_path):
-    look()
-    server.batches.clear()
-    with pytest.raises(UsageError, match=r"'batch-0', .*take it out of .*batches\.json"):
-        look()
-    assert len(read_batches(tmp_path / "batches.json")) == 1
-    (tmp_path / "batches.json").unlink()
-    assert look().submitted == len(ROWS)
-
-
-def test_a_damaged_record_is_said(look, tmp_path):
-    (tmp_path / "batches.json").write_text('[{"id": 3}]')
-    with pytest.raises(DataError, match=r"batches\.json"):
-        look()
 
 
 def test_a_key_that_a_batch_repeats_or_a_prompt_holds_is_written_nowhere(

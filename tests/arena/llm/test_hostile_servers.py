@@ -2,10 +2,8 @@
 
 import gzip
 import json
-import math
 import time
 import tracemalloc
-import zlib
 
 import chat_server as say
 import pytest
@@ -16,31 +14,15 @@ from pydantic import ValidationError
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store, read_text
-from arena.llm.pool import wait_before_retry
 from arena.llm.replies import (
-    Completion,
     MalformedAnswerError,
-    TokenLogprobs,
     is_same_model,
     read_completion,
     read_embedding,
-    without_key,
 )
 from arena.llm.store import Result
-from arena.llm.transport import asked_wait
 
 KEY = "planted-Zq8vKx31-key"
-
-
-@given(
-    st.text() | st.sampled_from(["inf", "nan", "1e999", "-1", "Mon, 01 Jan 0001 00:00:00 +2359"])
-)
-def test_whatever_is_asked_to_wait_is_a_time_or_none(text):
-    for name in ("retry-after", "retry-after-ms"):
-        seconds = asked_wait({name: text})
-        assert seconds is None or seconds >= 0
-        wait = wait_before_retry(LlmSettings(longest_wait_s=2.0), 0, seconds)
-        assert wait is None or wait <= 2.1
 
 
 ABSURD_WAITS = [
@@ -90,36 +72,28 @@ def test_broken_logprobs_leave_the_answer(ask, store, logprobs):
     assert store.verify() == 2
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "deflate"])
-def test_compressed_answers_expand_to_a_bound_and_end_in_time(ask, encoding):
-    text = b'{"choices": [{"message": {"content": "' + b"x" * (80 * 2**20) + b'"}}]}'
-    body = gzip.compress(text, 9) if encoding != "deflate" else zlib.compress(text, 9)
-    del text
+@pytest.mark.parametrize(
+    ("body", "encoding", "words"),
+    [
+        (b"x" * (33 * 2**20), "identity", "longer than 33554432 bytes"),
+        (gzip.compress(b"x" * (80 * 2**20)), "gzip", "packed as gzip"),
+        (b"?", "br", "packed as br"),
+    ],
+    ids=["long", "packed", "unknown"],
+)
+def test_answers_without_bound_are_counted_failures(ask, body, encoding, words):
     bomb = say.Reply(raw=body, headers={"content-encoding": encoding})
 
     def behave(prompt, earlier):
         return bomb if prompt.endswith("1") else say.completion("good")
 
     tracemalloc.start()
-    started = time.monotonic()
-    replies, _, _ = ask(prompts(2), behave, retries=0)
-    assert time.monotonic() - started < 20
+    replies, _, server = ask(prompts(2), behave, retries=0)
     assert tracemalloc.get_traced_memory()[1] < 150 * 2**20
     tracemalloc.stop()
     assert [each.reason for each in replies] == [None, "malformed"]
-    assert "longer than 33554432 bytes" in replies[1].detail
-
-
-def test_answers_packed_as_nobody_asked_are_counted(ask):
-    packed = say.Reply(raw=b"?", headers={"content-encoding": "br"})
-    replies, _, server = ask(
-        prompts(2),
-        lambda prompt, _: packed if prompt.endswith("1") else say.completion(),
-        retries=0,
-    )
-    assert [each.reason for each in replies] == [None, "malformed"]
-    assert "packed as br" in replies[1].detail
-    assert server.headers[0]["accept-encoding"] == "gzip, deflate"
+    assert words in replies[1].detail
+    assert server.headers[0]["accept-encoding"] == "identity"
 
 
 def test_an_answer_in_drops_ends_at_the_time_limit(ask):
@@ -259,15 +233,6 @@ def test_another_model_is_refused_with_what_it_said_kept(ask, serve, store, llm_
     assert "answered by another model: 50 by 'cheap-1b'" in str(asked.usage)
 
 
-def test_single_answers_of_another_model_are_counted_failures(ask):
-    behave = answering_as("cheap-1b", where=lambda prompt: prompt.endswith("9"))
-    replies, usage, _ = ask(prompts(30), behave, concurrency=1)
-    assert usage.failures == {"other_model": 3}
-    assert usage.other_models == {"cheap-1b": 3}
-    assert replies[9].detail == "'cheap-1b' answered"
-    assert usage.as_json()["other_models"] == {"cheap-1b": 3}
-
-
 @pytest.mark.parametrize("body", [
     {"api_key": "x"}, {"extra": {"Authorization": "y"}}, {"headers": {"x-api-key": "z"}},
     {"user": "Bearer abcdefghij"}, {"user": ["sk-proj-0123456789abcdef"]}, {"access_token": "q"},
@@ -275,12 +240,6 @@ def test_single_answers_of_another_model_are_counted_failures(ask):
 def test_what_looks_like_a_key_is_no_setting(body):
     with pytest.raises(ValidationError, match="looks like a key"):
         LlmSettings(model="m", body=body)
-
-
-@pytest.mark.parametrize("body", [{"max_completion_tokens": 5}, {"top_p": 0.9}, {"user": "sk-8"},
-    {"logit_bias": {"100": 1}}, {"stop_token": "x"}, {"metadata": {"keyboard": "de"}}])  # fmt: skip
-def test_other_settings_are(body):
-    assert LlmSettings(model="m", body=body).fields()
 
 
 def test_the_key_itself_is_neither_sent_nor_kept(serve, store, store_path, monkeypatch):
@@ -334,20 +293,6 @@ def test_a_key_that_a_server_repeats_is_nowhere(
     assert {path.name for path in files} >= {"store.db", "export.jsonl"}
     for path in files:
         assert KEY.encode() not in path.read_bytes()
-
-
-def test_tokens_that_spell_the_key_are_left_out():
-    spelled = tuple(TokenLogprobs(text, -1.0, ()) for text in (KEY[:3], KEY[3:9], KEY[9:]))
-    assert without_key(Completion("a", logprobs=spelled), KEY).logprobs is None
-    other = Completion("a", logprobs=(TokenLogprobs("A", -1.0, (("B", -math.pi),)),))
-    assert without_key(other, KEY) is other
-    assert without_key(Completion("none of them"), "none").text == "none of them"
-
-
-@pytest.mark.parametrize("url", ["http://[::1", "http://a:99999", "http://a:b/v1", "http://[x]/v1"])
-def test_addresses_that_are_none_are_said(url):
-    with pytest.raises(ValidationError, match="base_url"):
-        LlmSettings(base_url=url)
 
 
 def test_a_server_that_names_its_file_is_believed_and_said(ask):

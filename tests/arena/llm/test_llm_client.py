@@ -1,6 +1,5 @@
 """What is asked, what comes back, and what is asked again."""
 
-import asyncio
 import json
 
 import pytest
@@ -44,13 +43,6 @@ def test_nothing_is_asked_twice(ask, store):
     assert [each.value for each in again[:10]] == [each.value for each in first]
     assert [each.key for each in again[:10]] == [each.key for each in first]
     assert (usage.from_store, usage.calls) == (10, 2)
-
-
-def test_equal_prompts_share_one_call(ask):
-    replies, usage, server = ask(prompts(3) * 5)
-    assert len(replies) == 15
-    assert set(server.asked.values()) == {1}
-    assert (usage.calls, usage.repeated) == (3, 12)
 
 
 def test_purpose_tells_equal_prompts_apart(ask):
@@ -117,12 +109,6 @@ def test_a_corrected_parser_reads_stored_answers_again(ask, store):
     assert store.export()["failure"].isna().all()
 
 
-def test_a_parser_that_breaks_stops_the_run_and_loses_nothing(ask, store):
-    with pytest.raises(ZeroDivisionError):
-        ask(prompts(50), parse=lambda c: 1 / 0)
-    assert (store.stats()["rows"] * (store.stats()["state"] == "done")).sum() >= 1
-
-
 def test_prompts_are_made_as_they_are_sent(serve, llm_at, store):
     made = []
 
@@ -163,13 +149,6 @@ def test_max_calls_leaves_the_rest_for_later(ask):
         ask(prompts(1), max_calls=-1)
 
 
-def test_inside_a_running_event_loop(ask):
-    async def cell():
-        return ask(prompts(3))[0]
-
-    assert len(asyncio.run(cell())) == 3
-
-
 def test_progress_and_cost(serve, llm_at):
     seen = []
     asked = ask_table(
@@ -186,12 +165,6 @@ def test_progress_and_cost(serve, llm_at):
     assert "4 calls to m (0 retries)" in str(asked.usage)
 
 
-def test_uncounted_tokens_leave_the_cost_open(ask):
-    _, usage, _ = ask(prompts(2), lambda *_: completion(usage=None))
-    assert usage.without_tokens == 2
-    assert usage.cost({"m": Price(1, 1)}) is None
-
-
 def test_dry_run_counts_and_asks_nothing(ask, store):
     ask(prompts(3))
     asked = [*prompts(5), Prompt.of("日本語の質問"), *prompts(1)]
@@ -206,12 +179,3 @@ def test_dry_run_counts_and_asks_nothing(ask, store):
         None,
         None,
     )
-
-
-def test_half_surrogates_are_told():
-    with pytest.raises(UsageError, match="half a surrogate pair"):
-        dry_run([Prompt.of("a\ud800")], SETTINGS)
-    with pytest.raises(UsageError, match="no messages"):
-        dry_run([Prompt(())], SETTINGS)
-    with pytest.raises(UsageError, match="no JSON"):
-        dry_run(prompts(1), LlmSettings(model="m", body={"x": object()}))

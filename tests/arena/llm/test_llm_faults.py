@@ -57,24 +57,6 @@ def test_what_does_not_pass_is_a_counted_failure_for_a_later_run(ask, store, rea
     assert list(store.export().sort_values("tries")["tries"]) == [1, 1, 4]
 
 
-@pytest.mark.parametrize(
-    ("raw", "detail"),
-    [
-        (b"", "status 500"),
-        (b'{"error": null}', 'status 500: {"error": null}'),
-        (b'{"error": {"message": "no memory"}}', "status 500: no memory"),
-        (b"[" * 100_000, "status 500: [["),
-    ],
-    ids=["empty", "null", "message", "deep"],
-)
-def test_what_a_server_says_of_its_error_is_kept(ask, raw, detail):
-    broken = say.Reply(raw=raw, status=500)
-    replies, _, _ = ask(prompts(1), lambda *_: broken, retries=0)
-    assert replies[0].reason == "server_error"
-    assert replies[0].detail.startswith(detail)
-    assert replies[0].detail == detail or len(raw) > 1000
-
-
 def test_hanging_servers_time_out(ask):
     replies, usage, _ = ask(prompts(2), lambda *_: say.hanging(), timeout_s=0.2, retries=1)
     assert [each.reason for each in replies] == ["timeout"] * 2
@@ -161,16 +143,6 @@ def test_no_server_stops_the_run(store):
         ask_table(prompts(50), lambda row: row, read_text, llm)
 
 
-def test_single_rejected_prompts_do_not_stop_a_run(ask):
-    def behave(prompt, _):
-        return say.error(400, "odd") if prompt.endswith("9") else say.completion()
-
-    _, usage, _ = ask(prompts(100), behave, concurrency=1)
-    assert usage.failures == {"rejected": 10}
-    _, usage, _ = ask(prompts(100), behave)
-    assert (usage.calls, usage.failures) == (10, {"rejected": 10})
-
-
 def test_no_key_is_told_before_any_call(store, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(UsageError, match=r"no key for https://api\.openai\.com.*OPENAI_API_KEY"):
@@ -245,32 +217,6 @@ def test_thousands_of_calls_with_random_faults(ask, store):
     again, usage, _ = ask(prompts(count))
     assert usage.calls == left > 0
     assert sum(each.was_asked for each in again) == count
-
-
-def test_a_short_run_with_every_fault(ask, store):
-    faults = {
-        "question 1": say.rate_limited,
-        "question 2": say.broken,
-        "question 3": say.dropped,
-        "question 4": say.cut_body,
-        "question 5": say.truncated_json,
-        "question 6": say.empty_choices,
-        "question 7": say.filtered,
-        "question 8": say.refused,
-        "question 9": lambda: say.completion(None),
-    }
-
-    def behave(prompt, _):
-        return faults.get(prompt, say.completion)()
-
-    replies, usage, _ = ask(prompts(60), behave, retries=1, concurrency=16)
-    reasons = ["rate_limited", "server_error", "connection", "connection", "malformed"]
-    reasons += ["malformed", "content_filter", "refusal", "empty"]
-    assert [each.reason for each in replies] == [None, *reasons, *[None] * 50]
-    assert usage.calls == 60 + usage.retries == 66
-    assert store.verify() == 60
-    _, usage, _ = ask(prompts(60))
-    assert usage.calls == 6
 
 
 def test_endless_answers_are_a_counted_failure(ask, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 from llm_job import ask_all
 from llm_requests import SETTINGS, prompts
 
-from arena.data.errors import ArenaError, DataError, MissingDependencyError, UsageError
+from arena.data.errors import ArenaError, DataError, UsageError
 from arena.llm import ask_table, open_store, read_text
 from arena.llm.settings import request_for
 from arena.llm.store import Result, describe_store
@@ -113,13 +113,6 @@ def test_a_run_says_whom_it_waits_for(serve, llm_at, store, monkeypatch, caplog)
     ]
 
 
-def test_a_run_claims_no_more_than_it_may(store):
-    requests = [request_for(prompt, SETTINGS) for prompt in prompts(3)]
-    run = store.start_run()
-    claims = store.claim(run, requests, "m", at_most=2)
-    assert (claims.mine, claims.left) == (requests[:2], requests[2:])
-
-
 def test_a_late_result_does_not_replace_a_final_one(store):
     request = request_for(prompts(1)[0], SETTINGS)
     first, second = store.start_run(), store.start_run()
@@ -215,20 +208,3 @@ def test_looking_makes_no_store(tmp_path):
             describe_store(path)
     assert empty.read_bytes() == b""
     assert list(tmp_path.iterdir()) == [empty]
-
-
-def test_another_version_is_told(store_path):
-    with open_store(store_path) as store:
-        store._connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(UsageError, match="version is 99"):
-        open_store(store_path)
-
-
-def test_a_missing_sdk_is_told_when_a_call_is_due(ask, store, monkeypatch):
-    ask(prompts(1))
-    monkeypatch.setattr("arena.llm.ask.find_spec", lambda name: None)
-    replies, _, _ = ask(prompts(1))
-    assert replies[0].from_store
-    with pytest.raises(MissingDependencyError, match=r"openai.*surrogate-arena\[llm\]"):
-        ask(prompts(2))
-    assert not store.stats()["state"].eq("claimed").any()

@@ -5,12 +5,9 @@ import shutil
 
 import pytest
 
-from arena.data import files
 from arena.data.errors import UsageError
-from arena.data.files import file_digest
 from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store
-from arena.llm.batch import run_batches
-from arena.llm.local.folder import local_model, required_model
+from arena.llm.local.folder import required_model
 from arena.llm.settings import EmbeddingSettings
 
 CONFIG = {"model_type": "llama"}
@@ -121,56 +118,10 @@ def test_folders_of_strangers_run_no_code(make, files, said):
         located(folder)
 
 
-def test_an_adapter_of_an_adapter_is_refused(make, tmp_path):
-    own = {**LORA, "base_model_name_or_path": str(tmp_path / "one")}
-    one = make("one", adapter_config__json=own, adapter_model__safetensors="a")
-    two = make("two", adapter_config__json=own, adapter_model__safetensors="a")
-    for adapter in (one, two):
-        with pytest.raises(UsageError, match=f"leads to an adapter, {one}; an adapter is read on"):
-            located(adapter)
-
-
-def test_weights_are_digested_once_while_they_stay_the_same(make, monkeypatch):
-    digested = []
-
-    def counted(path):
-        digested.append(path.name)
-        return file_digest(path)
-
-    monkeypatch.setattr(files, "file_digest", counted)
-    folder = make(config__json=CONFIG, model__safetensors="weights")
-    adapted = {**LORA, "base_model_name_or_path": str(folder)}
-    adapter = make("tuned", adapter_config__json=adapted, adapter_model__safetensors="a")
-    first = required_model(str(adapter)).digest
-    assert sorted(digested) == ["adapter_model.safetensors", "config.json", "model.safetensors"]
-    assert required_model(str(adapter)).digest == first
-    located(folder)
-    assert len(digested) == 3
-    make(model__safetensors="others!!")
-    assert required_model(str(adapter)).digest != first
-    assert digested[3:] == ["model.safetensors"]
-
-
 @pytest.mark.parametrize("path", ["./nowhere", "/nowhere/model", "nowhere.gguf"])
 def test_a_path_that_leads_nowhere_is_no_name_of_a_model(path):
     with pytest.raises(UsageError, match="there is no model at"):
         located(path)
-
-
-def test_a_folder_without_a_model_is_a_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "gpt-4o").mkdir()
-    assert local_model("gpt-4o") is None
-    assert located("gpt-4o") == LlmSettings(model="gpt-4o")
-
-
-def test_a_file_of_weights_that_is_not_there_is_said(tmp_path):
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("transformers")
-    from arena.llm.local.loading import load_base
-
-    with pytest.raises(UsageError, match=r"there is no file .*model\.gguf; name a GGUF file"):
-        load_base(str(tmp_path / "model.gguf"), torch.float32, "sdpa")
 
 
 def test_damaged_weights_are_said_and_end_the_run(make, tmp_path):
@@ -208,13 +159,3 @@ def test_what_a_model_here_cannot_follow_is_refused_before_it_is_loaded(make, tm
     embedding = EmbeddingSettings(model=str(folder)).located()
     with open_store(tmp_path / "store.sqlite") as store, pytest.raises(UsageError, match="embeds"):
         ask_table(["Why?"], Prompt.of, lambda each: each, Llm(embedding, store))
-
-
-def test_a_model_here_takes_no_batch(make, tmp_path):
-    folder = make(config__json=CONFIG, model__safetensors="weights")
-    settings = located(folder)
-    with (
-        open_store(tmp_path / "store.sqlite") as store,
-        pytest.raises(UsageError, match="takes no batch"),
-    ):
-        run_batches([], settings, store, tmp_path / "batches.json")

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
-from sklearn.isotonic import IsotonicRegression
 
 from arena import UsageError
 from arena.people.calibration import calibrate, pair_scores
@@ -42,7 +41,6 @@ def test_an_overconfident_judge_is_found_out(judged):
     errors = found.errors.set_index("error")
     assert (errors["after"] < errors["before"]).all()
     assert (errors["high"] < 0).all()
-    assert errors.loc["calibration_error", "after"] < 0.06
     assert found.low > 0
     assert found.warning is None
     # twice as sure as people are: the slope of the logit is a half
@@ -68,20 +66,6 @@ def test_platts_slope_is_the_likeliest_one(judged):
     curve = found.curve
     wanted = expit(best * logit(curve["score"].clip(0.01, 0.99)))
     np.testing.assert_allclose(curve["calibrated"], wanted, atol=2e-4)
-
-
-def test_isotonic_is_that_of_the_mirrored_labels(judged):
-    found = calibrate(judged, "llm", ["person:ana"], method="isotonic")
-    people = pair_scores(judged[judged["judge"] == "person:ana"])
-    both = found.scores.merge(people, on=["language", "query_id", "first", "second"])
-    x, y = both["score_x"].to_numpy(), both["score_y"].to_numpy()
-    model = IsotonicRegression(y_min=0, y_max=1)
-    model.fit(np.concatenate([x, 1 - x]), np.concatenate([y, 1 - y]))
-    curve = found.curve
-    np.testing.assert_allclose(
-        curve["calibrated"], model.predict(curve["score"]).clip(0.01, 0.99), atol=0.05
-    )
-    assert (np.diff(curve["calibrated"]) >= -1e-9).all()
 
 
 def test_what_sides_are_called_changes_nothing(judged):
@@ -134,9 +118,7 @@ def test_a_judge_that_people_do_not_share_is_said(judged):
 def test_what_cannot_be_calibrated_is_refused(judged):
     with pytest.raises(UsageError, match="unknown judge 'gpt'; use one of llm, person:ana"):
         calibrate(judged, "gpt", ["person:ana"])
-    with pytest.raises(UsageError, match="unknown method 'beta'; use one of platt, isotonic"):
-        calibrate(judged, "llm", ["person:ana"], method="beta")
-    with pytest.raises(UsageError, match="cannot be calibrated to itself"):
+    with pytest.raises(UsageError, match="needs another judge as the reference"):
         calibrate(judged, "llm", ["llm"])
     one = judged[judged["query_id"] == "0"]
     with pytest.raises(UsageError, match="share pairs on 1 question"):

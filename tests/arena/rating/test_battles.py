@@ -191,3 +191,12 @@ def test_missing_columns_and_empty_files_are_said(tmp_path):
         read_battle_columns(write(ROWS.iloc[:0].astype("str"), tmp_path))
     assert not is_large_file(tmp_path / "judgments.parquet")
     assert not is_large_file(tmp_path)
+
+
+def test_a_file_that_is_joined_twice_counts_once_and_judges_asked_again_count_each_time():
+    once = Battles.from_judgments(ROWS)
+    twice = Battles.from_judgments(pd.concat([ROWS, ROWS], ignore_index=True))
+    pd.testing.assert_frame_equal(once.records(), twice.records())
+    other = ROWS.assign(winner=ROWS["winner"].map({"a": "b", "b": "tie", "tie": "a"}))
+    both = Battles.from_judgments(pd.concat([ROWS, ROWS, other], ignore_index=True))
+    assert len(both) == 3 * len(once)

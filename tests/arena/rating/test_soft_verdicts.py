@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.rating.battles import Battles, points_of_a, spread
+from arena.rating.battles import Battles, spread
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 
@@ -22,8 +22,8 @@ def table(shares):
         key |= {"system_a": SYSTEMS[number % 3], "system_b": SYSTEMS[(number + 1) % 3]}
         soft.append(key | {"winner": "a", "soft": True})
         soft[-1] |= {"probability_a": a / 4, "probability_b": b / 4}
-        whole += [key | {"winner": "a"}] * a + [key | {"winner": "b"}] * b
-        whole += [key | {"winner": "tie"}] * (4 - a - b)
+        said = ["a"] * a + ["b"] * b + ["tie"] * (4 - a - b)
+        whole += [key | {"winner": each, "judge": f"j{k}"} for k, each in enumerate(said)]
     return pd.DataFrame(soft), pd.DataFrame(whole)
 
 
@@ -48,7 +48,7 @@ def test_shares_count_as_the_battles_they_stand_for(shares):
 
 def test_ratings_and_tournaments_are_those_of_the_battles_they_stand_for():
     soft, whole = table([(3, 1), (2, 2), (1, 2), (4, 0), (0, 3), (2, 1), (1, 1), (2, 0)])
-    one, two = (rate(each, ridge=0.0, rounds=0).table for each in (soft, whole))
+    one, two = (rate(each, ridge=0.0, rounds=0, judge="all").table for each in (soft, whole))
     np.testing.assert_allclose(one["rating"], two["rating"], atol=1e-6)
     assert "|battles:8|" in rate(soft, rounds=20).signature
     first, second = (bootstrap_tournaments(each, 5, 4, ridge=0.0) for each in (soft, whole))
@@ -63,17 +63,6 @@ def test_whole_and_soft_judgments_stand_side_by_side():
     assert np.bincount(position, weight).tolist() == pytest.approx([1.0] * len(both))
     assert list(rows.columns) == list(both.columns)
     assert spread(whole)[2] is None
-
-
-def test_points_are_those_expected():
-    soft, whole = table([(3, 1), (1, 0)])
-    both = pd.concat([soft, whole]).iloc[::-1]  # labels that repeat, whole ones first
-    expected = [0.5, 0.5, 0.5, 1.0, 0.0, 1.0, 1.0, 1.0, 0.625, 0.75]
-    assert points_of_a(both).tolist() == expected
-    assert points_of_a(both).index.equals(both.index)
-    assert points_of_a(both[["winner"]].iloc[-2:]).tolist() == [1.0, 1.0]  # taken as whole
-    with pytest.raises(UsageError, match="unknown winner: c"):
-        points_of_a(pd.DataFrame({"winner": ["a", "c"]}))
 
 
 @pytest.mark.parametrize(("a", "b"), [(None, 0.5), (0.8, 0.4), (-0.1, 0.5), ("much", 0.5)])

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.rating import pairs
 from arena.rating.tournaments import bootstrap_tournaments
 
 
@@ -91,13 +90,6 @@ def test_without_a_prior_a_tournament_without_a_maximum_falls_back_as_choix_does
     assert held.regularized == fell_back
 
 
-def test_a_prior_needs_no_fallback():
-    held = bootstrap_tournaments(
-        judgments(list(hardly_beaten(12, np.random.default_rng(4)))), 30, 12
-    )
-    assert held.regularized == 0
-
-
 def test_ratings_by_tournaments_are_their_means_and_percentiles():
     held = bootstrap_tournaments(round_robin(["a", "b", "c", "d"], 30, noise=2.0), 50, ridge=0.0)
     table = held.rate("tournaments").table.set_index("system").loc[list(held.systems)]
@@ -116,20 +108,6 @@ def test_draws_are_multinomial_and_never_exceed_what_was_judged():
     assert (held.draws.sum(axis=1) == 8).all()
     fewer = bootstrap_tournaments(round_robin(["x", "y", "z"], 8), 50, questions=5)
     assert (fewer.draws.sum(axis=1) == 5).all()
-
-
-def test_transitive_systems_have_falling_coefficients_around_zero():
-    systems = ["best", "good", "mean", "poor"]
-    held = bootstrap_tournaments(round_robin(systems, 60), 100)
-    assert held.systems == tuple(systems)
-    assert (np.diff(held.mean_coefficients) < 0).all()
-    np.testing.assert_allclose(held.coefficients.mean(axis=1), 0.0, atol=1e-7)
-
-
-def test_systems_that_win_or_lose_all_stay_finite():
-    rows = [(f"q{i}", "top", other, "a") for i in range(4) for other in ("mid", "low")]
-    rows += [(f"q{i}", "mid", "low", "a") for i in range(4)]
-    assert np.abs(bootstrap_tournaments(judgments(rows), 20).coefficients).max() < 8
 
 
 def test_a_group_no_judgment_connects_has_no_coefficients():
@@ -162,21 +140,13 @@ def test_a_tournament_without_a_systems_battles_leaves_it_missing_not_zero():
 
 @settings(max_examples=15)
 @given(st.integers(0, 10**6))
-def test_the_order_of_rows_does_not_matter(seed):
-    table = round_robin(["x", "y", "z"], 6, seed=seed)
-    shuffled = table.sample(frac=1.0, random_state=seed)
-    one, other = bootstrap_tournaments(table, 10), bootstrap_tournaments(shuffled, 10)
-    np.testing.assert_array_equal(one.coefficients, other.coefficients)
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 10**6))
-def test_mirroring_a_and_b_does_not_matter(seed):
+def test_order_of_rows_and_sides_change_nothing(seed):
     table = round_robin(["x", "y", "z"], 6, seed=seed)
     mirrored = table.rename(columns={"system_a": "system_b", "system_b": "system_a"}).assign(
         winner=table["winner"].map({"a": "b", "b": "a", "tie": "tie"})
     )
-    one, other = bootstrap_tournaments(table, 10), bootstrap_tournaments(mirrored, 10)
+    changed = mirrored.sample(frac=1.0, random_state=seed)
+    one, other = bootstrap_tournaments(table, 10), bootstrap_tournaments(changed, 10)
     np.testing.assert_array_equal(one.coefficients, other.coefficients)
 
 
@@ -187,16 +157,6 @@ def test_one_seed_gives_one_result_and_languages_draw_differently():
     assert (one.draws != other.draws).any()
     assert (bootstrap_tournaments(table.assign(language="fi"), 30, seed=1).draws != one.draws).any()
     assert one.signature == "tournaments:30|questions:12|ties:half|ridge:0.1|seed:1"
-
-
-@pytest.mark.parametrize(("systems", "ridge"), [("abcdef", 0.1), ("abcdef", 0.0), ("ab", 0.0)])
-def test_it_does_not_matter_how_many_are_fitted_at_a_time(monkeypatch, systems, ridge):
-    table = round_robin(systems, 6, noise=0.5)
-    together = bootstrap_tournaments(table, 30, ridge=ridge)
-    monkeypatch.setattr(pairs, "BLOCK_ENTRIES", 3 * 15 * 7)
-    apart = bootstrap_tournaments(table, 30, ridge=ridge)
-    np.testing.assert_allclose(apart.coefficients, together.coefficients, atol=2e-8)
-    assert apart.regularized == together.regularized
 
 
 def test_impossible_requests_are_refused():

@@ -7,11 +7,10 @@ import pytest
 
 from arena.simulation import (
     LANGUAGES,
-    QUESTIONS,
     SystemProfile,
     simulate,
 )
-from arena.simulation.facts import FACTS_PER_ENTITY, pose_questions, read_factbook
+from arena.simulation.facts import FACTS_PER_ENTITY
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, find_citations
 
@@ -58,35 +57,6 @@ def test_clean_answers_cite_exactly_the_relevant_passages(clean):
         assert cited.mentions == FACTS_PER_ENTITY
 
 
-def test_clean_answers_state_all_facts():
-    clean = simulate([PERFECT, EXTRACTIVE], ["sw"])
-    answers = clean.arena.answers.set_index(["query_id", "system"])["answer"]
-    for question in pose_questions("sw", QUESTIONS, seed=0):
-        kind = read_factbook("sw").kinds[question.kind]
-        values = kind.entities[question.entity]
-        for fact in kind.facts:
-            stated = [fact.answer.format_map(values), fact.passage.format_map(values)]
-            for system, text in zip(["sim-perfect", "sim-extractive"], stated, strict=True):
-                assert text[:-1] + " [" in answers[question.query_id, system]
-
-
-def test_a_whole_output_looks_like_this():
-    simulation = simulate([PERFECT, EXTRACTIVE], ["en", "ja"], questions=1)
-    english, _, japanese, _ = simulation.arena.answers["answer"]
-    assert english == (
-        "##Reason: The question is about Talvero Lighthouse; the answer can be found in "
-        "[4821#0], [4821#2]. ##Answer: Talvero Lighthouse was first lit in 1871 [4821#0]. "
-        "The lighthouse was designed by the engineer Osmin Dareth [4821#0]. "
-        "The tower is 38 metres tall [4821#2]. The light was automated in 1986 [4821#2]."
-    )
-    assert japanese == (
-        "##Reason: 質問はタルヴェロ灯台に関するもので、答えは[6470#0]、[6470#2]にあります。 "
-        "##Answer: タルヴェロ灯台は1871年に初めて点灯されました[6470#0]。"
-        "灯台を設計したのは技師のオスミン・ダレスです[6470#0]。"
-        "塔の高さは38メートルです[6470#2]。灯火は1986年に自動化されました[6470#2]。"
-    )
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_truncated_answer_ends_in_the_middle_of_its_last_sentence(language):
     cut = SystemProfile(truncation=1.0, name="sim-cut")
@@ -100,15 +70,6 @@ def test_a_truncated_answer_ends_in_the_middle_of_its_last_sentence(language):
         assert short[-1] not in ".。।]"
         last_whole_citation = list(find_citations(whole))[-2]
         assert last_whole_citation.end < len(short) < list(find_citations(whole))[-1].start
-
-
-def test_an_answer_without_facts_refuses():
-    mute = SystemProfile(omission=1.0, name="sim-mute")
-    answers = simulate([PERFECT, mute], ["en"], questions=1).arena.answers
-    assert answers["answer"].iloc[1] == (
-        "##Reason: The question is about Talvero Lighthouse; the passages were read to answer "
-        "it. ##Answer: The passages provided do not answer the question."
-    )
 
 
 def test_the_wrong_language_is_english_and_for_english_another():

@@ -10,8 +10,6 @@ from arena.simulation import (
     DEFAULT_SYSTEMS,
     LANGUAGES,
     QUESTIONS,
-    TEACHER,
-    ErrorCounts,
     ErrorRates,
     SystemProfile,
     expected_utility,
@@ -69,29 +67,6 @@ def test_the_mean_utility_approaches_its_expectation():
     assert abs(np.mean(utilities) - expected_utility(RATES)) < 4 * error
 
 
-def test_utility_is_a_weighted_sum_of_errors():
-    assert utility(ErrorCounts(0, 0, 0, 0, 0, 0)) == 1.0
-    assert utility(ErrorCounts(1, 0, 4, 1, 0, 1)) == pytest.approx(0.15)
-    assert utility(ErrorCounts(1, 0, 0, 1, 4, 1)) == pytest.approx(0.0)
-    assert utility(ErrorCounts(0, 2, 1, 0, 1, 0)) == pytest.approx(1 - 0.05 - 0.05 - 0.0875)
-
-
-def test_expected_utility_at_the_extremes():
-    assert expected_utility(ErrorRates()) == 1.0
-    assert expected_utility(ErrorRates(omission=1.0, truncation=1.0, wrong_citation=1.0)) == (
-        pytest.approx(0.5)
-    )
-    assert expected_utility(ErrorRates(truncation=1.0, missing_citation=1.0)) == (
-        pytest.approx(1 - 0.15 - 0.075)
-    )
-
-
-def test_factors_by_language_scale_the_rates():
-    system = SystemProfile(omission=0.2, elsewhere=2.0, by_language={"ja": 0.5}, name="sim")
-    rates = [system.rates(language).omission for language in ("en", "sw", "ja")]
-    assert rates == pytest.approx([0.2, 0.4, 0.1])
-
-
 def test_a_perfect_system_is_first_and_wins_most():
     simulation = simulate([*DEFAULT_SYSTEMS, PERFECT])
     first = simulation.truth[simulation.truth["rank"] == 1]
@@ -136,29 +111,6 @@ def test_default_systems_are_spread_with_close_neighbours(default):
         assert quality.iloc[0] - quality.iloc[-1] > 0.3
         assert gaps.min() < 0.03
         assert quality.is_unique
-
-
-def test_every_pair_is_judged_once_in_random_order(default):
-    judgments = default.arena.judgments
-    pairs = len(DEFAULT_SYSTEMS) * (len(DEFAULT_SYSTEMS) - 1) // 2
-    assert len(judgments) == len(LANGUAGES) * QUESTIONS * pairs
-    assert default.arena.judges == (TEACHER,)
-    unordered = [
-        frozenset(pair) for pair in zip(judgments["system_a"], judgments["system_b"], strict=True)
-    ]
-    assert judgments.assign(pair=unordered).duplicated(["language", "query_id", "pair"]).sum() == 0
-    assert within((judgments["system_a"] < judgments["system_b"]).sum(), len(judgments), 0.5)
-    decided = judgments[judgments["winner"] != "tie"]
-    assert within((decided["winner"] == "a").sum(), len(decided), 0.5)
-
-
-def test_without_noise_the_better_answer_wins():
-    simulation = simulate(languages=["es"], judge_noise=0)
-    utilities = simulation.errors.set_index(["query_id", "system"])["utility"]
-    for row in simulation.arena.judgments.itertuples():
-        gap = utilities[row.query_id, row.system_a] - utilities[row.query_id, row.system_b]
-        if abs(abs(gap) - 0.05) > 1e-9:
-            assert row.winner == ("tie" if abs(gap) < 0.05 else "a" if gap > 0 else "b")
 
 
 def test_judgments_are_drawn_as_often_as_the_model_says():

@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pandas as pd
-import pytest
 
 from arena.data.folder import read_arena
 from arena.simulation import (
@@ -18,7 +17,6 @@ from arena.simulation import (
     sample_truth,
     simulate,
 )
-from arena.simulation.__main__ import write_sample
 
 TABLES = ("queries", "answers", "judgments")
 FILES = {"arena.json", "truth.csv", *(f"{table}.jsonl.gz" for table in TABLES)}
@@ -31,16 +29,6 @@ def test_simulating_again_gives_the_sample():
     for table in TABLES:
         pd.testing.assert_frame_equal(getattr(simulation.arena, table), getattr(sample, table))
     pd.testing.assert_frame_equal(simulation.truth, sample_truth())
-
-
-def test_the_sample_says_that_it_is_simulated():
-    info = read_arena(sample_folder()).info
-    assert info.name == "simulated-multilingual"
-    assert info.note.startswith("Simulated: ")
-    assert info.reference_system == "sim-atlas-large"
-    assert info.languages == LANGUAGES
-    assert info.systems == tuple(system.name for system in DEFAULT_SYSTEMS)
-    assert all(system.startswith("sim-") for system in info.systems)
 
 
 def test_the_sample_is_small_and_complete():
@@ -69,11 +57,3 @@ def test_the_command_writes_an_arena_with_its_truth(tmp_path):
     assert written.info.source == "arena.simulation, seed 3"
     for table in TABLES:
         pd.testing.assert_frame_equal(getattr(written, table), getattr(expected, table))
-
-
-def test_the_command_refuses_a_negative_seed(tmp_path, capsys):
-    with pytest.raises(SystemExit) as raised:
-        write_sample([str(tmp_path / "arena"), "--seed=-1"])
-    assert raised.value.code == 2
-    assert "seed = -1 is negative; use 0 or more" in capsys.readouterr().err
-    assert not (tmp_path / "arena").exists()

@@ -96,20 +96,6 @@ def test_ranking_interleaves_known_and_unknown():
     assert found == Citations(("3", "9", "1", "8"), ("3", "1"), ("9", "8"), 3)
 
 
-@pytest.mark.parametrize("passage_id", ["sic", "Smith, 2020", "see text", "A", "...", "१", "5-3"])
-def test_a_bracket_equal_to_a_passage_id_is_always_a_citation(passage_id):
-    assert cited_passages(f"x [{passage_id}] y", (passage_id,)).known == (passage_id,)
-    assert strip_citations(f"x [{passage_id}] y", (passage_id,)) == "x y"
-
-
-def test_known_ids_among_other_words_count():
-    assert cited_passages("[140086#29, page 3]", KNOWN).known == ("140086#29",)
-
-
-def test_ids_of_the_query_set_the_shape_of_unknown_ids():
-    assert cited_passages("[doc-9] [tag-9]", ("doc-1",)).unknown == ("doc-9",)
-
-
 @pytest.mark.parametrize(
     ("text", "stripped"),
     [

@@ -75,5 +75,7 @@ def test_what_is_no_tokenizer_is_refused(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match=r"t\.json is no tokenizer\.json"):
         read_tokenizer(path)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError, match=r"needs the package tokenizers.*\[onnx\]"):
+    with pytest.raises(
+        MissingDependencyError, match=r"needs the package tokenizers.*\[tokenizers\]"
+    ):
         read_tokenizer(path)

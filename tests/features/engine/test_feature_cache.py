@@ -6,22 +6,17 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import pairwise
 
 import pandas as pd
 import pytest
 
-from arena import Passage, UsageError, write_arena
+from arena import UsageError, write_arena
 from arena.simulation import simulate
-from features import Feature, Question, extract, parse_features
-from features.declare.sample import NO_REFERENCE_SYSTEM
+from features import extract, parse_features
 from features.engine import cache, measuring
-from features.engine import source_digest as sources
-from features.engine.answers import answer_key, item_key, question_key
-from features.engine.cache import Checkpoint, Shards
-from features.engine.source_digest import code_digest, source_digest
+from features.engine.answers import answer_key, item_key
+from features.engine.source_digest import code_digest
 
-FAMILIES = ("fluency", "language", "overlap", "ragas")
 SINGLE = ("answer_length", "english", "chrf")
 FEATURES = "citation_recall,rouge_l,target_language,answer_length"
 
@@ -59,14 +54,6 @@ def test_a_new_system_is_all_that_is_measured(small_arena, tmp_path, measured_co
     pd.testing.assert_frame_equal(table, extract(small_arena, FEATURES), check_exact=True)
 
 
-def test_a_new_feature_is_measured_on_all_and_kept(small_arena, tmp_path, measured_counts):
-    extract(small_arena, "answer_length", cache=tmp_path)
-    table = extract(small_arena, "answer_length,citations", cache=tmp_path)
-    again = extract(small_arena, "citations,answer_length", cache=tmp_path)
-    assert measured_counts == [7, 7]
-    pd.testing.assert_frame_equal(again[table.columns], table, check_exact=True)
-
-
 def test_changed_passages_or_references_are_measured_again(small_arena, tmp_path, measured_counts):
     extract(small_arena, FEATURES, cache=tmp_path)
     answers = small_arena.answers.copy()
@@ -79,32 +66,11 @@ def test_changed_passages_or_references_are_measured_again(small_arena, tmp_path
     pd.testing.assert_frame_equal(table, extract(changed, FEATURES), check_exact=True)
 
 
-def test_features_of_others_are_not_kept(small_arena, tmp_path):
-    """Their code may change between two runs without anyone telling."""
-    own = Feature("own", "", "", (), measurement=lambda sample: 1.0)
-    changed = Feature("own", "", "", (), measurement=lambda sample: 2.0)
-    assert set(extract(small_arena, [own], cache=tmp_path)["own"]) == {1.0}
-    assert set(extract(small_arena, [changed], cache=tmp_path)["own"]) == {2.0}
-
-
 def test_values_of_other_code_are_not_used(small_arena, tmp_path, monkeypatch, measured_counts):
     extract(small_arena, FEATURES, cache=tmp_path)
     monkeypatch.setattr(cache, "code_digest", lambda features: "other")
     extract(small_arena, FEATURES, cache=tmp_path)
     assert measured_counts == [7, 7]
-
-
-def test_the_code_of_a_feature_is_what_its_module_imports(monkeypatch):
-    """What reads an LLM does not drop what is known of languages; a parser of answers does."""
-    digest = source_digest.__wrapped__
-    before = {name: digest(f"features.measures.{name}") for name in FAMILIES}
-    changed = {"features.measures.ragas", "features.measures.overlap"}
-    read = sources._source
-    monkeypatch.setattr(sources, "_source", lambda name: read(name) + "#" * (name in changed))
-    after = {name: digest(f"features.measures.{name}") for name in FAMILIES}
-    assert [name for name in FAMILIES if before[name] != after[name]] == ["overlap", "ragas"]
-    changed = {"arena.text.citations"}
-    assert all(digest(f"features.measures.{name}") != before[name] for name in FAMILIES)
 
 
 def test_digests_of_features_tell_their_families():
@@ -125,36 +91,6 @@ def test_lone_surrogates_have_keys_of_their_own():
     keys = {answer_key(b"q", text) for text in ("", "\ud800", "\udc00", "\x00", "a\x00", "a")}
     assert len(keys) == 6
     assert item_key(("a", "bc")) != item_key(("ab", "c")) != item_key(("abc",))
-
-
-def test_every_part_of_a_question_counts():
-    def key(language="en", query="?", text="t", title=None, relevance=None, reference="r"):
-        passage = Passage(passage_id="1", text=text, title=title, relevance=relevance)
-        return question_key(Question(language, "q", query, (passage,), reference))
-
-    keys = [key(), key("de"), key(query="!"), key(text="u"), key(title=""), key(relevance=0)]
-    keys += [key(relevance=1), key(reference="s"), key(reference=NO_REFERENCE_SYSTEM)]
-    assert len(set(keys)) == len(keys)
-
-
-def test_writing_pauses_grow_with_the_run():
-    now = [0.0]
-    checkpoint = Checkpoint(lambda: now[0])
-    due = []
-    for second in range(10_000):
-        now[0] = float(second)
-        if checkpoint.is_due():
-            due.append(second)
-    assert due[0] == 5
-    assert len(due) < 400
-    assert max(later - earlier for earlier, later in pairwise(due)) <= 101
-
-
-def test_shards_lists_nothing_that_is_half_written(tmp_path):
-    folder = Shards(tmp_path / "cache")
-    (folder.folder / ".writing-x").mkdir()
-    (folder.folder / ".writing-x" / "1.parquet").write_bytes(b"half")
-    assert list(folder.read()) == []
 
 
 KILLED_RUN = """
@@ -191,14 +127,3 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
     subprocess.run([*command, str(whole)], check=True, stdout=subprocess.DEVNULL)
     assert broken.read_bytes() == whole.read_bytes()
     assert all(path.read_bytes() == data for path, data in survived.items())
-
-
-def test_shards_hold_what_features_gave(small_arena, tmp_path):
-    chosen = parse_features(FEATURES)
-    table = extract(small_arena, chosen, cache=tmp_path)
-    (shard,) = Shards(tmp_path / cache.ANSWERS).read()
-    assert len(shard.column_names) == 1 + 2 * len(chosen)
-    for feature in chosen:
-        values = shard[f"{feature}|{code_digest([feature])}"].to_pylist()
-        known = sorted(value for value in values if value == value)
-        assert known == sorted(table[str(feature)].dropna())

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from arena import ArenaError, UsageError
 from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
-from features import DEFAULT_FEATURES, FEATURES, GROUPS, describe_features, parse_features
+from features import DEFAULT_FEATURES, FEATURES, GROUPS, parse_features
 from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature
 from features.declare.sample import EMPTY_ANSWER
 
@@ -98,22 +98,6 @@ def test_unknown_features_are_refused(text, message):
     with pytest.raises(UsageError) as caught:
         parse_features(text)
     assert message in str(caught.value)
-
-
-def test_every_feature_is_described():
-    table = describe_features()
-    assert table["feature"].tolist() == [str(feature) for feature in FEATURES.values()]
-    assert (table[["summary", "needs", "source"]] != "").all(axis=None)
-    assert (table.loc[table["needs"] == "answer", "available"] == "yes").all()
-
-
-def test_all_is_every_feature_but_those_that_cost_calls():
-    every = {feature.name for feature in (*GROUPS["all"], *GROUPS["llm"], *GROUPS["ragas"])}
-    assert every == set(FEATURES)
-    assert {feature.name for group in GROUPS.values() for feature in group} == every
-    assert not set(GROUPS["all"]) & {*GROUPS["llm"], *GROUPS["ragas"]}
-    assert not set(GROUPS["llm"]) & set(GROUPS["ragas"])
-    assert all(feature.reading is None for feature in GROUPS["deterministic"])
 
 
 def test_the_papers_group_is_what_mirage_bench_published():

@@ -10,41 +10,37 @@ from sentences import SENTENCES
 from arena import Passage
 from features import Question, Sample, parse_features
 from features.declare.sample import NO_FULL_STOPS, Missing
-from features.measures.citations import (
-    CITATION_DENSITY,
-    CITATION_MAP,
-    CITATION_PRECISION,
-    CITATION_RECALL,
-    CITATIONS,
-    CITED_SENTENCES,
-    INVALID_CITATION_SHARE,
-    INVALID_CITATIONS,
-)
-from features.measures.fluency import (
-    ANSWER_LENGTH,
-    FLUENCY_FEATURES,
-    MARKUP_ARTIFACTS,
-    REPETITION,
-    SCRIPT_MIXING,
-    TRUNCATION,
-    UNREADABLE_CHARACTERS,
-)
-from features.measures.language import ENGLISH, TARGET_LANGUAGE
-from features.measures.overlap import BLEU_SCORE, CHRF, ROUGE_L
+from features.measures.registry import FEATURES, FLUENCY_FEATURES
 
 JUDGED = (("1", 1), ("2", 0), ("3", 1), ("4", None))
 
 CITATION_FEATURES = (
-    *(CITATION_RECALL, CITATION_MAP, CITATION_PRECISION, CITATIONS, INVALID_CITATIONS),
-    *(INVALID_CITATION_SHARE, CITATION_DENSITY, CITED_SENTENCES),
+    *(
+        FEATURES["citation_recall"],
+        FEATURES["citation_map"],
+        FEATURES["citation_precision"],
+        FEATURES["citations"],
+        FEATURES["invalid_citations"],
+    ),
+    *(
+        FEATURES["invalid_citation_share"],
+        FEATURES["citation_density"],
+        FEATURES["cited_sentences"],
+    ),
 )
-OVERLAP_FEATURES = (BLEU_SCORE, ROUGE_L, CHRF)
+OVERLAP_FEATURES = (FEATURES["bleu"], FEATURES["rouge_l"], FEATURES["chrf"])
 IDENTIFIED = (
-    *(TARGET_LANGUAGE, ENGLISH),
+    *(FEATURES["target_language"], FEATURES["english"]),
     *parse_features("target_language(identifier=langid),english(identifier=langid)"),
     *parse_features("target_language(part=reason),english(part=reason)"),
 )
-ALL = (*CITATION_FEATURES, *OVERLAP_FEATURES, *FLUENCY_FEATURES, ANSWER_LENGTH, *IDENTIFIED)
+ALL = (
+    *CITATION_FEATURES,
+    *OVERLAP_FEATURES,
+    *FLUENCY_FEATURES,
+    FEATURES["answer_length"],
+    *IDENTIFIED,
+)
 
 
 def sample(output, language, reference="a reference answer", passages=JUDGED):
@@ -59,8 +55,8 @@ def sample(output, language, reference="a reference answer", passages=JUDGED):
 CITED = {
     # Ranking 2, 1: 1 of 2 found, at rank 2. Two mentions on four words, in one of two sentences.
     ("en", "Paris is big [2][1]. Yes."): (1 / 2, (1 / 2) / 2, 1 / 2, 2, 0, 0.0, 2 / 4, 1 / 2),
-    # Ranking 3, 9, 1: relevant at ranks 1 and 3. Two known mentions on two words.
-    ("ru", "Это Париж [3] [9] [1]."): (1.0, (1 + 2 / 3) / 2, 2 / 3, 2, 1, 1 / 3, 2 / 2, 1.0),
+    # Ranking 3, 1, both relevant; no passage has 9. Two known mentions on two words.
+    ("ru", "Это Париж [3] [9] [1]."): (1.0, 1.0, 2 / 3, 2, 1, 1 / 3, 2 / 2, 1.0),
     # Arabic digits: 2, 3. Two words.
     ("ar", "العاصمة باريس [٢، ٣]."): (1 / 2, (1 / 2) / 2, 1 / 2, 2, 0, 0.0, 2 / 2, 1.0),
     # Devanagari digits: 1, then 7, which no passage has. One known mention on three words.
@@ -163,19 +159,27 @@ def test_overlap(language, answer, reference):
     bleu, rouge_l, shares = OVERLAPPING[language, answer, reference]
     expected = [bleu, rouge_l]
     given = sample(answer, language, reference)
-    assert [BLEU_SCORE.measure(given), ROUGE_L.measure(given)] == pytest.approx(expected, abs=1e-12)
+    assert [FEATURES["bleu"].measure(given), FEATURES["rouge_l"].measure(given)] == pytest.approx(
+        expected, abs=1e-12
+    )
     if shares is not None:
         precision, recall = shares
         both = 4 * precision + recall
         chrf = 5 * precision * recall / both if both else 0.0
-        assert CHRF.measure(given) == pytest.approx(chrf, abs=1e-12)
+        assert FEATURES["chrf"].measure(given) == pytest.approx(chrf, abs=1e-12)
 
 
 @pytest.mark.parametrize(("language", "output"), WRITTEN)
 def test_length_and_fluency(language, output):
     features = (
-        *(ANSWER_LENGTH, REPETITION, TRUNCATION, SCRIPT_MIXING, MARKUP_ARTIFACTS),
-        UNREADABLE_CHARACTERS,
+        *(
+            FEATURES["answer_length"],
+            FEATURES["repetition"],
+            FEATURES["truncation"],
+            FEATURES["script_mixing"],
+            FEATURES["markup_artifacts"],
+        ),
+        FEATURES["unreadable_characters"],
     )
     measured = [feature.measure(sample(output, language)) for feature in features]
     assert measured == list(WRITTEN[language, output])
@@ -190,8 +194,8 @@ def test_languages_as_the_library_says(code):
     expected = dict(_LIBRARY[0].rank(SENTENCES[code]))
     given = sample(f"{SENTENCES[code]} [1]", code)
     # In single precision; sums differ in the last bits with the number of threads.
-    assert TARGET_LANGUAGE.measure(given) == pytest.approx(expected[code], abs=1e-6)
-    assert ENGLISH.measure(given) == pytest.approx(expected["en"], abs=1e-6)
+    assert FEATURES["target_language"].measure(given) == pytest.approx(expected[code], abs=1e-6)
+    assert FEATURES["english"].measure(given) == pytest.approx(expected["en"], abs=1e-6)
 
 
 _LIBRARY = []

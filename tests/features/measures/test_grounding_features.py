@@ -1,7 +1,6 @@
 import math
 from itertools import combinations
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +21,7 @@ from features.declare.sample import (
     SHORT_ANSWER,
     Memo,
 )
-from features.measures.facts import names_in, numbers_in
+from features.measures.facts import numbers_in
 from features.measures.registry import GROUNDING_FEATURES
 from features.text.passage_index import PassageIndex
 from features.text.tokens import folded_words
@@ -105,13 +104,6 @@ def test_content_is_weighted_by_rarity_among_the_passages():
     assert measure("content_coverage", sample) == pytest.approx(common / total)
 
 
-def test_the_words_of_a_question_that_passages_hold_are_covered_or_not():
-    passages = ["Paris is the capital", "Rome is old", "Lyon"]
-    sample = make_sample("Paris is it", passages, query="Who is the boss of Paris?")
-    once, twice = weight(3, 1), weight(3, 2)
-    assert measure("query_coverage", sample) == pytest.approx((twice + once) / (twice + 2 * once))
-
-
 def test_statements_are_held_against_the_passages_they_cite():
     sample = make_sample(
         "The bank lends. [2] The river floods. [3] Nobody knows.",
@@ -126,15 +118,6 @@ def test_statements_are_held_against_the_passages_they_cite():
     assert measure("best_passage_cited", sample) == 1 / 2
     assert measure("cited_passage_rank", sample) == pytest.approx((1 + 1 / 2) / 2)
     assert unknown > once > river > the
-
-
-def test_the_best_of_several_cited_passages_counts_and_one_that_shares_nothing_has_no_rank():
-    passages = ["alpha beta", "alpha", "gamma"]
-    sample = make_sample("Alpha beta [3, 1].", passages)
-    assert measure("best_passage_cited", sample) == measure("statement_support", sample) == 1
-    sample = make_sample("Alpha beta [3].", passages)
-    assert measure("best_passage_cited", sample) == measure("cited_passage_rank", sample) == 0
-    assert measure("statement_support", sample) == 0
 
 
 @pytest.mark.parametrize(
@@ -161,21 +144,6 @@ def test_numbers_however_they_are_written(text, expected):
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ("It cost 1,000 in 1990 [1].", 0),
-        ("It cost 2,000 in 1990, not 1000 [1].", 1 / 3),
-        ("It cost 2,000, yes 2000 [1].", 1),
-        ("In 2024 [1].", 0),
-        ("سنة ١٩٩٠ و ٧ [1].", 1 / 2),
-    ],
-)
-def test_unsupported_numbers(answer, expected):
-    sample = make_sample(answer, ["1000 dollars in 1990", "2000"], query="Prices of 2024?")
-    assert measure("unsupported_numbers", sample) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
         ("We saw Paris and PARIS [1].", 0),
         ("We saw Paris and Rome [1].", 1 / 2),
         ("We saw London [1]. London saw Berlin and I did.", 1),
@@ -189,14 +157,6 @@ def test_unsupported_numbers(answer, expected):
 def test_unsupported_names(answer, expected):
     sample = make_sample(answer, ["paris", "London Rome"], query="Who is Victor?")
     assert measure("unsupported_names", sample) == pytest.approx(expected)
-
-
-def test_names_in_a_sentence():
-    assert names_in("Yes, it was Paris.") == ["paris"]
-    assert names_in("DNA คือ RNA") == ["dna", "rna"]
-    assert names_in("Paris में London") == ["paris", "london"]
-    assert names_in("Yes, 東芝 of Tokyo") == ["tokyo"]
-    assert names_in("Paris") == names_in("[1]") == []
 
 
 def test_a_name_is_held_however_its_apostrophe_is_written():
@@ -284,41 +244,6 @@ def test_values_are_in_range_and_passages_may_come_in_any_order(answer, passages
             assert 0 <= value <= (1 if feature.name in SHARES else len(sample.words))
 
 
-@given(
-    words=st.lists(st.sampled_from(["Ab", "b", "15", "字", "का", "한글"]), min_size=2, max_size=9)
-)
-def test_a_copied_answer_is_grounded_fully(words):
-    passage = " ".join(words)
-    sample = make_sample(f"{passage} [2]", ["something else", passage])
-    for name in ("ngram_coverage", "content_coverage", "fragment_coverage", "statement_support"):
-        assert measure(name, sample) == 1
-    assert measure("longest_common_span", sample) == len(sample.words)
-    assert measure("fragment_density", sample) == len(sample.words)
-    assert measure("best_passage_cited", sample) == 1
-    assert measure("unsupported_names", sample) in (0, NO_NAMES, NO_CAPITALS)
-    assert measure("unsupported_numbers", sample) in (0, NO_NUMBERS)
-
-
-@pytest.mark.parametrize(
-    "unit", ["a b. ", "a", "北", "กา ", "1,", "[1] a. ", "[", "A\u200f ", "\x00"]
-)
-def test_long_answers_and_passages_are_measured(unit):
-    text = unit * (100_000 // len(unit))
-    sample = make_sample(f"{text} [1]", [text, "a b 北 1", text[:999]])
-    for feature in GROUNDING_FEATURES:
-        value = feature.measure(sample)
-        assert isinstance(value, Missing) or value >= 0
-
-
-def test_samples_of_a_memo_share_the_index_of_their_question():
-    memo = Memo()
-    first, second = (make_sample(text, ["a b", "b c"], memo=memo) for text in ("a [1]", "b c [2]"))
-    alone = make_sample("b c [2]", ["a b", "b c"])
-    for feature in GROUNDING_FEATURES:
-        feature.measure(first)
-        assert feature.measure(second) == feature.measure(alone)
-
-
 def questions_of(arena, answers):
     asked = arena.queries.merge(answers[["language", "query_id"]].drop_duplicates())
     return {
@@ -346,25 +271,3 @@ def test_real_answers_are_measured(name, last, step, shared_arenas):
         for feature in WITH_BOTH_SETTINGS
     ]
     assert sum(not isinstance(value, Missing) for value in values) > 3 * len(answers)
-
-
-def test_support_by_what_is_cited_tells_trec_runs_apart(shared_arenas):
-    """The judgments derive from labels of whether the passages cited support the sentences."""
-    arena = read_arena(shared_arenas / "trec-rag25")
-    some = sorted(arena.queries["query_id"])[:2]
-    rows = arena.answers[arena.answers["query_id"].isin(some)]
-    questions, memo = questions_of(arena, rows), Memo()
-    values = [
-        measure(
-            "statement_support", Sample(questions[row.language, row.query_id], row.answer, memo)
-        )
-        for row in rows.itertuples()
-    ]
-    support = rows.assign(value=pd.to_numeric(pd.Series(values, rows.index), errors="coerce"))
-    judged = arena.judgments[arena.judgments["query_id"].isin(some)]
-    points = judged["winner"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
-    won = pd.concat(
-        [points.groupby(judged["system_a"]).sum(), (1 - points).groupby(judged["system_b"]).sum()]
-    )
-    means = support.groupby("system")["value"].mean()
-    assert means.corr(won.groupby(level=0).sum(), method="spearman") > 0.5

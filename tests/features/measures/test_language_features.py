@@ -1,5 +1,4 @@
 import importlib.util
-from dataclasses import replace
 
 import pytest
 from sentences import SENTENCES
@@ -7,9 +6,9 @@ from sentences import SENTENCES
 from arena import MissingDependencyError
 from arena.data.languages import MIRACL_LANGUAGES
 from features import parse_features
-from features.declare.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON, Memo
+from features.declare.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON
 from features.measures import language
-from features.text.language_identification import identify_many
+from features.text.language_identification import identify
 
 TARGET, ENGLISH, LANGID, LANGID_ENGLISH = parse_features(
     "target_language,english,target_language(identifier=langid),english(identifier=langid)"
@@ -52,58 +51,30 @@ def test_citations_and_reasoning_do_not_count(make_sample):
     assert TARGET.measure(make_sample(cited, "ru")) == plain
 
 
-@pytest.fixture
-def asked(monkeypatch):
-    """The lists of texts that are identified."""
-    lists = []
-
-    def counting(texts, identifier):
-        if texts:
-            lists.append(list(texts))
-        return identify_many(texts, identifier)
-
-    monkeypatch.setattr(language, "identify_many", counting)
-    return lists
-
-
-def test_both_features_share_one_identification(make_sample, asked):
-    sample = make_sample("Some text")
-    TARGET.measure(sample)
-    ENGLISH.measure(sample)
-    assert asked == [["Some text"]]
-
-
-def test_samples_are_identified_together(make_sample, asked):
-    memo = Memo()
-    texts = ["Some text", "Du texte", "", "42", "Some text"]
-    samples = [replace(make_sample(text), memo=memo) for text in texts]
-    for feature in (TARGET, ENGLISH):
-        feature.prepare_for(samples)
-    together = [[feature.measure(sample) for sample in samples] for feature in (TARGET, ENGLISH)]
-    assert asked == [["Some text", "Du texte"]]
-    alone = [
-        [feature.measure(make_sample(text)) for text in texts] for feature in (TARGET, ENGLISH)
-    ]
-    assert together == alone
-
-
-def test_samples_without_a_shared_memo_are_identified_together(make_sample, asked):
-    samples = [make_sample("Some text"), make_sample("Some text"), make_sample("Du texte")]
-    TARGET.prepare_for(samples)
-    values = [TARGET.measure(sample) for sample in samples]
-    assert asked == [["Some text", "Du texte"]]
-    assert values[0] == values[1] != values[2]
+@pytest.mark.parametrize("identifier", ["py3langid", "langid"])
+@pytest.mark.parametrize("text", ["Some text", "НЕ КРИЧИ", "a\ud800b", "日本語", "x" * 5000, ""])
+def test_probabilities_are_the_libraries(identifier, text):
+    found = identify(text, identifier)
+    assert sum(found.values()) == pytest.approx(1, abs=1e-5)
+    assert max(found.values()) > 0
 
 
 def test_the_reason_is_read_if_asked_for(make_sample):
     target, english = parse_features("target_language(part=reason),english(part=reason)")
     reason, answer = SENTENCES["en"], SENTENCES["ru"]
     sample = make_sample(f"##Reason: {reason} [1] ##Answer: {answer}", "ru")
-    for feature in (target, english):
-        feature.prepare_for([sample])
     assert english.measure(sample) == ENGLISH.measure(make_sample(reason))
     assert target.measure(sample) == TARGET.measure(make_sample(reason, "ru")) < 0.1
     assert TARGET.measure(sample) == TARGET.measure(make_sample(answer, "ru")) > 0.9
+
+
+def test_the_whole_output_is_read_if_asked_for(make_sample):
+    (target,) = parse_features("target_language(part=output)")
+    reason, answer = SENTENCES["en"], SENTENCES["ru"]
+    whole = make_sample(f"{reason} [1] {answer}", "ru")
+    assert target.measure(whole) == TARGET.measure(make_sample(f"{reason} {answer}", "ru"))
+    parted = make_sample(f"##Reason: {reason} ##Answer: {answer}", "ru")
+    assert target.measure(parted) < TARGET.measure(parted)
 
 
 @pytest.mark.parametrize(

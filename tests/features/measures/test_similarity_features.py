@@ -11,12 +11,7 @@ from features.declare.sample import (
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,
 )
-from features.measures.relevance import (
-    SIMILARITY_FEATURES,
-    SIMILARITY_PASSAGES,
-    SIMILARITY_QUESTION,
-    SIMILARITY_REFERENCE,
-)
+from features.measures.registry import FEATURES, SIMILARITY_FEATURES
 from features.models import ModelOptions, load_scorer
 
 PASSAGES = (
@@ -33,9 +28,9 @@ def sample(output, passages=PASSAGES, reference="##Answer: In Norway [1]."):
 def test_the_answer_part_without_citations_is_compared():
     answer = sample("##Reason: see [1]. ##Answer: It lies in Norway [1].")
     own = ("query: It lies in Norway.",)
-    assert SIMILARITY_REFERENCE.items(answer) == (own, ("query: In Norway.",))
-    assert SIMILARITY_QUESTION.items(answer) == (own, ("query: Where is Oslo?",))
-    plain = SIMILARITY_PASSAGES.with_settings({"prefix": "none"})
+    assert FEATURES["similarity_reference"].items(answer) == (own, ("query: In Norway.",))
+    assert FEATURES["similarity_question"].items(answer) == (own, ("query: Where is Oslo?",))
+    plain = FEATURES["similarity_passages"].with_settings({"prefix": "none"})
     assert plain.items(answer) == (
         ("It lies in Norway.",),
         ("Oslo\nOslo is in Norway.",),
@@ -46,15 +41,17 @@ def test_the_answer_part_without_citations_is_compared():
 def test_similarity_is_the_cosine():
     vectors = np.array([[3, 4], [4, 3], [0, -2]], dtype=np.float32)
     answer = sample("In Norway.")
-    assert SIMILARITY_QUESTION.measure_scored(answer, vectors[:2]) == pytest.approx(0.96)
-    assert SIMILARITY_PASSAGES.measure_scored(answer, vectors) == pytest.approx(0.96)
-    mean = SIMILARITY_PASSAGES.with_settings({"pool": "mean"})
+    assert FEATURES["similarity_question"].measure_scored(answer, vectors[:2]) == pytest.approx(
+        0.96
+    )
+    assert FEATURES["similarity_passages"].measure_scored(answer, vectors) == pytest.approx(0.96)
+    mean = FEATURES["similarity_passages"].with_settings({"pool": "mean"})
     assert mean.measure_scored(answer, vectors) == pytest.approx((0.96 - 0.8) / 2)
 
 
 def test_the_same_text_is_no_nearer_than_one():
     vector = np.array([[0.1, 0.7, 0.3]] * 2, dtype=np.float32)
-    assert 1 - 1e-12 < SIMILARITY_REFERENCE.measure_scored(sample("a"), vector) <= 1
+    assert 1 - 1e-12 < FEATURES["similarity_reference"].measure_scored(sample("a"), vector) <= 1
 
 
 @pytest.mark.parametrize("feature", SIMILARITY_FEATURES, ids=str)
@@ -64,10 +61,15 @@ def test_an_empty_answer_is_like_nothing(feature):
 
 def test_what_there_is_nothing_to_compare_with_is_missing():
     for reason in (NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER):
-        assert SIMILARITY_REFERENCE.items(sample("Oslo", reference=reason)) == reason
-    assert SIMILARITY_REFERENCE.items(sample("Oslo", reference="[1]")) == EMPTY_REFERENCE
-    assert SIMILARITY_PASSAGES.items(sample("Oslo", passages=())) == NO_PASSAGES
-    assert SIMILARITY_PASSAGES.items(sample("Oslo", passages=PASSAGES[2:])) == EMPTY_PASSAGES
+        assert FEATURES["similarity_reference"].items(sample("Oslo", reference=reason)) == reason
+    assert (
+        FEATURES["similarity_reference"].items(sample("Oslo", reference="[1]")) == EMPTY_REFERENCE
+    )
+    assert FEATURES["similarity_passages"].items(sample("Oslo", passages=())) == NO_PASSAGES
+    assert (
+        FEATURES["similarity_passages"].items(sample("Oslo", passages=PASSAGES[2:]))
+        == EMPTY_PASSAGES
+    )
 
 
 def test_a_real_model_tells_a_good_answer_from_one_to_another_question():

@@ -7,19 +7,10 @@ from features.declare.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
     NO_PASSAGES,
-    NO_REASON,
     NO_REFERENCE_SYSTEM,
     NO_STATEMENTS,
 )
-from features.measures.support import (
-    NLI_CONTRADICTION,
-    NLI_ENTAILMENT,
-    NLI_NEUTRAL,
-    SUPPORT_FEATURES,
-    SUPPORT_PRECISION,
-    SUPPORT_RECALL,
-    UNCITED_SUPPORT,
-)
+from features.measures.registry import FEATURES, SUPPORT_FEATURES
 
 PASSAGES = (
     Passage(passage_id="1", text="Oslo is in Norway.", title="Oslo"),
@@ -53,30 +44,15 @@ def measured(feature, answer, verdicts):
 
 def test_probabilities_are_averaged_over_statements_and_citations():
     answer = sample("Oslo is a port [1][2]. Whales breathe air [3]. All is well.")
-    assert NLI_ENTAILMENT.items(answer) == (
+    assert FEATURES["nli_entailment"].items(answer) == (
         (TEXTS["1"], "Oslo is a port."),
         (TEXTS["2"], "Oslo is a port."),
         (TEXTS["3"], "Whales breathe air."),
     )
     scores = np.array([(0.5, 0.25, 0.25), (0.75, 0.25, 0), (0.25, 0.25, 0.5)], dtype=np.float32)
-    assert NLI_ENTAILMENT.measure_scored(answer, scores) == 0.5
-    assert NLI_NEUTRAL.measure_scored(answer, scores) == 0.25
-    assert NLI_CONTRADICTION.measure_scored(answer, scores) == 0.25
-
-
-def test_statements_of_the_answer_part_alone():
-    answer = sample("##Reason: Oslo is in Norway [1]. ##Answer: Whales are mammals [3].")
-    part = NLI_ENTAILMENT.with_settings({"part": "answer"})
-    assert part.items(answer) == ((TEXTS["3"], "Whales are mammals."),)
-    assert (TEXTS["1"], "Oslo is in Norway.") in NLI_ENTAILMENT.items(answer)
-
-
-@pytest.mark.parametrize("feature", SUPPORT_FEATURES, ids=str)
-def test_statements_of_the_reason_alone(feature):
-    reason = feature.with_settings({"part": "reason"})
-    answer = sample("##Reason: Oslo is in Norway [1]. ##Answer: Whales are mammals [3].")
-    assert {statement for _, statement in reason.items(answer)} == {"Oslo is in Norway."}
-    assert reason.items(sample("Whales are mammals [3].")) == NO_REASON
+    assert FEATURES["nli_entailment"].measure_scored(answer, scores) == 0.5
+    assert FEATURES["nli_neutral"].measure_scored(answer, scores) == 0.25
+    assert FEATURES["nli_contradiction"].measure_scored(answer, scores) == 0.25
 
 
 @pytest.mark.parametrize("feature", SUPPORT_FEATURES, ids=str)
@@ -85,7 +61,11 @@ def test_what_cannot_be_asked_is_missing(feature):
     assert feature.items(sample(" ")) == NO_STATEMENTS
 
 
-@pytest.mark.parametrize("feature", [NLI_ENTAILMENT, NLI_NEUTRAL, SUPPORT_PRECISION], ids=str)
+@pytest.mark.parametrize(
+    "feature",
+    [FEATURES["nli_entailment"], FEATURES["nli_neutral"], FEATURES["support_precision"]],
+    ids=str,
+)
 def test_an_answer_that_cites_nothing_has_no_support_by_citation(feature):
     assert feature.items(sample("Oslo is in Norway. It is large [9].")) == NO_CITED_PASSAGES
     assert feature.items(sample("Oslo is in Norway [4].")) == EMPTY_PASSAGES
@@ -94,13 +74,13 @@ def test_an_answer_that_cites_nothing_has_no_support_by_citation(feature):
 def test_recall_is_the_share_of_supported_statements():
     answer = sample("Oslo is a port [1][2]. Whales breathe air [3]. All is well.")
     verdicts = {("1", "2"): YES, ("1",): NO, ("2",): NO, ("3",): PERHAPS}
-    assert measured(SUPPORT_RECALL, answer, verdicts) == pytest.approx(1 / 3)
+    assert measured(FEATURES["support_recall"], answer, verdicts) == pytest.approx(1 / 3)
 
 
 def test_recall_of_an_answer_that_cites_nothing_is_zero():
     answer = sample("Oslo is in Norway. It is large [4].")
-    assert SUPPORT_RECALL.items(answer) == ()
-    assert SUPPORT_RECALL.measure_scored(answer, np.empty((0, 3), np.float32)) == 0
+    assert FEATURES["support_recall"].items(answer) == ()
+    assert FEATURES["support_recall"].measure_scored(answer, np.empty((0, 3), np.float32)) == 0
 
 
 @pytest.mark.parametrize(
@@ -121,21 +101,16 @@ def test_precision_leaves_irrelevant_citations_out(alone, rest, expected):
         **dict(zip([("1",), ("2",), ("3",)], alone, strict=True)),
         **dict(zip([("2", "3"), ("1", "3"), ("1", "2")], rest, strict=True)),
     }
-    assert len(SUPPORT_PRECISION.items(answer)) == 7
-    assert measured(SUPPORT_PRECISION, answer, verdicts) == pytest.approx(expected)
-
-
-def test_citations_of_a_statement_without_support_are_not_precise():
-    answer = sample("Oslo is a port [1][2]. Whales breathe air [3].")
-    verdicts = {("1", "2"): PERHAPS, ("1",): YES, ("2",): YES, ("3",): YES}
-    assert len(SUPPORT_PRECISION.items(answer)) == 4
-    assert measured(SUPPORT_PRECISION, answer, verdicts) == pytest.approx(1 / 3)
+    assert len(FEATURES["support_precision"].items(answer)) == 7
+    assert measured(FEATURES["support_precision"], answer, verdicts) == pytest.approx(expected)
 
 
 def test_support_without_citations_takes_the_best_passage_of_each_statement():
     answer = sample("Oslo is a port. Whales breathe air [2].")
-    assert len(UNCITED_SUPPORT.items(answer)) == 6
+    assert len(FEATURES["uncited_support"].items(answer)) == 6
     entailment = np.array([0.5, 0.25, 0, 0, 0.125, 1], dtype=np.float32)
     scores = np.stack([entailment, 1 - entailment, 0 * entailment], axis=1)
-    assert UNCITED_SUPPORT.measure_scored(answer, scores) == 0.75
-    assert UNCITED_SUPPORT.items(sample("Oslo.", passages=PASSAGES[3:])) == EMPTY_PASSAGES
+    assert FEATURES["uncited_support"].measure_scored(answer, scores) == 0.75
+    assert (
+        FEATURES["uncited_support"].items(sample("Oslo.", passages=PASSAGES[3:])) == EMPTY_PASSAGES
+    )

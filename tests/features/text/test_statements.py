@@ -4,8 +4,6 @@ from hypothesis import strategies as st
 
 from arena import read_arena
 from arena.text.citations import cited_passages
-from features import Question, Sample
-from features.declare.sample import NO_REFERENCE_SYSTEM
 from features.text.statements import Statement, cut_statements
 
 SEGMENT = "msmarco_v2.1_doc_12_345#3_678"
@@ -68,17 +66,6 @@ def test_what_the_text_cites_its_statements_cite(text):
 @pytest.mark.parametrize("unit", ["Paris [1]. ", "[1]", "[1] a. ", "\n[2]\n", "[", "a"])
 def test_long_answers_are_cut(unit):
     cut_statements(unit * (100_000 // len(unit)), IDS, "en")
-
-
-def make_sample(output):
-    return Sample(Question("en", "q", "?", (), NO_REFERENCE_SYSTEM), output)
-
-
-def test_a_sample_cuts_its_answer_part_or_all_of_its_output_once():
-    sample = make_sample("##Reason: First. Second. ##Answer: Third.")
-    assert [statement.text for statement in sample.statements("answer")] == ["Third."]
-    assert len(sample.statements("output")) == 3
-    assert sample.statements("answer") is sample.statements("answer")
 
 
 def test_statements_of_trec_rag_keep_every_citation(shared_arenas):

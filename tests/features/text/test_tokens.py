@@ -1,7 +1,6 @@
 import unicodedata
 
 import pytest
-import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,13 +51,6 @@ def test_texts_without_words(text):
     assert words(text) == []
 
 
-@given(st.text(max_size=80))
-def test_tokens_hold_no_white_space_and_survive_joining(text):
-    tokens = words_and_marks(text)
-    assert " ".join(tokens).split() == tokens
-    assert len(words(text)) <= len(tokens)
-
-
 @pytest.mark.parametrize("unit", ["a", "a ", "'", "a'", "1.", "\u0301", "ก", "ー", "東", "\u200d"])
 def test_long_texts_are_cut(unit):
     assert len(words(unit * 100_000)) <= 100_000
@@ -92,13 +84,6 @@ def test_the_quick_pattern_cuts_texts_as_the_exact_one(text):
     for with_marks in (False, True):
         exact = tokens._exact_pattern(with_marks).findall(text)
         assert tokens._cut(text, with_marks=with_marks) == exact
-
-
-@given(MIXED)
-def test_folding_is_skipped_only_where_there_is_nothing_to_fold(text):
-    straight = text.replace("’", "'")
-    composed = unicodedata.normalize("NFC", straight).translate(tokens._FULL_WIDTH)
-    assert tokens._normalized(text) == regex.sub(r"\p{Cf}", "", composed)
 
 
 def test_parts_of_words_are_told():

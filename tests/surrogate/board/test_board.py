@@ -1,6 +1,5 @@
 """A board and its folder: what is saved is what is loaded, whole or not at all."""
 
-import json
 import shutil
 from dataclasses import replace
 
@@ -47,11 +46,6 @@ def test_a_board_knows_the_arena_it_was_built_from(small_board, arena_folder, tm
     assert moved.arena_folder().resolve() == arena_folder.resolve()
     with pytest.raises(UsageError, match="does not say where arena"):
         small_board.arena_folder()
-
-
-def test_a_folder_without_a_board_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"holds no board: board.csv, overall.csv, .* is missing"):
-        Board.load(tmp_path)
 
 
 def test_files_of_two_boards_are_not_taken_for_one(saved, tmp_path):
@@ -122,13 +116,11 @@ def test_a_board_gives_its_tables_and_shows_itself(small_board):
     with pytest.raises(UsageError, match="no language 'e'; did you mean 'en'"):
         small_board.table("e")
     named = small_board.overall.assign(system="<b>")
+    english = replace(
+        small_board, ratings=small_board.ratings[small_board.ratings["language"] == "en"]
+    )
+    assert english.table()["rating"].notna().any()  # of one language there is nothing to average
     html = replace(small_board, overall=named)._repr_html_()
     assert "&lt;b&gt;" in html
     assert "<b>&lt;" not in html
     assert small_board.summary.arena in html
-
-
-def test_the_summary_says_the_signature_and_the_settings(saved, small_board):
-    content = json.loads((saved / "summary.json").read_text())
-    assert content["signature"] == str(small_board.summary.settings)
-    assert content["settings"]["judge"] == "simulated-teacher"

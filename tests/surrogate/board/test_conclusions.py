@@ -1,6 +1,5 @@
 """What a board says in plain words of its own scores, and the intervals that decide it."""
 
-import numpy as np
 import pytest
 
 from surrogate import build_board
@@ -19,7 +18,6 @@ from surrogate.board.summary import (
 )
 from surrogate.cli.printing import print_agreement
 from surrogate.learning.languages import TournamentSettings
-from surrogate.learning.outcomes import RESAMPLES, Outcome, resample_outcomes
 from surrogate.validation import validate
 
 
@@ -84,28 +82,6 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
     macro = board.summary.macro
     assert macro.tau_unseen_low == pytest.approx(found.scores.tau_low)
     assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high
-
-
-def test_the_gain_is_between_the_halves_and_its_bounds(board):
-    summary = board.summary
-    for item in (*summary.languages.values(), summary.macro):
-        assert item.gain == pytest.approx(item.split_half - item.split_half_verdicts)
-        assert item.gain_low <= item.gain <= item.gain_high
-
-
-def test_resamples_are_of_systems_whole_languages_at_once():
-    truth = np.arange(8.0)[None]
-    systems = tuple("abcdefgh")
-    same = [Outcome(name, systems, truth, truth) for name in ("en", "sw")]
-    taus = resample_outcomes(same, 0)
-    assert taus["en"].shape == (RESAMPLES,)
-    np.testing.assert_array_equal(taus["en"], taus["sw"])
-    assert (taus["en"] == 1).all()
-    noise = np.random.default_rng(0).normal(size=(1, 8))
-    low, high = np.percentile(
-        resample_outcomes([Outcome("en", systems, noise, truth)], 0)["en"], [2.5, 97.5]
-    )
-    assert low < 0 < high
 
 
 def test_conclusions_are_kept_with_the_summary_and_printed(board, capsys):

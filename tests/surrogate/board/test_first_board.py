@@ -1,6 +1,5 @@
 """A board without any verdict: what it rests on, how it is marked, and what it is good for."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,16 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.planning import AdaptivePairing
 from arena.statistics.rank_agreement import kendall_tau
 from features import extract
 from surrogate import build_board
-from surrogate.board.board import Board
 from surrogate.board.first_board import (
     IS_REFERENCE,
-    NO_COMPARISON,
     NO_VERDICT,
-    first_prior,
     first_ratings,
     shares_below,
 )
@@ -31,7 +26,6 @@ from surrogate.publish.exports.cards import dataset_card, model_card
 from surrogate.publish.exports.tables import exported_board, markdown_text
 from surrogate.publish.figures.ratings import draw_ratings
 from surrogate.publish.site.site import write_site
-from surrogate.ranking.prior import expected_systems
 
 BY_VERDICTS = [
     *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
@@ -52,16 +46,6 @@ def table(unjudged):
 @pytest.fixture(scope="module")
 def built(unjudged, table):
     return build_board(unjudged, feature_table=table)
-
-
-@pytest.fixture(scope="module")
-def folder(built, unjudged, tmp_path_factory):
-    from arena import write_arena
-
-    place = tmp_path_factory.mktemp("first")
-    write_arena(unjudged, place / "arena")
-    built.save(place / "board", place / "arena")
-    return place
 
 
 def answers(values, feature="bleu"):
@@ -129,20 +113,6 @@ def test_reference_answers_of_questions_do_not_compete(unjudged):
     board = build_board(part, features="bleu")
     assert set(board.ratings["system"]) == set(others)
     assert fingerprint(part) != fingerprint(replace(part, queries=unjudged.queries))
-
-
-def test_a_single_system_is_not_ranked_and_its_site_is_written(unjudged, tmp_path):
-    system = unjudged.info.systems[0]
-    alone = replace(
-        unjudged,
-        info=unjudged.info.model_copy(update={"systems": (system,), "reference_system": None}),
-        answers=unjudged.answers[unjudged.answers["system"] == system],
-    )
-    board = build_board(alone, features="answer_length")
-    assert board.ratings["rank"].isna().all()
-    assert set(board.ratings["note"]) == {NO_COMPARISON}
-    page = write_site(board, tmp_path / "site", alone).read_text(encoding="utf-8")
-    assert NO_COMPARISON in page
 
 
 @settings(max_examples=20)
@@ -222,37 +192,6 @@ def test_a_pair_a_system_is_named_to_judge_first(built, small_arena):
     assert set(pairs["system_a"]) | set(pairs["system_b"]) == set(small_arena.info.systems)
 
 
-def test_it_is_read_back_whole(built, folder):
-    again = Board.load(folder / "board")
-    pd.testing.assert_frame_equal(again.ratings, built.ratings)
-    pd.testing.assert_frame_equal(again.first_verdicts, built.first_verdicts)
-    assert again.summary.macro == built.summary.macro
-    assert again.surrogate.systems_ == {}
-
-
-def test_as_a_prior_it_is_in_logits_and_unsure(built, unjudged):
-    prior = expected_systems(built, unjudged)
-    own = prior[prior["language"] == "sw"].set_index("system")
-    rated = built.ratings[built.ratings["language"] == "sw"].set_index("system")["rating"]
-    assert own["rating"].mean() == pytest.approx(0, abs=1e-9)
-    assert own["rating"].std(ddof=0) == pytest.approx(0.5)
-    assert (own["standard_error"] > own["rating"].std()).all()
-    assert own["rating"].corr(rated) == pytest.approx(1)
-    pairing = AdaptivePairing(list(own.index), ["q"], prior=own.reset_index())
-    assert len(pairing.next_pairs(3)) == 3
-    alone = pd.DataFrame({"language": "en", "system": ["a", "b"], "rating": [0.5, 0.5]})
-    assert first_prior(alone)[["rating", "standard_error"]].isna().all(axis=None)
-
-
-def test_of_another_arena_it_is_no_prior(built, unjudged):
-    more = unjudged.info.model_copy(update={"systems": (*unjudged.info.systems, "late")})
-    with pytest.raises(UsageError, match="it lacks late"):
-        expected_systems(built, replace(unjudged, info=more))
-    fewer = replace(unjudged, queries=unjudged.queries.iloc[1:])
-    with pytest.raises(UsageError, match="its questions are others"):
-        expected_systems(built, fewer)
-
-
 def test_it_places_no_new_system_and_has_no_surrogate_to_publish(built, unjudged):
     new = unjudged.answers.head(3).assign(system="new")
     with pytest.raises(UsageError, match="nobody has judged"):
@@ -285,17 +224,3 @@ def test_pages_figures_cards_and_exports_are_marked(built, tmp_path):
     said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]
     assert any("no verdict" in text for text in said)
     assert any("Ratings without verdicts" in text for text in said)
-
-
-def test_the_command_prints_that_nobody_judged(folder, run, capsys, quick_options):
-    options = [option for option in quick_options if option not in ("--jobs", 1)]
-    features = options[options.index("--features") : options.index("--features") + 2]
-    arguments = ["board", folder / "arena", "--out", folder / "again", *features, "--no-site"]
-    assert run(*arguments) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "Nobody has judged these answers" in printed
-    assert "without any verdict" in printed
-    assert "Kendall tau with the verdicts of" not in printed
-    summary = json.loads((folder / "again" / "summary.json").read_text())
-    assert summary["settings"]["ratings"] == "consensus"
-    assert (folder / "again" / "first_verdicts.csv").read_text().count("\n") == 25

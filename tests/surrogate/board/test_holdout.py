@@ -6,16 +6,13 @@ import pytest
 from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
-from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.board.holdout import check_holdout, choose_holdout, fit_tournament
-from surrogate.board.language import _unseen, fit_languages, splits
+from surrogate.board.holdout import check_holdout, fit_tournament
+from surrogate.board.language import fit_languages
 from surrogate.board.settings import BoardRecord
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out, system_folds
 from surrogate.learning.languages import (
     LanguageData,
     TournamentSettings,
-    language_data,
-    with_answers,
 )
 from surrogate.learning.names import find_surrogate
 
@@ -72,15 +69,6 @@ def unseen(data, surrogate, seed=7):
     return leave_systems_out([data], surrogate, Repeats(1, seed))[0].predicted[0]
 
 
-def test_two_systems_are_drawn_by_the_seed():
-    drawn = choose_holdout(SYSTEMS, seed=1)
-    assert drawn == choose_holdout(SYSTEMS, seed=1)
-    many = [choose_holdout(SYSTEMS, seed) for seed in range(100)]
-    assert all(len(set(pair)) == 2 and list(pair) == sorted(pair) for pair in many)
-    assert set().union(*many) == set(SYSTEMS)  # the seed may hold out any of them
-    assert choose_holdout(SYSTEMS[:4], seed=1) == ()
-
-
 def test_impossible_holdouts_are_refused():
     assert check_holdout(["b", "a"], ["a", "b", "c", "d", "e"]) == ("a", "b")
     with pytest.raises(UsageError, match="cannot hold out x: not judged; the judged systems are a"):
@@ -115,15 +103,6 @@ def test_held_out_systems_have_no_part_in_a_tournaments_surrogate(data):
     np.testing.assert_array_equal(one.ratings[2:], two.ratings[2:])
 
 
-def test_a_single_held_out_system_has_no_r2(data):
-    [fit] = fit_tournament([data], FOREST, SYSTEMS[:1], 0, 0)
-    assert np.isnan(fit.holdout_r2)
-
-
-def test_unseen_ratings_follow_a_good_feature(data, strength):
-    assert np.corrcoef(unseen(data, FOREST), strength)[0, 1] > 0.8
-
-
 def test_a_feature_that_only_names_the_system_teaches_nothing_about_unseen_ones(judgments):
     names = np.random.default_rng(2).permutation(len(SYSTEMS)).astype(float)
     data = data_of(judgments, features_of(names[:, None], noise=0.01))
@@ -154,35 +133,6 @@ def test_unseen_ratings_are_on_the_scale_of_all_systems(data, judgments):
         assert ratings[places].mean() == pytest.approx(data.truth[places].mean(), abs=0.15)
 
 
-def table_of(pairs, questions=8):
-    rows = [(f"q{number}", *pair, "a") for number in range(questions) for pair in pairs]
-    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
-    return table.assign(language="en", judge="judge")
-
-
-def arranged(judgments, **settings):
-    random = np.random.default_rng(0)
-    systems = sorted({*judgments["system_a"], *judgments["system_b"]})
-    X = features_of(
-        random.normal(size=(len(systems), 1)), systems, sorted(set(judgments["query_id"]))
-    )
-    return data_of(judgments, X, TournamentSettings(tournaments=3, **settings))
-
-
-def test_a_fold_whose_absence_leaves_no_battles_is_not_rated():
-    around = arranged(table_of([("hub", name) for name in "abcdefg"]))
-    [fold] = [fold for _, _, fold in system_folds([around], Repeats(1, 7)) if "hub" in fold]
-    ratings = unseen(around, find_surrogate("ridge"))
-    assert dict(zip(around.systems, np.isfinite(ratings).tolist(), strict=True)) == {
-        name: name not in fold for name in around.systems
-    }
-
-
-def test_without_a_prior_a_fold_that_the_others_need_falls_back():
-    ring = arranged(table_of([*zip("abcdefghi", "bcdefghia", strict=True)]), ridge=0.0)
-    assert np.isfinite(unseen(ring, find_surrogate("ridge"))).all()
-
-
 def record_of(holdout):
     return BoardRecord(judge="judge", holdout=holdout)
 
@@ -201,33 +151,3 @@ def test_the_final_surrogate_never_sees_the_held_out_systems(data):
         assert fit.r2.shape == (3,)
         predictions.append(surrogate.predict(probe)["rating"])
     np.testing.assert_array_equal(*predictions)
-
-
-def test_a_board_without_anything_to_learn_says_why(judgments):
-    few = judgments[
-        judgments["system_a"].isin(SYSTEMS[:2]) & judgments["system_b"].isin(SYSTEMS[:2])
-    ]
-    X = features_of(np.zeros((2, 1)), SYSTEMS[:2])
-    [fit] = fit_languages([data_of(few, X)], find_surrogate("ridge"), record_of(()))
-    assert "2 systems with judged answers" in fit.failure
-    assert np.isnan(fit.unseen.predicted).all()
-
-
-def test_tournaments_are_those_of_the_arena(data, judgments):
-    again = bootstrap_tournaments(judgments, 30, seed=7)
-    np.testing.assert_array_equal(again.coefficients, data.tournaments.coefficients)
-
-
-def test_what_learns_from_no_tournaments_is_the_same_of_few(
-    small_arena, quick_features, monkeypatch
-):
-    """Systems are left out with few tournaments drawn, which tell their level nothing."""
-    X = with_answers(quick_features, small_arena.answers)
-    data = language_data(small_arena, X, TournamentSettings(tournaments=7))
-    monkeypatch.setattr("surrogate.board.language.FEW_TOURNAMENTS", 2)
-    surrogate = find_surrogate("gaussian-process")
-    few = _unseen(data, surrogate, 1, None)
-    whole = leave_systems_out(data, surrogate, Repeats(splits(data), surrogate.seed))
-    for own, other in zip(few, whole, strict=True):
-        np.testing.assert_allclose(own.predicted, other.predicted, atol=1e-7)
-        np.testing.assert_array_equal(own.truth, other.truth)

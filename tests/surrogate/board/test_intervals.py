@@ -4,20 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import binom
 
 from arena.simulation import simulate
 from features import extract, parse_features
 from surrogate.board.ratings.intervals import (
-    NO_SURROGATE,
     UnseenRatings,
     conformal_intervals,
-    fewest_residuals,
     half_width,
 )
-from surrogate.board.summary import NO_RATINGS
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate
@@ -40,46 +35,12 @@ def test_the_half_width_is_the_finite_sample_quantile():
     assert np.isnan(half_width(np.empty(0), 0.5))
 
 
-@given(st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99]))
-def test_the_fewest_residuals_are_just_enough(level):
-    fewest = fewest_residuals(level)
-    assert np.isfinite(half_width(np.arange(float(fewest)), level))
-    assert np.isnan(half_width(np.arange(fewest - 1.0), level))
-
-
-def test_a_language_with_enough_systems_uses_its_own_residuals():
-    found = conformal_intervals([ratings("en", np.arange(1, 11)), ratings("fi", np.ones(10))])
-    assert found["en"].half_width == 10.0
-    assert (found["fi"].half_width, found["fi"].residuals, found["fi"].pooled) == (1.0, 10, False)
-    assert found["fi"].around(2.0) == (1.0, 3.0)
-
-
 def test_a_language_with_few_systems_borrows_residuals_in_units_of_its_spread():
     found = conformal_intervals(
         [ratings("en", np.arange(1, 11) / 10, spread=0.5), ratings("fi", [4.0] * 4, spread=2.0)]
     )
     assert (found["fi"].residuals, found["fi"].pooled) == (14, True)
     assert found["fi"].half_width == pytest.approx(2.0 * 2.0)  # the 14th of 0.2 … 2.0 and 4 x 2.0
-
-
-def test_where_no_interval_can_be_had_the_reason_is_said():
-    found = conformal_intervals([ratings("en", np.ones(6))])["en"]
-    assert found.half_width is None
-    assert found.reason == "6 ratings of systems unseen in training; an interval of 90% needs 9"
-    assert np.isnan(found.around(1.0)).all()
-    nothing = UnseenRatings("fi", np.array([1.0, -1.0]), np.full(2, np.nan))
-    assert conformal_intervals([nothing])["fi"].reason == NO_SURROGATE
-    assert np.isnan(NO_RATINGS.around(0.0)).all()
-
-
-def test_with_standard_errors_residuals_are_in_them_and_pooled_as_they_are():
-    errors = np.full(10, 0.5)
-    en = replace(ratings("en", np.arange(1, 11)), standard_errors=errors)
-    found = conformal_intervals([en, replace(ratings("fi", [4.0] * 4), standard_errors=errors[:4])])
-    assert (found["en"].half_width, found["en"].in_standard_errors) == (20.0, True)
-    assert found["en"].around(1.0, 0.1) == (-1.0, 3.0)
-    assert found["fi"].half_width == 20.0  # the 14th of 2, 4 … 20 and four times 8
-    assert np.isnan(found["en"].around(1.0)).all()
 
 
 def test_the_frontier_is_where_a_tenth_of_ordinary_systems_lie():
@@ -96,11 +57,6 @@ def test_the_frontier_is_where_a_tenth_of_ordinary_systems_lie():
     assert scaled.reaches_beyond(2.6, 2.0)
     assert not scaled.reaches_beyond(2.4, 2.0)
     assert not conformal_intervals([ratings("en", np.ones(4))])["en"].reaches_beyond(9.0)
-
-
-def test_systems_without_an_arena_rating_leave_no_residual():
-    item = UnseenRatings("en", np.array([0.0, np.nan, 1.0]), np.array([0.5, 1.0, np.nan]))
-    np.testing.assert_array_equal(item.residuals, [0.5])
 
 
 def held_out_residuals(data):

@@ -7,10 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.data.seeds import by_content, places_by_value
-from arena.planning.stopping import probability_of_first
-from arena.rating.battles import Battles
-from arena.rating.posterior import battle_posterior
+from arena.data.seeds import by_content
 from surrogate import build_board, validate
 from surrogate.learning.languages import TournamentSettings
 
@@ -115,33 +112,9 @@ def test_a_validation_holds_out_the_same_systems_whatever_they_are_called(
             assert getattr(other, name) == pytest.approx(getattr(scores, name), nan_ok=True)
 
 
-def test_the_probability_of_the_leader_does_not_hang_on_names(small_arena, names):
-    judgments = small_arena.judgments[small_arena.judgments["language"] == "en"]
-    posteriors = [
-        battle_posterior(Battles.from_judgments(table))
-        for table in (judgments, renamed(judgments, names, "system_a", "system_b"))
-    ]
-    (leader, share), (other, same) = map(probability_of_first, posteriors)
-    assert names[leader] == other
-    assert share == pytest.approx(same)
-
-
 def test_systems_are_ordered_by_their_answers_whatever_they_are_called(small_arena, names):
     answers = small_arena.answers
     ordered = by_content(small_arena.info.systems, answers)
     assert sorted(ordered) == sorted(small_arena.info.systems)
     shuffled = renamed(answers, names, "system").sample(frac=1, random_state=0)
     assert by_content(small_arena.info.systems, shuffled) == [names[name] for name in ordered]
-
-
-def test_systems_without_answers_or_with_the_same_ones_are_ordered_by_name():
-    rows = [("en", "1", name, text) for name, text in (("b", "x"), ("a", "x"), ("c", "y"))]
-    answers = pd.DataFrame(rows, columns=["language", "query_id", "system", "answer"])
-    ordered = by_content(["d", "c", "b", "a"], answers)
-    assert [name for name in ordered if name in "ab"] == ["a", "b"]
-    assert by_content(["b", "a"], answers.drop(columns="answer")) == ["a", "b"]
-
-
-def test_places_are_those_of_the_values_in_order():
-    assert places_by_value([3.0, 1.0, 2.0]).tolist() == [2, 0, 1]
-    assert places_by_value([1.0, 1.0, np.nan], [2.0, 1.0, 0.0]).tolist() == [1, 0, 2]

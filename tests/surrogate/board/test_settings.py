@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.rating.bradley_terry import DEFAULT_RIDGE
-from arena.rating.tournaments import DEFAULT_QUESTIONS, DEFAULT_TOURNAMENTS
 from surrogate.board.settings import (
     PRESETS,
     BoardRecord,
@@ -17,7 +15,6 @@ from surrogate.board.settings import (
     join_list,
     split_list,
 )
-from surrogate.learning.names import DEFAULT_SURROGATE
 
 NAMES = (
     st.text(alphabet=st.sampled_from("ab |,()\\:\n"), min_size=1, max_size=8)
@@ -37,28 +34,6 @@ def test_a_record_is_read_back_from_its_text(judge, metaevaluation, holdout, rid
         judge=judge, metaevaluation=tuple(metaevaluation), holdout=tuple(holdout), ridge=ridge
     )
     assert BoardRecord.parse(str(record)) == record
-
-
-def test_a_signature_reads_as_one_would_write_it():
-    record = BoardRecord(judge="gpt-4o", features=("bleu", "nli(a,b)"), version="1", examples=3)
-    assert str(record) == (
-        "judge:gpt-4o|features:bleu,nli(a,b)|surrogate:gaussian-process|rows:system|missing:nan|"
-        "tournaments:200|questions:100|ties:half|ridge:0.1|ratings:posterior|arena_ratings:judgments|holdout:none|"
-        "r2_tournaments:50|r2_trees:25|seed:0|examples:3|version:1"
-    )
-
-
-def test_defaults_are_those_of_the_parts_below():
-    settings = BoardSettings()
-    assert settings.surrogate == DEFAULT_SURROGATE
-    assert settings.tournaments == DEFAULT_TOURNAMENTS
-    assert (settings.questions, settings.ridge) == (DEFAULT_QUESTIONS, DEFAULT_RIDGE)
-
-
-def test_lists_are_read_as_users_write_them():
-    settings = BoardSettings(features=" a@10, b(c,d) ,e", holdout="none")
-    assert settings.features == ("a@10", "b(c,d)", "e")
-    assert settings.holdout == ()
 
 
 @pytest.mark.parametrize(
@@ -96,16 +71,6 @@ def test_a_preset_is_a_set_of_values_under_those_that_are_stated():
         chosen_settings(None, {"preset": "mirag"})
 
 
-def test_a_record_of_a_preset_says_its_values_and_is_read_back():
-    record = BoardRecord(
-        judge="gpt-4o",
-        **chosen_settings(None, {"preset": "mirage"}).model_dump(exclude={"judge", "holdout"}),
-    )
-    assert "|missing:zero|tournaments:200|questions:100|ties:drop|ridge:0.0|" in str(record)
-    assert "preset" not in str(record)
-    assert BoardRecord.parse(str(record)) == record
-
-
 def test_the_command_of_a_board_with_a_meta_evaluation_names_its_judge(small_board):
     summary = small_board.summary
     record = summary.settings.model_copy(
@@ -117,14 +82,3 @@ def test_the_command_of_a_board_with_a_meta_evaluation_names_its_judge(small_boa
     assert split_list(options["--holdout"]) == ("a,b", "c")
     assert "--metaevaluation" not in options
     assert options["--surrogate"] == record.surrogate
-
-
-def test_the_command_says_every_setting(small_board):
-    reproduction = small_board.summary.reproduction()
-    for name in BoardSettings.model_fields:
-        assert f" --{name.replace('_', '-')} " in reproduction.command
-    assert len(reproduction.cautions) == 1
-
-
-def test_the_default_is_the_one_there_is():
-    assert BoardSettings().surrogate == DEFAULT_SURROGATE

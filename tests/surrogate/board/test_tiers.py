@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.rating.ratings import NOT_CONNECTED, rate
+from arena.rating.ratings import rate
 from surrogate.board import tables
-from surrogate.board.details import ARENA_COLUMNS, arena_table, win_table
+from surrogate.board.details import arena_table, win_table
 
 
 def round_robin(strengths, questions=40, seed=0):
@@ -33,21 +33,6 @@ def test_systems_far_apart_are_distinguishable_and_near_ones_are_not():
     assert table.loc[["best", "good"], "rank_high"].max() == 2
     assert table.loc[["weak", "worst"], "rank_low"].min() == 3
     assert (table["note"] == "").all()
-
-
-def test_without_an_interval_there_are_no_tiers():
-    table = arena_table(rate(round_robin(STRENGTHS), rounds=0), "en")
-    assert list(table.columns) == ARENA_COLUMNS
-    assert table[["tier", "rank_low", "rank_high"]].isna().all(axis=None)
-
-
-def test_a_system_that_met_nobody_of_the_others_has_no_tier():
-    apart = round_robin({"lonely": 1.0, "other": 0.0}, questions=2).assign(query_id="z")
-    judgments = pd.concat([round_robin(STRENGTHS), apart], ignore_index=True)
-    table = arena_table(rate(judgments, rounds=60), "en").set_index("system")
-    assert table.loc[["lonely", "other"], "tier"].isna().all()
-    assert (table.loc[["lonely", "other"], "note"] == NOT_CONNECTED).all()
-    assert table.loc[list(STRENGTHS), "tier"].notna().all()
 
 
 def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(
@@ -86,16 +71,6 @@ def test_the_win_matrix_counts_every_judgment_from_both_sides():
     assert table.loc[("y", "x"), ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
     assert table.loc[("x", "z"), ["wins", "losses", "ties"]].tolist() == [0, 1, 0]
     assert ("y", "z") not in table.index
-
-
-def test_soft_verdicts_are_whole_ones_for_the_likelier_winner():
-    judgments = pd.DataFrame(
-        [("x", "y", "a", 0.7, 0.3), ("y", "x", "b", 0.1, 0.9), ("x", "y", "tie", 0.5, 0.5)],
-        columns=["system_a", "system_b", "winner", "probability_a", "probability_b"],
-    ).assign(language="en", query_id=["q", "r", "s"], soft=True)
-    table = win_table(judgments).set_index("system")
-    assert table.loc["x", ["wins", "losses", "ties"]].tolist() == [2, 0, 1]
-    assert table.loc["y", ["wins", "losses", "ties"]].tolist() == [0, 2, 1]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

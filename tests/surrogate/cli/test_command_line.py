@@ -107,8 +107,7 @@ def test_a_key_that_is_missing_is_named_by_its_option(
     command, arena_folder, run, capsys, monkeypatch, tmp_path
 ):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    options = ["--store", tmp_path / "store.sqlite"]
-    options += ["--out", tmp_path / "new.jsonl"] if command == "generate" else []
+    options = ["--out", tmp_path / "new.jsonl"] if command == "generate" else []
     assert run(command, arena_folder, "--model", "any", *options) == 2
     said = capsys.readouterr().err
     assert "OPENAI_API_KEY (to anything, for a server without keys)" in said

@@ -12,6 +12,7 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
+from surrogate.board.judge.metaevaluations import MetaEvaluation
 from surrogate.board.ratings.table import BEYOND
 
 
@@ -126,8 +127,9 @@ def test_board_says_how_good_its_judge_is(run, tiny_arena, quick_options, tmp_pa
     noted = report["metaevaluations"]
     assert [item["dataset"] for item in noted] == ["grouse", "memerag"]
     for item in noted:
-        assert f"against labels (llm:simulated-teacher): {item['text']}" in printed
-        assert f"metaevaluation:{item['text']}" in "".join(printed.split("\n"))
+        text = str(MetaEvaluation.model_validate(item))
+        assert f"against labels (llm:simulated-teacher): {text}" in printed
+        assert f"metaevaluation:{text}" in "".join(printed.split("\n"))
     lines = (tmp_path / "out" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(tiny_arena.info.systems)
     assert run("board", folder, "--out", tmp_path / "out", "--metaevaluation", tmp_path) == 2
@@ -145,7 +147,7 @@ def test_rank_says_when_the_arena_has_moved(run, tiny_folder, quick_options, tmp
 
 
 def test_features_lists_names_that_can_be_asked_for(run, capsys):
-    assert run("features", "list", "--json") == 0
+    assert run("features", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
     assert "citation_recall@10" in {row["feature"] for row in listed}
 

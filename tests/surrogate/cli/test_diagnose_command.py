@@ -52,19 +52,6 @@ def test_prints_strict_json_that_follows_the_seed_and_the_choices(arena_folder):
     assert content["lengths"][0]["missing"] == 0
 
 
-def test_how_few_verdicts_swap_neighbors_is_said_where_asked(arena_folder):
-    options = ["--influence", "--language", "sw"]
-    content = json.loads(run(arena_folder, *options, "--json").stdout, parse_constant=pytest.fail)
-    rows = content["influence"]
-    assert len(rows) == 11
-    assert {row["language"] for row in rows} == {"sw"}
-    assert all(row["fewest"] is None or 0 < row["share"] <= 0.5 for row in rows)
-    assert [row["next_system"] for row in rows[:-1]] == [row["system"] for row in rows[1:]]
-    printed = run(arena_folder, *options).stdout
-    assert "Fewest verdicts found without which two neighbors swap" in printed
-    assert "Fewest verdicts" not in run(arena_folder, "--language", "sw").stdout
-
-
 def test_a_bare_file_is_enough(battles):
     printed = run(battles, "--judge", "judge3").stdout
     assert "und, judge3: 1 judgment of 2 systems on 1 question" in printed

@@ -24,14 +24,6 @@ def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_pa
     assert list((tmp_path / "new" / "f.parquet.cache").glob("answers/*.parquet"))
 
 
-def test_the_long_form_and_options_first_do_the_same(run, arena_folder, tmp_path):
-    options = ["--features", "answer_length", "--jobs", 1]
-    first, second = tmp_path / "1.csv", tmp_path / "2.csv"
-    assert run("features", "measure", arena_folder, "--out", first, *options) == 0
-    assert run("features", "--out", second, *options, arena_folder) == 0
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_json_counts_what_is_missing(run, arena_folder, small_arena, tmp_path, capsys):
     out = tmp_path / "f.jsonl.gz"
     features = "target_language,target_language(part=reason),rouge_l"
@@ -48,7 +40,7 @@ def test_answers_of_others_and_a_cache_elsewhere(run, arena_folder, small_arena,
     new = small_arena.answers[small_arena.answers["system"] == small_arena.info.systems[0]]
     answers, out, cache = tmp_path / "new.jsonl", tmp_path / "f.parquet", tmp_path / "kept"
     write_rows(new.assign(system="new"), answers)
-    options = ["--answers", answers, "--cache", cache, "--backend", "threads"]
+    options = ["--answers", answers, "--cache", cache, "--jobs", 1]
     assert run("features", arena_folder, "--out", out, *options) == 0
     assert set(pd.read_parquet(out)["system"]) == {"new"}
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".cache"] == []
@@ -59,8 +51,6 @@ def test_answers_of_others_and_a_cache_elsewhere(run, arena_folder, small_arena,
     ("options", "message"),
     [
         (["--features", "bleau"], "did you mean 'bleu'"),
-        (["--backend", "dusk"], "unknown backend 'dusk'"),
-        (["--scheduler", "tcp://127.0.0.1:1"], "of use to the backends dask and ray only"),
         (["--features", "reranker_score(model=no/such-model)"], "--download"),
         (["--features", "similarity_question(model=no/such)", "--device", "abacus"], "--download"),
     ],
@@ -78,7 +68,7 @@ def test_a_table_of_no_known_format_is_refused_first(run, arena_folder, tmp_path
 
 
 def test_the_list_says_what_each_needs_and_whether_it_is_there(run, capsys):
-    assert run("features", "list", "--json") == 0
+    assert run("features", "--json") == 0
     listed = {row["feature"]: row for row in json.loads(capsys.readouterr().out)}
     assert set(listed) == {str(feature) for feature in FEATURES.values()}
     assert all(row["summary"] and row["source"] and row["needs"] for row in listed.values())

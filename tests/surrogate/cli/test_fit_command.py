@@ -2,9 +2,12 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
+
+from arena.data.folder import write_arena
 
 KEYS = {"ratings", "tie_parameter", "position_effect", "controls", "diagnostics", "signature"}
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
@@ -70,3 +73,16 @@ def test_control_of_style_needs_answers(run, small_arena, tmp_path, capsys):
     assert run("fit", path, "--language", "en", "--control", "length") == 2
     assert "--control needs the answers: give an arena folder" in capsys.readouterr().err
     assert run("fit", tmp_path / "nothing.csv") == 2
+
+
+def test_fit_rates_what_systems_are_made_of(run, small_arena, tmp_path, capsys):
+    names = list(small_arena.info.systems)
+    parts = pd.DataFrame({"system": names, "model": [name[:5] for name in names]})
+    parts["kind"] = ["one", "two"] * (len(names) // 2) + ["one"] * (len(names) % 2)
+    write_arena(replace(small_arena, attributes=parts), tmp_path / "arena")
+    assert run("fit", tmp_path / "arena", "--factors", "kind", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["value"] for row in found["effects"]} == {"one", "two"}
+    assert "all" in found["tau_unseen"]
+    assert run("fit", tmp_path / "arena", "--factors", "color") == 2
+    assert "there is model, kind" in capsys.readouterr().err

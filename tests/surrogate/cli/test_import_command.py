@@ -41,6 +41,13 @@ def test_an_arena_is_written_and_counted(run, table, tmp_path, capsys):
     assert run("fit", out, "--json") == 0
 
 
+def test_systems_are_kept_apart_by_repeating_the_option_too(run, table, tmp_path):
+    out = tmp_path / "arena"
+    options = ["--language", "en", "--judge", "me", "--apart", "m3", "--apart", "m2"]
+    assert run("import", "csv", table, "--out", out, *options) == 0
+    assert set(pd.read_json(out / APART_FILE, lines=True)["system"]) == {"m2", "m3"}
+
+
 def test_what_was_read_and_left_out_is_printed(run, table, tmp_path, capsys):
     table.write_text(TABLE + "Why?,m1,So,\n")
     assert run("import", "csv", table, "--out", tmp_path / "arena") == 0

@@ -36,7 +36,7 @@ def test_prints_a_table(arena_folder):
 
 
 def test_prints_strict_json_of_every_language_and_design(arena_folder):
-    designs = "questions,adaptive"
+    designs = "questions,pairs"
     options = ["--shares", "0.3,1", "--repeats", 1, "--design", designs, "--json"]
     result = run(arena_folder, *options)
     printed = json.loads(result.output, parse_constant=pytest.fail)
@@ -59,10 +59,10 @@ def test_ranks_as_the_preset_does(arena_folder):
     [
         (["--language", "xx"], "no judgments in 'xx' here; there is "),
         (["--judge", "nobody"], "no judge 'nobody' here; the judges are simulated-teacher"),
-        (["--design", "best"], "unknown design 'best'; use some of questions, pairs, completed, "),
-        (["--shares", "0.5,2"], "share 2 is out of range; use above 0 and at most 1"),
+        (["--design", "best"], "unknown design 'best'; use one of questions, pairs"),
+        (["--shares", "0.5,2"], "must be above 0 and at most 1"),
         (["--shares", "half"], "shares 'half' are no numbers; write such as 0.1,0.5,1"),
-        (["--shares", ""], "shares and designs must hold at least one each"),
+        (["--shares", ""], "must be above 0 and at most 1"),
     ],
 )
 def test_what_cannot_be_met_is_said(arena_folder, options, message):

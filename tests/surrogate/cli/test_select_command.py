@@ -1,4 +1,4 @@
-"""``select``, ``statistics`` and ``import miracl`` as a user runs them."""
+"""``select``, what ``check`` counts, and ``import miracl`` as a user runs them."""
 
 import json
 from pathlib import Path
@@ -33,17 +33,16 @@ def miracl(tmp_path):
     texts += ["Where is Oslo, Oslo, Oslo?", "Where is Oslo?", "Oslo", "Where is Oslo, where?"]
     lines = [{"docid": f"p{n}", "title": "", "text": text} for n, text in enumerate(texts)]
     (tmp_path / "docs.en.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    named = (
-        ("--queries", "topics.en.tsv"),
-        ("--qrels", "qrels.en.tsv"),
-        ("--corpus", "docs.en.jsonl"),
-    )
-    return [part for option, name in named for part in (option, tmp_path / name)]
+    named = (("--qrels", "qrels.en.tsv"), ("--corpus", "docs.en.jsonl"))
+    files = [part for option, name in named for part in (option, tmp_path / name)]
+    return [tmp_path / "topics.en.tsv", *files]
 
 
 def test_an_evaluation_set_of_miracl_has_hard_questions(run, miracl, tmp_path, capsys):
-    out = tmp_path / "arena"
-    assert run("import", "miracl", *miracl, "--out", out, "--json") == 0
+    whole, out = tmp_path / "whole", tmp_path / "arena"
+    assert run("import", "miracl", *miracl, "--out", whole) == 0
+    capsys.readouterr()
+    assert run("select", whole, "--only-hard", "--out", out, "--json") == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["counts"]["questions"] == 4
     assert printed["questions_left_out"] == [
@@ -53,24 +52,26 @@ def test_an_evaluation_set_of_miracl_has_hard_questions(run, miracl, tmp_path, c
     assert [item["relevance"] for item in arena.queries["passages"][0]] == [1, 0]
     assert run("generate", out, "--model", "m", "--dry-run", "--json") == 0
     assert json.loads(capsys.readouterr().out)["questions"] == 4
-    options = ["--keep-easy", "--sample", 3, "--replace"]
-    assert run("import", "miracl", *miracl, "--out", out, *options) == 0
+    assert run("select", whole, "--out", out, "--questions", 3, "--replace") == 0
     assert "questions not drawn" in capsys.readouterr().out
     assert len(read_arena_to_answer(out).queries) == 3
+    assert run("select", whole, "--out", out, "--only-hard", "--at-least", 5, "--replace") == 0
+    assert len(read_arena_to_answer(out).queries) == 5
 
 
 def test_bm25_shows_the_best_of_the_corpus_and_one_that_is_relevant(run, miracl, tmp_path, capsys):
     pytest.importorskip("bm25s")
     out = tmp_path / "arena"
-    options = ["--context", "bm25", "--passages", 2, "--out", out]
-    assert run("import", "miracl", *miracl, *options) == 0
+    assert run("import", "miracl", *miracl, "--out", tmp_path / "whole") == 0
+    options = ["--corpus", tmp_path / "docs.en.jsonl", "--out", out]
+    assert run("select", tmp_path / "whole", "--bm25", 2, *options) == 0
     assert "in 1 question the last passage made room" in capsys.readouterr().out
     oslo = read_arena_to_answer(out).queries["passages"][0]
     assert len(oslo) == 2
     assert oslo[1]["passage_id"] == "p0"
     assert oslo[0]["relevance"] is None
-    assert run("import", "miracl", *miracl[:4], *options, "--replace") == 2
-    assert "--context bm25 selects from a corpus" in capsys.readouterr().err
+    assert run("select", tmp_path / "whole", *options, "--replace") == 2
+    assert "--corpus is what --bm25 selects from" in capsys.readouterr().err
 
 
 def test_an_arena_is_cut_to_a_set_to_annotate(run, tiny_arena, tmp_path, capsys):
@@ -84,13 +85,11 @@ def test_an_arena_is_cut_to_a_set_to_annotate(run, tiny_arena, tmp_path, capsys)
     assert cut.answers["system"].is_unique
     before = dict(zip(tiny_arena.queries["query_id"], tiny_arena.queries["passages"], strict=True))
     pytest.importorskip("bm25s")
-    options = ["--context", "bm25", "--passages", 1, "--replace"]
+    options = ["--bm25", 1, "--replace"]
     assert run("select", tmp_path / "arena", "--out", out, *options) == 0
     for row in read_arena(out).queries.itertuples():
         assert len(row.passages) == 1
         assert row.passages[0] in before[row.query_id]
-    assert run("select", tmp_path / "arena", "--out", out, "--context", "best", "--replace") == 2
-    assert "--context is 'best'; use bm25" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -123,13 +122,13 @@ def test_a_part_of_an_arena_is_one_like_any_other(
 
 def test_statistics_of_an_arena(run, tiny_arena, tmp_path, capsys):
     write_arena(tiny_arena, tmp_path / "arena")
-    assert run("statistics", tmp_path / "arena", "--json") == 0
+    assert run("check", tmp_path / "arena", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["unit"] == "words"
     (english,) = found["languages"]
     assert english["questions"] == len(tiny_arena.queries)
     assert english["judgments"] == len(tiny_arena.judgments)
-    assert run("statistics", tmp_path / "arena", "--systems", tiny_arena.info.systems[0]) == 0
+    assert run("check", tmp_path / "arena", "--systems", tiny_arena.info.systems[0]) == 0
     assert "lengths in words" in capsys.readouterr().out
 
 
@@ -139,7 +138,7 @@ def test_statistics_count_tokens(run, tiny_arena, tmp_path, capsys):
     letters.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
     letters.save(str(tmp_path / "tokenizer.json"))
     write_arena(tiny_arena, tmp_path / "arena")
-    asked = ["statistics", tmp_path / "arena", "--tokenizer", tmp_path / "tokenizer.json"]
+    asked = ["check", tmp_path / "arena", "--tokenizer", tmp_path / "tokenizer.json"]
     assert run(*asked, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["unit"].startswith("tokens of tokenizer:")
@@ -152,7 +151,7 @@ def test_table_1_of_memerag_by_two_commands(run, tmp_path, capsys):
     out = tmp_path / "arena"
     assert run("import", "memerag", MEMERAG, "--out", out) == 0
     capsys.readouterr()
-    assert run("statistics", out, "--json") == 0
+    assert run("check", out, "--json") == 0
     rows = json.loads(capsys.readouterr().out)["languages"]
     found = {
         row["language"]: (

@@ -69,7 +69,7 @@ def test_every_command_tests_where_it_writes_before_its_work(
 
 
 def test_the_commands_that_write_are_known():
-    assert len(WRITING) >= 25
+    assert len(WRITING) >= 15
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 
 from arena import UsageError
 from surrogate.diff.diff import diff_boards
-from surrogate.diff.languages import interval_width
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +52,7 @@ def test_a_board_does_not_differ_from_itself(old):
     assert (diff.changes["rating_change"] == 0).all()
     assert (diff.changes["rank_change"] == 0).all()
     assert diff.settings.empty
+    assert repr(diff) == f"<BoardDiff: {len(old.systems)} within noise>"
     assert set(diff.changes["language"]) == {"overall", "en", "sw"}
     assert any("the same questions" in note for note in diff.notes)
 
@@ -71,20 +71,6 @@ def test_what_moved_far_is_told_from_what_did_not(old, best):
     assert set(diff.changes[diff.changes["kind"] == "board"]["verdict"]) == {"within noise"}
 
 
-def test_a_small_step_is_within_noise(old, best):
-    new = change(old, "arena", shifted(best, -0.05))
-    assert row_of(diff_boards(old, new), "en", "arena", best)["verdict"] == "within noise"
-
-
-def test_ratings_of_the_board_are_held_against_their_intervals(old, best):
-    new = change(old, "ratings", shifted(best, -20.0))
-    assert row_of(diff_boards(old, new), "sw", "board", best)["verdict"] == "moved"
-    new = change(new, "ratings", lambda table: table.assign(low=np.nan, high=np.nan))
-    found = row_of(diff_boards(old, new), "sw", "board", best)
-    assert found["verdict"] == "not comparable"
-    assert found["reason"] == "a board holds no interval of this rating"
-
-
 def test_an_interval_without_an_upper_bound_is_not_tested(old, best):
     def unbounded(table):
         return table.assign(high=np.where(table["system"] == best, np.inf, table["high"]))
@@ -96,13 +82,6 @@ def test_an_interval_without_an_upper_bound_is_not_tested(old, best):
     found = row_of(diff_boards(old, new), "sw", "board", best)
     assert found["verdict"] == "not comparable"
     assert found["reason"] == "a board holds no interval of this rating"
-
-
-def test_the_error_of_a_board_s_rating_is_read_off_its_90_percent_interval(old, best):
-    found = row_of(diff_boards(old, old), "sw", "board", best)
-    rows = old.ratings.set_index(["language", "system"]).loc[("sw", best)]
-    width = (rows["high"] - rows["low"]) / 2 / 1.6448536
-    assert found["standard_error"] == pytest.approx(np.sqrt(2) * width)
 
 
 def test_new_and_gone_systems_and_what_is_relative_to_the_rest(old, best):
@@ -149,28 +128,6 @@ def test_what_is_not_comparable_is_not_compared(old, setting, value, kinds, reas
     assert row["field"] == setting
 
 
-def test_ratings_by_tournaments_have_errors_of_as_many_rounds_and_their_prior(old):
-    boards = [with_settings(old, arena_ratings="tournaments", tournaments=n) for n in (20, 1000)]
-    errors = [
-        row_of(diff_boards(board, board), "en", "arena", old.systems[0])["standard_error"]
-        for board in boards
-    ]
-    assert errors[0] / errors[1] == pytest.approx(interval_width(1000) / interval_width(20))
-    ridged = with_settings(boards[1], ridge=0.5)
-    assert "the prior" in diff_boards(boards[1], ridged).notes[1]
-
-
-def test_ratings_that_only_the_prior_bounds_are_not_compared(old, best):
-    def note(table):
-        return table.assign(note=np.where(table["system"] == best, "wins every battle", ""))
-
-    new = change(old, "arena", note)
-    found = row_of(diff_boards(old, new), "en", "arena", best)
-    assert (found["verdict"], found["reason"]) == ("not comparable", "wins every battle")
-    overall = row_of(diff_boards(old, new), "overall", "arena", best)
-    assert overall["reason"] == "it is not comparable in every language: en, sw"
-
-
 def test_languages_on_one_board_only_are_noted(old):
     new = old
     for name in ("arena", "ratings"):
@@ -204,15 +161,3 @@ def test_the_command_prints_tables_json_and_csv(run, old, best, tmp_path, capsys
     assert run("diff", old, new, "--csv", "--json") == 2
     assert run("diff", old, new, "--language", "e") == 2
     assert "did you mean 'en'?" in capsys.readouterr().err
-
-
-def test_names_that_a_spreadsheet_would_run_are_guarded_in_csv(old, best):
-    evil = '=HYPERLINK("x","<b>")'
-    new = old
-    for name in ("arena", "ratings", "overall"):
-        new = change(new, name, lambda table: table.replace({"system": {best: evil}}))
-    diff = diff_boards(old, new)
-    assert row_of(diff, "en", "arena", evil)["verdict"] == "new"
-    cells = {row["system"] for row in csv.DictReader(io.StringIO(diff.as_csv()))}
-    assert f"'{evil}" in cells
-    assert evil not in cells

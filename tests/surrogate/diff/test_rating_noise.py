@@ -12,7 +12,6 @@ from surrogate.diff.languages import (
     bootstrap_errors,
     difference_errors,
     interval_width,
-    normal_errors,
     p_values,
 )
 
@@ -55,28 +54,6 @@ def test_the_level_is_kept_and_shared_questions_make_it_lower(tournaments, share
     (old, old_errors), (new, new_errors) = sides
     rejected = (p_values(new - old, *difference_errors(old_errors, new_errors)) < 0.05).mean()
     assert rejected < (0.06 if shared == 0 else 0.005)
-
-
-def test_what_has_no_error_has_no_p_value_and_no_change_is_none():
-    tested = p_values(
-        np.array([1.0, 1.0, 0.0]), np.array([0.0, np.nan, np.nan]), np.full(3, np.inf)
-    )
-    np.testing.assert_array_equal(tested, [np.nan, np.nan, 1.0])
-
-
-def test_conformal_intervals_of_any_level_give_the_same_error():
-    widths = [norm.ppf((1 + level) / 2) for level in (0.8, 0.9, 0.95)]
-    errors = [
-        normal_errors(np.array([-width]), np.array([width]), level).standard[0]
-        for width, level in zip(widths, (0.8, 0.9, 0.95), strict=True)
-    ]
-    np.testing.assert_allclose(errors, 1.0)
-
-
-def test_holm_by_hand():
-    np.testing.assert_allclose(
-        holm_adjusted(np.array([0.01, 0.04, np.nan, 0.03])), [0.03, 0.06, np.nan, 0.06]
-    )
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))

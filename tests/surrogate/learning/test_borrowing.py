@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from arena.rating.posterior import RatingPosterior
 from surrogate import build_board
 from surrogate.board.board import Board
 from surrogate.board.ratings.table import BORROWED as FEW
@@ -16,7 +17,7 @@ from surrogate.learning.gaussian_process.borrowing import (
 )
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.languages import TournamentSettings, language_data
-from surrogate.learning.posterior.observations import Observation, Posterior
+from surrogate.learning.posterior.observations import Observation
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.posterior.replication import NOTHING_EXPECTED
 from surrogate.learning.surrogate import KEYS
@@ -123,7 +124,9 @@ def test_verdicts_on_two_systems_do_not_say_where_these_lie():
     seen = with_unjudged(pair, ("a", "b", "c"))
     assert seen.systems == ("b", "a", "c")
     assert seen.noise[2, 2] > 1e3
-    found = about_all(Posterior(seen.systems, np.array([1.5, 0.5, -1]), np.eye(3), np.ones(3)), 2)
+    found = about_all(
+        RatingPosterior(seen.systems, np.array([1.5, 0.5, -1]), np.eye(3), np.ones(3)), 2
+    )
     np.testing.assert_allclose(found.ratings, np.array([1.5, 0.5, -1]) - 1 / 3)
     np.testing.assert_allclose(found.covariance.sum(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(found.shares, [0.5, 0.5, 0])

@@ -71,7 +71,7 @@ def test_it_is_that_of_the_arenas_posterior():
 
     def by_arena(variance):
         prior = arena_posterior.RatingPrior.flat(5, 1 / variance + WEAK)
-        mode = arena_posterior._mode(battles, prior, 1.0)
+        mode = battles.mode(prior)
         precision = battles.information(mode) + np.eye(5) * (1 / variance + WEAK)
         log_prior = arena_posterior._log_prior(prior, mode, precision)
         # Here the weak prior is part of what is observed, and the level is not.

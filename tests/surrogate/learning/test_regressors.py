@@ -1,19 +1,28 @@
 """The table of regressors: all take missing values and weights, and follow their seed."""
 
+import re
 import sys
 import warnings
 
 import numpy as np
 import pytest
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    StackingRegressor,
+)
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
 from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVR
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
-from arena.data.errors import MissingDependencyError
-from surrogate.learning.names import PLAIN_TABLE_3_SURROGATES, TABLE_3_SURROGATES
+from arena.data.errors import MissingDependencyError, UsageError
+from surrogate.learning.names import as_surrogate, find_surrogate
+from surrogate.learning.regression.estimators import check_packages, read, written
 from surrogate.learning.regression.regressors import (
     REGRESSORS,
     RIDGE,
@@ -24,6 +33,8 @@ from surrogate.learning.regression.regressors import (
 )
 from surrogate.learning.surrogate import FEW_TREES, TREES
 from surrogate.learning.training import TrainingRows
+
+EXTRA_TREES = "sklearn.ensemble.ExtraTreesRegressor"
 
 
 @pytest.fixture(autouse=True)
@@ -47,30 +58,64 @@ def fitted(name, known, state=0, trees=TREES):
     return fit_regressor(name, known, state, trees)
 
 
-def test_the_table_holds_those_of_the_paper():
-    assert {*TABLE_3_SURROGATES, *PLAIN_TABLE_3_SURROGATES} <= set(REGRESSORS)
-
-
-@pytest.mark.parametrize(
-    ("name", "plain"),
-    [
-        ("plain-linear", LinearRegression()),
-        ("plain-svr", SVR()),
-        ("plain-mlp", MLPRegressor(random_state=3)),
-    ],
-)
-def test_the_plain_ones_are_those_of_scikit_learn(name, plain):
+@pytest.mark.parametrize("plain", [LinearRegression(), SVR(), MLPRegressor(random_state=3)])
+def test_regressors_named_by_their_path_are_those_of_scikit_learn(plain):
     known = rows()
-    filled = np.nan_to_num(known.features)
+    medians = np.nanmedian(known.features, axis=0)
+    filled = np.where(np.isnan(known.features), medians, known.features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         weighted = has_fit_parameter(plain, "sample_weight")  # all from scikit-learn 1.7 on
         plain.fit(filled, known.targets, **({"sample_weight": known.weights} if weighted else {}))
-    found = fitted(name, known, state=3)
+    found = fitted(f"{type(plain).__module__}.{type(plain).__name__}", known, state=3)
     np.testing.assert_allclose(found.predict(known.features), plain.predict(filled), atol=1e-12)
     assert not is_linear(found)
     assert contributions(found, known.features) is None
     assert np.isnan(shares(found, 4)).all()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GradientBoostingRegressor(max_depth=2),
+        HistGradientBoostingRegressor(min_samples_leaf=3),
+        make_pipeline(StandardScaler(), RidgeCV(alphas=(0.1, 1.0))),
+        StackingRegressor([("ridge", Ridge()), ("svr", SVR(C=3.0))], Ridge(alpha=0.5)),
+    ],
+    ids=lambda item: type(item).__name__,
+)
+def test_any_regressor_is_named_by_a_text_that_makes_it_again(estimator):
+    name = written(estimator)
+    assert written(read(name)) == name
+    check_packages(name)
+    known = rows()
+    found = fitted(name, known, state=3)
+    assert np.corrcoef(found.predict(known.features), known.targets)[0, 1] > 0.8
+    assert as_surrogate(estimator).name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("os.system", "os.system is no estimator"),
+        ("sklearn.linear_model.Nothing", "there is no sklearn.linear_model.Nothing"),
+        ("sklearn.preprocessing.StandardScaler", "is no regressor"),
+        ("sklearn.linear_model.Ridge(slope=1)", "unexpected keyword argument 'slope'"),
+        ("sklearn.pipeline.Pipeline(steps=[], memory='x')", "other than memory"),
+        ("sklearn.linear_model.Ridge(alpha=print(1))", "does not name an estimator"),
+        ("a.b c", "does not name an estimator"),
+    ],
+)
+def test_a_text_that_names_no_regressor_is_refused(name, said):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        find_surrogate(name)
+
+
+def test_a_file_names_estimators_of_known_packages_only():
+    with pytest.raises(UsageError, match=r"own.Regressor is of no package among sklearn"):
+        check_packages("sklearn.pipeline.Pipeline(steps=[('a', own.Regressor(b=1))])")
+    with pytest.raises(UsageError, match="a surrogate cannot be named by"):
+        as_surrogate(make_pipeline(FunctionTransformer(np.median), Ridge()))
 
 
 @pytest.mark.parametrize("trees", [FEW_TREES, TREES])
@@ -145,7 +190,7 @@ def test_a_row_that_stands_three_times_counts_as_once_with_three_times_its_weigh
     np.testing.assert_allclose(once.predict(known.features), alone.predict(prepared))
 
 
-@pytest.mark.parametrize("name", ["random-forest", "extra-trees", "linear", "ridge"])
+@pytest.mark.parametrize("name", ["random-forest", "linear", "ridge", EXTRA_TREES])
 def test_base_and_contributions_add_up_to_the_prediction(name):
     known = rows()
     estimator = fitted(name, known)

@@ -8,7 +8,7 @@ import pytest
 from memerag_samples import answered, labeled, lines_of
 
 from arena.llm import Budget, Llm, LlmSettings, open_store
-from surrogate.metaevaluation.memerag.reading import read_memerag
+from surrogate.metaevaluation.memerag.sentences import read_memerag
 
 MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
 
@@ -54,6 +54,14 @@ def small_folder(tmp_path):
 @pytest.fixture
 def small_sentences(small_folder):
     return read_memerag(small_folder)
+
+
+@pytest.fixture
+def quick(tmp_path):
+    """Settings that make a command short."""
+    path = tmp_path / "quick.toml"
+    path.write_text("replicates = 20\npermutations = 50\nconcurrency = 1\n")
+    return path
 
 
 @pytest.fixture

@@ -38,8 +38,8 @@ def verdict_table(rows, judge="j", prompt="p", language="en"):
             "language": language,
             "query_id": [f"q{number}" for number in range(len(rows))],
             "sentence_id": 0,
-            "factuality": [human for human, _ in rows],
-            "fine_grained_factuality": None,
+            "truth": [human for human, _ in rows],
+            "fine": None,
             "value": pd.Series([said for _, said in rows], dtype=object),
             "failure": pd.Series(
                 [None if said else "unparsable" for _, said in rows], dtype=object

@@ -3,13 +3,17 @@
 import json
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from surrogate.cli.studies.metaeval import metaeval
 
+APP = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+APP.command()(metaeval)
+
 
 def run(*arguments):
-    done = CliRunner().invoke(metaeval, [str(argument) for argument in arguments])
+    done = CliRunner().invoke(APP, [str(argument) for argument in arguments])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done

@@ -2,25 +2,20 @@
 
 from itertools import product
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError
-from arena.statistics.agreement import agreement_report
-from surrogate.metaevaluation.annotation import (
+from surrogate.metaevaluation.memerag.sentences import CHALLENGING, COARSE_OF_FINE
+from surrogate.metaevaluation.memerag.sheets import (
     QUESTIONS,
-    Annotation,
     annotate,
-    annotation_of,
     annotation_sheet,
     next_question,
-    ratings_of_sheets,
     read_sheet,
     write_sheet,
 )
-from surrogate.metaevaluation.memerag.reading import CHALLENGING, COARSE_OF_FINE
 
 YES, NO = "Supported", "Not Supported"
 
@@ -40,37 +35,22 @@ def test_every_label_is_reached_by_one_path_of_the_chart():
         annotate(dict(zip(QUESTIONS, answers, strict=True)))
         for answers in product((True, False), repeat=len(QUESTIONS))
     }
-    wanted = {Annotation(coarse, fine) for fine, coarse in COARSE_OF_FINE.items()}
-    assert reached == wanted | {Annotation(CHALLENGING, None)}
-    for label in (*COARSE_OF_FINE, CHALLENGING):
-        assert annotate(path_to(label)) == annotation_of(label)
-
-
-def test_questions_follow_the_answers():
-    assert next_question({}).name == "can_be_determined"
-    assert next_question({"can_be_determined": True}).name == "all_supported"
-    assert next_question({"can_be_determined": False}) is None
-    assert next_question({"can_be_determined": True, "all_supported": False}).name == (
-        "is_contradicted"
-    )
+    assert reached == {(coarse, fine) for fine, coarse in COARSE_OF_FINE.items()} | {
+        (CHALLENGING, None)
+    }
+    for fine, coarse in COARSE_OF_FINE.items():
+        assert annotate(path_to(fine)) == (coarse, fine)
 
 
 @given(st.dictionaries(st.sampled_from(list(QUESTIONS)), st.booleans()))
 def test_answers_lead_to_a_question_or_a_label(answers):
     question = next_question(answers)
     if question is None:
-        assert annotate(answers).factuality in (YES, NO, CHALLENGING)
+        assert annotate(answers)[0] in (YES, NO, CHALLENGING)
     else:
         assert question.name not in answers
         with pytest.raises(UsageError, match=f"{question.name} is not answered"):
             annotate(answers)
-
-
-def test_unknown_questions_and_labels_are_refused():
-    with pytest.raises(UsageError, match="there is no question 'is_true'"):
-        annotate({"is_true": True})
-    with pytest.raises(UsageError, match="'Supported' is no fine-grained label"):
-        annotation_of(YES)
 
 
 def filled(sentences, labels, relevance="Directly answers the question"):
@@ -96,31 +76,6 @@ def test_sheets_go_out_without_labels_and_come_back_with_them(small_sentences, t
     assert found["query_id"].tolist() == small_sentences["query_id"].tolist()
 
 
-def test_agreement_of_what_came_back(small_sentences, tmp_path):
-    by_anna = ["Contradiction", "Other", "Direct paraphrase", "Other", "Other", "Other"]
-    by_ben = ["Nuance shift", "Other", "Direct paraphrase", None, "Other mistake", "Other"]
-    for name, labels in (("anna", by_anna), ("ben", by_ben)):
-        write_sheet(filled(small_sentences, labels), tmp_path / f"{name}.csv.gz")
-    sheets = [read_sheet(tmp_path / f"{name}.csv.gz") for name in ("anna", "ben")]
-    ratings = ratings_of_sheets(sheets)
-    assert (ratings.items, ratings.raters, ratings.items_with_pairs) == (6, 2, 5)
-    found = agreement_report(ratings).coefficients["percent_agreement"].value
-    assert found == pytest.approx(4 / 5)
-    fine = ratings_of_sheets(sheets, "fine_grained_factuality")
-    assert agreement_report(fine).coefficients["percent_agreement"].value == pytest.approx(3 / 5)
-    with pytest.raises(UsageError, match="unknown field 'comments'"):
-        ratings_of_sheets(sheets, "comments")
-    with pytest.raises(UsageError, match="there are no sheets"):
-        ratings_of_sheets([])
-
-
-def test_annotators_need_not_have_the_same_sentences(small_sentences, tmp_path):
-    for name, part in (("anna", small_sentences.head(4)), ("ben", small_sentences.tail(4))):
-        write_sheet(filled(part, ["Other"] * 4), tmp_path / f"{name}.csv")
-    ratings = ratings_of_sheets([read_sheet(tmp_path / f"{name}.csv") for name in ("anna", "ben")])
-    assert (ratings.items, ratings.items_with_pairs) == (6, 2)
-
-
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
@@ -136,19 +91,3 @@ def test_unusable_sheets_are_refused(small_sentences, tmp_path, column, value, m
     write_sheet(sheet, tmp_path / "anna.csv")
     with pytest.raises(DataError, match=message):
         read_sheet(tmp_path / "anna.csv")
-
-
-def test_sheets_that_lack_columns_or_repeat_sentences(small_sentences, tmp_path):
-    sheet = filled(small_sentences.head(1), [None])
-    write_sheet(sheet.drop(columns="relevance"), tmp_path / "a.csv")
-    with pytest.raises(DataError, match="relevance = None: this column is missing"):
-        read_sheet(tmp_path / "a.csv")
-    write_sheet(pd.concat([sheet, sheet]), tmp_path / "b.csv")
-    with pytest.raises(DataError, match="stands on line 2 already"):
-        read_sheet(tmp_path / "b.csv")
-    with pytest.raises(UsageError, match="a sheet is a CSV file"):
-        write_sheet(sheet, tmp_path / "a.jsonl")
-    with pytest.raises(UsageError, match="there is no folder"):
-        write_sheet(sheet, tmp_path / "nowhere" / "a.csv")
-    with pytest.raises(UsageError, match="lack the columns passages"):
-        annotation_sheet(small_sentences.drop(columns="passages"))

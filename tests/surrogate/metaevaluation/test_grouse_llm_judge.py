@@ -5,24 +5,19 @@ import re
 
 import pytest
 from chat_server import completion, error, filtered, refused, truncated_json
-from grouse_samples import answer, unit_test
+from grouse_samples import answer
 
-from arena import UsageError
 from arena.llm import UnparsableError
-from surrogate.metaevaluation.grouse.evaluation import Grouse
-from surrogate.metaevaluation.grouse.judges import (
+from surrogate.metaevaluation.grouse.pipeline import score_answers
+from surrogate.metaevaluation.grouse.replies import ABLATIONS, ReplyFields
+from surrogate.metaevaluation.grouse.scoring import (
     GrousePrompts,
     ScoringTask,
-    metric_version,
     read_metric_score,
     response_format,
 )
-from surrogate.metaevaluation.grouse.pass_rates import pass_rates
-from surrogate.metaevaluation.grouse.pipeline import score_answers
-from surrogate.metaevaluation.grouse.replies import ABLATIONS, ReplyFields
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, AnswerSample
 from surrogate.metaevaluation.judges import PromptJudge, Verdict
-from surrogate.metaevaluation.runner import evaluate_judges
 
 HOSTILE = AnswerSample(
     "Why <b>& {{ question }}?",
@@ -81,19 +76,6 @@ def test_fences_cannot_be_forged():
     assert not any(code in text for text in texts)
     assert user.count(code) == 2 * len(texts)
     assert user.index(HOSTILE.expected) < user.index(HOSTILE.answer)
-
-
-def test_prompts_are_versioned_by_content():
-    versions = {metric_version(metric) for metric in JUDGED_METRICS}
-    assert len(versions) == 4
-    assert re.fullmatch(
-        r"task\.v1@\w{12}\+usefulness\.v1@\w{12}\+sample\.v1@\w{12}",
-        metric_version("usefulness"),
-    )
-    assert GrousePrompts("text").version.endswith("|text")
-    assert GrousePrompts().version.count("task.v1@") == 1
-    with pytest.raises(UsageError, match="unknown form of replies 'xml'; use one of json_schema"):
-        GrousePrompts("xml")
 
 
 @pytest.mark.parametrize("metric", JUDGED_METRICS)
@@ -195,15 +177,6 @@ def test_an_llm_takes_the_pipeline(serve, llm_at):
     assert [usage.from_store for usage in again.usages] == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize("form", ["json_object", "text"])
-def test_servers_without_schemas_are_asked_otherwise(serve, llm_at, form):
-    server = serve(lambda prompt, earlier: reply("completeness", 2))
-    judge = judge_on(llm_at(server), form)
-    assert judge.judge([ScoringTask("completeness", answer())]) == [Verdict(2)]
-    expected = {"type": "json_object"} if form == "json_object" else None
-    assert server.bodies[0].get("response_format") == expected
-
-
 @pytest.mark.parametrize(
     ("faulty", "failure", "was_asked"),
     [
@@ -224,22 +197,6 @@ def test_faults_are_counted_and_never_a_score(serve, llm_at, faulty, failure, wa
     assert verdict == Verdict(None, failure, was_asked)
 
 
-def test_failures_of_a_run_are_not_passed(serve, llm_at):
-    def behave(prompt, earlier):
-        return completion("?") if "bad" in prompt else reply("answer_relevancy", None)
-
-    server = serve(behave)
-    tests = [unit_test("highest_marks_2", name) for name in ("good", "bad")]
-    verdicts = evaluate_judges(Grouse(tests), [judge_on(llm_at(server))]).verdicts
-    rates = pass_rates(verdicts).set_index("metric")
-    relevancy = rates.loc["answer_relevancy"]
-    assert (relevancy["passed"], relevancy["tests"], relevancy["failures"]) == (1, 2, 1)
-    # Replies without completeness are no null either.
-    assert rates.loc["completeness", "failures"] == 2
-    reasons = set(verdicts["failure"].dropna())
-    assert {"unparsable", "answer_relevancy: unparsable", "completeness: unparsable"} <= reasons
-
-
 def test_max_calls_hold_for_all_metrics_together(serve, llm_at):
     server = serve(
         lambda prompt, earlier: completion(
@@ -252,14 +209,6 @@ def test_max_calls_hold_for_all_metrics_together(serve, llm_at):
     assert [each["completeness"].failure for each in scores].count("over_budget") == 1
     assert {each["faithfulness"].failure for each in scores} == {"over_budget"}
     assert not any(each["faithfulness"].was_asked for each in scores)
-
-
-def test_progress_is_told_by_metric(serve, llm_at):
-    server = serve(lambda prompt, earlier: reply("usefulness", 1))
-    told = []
-    judge = judge_on(llm_at(server), progress=lambda *step: told.append(step))
-    judge.judge([ScoringTask("usefulness", answer(text)) for text in "ab"])
-    assert told == [("llm:m usefulness", 1, 2), ("llm:m usefulness", 2, 2)]
 
 
 @pytest.mark.parametrize("metric", JUDGED_METRICS)
@@ -288,27 +237,6 @@ def test_ablations_leave_out_what_they_say(serve, llm_at, metric, left_out):
     assert all(f'"{name}"' in system for name in names)
     assert list(json.loads(of_answer)["properties"]) == sorted(json.loads(of_answer)["properties"])
     assert names[-1] == "score"
-
-
-def test_versions_tell_ablations_apart():
-    versions = {GrousePrompts(fields=ReplyFields(left_out)).version for left_out in
-                ((), *((name,) for name in ABLATIONS))}  # fmt: skip
-    assert len(versions) == 4
-    with pytest.raises(UsageError, match="unknown ablation 'tone'"):
-        ReplyFields(("tone",))
-
-
-def test_ablations_from_the_command_line(run, serve, tmp_path, capsys):
-    server = serve(lambda prompt, _: completion(json.dumps({"answer": {"score": None}})))
-    options = ["--judge", "llm:m", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
-    chosen = ["--limit", 1, "--languages", "en", "--types", "1", "--ablate", "ground-truth"]
-    assert run("metaeval", "grouse", *options, *chosen, "--json") == 0
-    capsys.readouterr()
-    assert server.bodies
-    assert all("answer 1" not in body["messages"][1]["content"] for body in server.bodies)
-    assert all('"justification"' in body["messages"][0]["content"] for body in server.bodies)
-    assert run("metaeval", "grouse", *options, "--ablate", "tone") == 2
-    assert "unknown ablation 'tone'" in capsys.readouterr().err
 
 
 def test_one_prompt_for_all_metrics_is_one_call_an_answer(serve, llm_at):
@@ -343,7 +271,7 @@ def test_one_prompt_of_ones_own(serve, tmp_path, run, capsys):
     said = dict.fromkeys(JUDGED_METRICS, 1)
     server = serve(lambda prompt, _: completion(json.dumps(said)))
     options = ["--judge", "llm:m", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
-    chosen = ["--limit", 1, "--languages", "en", "--one-prompt", "--template", f"all={path}"]
+    chosen = ["--limit", 1, "--languages", "en", "--prompts", "joint", "--template", f"all={path}"]
     assert run("metaeval", "grouse", *options, *chosen, "--json") == 0
     capsys.readouterr()
     assert {len(body["messages"]) for body in server.bodies} == {1}

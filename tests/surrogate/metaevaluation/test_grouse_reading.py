@@ -5,7 +5,7 @@ import pytest
 from grouse_samples import lines_of, written
 
 from arena import DataError, UsageError
-from surrogate.metaevaluation.grouse.reading import read_unit_tests
+from surrogate.metaevaluation.grouse.test_files import read_unit_tests
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, Condition, choose_tests
 
 
@@ -38,11 +38,6 @@ def test_the_published_schema(tmp_path):
     assert second.conditions["answer_relevancy"] == Condition("<", 5.0)
     assert second.conditions["faithfulness"] == Condition("==", 1.0)
     assert (second.test_type, second.language, second.topic) == ("highest_marks_3", "fr", "river")
-
-
-@pytest.mark.parametrize("metadata", [None, {}, {"test_type": None}])
-def test_metadata_may_be_absent(tmp_path, metadata):
-    assert read(tmp_path, written(metadata=metadata))[0].test_type == "untyped"
 
 
 def test_parquet_is_read_too(tmp_path):
@@ -90,23 +85,6 @@ def test_faults_name_line_field_and_hint(tmp_path, line, message):
         read_unit_tests(path)
 
 
-def test_all_faults_are_told_in_order(tmp_path):
-    path = tmp_path / "tests.jsonl"
-    path.write_text(lines_of(written(input="")) + "no json\n" + lines_of(written(references=[])))
-    with pytest.raises(DataError) as caught:
-        read_unit_tests(path)
-    assert [problem.line for problem in caught.value.problems] == [1, 2, 3]
-
-
-def test_files_without_tests_and_other_formats_are_refused(tmp_path):
-    with pytest.raises(DataError, match="holds no unit tests"):
-        read(tmp_path)
-    with pytest.raises(UsageError, match="there is no file"):
-        read_unit_tests(tmp_path / "nowhere.jsonl")
-    with pytest.raises(UsageError, match="unknown format"):
-        read_unit_tests(tmp_path / "tests.txt")
-
-
 def test_choosing_by_language_type_and_number(tmp_path):
     tests = read(
         tmp_path,
@@ -124,8 +102,3 @@ def test_choosing_by_language_type_and_number(tmp_path):
         choose_tests(tests, ["fr"])
     with pytest.raises(UsageError, match="no unit test has the test type low_relevancy_1; there"):
         choose_tests(tests, types=["low_relevancy_1"])
-
-
-def test_languages_cannot_be_chosen_where_none_is_named(tmp_path):
-    with pytest.raises(UsageError, match="no unit test has the language en; there is none"):
-        choose_tests(read(tmp_path, written()), ["en"])

@@ -9,24 +9,26 @@ from grouse_samples import RightJudge, TableJudge, unit_test
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena import UsageError
 from surrogate.metaevaluation.grouse.calibration import calibration
-from surrogate.metaevaluation.grouse.evaluation import Grouse
+from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.pass_rates import (
     call_counts,
-    grouse_metaevaluations,
     pass_rates,
     type_matrix,
 )
-from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES, METRICS, TEST_TYPES
+from surrogate.metaevaluation.grouse.unit_tests import METRICS, TEST_TYPES
 from surrogate.metaevaluation.judges import FunctionJudge, Verdict
-from surrogate.metaevaluation.runner import evaluate_judges
+from surrogate.metaevaluation.runner import Evaluation, evaluate_judges
 
 NAMES = [each.name for each in TEST_TYPES]
 
 
 def verdicts_of(judges, tests):
     return evaluate_judges(Grouse(tests), judges).verdicts
+
+
+def entries_of(verdicts):
+    return Grouse().report(Evaluation(verdicts)).metaevaluations
 
 
 def all_types_of(*questions):
@@ -51,32 +53,16 @@ def scores_of(values, metric="completeness", failures=None):
 def test_a_right_judge_passes_all():
     verdicts = verdicts_of([RightJudge()], all_types_of("Why?", "How?"))
     rates, matrix = pass_rates(verdicts), type_matrix(verdicts)
-    assert rates["pass_rate"].tolist() == [1.0] * 7
-    assert rates["tests"].tolist() == [32] * 6 + [192]
+    assert rates["value"].tolist() == [1.0] * 7
+    assert rates["n"].tolist() == [32] * 6 + [192]
     assert rates["standard_error"].tolist() == [0.0] * 7
     assert (matrix["passed"] == matrix["tests"]).all()
     assert list(dict.fromkeys(matrix["test_type"])) == NAMES
     assert list(dict.fromkeys(matrix["metric"])) == list(METRICS)
-    (entry,) = grouse_metaevaluations(verdicts, "mine")
-    assert (entry.dataset, entry.metric) == ("mine", "pass_rate")
+    (entry,) = entries_of(verdicts)
+    assert (entry.dataset, entry.metric) == ("grouse-builtin", "pass_rate")
     assert (entry.value, entry.standard_error) == (1, 0)
     assert (entry.n, entry.languages, entry.failures) == (192, ["en"], 0)
-
-
-def test_a_judge_that_finds_an_answer_everywhere_is_accepted_where_the_answer_responds():
-    judge = FunctionJudge("f", lambda metric, *_: 1 if metric == "faithfulness" else 5)
-    passed = {}
-    for rule in ACCEPTANCES:
-        verdicts = evaluate_judges(Grouse(all_types_of("Why?"), acceptance=rule), [judge]).verdicts
-        counts = pass_rates(verdicts).set_index("metric")["passed"]
-        passed[rule] = (counts["positive_acceptance"], counts["negative_rejection"])
-    # Types 1, 4, 6, 8 to 10 and 14 to 16 respond; without 9, with 11 and 12: answerable.
-    assert passed == {"refusals": (9, 10), "answerable": (8, 10)}
-
-
-def test_an_unknown_acceptance_is_refused():
-    with pytest.raises(UsageError, match="unknown acceptance 'all'; use one of refusals"):
-        Grouse(acceptance="all")
 
 
 def test_calls_made_and_saved():
@@ -95,7 +81,7 @@ def test_a_wrong_score_fails_what_depends_on_it():
     counts = type_matrix(verdicts).set_index(["test_type", "metric"])["passed"]
     assert counts["low_faithfulness_2", "faithfulness"] == 0
     total = pass_rates(verdicts).iloc[-1]
-    assert total["pass_rate"] == pytest.approx(94 / 96)
+    assert total["value"] == pytest.approx(94 / 96)
     assert math.isnan(total["standard_error"])
     assert total["reason"] == "all tests share one question"
 
@@ -119,7 +105,7 @@ def test_the_standard_error_takes_questions_for_units():
     )  # fmt: skip
     rates = pass_rates(verdicts_of([judge], tests))
     row = rates.set_index("metric").loc["answer_relevancy"]
-    assert row["pass_rate"] == 0.5
+    assert row["value"] == 0.5
     sums = np.array([1, -1, 1, -1])  # passed minus half of the tests, a question each
     assert row["standard_error"] == pytest.approx(np.sqrt(4 / 3 * (sums**2).sum()) / 16)
 
@@ -133,22 +119,17 @@ def test_failures_are_not_passed_and_the_unreached_left_out():
     verdicts = verdicts_of([failing, unreached], tests)
     rates = pass_rates(verdicts).set_index(["judge", "metric"])
     relevancy = rates.loc[("table", "answer_relevancy")]
-    assert (relevancy["passed"], relevancy["tests"], relevancy["failures"]) == (0, 17, 17)
+    assert (relevancy["passed"], relevancy["n"], relevancy["failures"]) == (0, 17, 17)
     assert rates.loc[("table", "faithfulness"), "failures"] == 17
     away = rates.loc[("away", "total")]
-    assert (away["tests"], away["not_asked"]) == (0, 17 * 6)
-    assert math.isnan(away["pass_rate"])
+    assert (away["n"], away["not_asked"]) == (0, 17 * 6)
+    assert math.isnan(away["value"])
     assert away["reason"] == "the judge could not be reached"
     assert set(type_matrix(verdicts)["judge"]) == {"table"}
-    (entry,) = grouse_metaevaluations(verdicts, "mine")
+    (entry,) = entries_of(verdicts)
     assert (entry.judge, entry.failures) == ("table", 17 * 5)
     null = verdicts[verdicts["judge"] == "away"]["passed"]
     assert all(each is None for each in null)
-
-
-def test_a_run_without_tests_is_refused():
-    with pytest.raises(UsageError, match="there is no unit test"):
-        verdicts_of([RightJudge()], [])
 
 
 def test_calibration_by_hand():
@@ -166,24 +147,13 @@ def test_calibration_by_hand():
     )[["test_id", "metric", "value"]]
     table = calibration(scores, human).set_index("metric")
     ranked = table.loc["completeness"]
-    assert (ranked["measure"], ranked["answers"], ranked["nulls_left_out"]) == ("spearman", 4, 2)
+    assert (ranked["measure"], ranked["n"], ranked["nulls_left_out"]) == ("spearman", 4, 2)
     assert ranked["value"] == pytest.approx(0.8)  # 1 - 6 * 2 / (4 * 15)
     classed = table.loc["faithfulness"]
-    assert (classed["measure"], classed["answers"]) == ("macro_f1", 6)
+    assert (classed["measure"], classed["n"]) == ("macro_f1", 6)
     # F1 of 1: 1 of (2 said, 2 right); of 0: 2 of (2, 3); of null: 1 of (2, 1).
     assert classed["value"] == pytest.approx((1 / 2 + 4 / 5 + 2 / 3) / 3)
     assert table.loc["usefulness", "reason"] == "no answer has a score on both sides"
-
-
-def test_calibration_leaves_failures_out_and_says_why_there_is_no_value():
-    scores = scores_of([None, 2, 2], failures=["unparsable", None, None])
-    human = scores_of([1, 2, 3])[["test_id", "metric", "value"]]
-    row = calibration(scores, human).set_index("metric").loc["completeness"]
-    assert (row["answers"], row["failures_left_out"]) == (2, 1)
-    assert math.isnan(row["value"])
-    assert row["reason"] == "one side gives the same score to all answers"
-    few = calibration(scores.iloc[:2], human).set_index("metric").loc["completeness"]
-    assert few["reason"] == "fewer than two answers have a score on both sides"
 
 
 @settings(max_examples=15)
@@ -196,31 +166,3 @@ def test_a_judge_is_calibrated_to_itself(values):
         assert table.loc["completeness", "value"] == pytest.approx(1)
     else:
         assert table.loc["completeness", "reason"]
-
-
-def test_calibration_of_a_run_takes_its_scores():
-    tests = all_types_of("Why?")
-    verdicts = verdicts_of([RightJudge({("highest_marks_1", "faithfulness")})], tests)
-    best = verdicts_of([RightJudge()], tests)
-    table = calibration(verdicts, best[["test_id", "metric", "value"]])
-    assert table["metric"].tolist() == list(METRICS)
-    values = table.set_index("metric")["value"]
-    assert values["completeness"] == pytest.approx(1)
-    assert values["negative_rejection"] == 1
-    assert 0.8 < values["faithfulness"] < 1
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda table: table.drop(columns="value"), "human lacks the columns value"),
-        (lambda table: table.assign(metric="tone"), "human holds the metric 'tone'"),
-        (lambda table: table.assign(value=7), "human holds 7 for completeness; use one of 1, 2"),
-        (lambda table: table.assign(test_id="a"), "completeness of a twice"),
-        (lambda table: table.iloc[:1].assign(test_id="a"), "no test and metric in common"),
-    ],
-)
-def test_calibration_refuses_what_it_cannot_compare(change, message):
-    human = scores_of([1, 2])[["test_id", "metric", "value"]]
-    with pytest.raises(UsageError, match=message):
-        calibration(scores_of([1, 2]), change(human))

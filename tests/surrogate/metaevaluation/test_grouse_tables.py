@@ -4,7 +4,6 @@ import csv
 import json
 import sys
 
-import numpy as np
 import pandas as pd
 import pytest
 from grouse_samples import RightJudge, answer, lines_of, written
@@ -12,14 +11,14 @@ from metaeval_command import run, run_json
 from scipy.stats import spearmanr
 from sklearn.metrics import f1_score
 
-from arena import DataError, UsageError
-from surrogate.metaevaluation.grouse.calibration import calibration, confusion, reference_scores
-from surrogate.metaevaluation.grouse.evaluation import Grouse
-from surrogate.metaevaluation.grouse.features import expected_proportions, score_features
+from arena import UsageError
+from surrogate.metaevaluation.grouse.feature_judges import expected_shares
+from surrogate.metaevaluation.grouse.grouse import Grouse, ScoreVerdict
+from surrogate.metaevaluation.grouse.labels import read_labels
 from surrogate.metaevaluation.grouse.pass_rates import failure_mode_rates
-from surrogate.metaevaluation.grouse.reading import builtin_tests
-from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN, read_labels
+from surrogate.metaevaluation.grouse.test_files import builtin_tests
 from surrogate.metaevaluation.grouse.unit_tests import FAILURE_MODES, METRICS, TEST_TYPES, UnitTest
+from surrogate.metaevaluation.records import read_run
 from surrogate.metaevaluation.runner import evaluate_judges
 
 FIGURE_4 = {  # failure modes of the test types
@@ -59,7 +58,7 @@ def test_types_are_known_by_their_published_names_and_others_are_said(tmp_path):
     assert [row["failure_mode"] for row in found["failure_modes"]] == ["FM1", "FM2", "FM5"]
     printed = run("grouse", path, "--judge", "lexical").stdout
     assert "in no failure mode: 2 Mine" in printed
-    chosen = run_json("grouse", path, "--judge", "lexical", "--types", "Low answer relevancy 1,8")
+    chosen = run_json("grouse", path, "--judge", "lexical", "--kinds", "Low answer relevancy 1,8")
     assert {row["test_id"] for row in chosen["scores"]} == {"tests.jsonl:1"}
 
 
@@ -94,7 +93,7 @@ def test_annotators_are_judges_and_agree_by_metric(labels):
         if row["metric"] == "answer_relevancy"
     }  # fmt: skip
     assert (rates["first"]["passed"], rates["second"]["passed"]) == (7, 5)  # type 8: less than 5
-    assert (rates["first"]["tests"], rates["first"]["not_asked"]) == (8, 56)
+    assert (rates["first"]["n"], rates["first"]["not_asked"]) == (8, 56)
     printed = run(*asked, "--reference", f"labels:{labels}#first").stdout
     assert "in percent" in printed
     assert "not_labeled" in printed
@@ -113,20 +112,6 @@ def test_labels_that_pandas_has_written_with_nulls(labels, tmp_path, suffix):
         table.to_json(path, orient="records", lines=True)
     as_written = read_labels(f"{labels}#first", tests).scores
     assert read_labels(f"{path}#first", tests).scores == as_written
-
-
-def test_labels_that_cannot_be_used(labels, tmp_path):
-    ask = ["grouse", "--languages", "en", "--judge"]
-    with pytest.raises(DataError, match="is labeled twice; name one annotator"):
-        run(*ask, f"labels:{labels}")
-    with pytest.raises(UsageError, match="has no annotator third; there is first, second"):
-        run(*ask, f"labels:{labels}#third")
-    with pytest.raises(UsageError, match="labels none of the tests; their ids are such as de/"):
-        run("grouse", "--languages", "de", "--judge", f"labels:{labels}#first")
-    bad = tmp_path / "bad.csv"
-    bad.write_text("test_id,usefulness\nen/river/highest_marks_1,5\n")
-    with pytest.raises(DataError, match=r"bad\.csv:2: usefulness = '5': is no score of this met"):
-        run(*ask, f"labels:{bad}")
 
 
 SAMPLES = 40
@@ -166,10 +151,10 @@ def samples(tmp_path):
 
 def test_table_4_against_scipy_and_sklearn(samples, module, tmp_path):
     asked = ["grouse", samples, "--judge", f"python:{module}:near", "--judge", "lexical"]
-    asked += ["--reference", f"python:{module}:gold", "--out", tmp_path / "run.json"]
+    asked += ["--reference", f"python:{module}:gold", "--out", tmp_path / "run.jsonl"]
     found = run_json(*asked)
     assert "pass_rates" not in found
-    table = GROUSE_RUN.read(tmp_path / "run.json")
+    table = read_run(tmp_path / "run.jsonl", ScoreVerdict)
     both = {
         name: table[table["judge"] == f"python:{module}:{name}"].set_index(["metric", "test_id"])
         for name in ("gold", "near")
@@ -191,43 +176,18 @@ def test_table_4_against_scipy_and_sklearn(samples, module, tmp_path):
     printed = run(*asked).stdout
     assert f"Calibration against python:{module}:gold" in printed
     assert "Pass rate" not in printed
-    with pytest.raises(UsageError, match="call for no scores, so there is nothing to pass"):
-        run("grouse", samples, "--judge", "lexical")
 
 
-def test_confusions_add_up(module, samples):
-    del samples
-    tests = builtin_tests(["en"])[:16]
-    scores = evaluate_judges(Grouse(tests), ["lexical"]).verdicts
-    human = reference_scores(scores, "lexical")
-    counts = confusion(scores, human)
-    assert counts["answers"].sum() == 16 * len(METRICS)
-    same = counts["reference"].fillna(-1) == counts["value"].fillna(-1)
-    assert same.all()
-    assert calibration(scores, human)["exact"].tolist() == [1.0] * 6
-    with pytest.raises(UsageError, match="the reference nobody has no score"):
-        reference_scores(scores, "nobody")
-
-
-def test_several_judges_with_totals_by_the_papers_rule(module):
-    asked = [
-        "grouse",
-        "--languages",
-        "en",
-        "--judge",
-        "lexical",
-        "--judge",
-        f"python:{module}:gold",
-    ]
-    found = run_json(*asked)
-    for judge in ("lexical", f"python:{module}:gold"):
-        rates = {
-            row["metric"]: row["pass_rate"] for row in found["pass_rates"] if row["judge"] == judge
-        }
-        assert rates["total"] == pytest.approx(np.mean([rates[metric] for metric in METRICS]))
-    printed = run(*asked).stdout
-    assert printed.index("Pass rate in percent") < printed.index("Failure modes found")
-    assert "FM7" in printed
+def test_answers_of_ones_own_are_scored_by_six_metrics(module, samples):
+    """Section 4.4: no test calls for a score, and no judge is the reference."""
+    found = run_json("grouse", samples, "--judge", f"python:{module}:gold")
+    assert [row["metric"] for row in found["means"]] == list(METRICS)
+    scores = pd.DataFrame(found["scores"])
+    for row in found["means"]:
+        given = scores.loc[scores["metric"] == row["metric"], "value"].astype(float)
+        assert row["value"] == pytest.approx(given.mean())
+        assert (row["answers"], row["nulls"]) == (given.notna().sum(), given.isna().sum())
+    assert "Scores of answers" in run("grouse", samples, "--judge", "lexical").stdout
 
 
 def test_features_are_held_against_what_people_found(tmp_path):
@@ -244,28 +204,30 @@ def test_features_are_held_against_what_people_found(tmp_path):
         for name, share in (("a", 0.0), ("b", 0.1))
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    asked = ["grouse-features", "--languages", "en", "--faithfulness", "ngram_coverage"]
-    asked += ["--proportions", path, "--out", tmp_path / "run.json"]
-    found = run_json(*asked)
+    config = tmp_path / "shares.toml"
+    config.write_text(f'shares = "{path}"\n')
+    asked = ["grouse", "--languages", "en", "--judge", "feature:faithfulness=ngram_coverage"]
+    found = run_json(*asked, "--config", config, "--out", tmp_path / "run.jsonl")
     assert len(found["scores"]) == 4
     for row in found["scores"]:
         assert row["condition"] == "0.05 ± 0.2"
         is_near = row["value"] is not None and abs(row["value"] - 0.05) < 0.2
         assert row["passed"] == is_near
         assert (row["value"] is None) == (row["failure"] is not None)
-    (rate,) = [row for row in found["successes"] if row["metric"] == "faithfulness"]
+    (rate,) = [row for row in found["pass_rates"] if row["metric"] == "faithfulness"]
     assert rate["passed"] == sum(row["passed"] for row in found["scores"])
-    assert len(GROUSE_RUN.read(tmp_path / "run.json")) == 4
-    wide = run_json(*asked, "--within", 1.5)
+    assert len(read_run(tmp_path / "run.jsonl", ScoreVerdict)) == 4
+    config.write_text(f'shares = "{path}"\nwithin = 1.5\n')
+    wide = run_json(*asked, "--config", config)
     known = [row for row in wide["scores"] if row["failure"] is None]
     assert known
     assert all(row["passed"] for row in known)
-    assert "Tests passed by feature:ngram_coverage@2" in run(*asked).stdout
+    assert "Tests passed by feature:ngram_coverage@2" in run(*asked, "--config", config).stdout
 
 
 def test_what_features_can_be_held_against_without_people():
     tests = builtin_tests(["en"])[:16]
-    known = expected_proportions(tests)
+    known = expected_shares(tests)
     by_type = {test.test_id: test.test_type for test in tests}
     relevancy = {
         by_type[key]: share for (key, name), share in known.items() if name != "faithfulness"
@@ -274,20 +236,11 @@ def test_what_features_can_be_held_against_without_people():
     assert relevancy["highest_marks_4"] == 1
     assert "low_relevancy_1" not in relevancy
     assert ("en/river/low_faithfulness_3", "faithfulness") not in known
-    with pytest.raises(UsageError, match="no test has an expected share"):
-        score_features(tests, {"faithfulness": "ngram_coverage"}, {})
-    with pytest.raises(UsageError, match="name features of answer_relevancy or faithfulness"):
-        run("grouse-features")
+    with pytest.raises(UsageError, match="names no feature of answer_relevancy or faithfulness"):
+        run("grouse", "--judge", "feature:usefulness=ngram_coverage")
 
 
-def test_proportions_out_of_range_are_told(tmp_path):
-    path = tmp_path / "proportions.csv"
-    path.write_text("test_id,faithfulness\nen/river/highest_marks_1,1.5\n")
-    with pytest.raises(DataError, match=r"proportions\.csv:2: faithfulness = '1.5': is no prop"):
-        run("grouse-features", "--faithfulness", "ngram_coverage", "--proportions", path)
-
-
-def test_table_6_in_one_run(tmp_path, serve):
+def test_table_6_in_one_run(tmp_path, serve, quick):
     from chat_server import completion
 
     def behave(prompt, earlier):
@@ -297,13 +250,13 @@ def test_table_6_in_one_run(tmp_path, serve):
         return completion("Hm." if "justification" in told else json.dumps(scored))
 
     chat = serve(behave)
-    asked = ["grouse", "--languages", "en", "--types", "1", "--limit", 1, "--judge", "llm:m"]
-    asked += ["--base-url", chat.url, "--store", tmp_path / "s.sqlite", "--concurrency", 1]
-    for left_out in ("none", "ground-truth", "justification", "chain-of-thought"):
-        asked += ["--ablate", left_out]
-    found = run_json(*asked, "--out", tmp_path / "run.json")
+    asked = ["grouse", "--languages", "en", "--kinds", "1", "--limit", 1, "--judge", "llm:m"]
+    asked += ["--base-url", chat.url, "--store", tmp_path / "s.sqlite", "--config", quick]
+    left_out = ("ground-truth", "justification", "chain-of-thought")
+    asked += ["--prompts", ",".join(["whole", *(f"without-{name}" for name in left_out)])]
+    found = run_json(*asked, "--out", tmp_path / "run.jsonl")
     rates = {
-        row["prompt"].split("|")[1]: row["pass_rate"]
+        row["prompt"].split("|")[1]: row["value"]
         for row in found["pass_rates"]
         if row["metric"] == "answer_relevancy"
     }
@@ -314,4 +267,4 @@ def test_table_6_in_one_run(tmp_path, serve):
         "without:chain-of-thought": 0,
     }
     assert "llm:m, without:justification" in run(*asked).stdout
-    assert len(GROUSE_RUN.read(tmp_path / "run.json")) == 4 * 6
+    assert len(read_run(tmp_path / "run.jsonl", ScoreVerdict)) == 4 * 6

@@ -1,7 +1,5 @@
 """Support highlighted by an LLM, in what annotators read."""
 
-import json
-
 import pandas as pd
 import pytest
 from chat_server import broken, completion
@@ -74,18 +72,3 @@ def test_support_is_marked_and_failures_mark_nothing(serve, llm_at):
     assert "names sentence 3.1" in table.loc["q2", "detail"]
     assert found.usage.failures == {"unparsable": 1, "server_error": 1}
     assert "1.2: It is big.\n" in next(iter(server.asked))
-
-
-def test_a_sheet_from_the_command_line(run, serve, small_folder, tmp_path, capsys):
-    server = serve(lambda prompt, _: completion(reply(1, "1.1")))
-    out, store = tmp_path / "anna.csv", tmp_path / "s.sqlite"
-    options = ["--base-url", server.url, "--store", store, "--highlight", "llama-3-70b"]
-    assert run("metaeval", "sheet", small_folder, "--out", out, *options, "--json") == 0
-    counts = json.loads(capsys.readouterr().out)
-    assert (counts["sentences"], counts["highlighted"], counts["unknown"]) == (6, 6, 0)
-    sheet = pd.read_csv(out)
-    assert sheet["passages"].str.startswith("[1] **Paris is in France.**").all()
-    assert {body["temperature"] for body in server.bodies} == {0.1}
-    assert run("metaeval", "sheet", small_folder, "--out", out) == 0
-    assert "6 sentences to annotate" in capsys.readouterr().out
-    assert not pd.read_csv(out)["passages"].str.contains("**", regex=False).any()

@@ -1,21 +1,19 @@
 """Judges of all benchmarks: by name, checked, LLMs asked again, budgets, and what is left out."""
 
 import pytest
-from chat_server import completion, error, filtered, refused
+from chat_server import completion, error
 
 from arena import UsageError
 from arena.llm import LlmSettings
 from surrogate.metaevaluation.judges import (
-    FunctionJudge,
     LexicalJudge,
     PromptJudge,
     Verdict,
     character_runs,
 )
-from surrogate.metaevaluation.memerag.evaluation import Memerag
-from surrogate.metaevaluation.memerag.judges import Claim, FaithfulnessPrompts, paper_settings
-from surrogate.metaevaluation.memerag.scores import score_judges
-from surrogate.metaevaluation.options import JudgeOptions
+from surrogate.metaevaluation.memerag.accuracy import score_judges
+from surrogate.metaevaluation.memerag.claims import Claim, ClaimPrompts
+from surrogate.metaevaluation.memerag.memerag import Memerag
 from surrogate.metaevaluation.runner import (
     LEXICAL,
     PYTHON,
@@ -24,6 +22,7 @@ from surrogate.metaevaluation.runner import (
     evaluate_judges,
     make_judges,
 )
+from surrogate.metaevaluation.settings import JudgeOptions
 
 YES, NO = "Supported", "Not Supported"
 CLAIM = Claim("en", "Where?", ("Paris is in France.",), "It is.", "Paris is in France.")
@@ -35,7 +34,7 @@ def tagged(label):
 
 
 def judge_on(llm, **fields):
-    return PromptJudge(FaithfulnessPrompts(), llm, **({"retries": 5} | fields))
+    return PromptJudge(ClaimPrompts(), llm, **({"retries": 5} | fields))
 
 
 def test_judges_by_name():
@@ -59,15 +58,6 @@ def test_judges_by_name():
             make_judges(spec, KINDS, factory)
 
 
-def test_judges_and_names_side_by_side(small_sentences):
-    yes = FunctionJudge("yes", lambda *_: YES)
-    found = evaluate_judges(Memerag(small_sentences), [yes, "lexical", "grounding"])
-    assert list(found.verdicts["judge"].drop_duplicates()) == ["yes", "lexical", "grounding"]
-    assert list(found.verdicts)[:2] == ["judge", "prompt"]
-    assert list(found.verdicts)[-3:] == ["value", "failure", "was_asked"]
-    assert found.usages == ()
-
-
 def test_unusable_judges_are_refused(small_sentences):
     class Short:
         name, prompt = "short", ""
@@ -83,7 +73,7 @@ def test_unusable_judges_are_refused(small_sentences):
     with pytest.raises(UsageError, match="lexical is given twice"):
         evaluate_judges(benchmark, [LexicalJudge(), "lexical"])
     with pytest.raises(UsageError, match="retries is -1"):
-        PromptJudge(FaithfulnessPrompts(), None, retries=-1)
+        PromptJudge(ClaimPrompts(), None, retries=-1)
 
 
 def test_shared_characters_by_hand():
@@ -100,7 +90,9 @@ def test_shared_characters_by_hand():
 
 def test_settings_are_the_papers(serve, llm_at):
     server = serve(lambda prompt, earlier: tagged(YES))
-    judge_on(llm_at(server, settings=paper_settings(LlmSettings(model="m")))).judge([CLAIM])
+    judge_on(llm_at(server, settings=ClaimPrompts().settings(LlmSettings(model="m")))).judge(
+        [CLAIM]
+    )
     body = server.bodies[0]
     assert (body["temperature"], body["top_p"], body["model"]) == (0.1, 0.1, "m")
 
@@ -113,7 +105,7 @@ def test_an_llm_judges_the_sentences(serve, llm_at, small_sentences):
     assert list(found.verdicts["value"]) == [YES, NO, NO, YES, NO]
     assert set(found.verdicts["judge"]) == {"llm:m"}
     scores = score_judges(found.verdicts, replicates=50)
-    assert scores["balanced_accuracy"].tolist() == pytest.approx([0.75, 1.0, 0.875])
+    assert scores["value"].tolist() == pytest.approx([0.75, 1.0, 0.875])
     assert len(found.usages) == 1
 
 
@@ -124,21 +116,6 @@ def test_a_reply_without_a_label_is_asked_again_and_nothing_is_paid_twice(serve,
         assert judge.judge([CLAIM]) == [Verdict(NO)]
         assert sum(server.asked.values()) == 4
         assert [usage.calls for usage in judge.usages] == calls
-
-
-@pytest.mark.parametrize("reply", [completion("Hm."), completion(""), refused()])
-def test_after_five_retries_the_judge_was_wrong(serve, llm_at, reply):
-    server = serve(lambda prompt, earlier: reply)
-    (verdict,) = judge_on(llm_at(server)).judge([CLAIM])
-    assert (verdict.value, verdict.was_asked) == (None, True)
-    assert verdict.failure in ("unparsable", "empty", "refusal")
-    assert sum(server.asked.values()) == 6
-
-
-def test_what_a_filter_stops_is_not_asked_again(serve, llm_at):
-    server = serve(lambda prompt, earlier: filtered())
-    assert judge_on(llm_at(server)).judge([CLAIM]) == [Verdict(None, "content_filter")]
-    assert sum(server.asked.values()) == 1
 
 
 def test_retries_have_seeds_of_their_own(serve, llm_at):
@@ -154,18 +131,3 @@ def test_a_server_that_fails_in_passing_is_no_error_of_the_judge(serve, llm_at):
     first, second = (judge_on(llm_at(server)).judge([CLAIM])[0] for _ in range(2))
     assert first == Verdict(None, "server_error", was_asked=False)
     assert second == Verdict(YES)
-
-
-def test_max_calls_counts_retries(serve, llm_at):
-    server = serve(lambda prompt, earlier: completion("Hm."))
-    claims = [Claim("en", "Where?", ("A",), text, text) for text in ("a", "b", "c")]
-    verdicts = judge_on(llm_at(server, max_calls=4)).judge(claims)
-    assert sum(server.asked.values()) == 4
-    assert set(verdicts) == {Verdict(None, "over_budget", was_asked=False)}
-
-
-def test_progress_is_told_by_try(serve, llm_at):
-    server = serve(lambda prompt, earlier: tagged(YES) if earlier else completion("Hm."))
-    told = []
-    judge_on(llm_at(server), progress=lambda *step: told.append(step)).judge([CLAIM])
-    assert told == [("llm:m", 1, 1), ("llm:m retry 1", 1, 1)]

@@ -4,13 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import UsageError
-from arena.llm import UnparsableError
-from surrogate.metaevaluation.memerag.judges import (
+from surrogate.metaevaluation.memerag.claims import (
     PROMPTS,
     Claim,
-    FaithfulnessPrompts,
-    parse_label,
+    ClaimPrompts,
+    label_of_reply,
 )
 
 YES, NO = "Supported", "Not Supported"
@@ -85,7 +83,7 @@ CASES = [
 
 @pytest.mark.parametrize("name", PROMPTS)
 def test_prompts_show_texts_as_they_are(name):
-    system, user = FaithfulnessPrompts(name).ask(CLAIM)[0].messages
+    system, user = ClaimPrompts(name).ask(CLAIM)[0].messages
     assert (system.role, user.role) == ("system", "user")
     for text in SYSTEM_SAYS[name]:
         assert text in system.content
@@ -96,23 +94,9 @@ def test_prompts_show_texts_as_they_are(name):
     )
 
 
-def test_prompts_are_versioned_by_content_and_differ():
-    versions = {FaithfulnessPrompts(name).version for name in PROMPTS}
-    assert len(versions) == len(PROMPTS)
-    assert FaithfulnessPrompts("ag_cot").version.startswith("ag_cot.v1@")
-    assert FaithfulnessPrompts("cot").ask(CLAIM)[0].version == FaithfulnessPrompts("cot").version
-    with pytest.raises(UsageError, match="unknown prompt 'few_shot'; use one of zero_shot, cot"):
-        FaithfulnessPrompts("few_shot")
-
-
 @pytest.mark.parametrize(("reply", "label"), CASES)
 def test_labels_of_replies(reply, label):
-    assert parse_label(reply) == label
-
-
-def test_a_reply_without_a_label_is_unparsable():
-    with pytest.raises(UnparsableError, match="expected <answer>Supported</answer>"):
-        FaithfulnessPrompts().read("I cannot say.", "")
+    assert label_of_reply(reply) == label
 
 
 negations = st.sampled_from(
@@ -125,16 +109,16 @@ wrapped = st.sampled_from(["{}", "<answer>{}</answer>", "<answer> {}", "x <answe
 
 @given(negations, joints, supported, wrapped)
 def test_a_negated_label_is_never_read_as_supported(negation, joint, word, form):
-    assert parse_label(form.format(negation + joint + word)) != YES
+    assert label_of_reply(form.format(negation + joint + word)) != YES
 
 
 @given(st.text(), st.text(), st.sampled_from([YES, NO]))
 def test_the_last_tags_decide(before, after, label):
     reply = f"{before.replace('<', '')} <answer>{label}</answer> {after.replace('<', '')}"
-    assert parse_label(reply) == label
+    assert label_of_reply(reply) == label
 
 
 @given(st.text())
 def test_any_text_is_one_of_three(text):
-    assert parse_label(text) in (YES, NO, None)
-    assert parse_label(f"<answer>{text}</answer>") in (YES, NO, None)
+    assert label_of_reply(text) in (YES, NO, None)
+    assert label_of_reply(f"<answer>{text}</answer>") in (YES, NO, None)

@@ -1,13 +1,11 @@
 """MEMERAG's files: what is read, and what is said of damaged ones."""
 
-import json
-
 import pytest
 from memerag_samples import answered, labeled, lines_of
 
-from arena import DataError, UsageError
-from surrogate.metaevaluation.memerag.reading import read_memerag
-from surrogate.metaevaluation.memerag.statistics import label_distributions
+from arena import DataError
+from surrogate.metaevaluation.memerag.label_spread import label_distributions
+from surrogate.metaevaluation.memerag.sentences import read_memerag
 
 GENERAL = {  # table 1: questions, sentences, words an answer, words a context
     "en": (250, 400, 30.3, 613.5),
@@ -76,20 +74,6 @@ def test_reads_labels_ids_and_whole_answers(small_sentences):
     assert first["answer"] == "Paris liegt in Frankreich. Oslo ist groß & <schön>. Ja."
     shares = label_distributions(small_sentences).factuality.set_index("language")
     assert shares.loc["en", "Challenging to determine"] == pytest.approx(100 / 3)
-
-
-def test_languages_are_chosen_in_order(small_folder):
-    assert list(read_memerag(small_folder, ["en", "en"])["language"].unique()) == ["en"]
-    with pytest.raises(UsageError, match="has no file for hi; languages there: de, en"):
-        read_memerag(small_folder, ["en", "hi"])
-
-
-def test_folders_without_files_are_refused(tmp_path):
-    with pytest.raises(UsageError, match="there is no folder"):
-        read_memerag(tmp_path / "nowhere")
-    (tmp_path / "readme.jsonl.txt").write_text("x")
-    with pytest.raises(UsageError, match=r"holds no LANGUAGE\.jsonl"):
-        read_memerag(tmp_path)
 
 
 def drop(name):
@@ -180,10 +164,3 @@ def test_problems_of_all_lines_and_files_come_together(tmp_path):
     assert "en.jsonl:1: is not JSON" in text
     assert "en.jsonl:2: answer.sentence_id = 0: stands several times in one answer" in text
     assert "en.jsonl:4: query_id = 'q': stands on line 3 already" in text
-
-
-def test_half_surrogates_are_refused(tmp_path):
-    record = json.dumps(answered("q", labeled("a\ud800", "Supported")))
-    (tmp_path / "en.jsonl").write_text(record)
-    with pytest.raises(DataError, match="half a surrogate pair"):
-        read_memerag(tmp_path)

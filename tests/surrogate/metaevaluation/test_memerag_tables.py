@@ -6,16 +6,17 @@ import pytest
 from memerag_samples import answered, labeled, lines_of, verdict_table
 from metaeval_command import run, run_json
 
-from arena import UsageError
-from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER, compare_judges, mark_best
-from surrogate.metaevaluation.memerag.judges import PROMPTS
-from surrogate.metaevaluation.memerag.scores import (
+from surrogate.metaevaluation.memerag.accuracy import (
     MACRO,
     average_over_judges,
     fine_grained_accuracy,
     score_judges,
 )
-from surrogate.metaevaluation.memerag.tables import fine_grained_tables
+from surrogate.metaevaluation.memerag.claims import PROMPTS
+from surrogate.metaevaluation.memerag.memerag import Memerag
+from surrogate.metaevaluation.memerag.significance import BEST, DAGGER, compare_judges, mark_best
+from surrogate.metaevaluation.runner import Evaluation
+from surrogate.metaevaluation.settings import MetaevalSettings
 
 YES, NO = "Supported", "Not Supported"
 
@@ -42,16 +43,17 @@ MODELS = ("gpt-4o-mini", "llama-3.2-90b")
 def right_as_often(french, place):
     """Return verdicts that are right on as many sentences of each label as the paper says."""
     judged = french[french["factuality"].isin([YES, NO])].reset_index(drop=True)
-    number = judged.groupby("fine_grained_factuality").cumcount()
-    right = judged["fine_grained_factuality"].map(
+    judged = judged.rename(columns={"factuality": "truth", "fine_grained_factuality": "fine"})
+    number = judged.groupby("fine").cumcount()
+    right = judged["fine"].map(
         {label: round(row[0] * row[1 + place] / 100) for label, row in TABLE_13.items()}
     )
-    wrong = judged["factuality"].map({YES: NO, NO: YES})
-    keys = ["language", "query_id", "sentence_id", "factuality", "fine_grained_factuality"]
+    wrong = judged["truth"].map({YES: NO, NO: YES})
+    keys = ["language", "query_id", "sentence_id", "truth", "fine"]
     return judged[keys].assign(
         judge=MODELS[place],
         prompt="ag_cot",
-        value=judged["factuality"].where(number < right, wrong),
+        value=judged["truth"].where(number < right, wrong),
         failure=None,
         was_asked=True,
     )
@@ -61,14 +63,15 @@ def test_table_13_of_the_paper(memerag_sentences):
     french = memerag_sentences[memerag_sentences["language"] == "fr"]
     verdicts = pd.concat([right_as_often(french, place) for place in (0, 1)], ignore_index=True)
     fine = fine_grained_accuracy(verdicts)
-    (table,) = fine_grained_tables(fine, score_judges(verdicts, 2))
+    settings = MetaevalSettings(replicates=2, permutations=1)
+    table = Memerag(french, settings).report(Evaluation(verdicts)).tables[-1]
     assert table.header == ["label", "sentences", *MODELS]
     rows = {row[0]: row[1:] for row in table.rows}
     for label, (sentences, *percentages) in TABLE_13.items():
         assert rows[label] == [sentences, *(f"{value:.1f}" for value in percentages)], label
     for label, percentages in TABLE_13_MEANS.items():
         assert rows[label][1:] == [f"{value:.1f}" for value in percentages], label
-    share = fine.set_index(["judge", "fine_grained_factuality"])["share_of_errors"]
+    share = fine.set_index(["judge", "fine"])["share_of_errors"]
     assert [round(100 * share[model, "Adds new information"], 1) for model in MODELS] == [32.1, 40]
     assert [round(100 * share[model, "Nuance shift"], 1) for model in MODELS] == [27.2, 18.5]
 
@@ -108,7 +111,7 @@ def test_marks_are_within_a_model_or_over_models(verdicts):
     assert macro.loc[("m", "zs"), "mark"] == ""
     assert sorted(macro.loc["n", "mark"]) == [BEST, DAGGER]
     tested = compare_judges(of_judge(verdicts, "m", "ag"), of_judge(verdicts, "m", "zs"), 500)
-    assert macro.loc[("m", "zs"), "p_value"] == tested.table["p_value"].iloc[-1]
+    assert macro.loc[("m", "zs"), "p_value"] == tested["p_value"].iloc[-1]
     over_models = mark_best(scores, verdicts, 500, within=["prompt"])
     marks = over_models.set_index(["prompt", "language", "judge"])["mark"]
     assert (marks["ag", MACRO, "m"], marks["ag", MACRO, "n"]) == (BEST, "")
@@ -118,10 +121,8 @@ def test_marks_are_within_a_model_or_over_models(verdicts):
 def test_averages_over_models_are_means_and_share_their_draws(verdicts):
     scores = score_judges(verdicts, 200, 3)
     averages = average_over_judges(verdicts, 200, 3).set_index(["prompt", "language"])
-    means = scores.groupby(["prompt", "language"])["balanced_accuracy"].mean()
-    pd.testing.assert_series_equal(
-        averages["balanced_accuracy"].sort_index(), means, check_names=False
-    )
+    means = scores.groupby(["prompt", "language"])["value"].mean()
+    pd.testing.assert_series_equal(averages["value"].sort_index(), means, check_names=False)
     twins = pd.concat([of_judge(verdicts, "m", "ag").assign(judge=name) for name in "ab"])
     one = score_judges(twins[twins["judge"] == "a"], 200, 3).set_index("language")
     both = average_over_judges(twins, 200, 3).set_index("language")
@@ -161,14 +162,6 @@ def test_statistics_by_language_and_by_model(folder):
     assert "100.0 / 0.0 / 0.0" in printed
 
 
-def test_tables_1_3_and_4_by_the_command(memerag_folder):
-    printed = run("memerag", memerag_folder, "--statistics", "--languages", "en,de,es,fr,hi").stdout
-    assert "│ en       │       250 │       400 │ 30.3         │ 613.5         │" in printed
-    assert "│ total    │      1250 │      2322 │" in printed
-    assert "│ Direct paraphrase        │  8.5 │ 41.7 │ 25.0 │ 33.7 │ 40.7 │" in printed
-    assert "No answer names the model" in printed
-
-
 @pytest.fixture
 def server(serve):
     from chat_server import completion
@@ -183,35 +176,26 @@ def server(serve):
     return chat
 
 
-def test_all_prompts_and_several_judges_in_one_run(folder, tmp_path, server):
+def test_all_prompts_and_several_judges_in_one_run(folder, tmp_path, server, quick):
     asked = ["memerag", folder, "--judge", "llm:a", "--judge", "llm:b", "--judge", "lexical"]
-    asked += ["--prompt", "all", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
-    asked += ["--replicates", 20, "--permutations", 50, "--concurrency", 1]
+    asked += ["--prompts", "all", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
+    asked += ["--config", quick]
     found = run_json(*asked)
     macro = [row for row in found["prompts"] if row["language"] == MACRO]
     assert {row["judge"] for row in macro} == {"llm:a", "llm:b"}
-    scored = {row["prompt"].split(".")[0]: row["balanced_accuracy"] for row in macro}
+    scored = {row["prompt"].split(".")[0]: row["value"] for row in macro}
     assert scored == {"zero_shot": 0.5, "cot": 0.5, "ag": 1, "ag_cot": 1}
     assert {row["prompt"].split(".")[0] for row in found["averages"]} == set(PROMPTS)
     assert len([row for row in found["scores"] if row["language"] == MACRO]) == 2 * 4 + 1
-    printed = run(*asked, "--fine-grained").stdout
+    printed = run(*asked, "--languages", "de").stdout
     assert "Prompts: balanced accuracy in percent, averaged over languages" in printed
-    assert "Prompts: balanced accuracy in percent, averaged over judges" in printed
+    assert "Prompts: balanced accuracy in percent, averaged over 2 judges" in printed
     assert "* best of its column and prompt" in printed
     assert "Accuracy in percent by fine-grained label: de" in printed
     assert "Prompt: zero_shot.v1@" in printed
 
 
-def test_what_cannot_be_asked_together(folder):
-    with pytest.raises(UsageError, match="give a --judge, or --statistics, and not both"):
-        run("memerag", folder, "--statistics", "--judge", "lexical")
-    with pytest.raises(UsageError, match="is given twice"):
-        run("memerag", folder, "--judge", "lexical", "--judge", "lexical")
-    with pytest.raises(UsageError, match="leave --coarse out"):
-        run("agreement", folder / "en.jsonl", "--field", "all", "--coarse")
-
-
-def test_tables_2_6_and_7_in_one_table(tmp_path):
+def test_tables_2_6_and_7_in_one_table(tmp_path, quick):
     fine = ["Direct paraphrase", "Logical conclusion", "Direct paraphrase"]
     wrong = ["Contradiction"] * 3
     directly, context = "Directly answers the question", "Adds context to the answer"
@@ -222,13 +206,13 @@ def test_tables_2_6_and_7_in_one_table(tmp_path):
     ]
     path = tmp_path / "en.jsonl"
     path.write_text(lines_of(*rows))
-    found = run_json("agreement", path, "--field", "all", "--replicates", 50)
-    qualities = {row["quality"]: row["files"][0] for row in found["qualities"]}
+    found = run_json("memerag", tmp_path, "--statistics", "--config", quick)
+    qualities = {row["quality"]: row for row in found["agreement"]}
     assert list(qualities) == [
         *("faithfulness, coarse", "faithfulness, fine", "relevance, coarse", "relevance, fine")
     ]
     assert qualities["relevance, coarse"]["ac1"] == 1  # all are relevant
     assert qualities["faithfulness, coarse"]["ac1"] == pytest.approx(23 / 41)
-    printed = run("agreement", path, "--field", "all", "--replicates", 50).stdout
-    assert "Agreement: Gwet's AC1 / Fleiss' kappa" in printed
+    printed = run("memerag", tmp_path, "--statistics", "--config", quick).stdout
+    assert "Agreement of people: Gwet's AC1 / Fleiss' kappa" in printed
     assert "1.00 / –" in printed

@@ -1,4 +1,6 @@
-"""``surrogate-arena metaeval`` as a user runs it."""
+"""``surrogate-arena metaeval`` as a user runs it: MEMERAG, statistics, runs, sheets."""
+
+import json
 
 import pytest
 from memerag_samples import answered, labeled, lines_of
@@ -6,21 +8,30 @@ from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
 from surrogate.board.judge.metaevaluations import read_metaevaluations
-from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
+from surrogate.metaevaluation.memerag.memerag import LabelVerdict
+from surrogate.metaevaluation.records import read_run
 from surrogate.metaevaluation.report import judges_of
 
 YES, NO = "Supported", "Not Supported"
+JUDGE = """
+import zlib
+def context(question, passages, answer, sentence):
+    return None if sentence == "Perhaps." else "Relevant"
+def always(question, passages, answer, sentence):
+    return "Supported"
+"""
 
 
 @pytest.fixture
 def folder(tmp_path):
     folder = tmp_path / "memerag"
     folder.mkdir()
+    unrelated = "Unrelated to the question"
     rows = [
         answered(
             f"q{number}",
             labeled("Paris is in France.", YES, "Direct paraphrase"),
-            labeled("Bananas are yellow.", NO, "Adds new information", number=1),
+            labeled("Bananas are yellow.", NO, "Adds new information", unrelated, 1),
             labeled("Perhaps.", "Challenging to determine", number=2),
         )
         for number in range(6)
@@ -31,134 +42,125 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def rated(tmp_path):
-    """Three raters of four sentences, who disagree on one."""
-    rows = [
-        answered("a", labeled("x", [YES, YES, YES]) | {"relevance": None}),
-        answered("b", labeled("x", [NO, NO, NO])),
-        answered("c", labeled("x", [NO, YES, NO])),
-        answered("d", labeled("x", [YES, YES, None])),
-    ]
-    path = tmp_path / "en.jsonl"
-    path.write_text(lines_of(*rows))
-    return path
+def module(tmp_path, monkeypatch):
+    (tmp_path / "claim_judges.py").write_text(JUDGE)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "python:claim_judges:"
 
 
-def test_agreement_of_files(rated, folder):
-    found = run_json("agreement", rated, folder / "de.jsonl", "--seed", 1, "--replicates", 200)
-    first, second = found["files"]
-    assert first["file"] == str(rated)
-    assert (first["items"], first["raters"]) == (4, 3)
-    assert first["percent_agreement"] == pytest.approx((1 + 1 + 1 / 3 + 1) / 4)
-    assert first["ac1_low"] <= first["ac1"] <= first["ac1_high"]
-    assert {"fleiss_kappa", "krippendorff_alpha"} <= set(first)
-    assert second["ac1"] is None
-    assert second["reasons"]["ac1"] == "no item has two ratings"
-    printed = run("agreement", rated, folder / "de.jsonl", "--coarse").stdout
-    assert "Agreement on factuality, coarse" in printed
-    assert "de.jsonl: no item has two ratings" in printed
-
-
-def test_agreement_refuses_what_it_cannot_read(rated, tmp_path):
-    with pytest.raises(UsageError, match="--field is 'label'; use one of factuality"):
-        run("agreement", rated, "--field", "label")
-    with pytest.raises(UsageError, match="there is no file"):
-        run("agreement", tmp_path / "no.jsonl")
-    rated.write_text(rated.read_text().replace("Not Supported", "Dubious"))
-    with pytest.raises(
-        DataError, match=r"en\.jsonl:2: answer.0.factuality = 'Dubious': has no coarse"
-    ):
-        run("agreement", rated, "--coarse")
-
-
-def test_judges_side_by_side(folder, tmp_path):
-    out, arena = tmp_path / "run.json", tmp_path / "arena"
+def test_judges_side_by_side(folder, tmp_path, module, quick):
+    out, arena = tmp_path / "run.jsonl", tmp_path / "arena"
     arena.mkdir()
-    judges = ("--judge", "lexical", "--judge", "grounding")
+    judges = ("--judge", "lexical", "--judge", f"{module}always", "--config", quick)
     found = run_json("memerag", folder, *judges, "--out", out, "--arena", arena)
     scores = {(row["judge"], row["language"]): row for row in found["scores"]}
-    assert scores["lexical", "macro"]["balanced_accuracy"] == 1
-    assert scores["grounding", "en"]["sentences"] == 12
-    assert found["challenging"] == 12
+    assert scores["lexical", "macro"]["value"] == 1
+    assert scores[f"{module}always", "en"]["value"] == 0.5
+    assert scores["lexical", "en"]["n"] == 12
+    assert found["left_out"] == 12
     assert found["usage"] == []
-    labels = {row["fine_grained_factuality"] for row in found["fine_grained"]}
+    labels = {row["fine"] for row in found["fine_grained"]}
     assert labels == {"Direct paraphrase", "Adds new information"}
-    assert len(judges_of(MEMERAG_RUN.read(out))) == 2
+    assert len(judges_of(read_run(out, LabelVerdict))) == 2
+    assert "CC BY-NC" in out.read_text()
     known = read_metaevaluations(arena)
-    assert [(each.judge, each.n) for each in known] == [("grounding", 24), ("lexical", 24)]
-    printed = run("memerag", folder, *judges, "--languages", "de", "--limit", 3).stdout
+    assert [(each.judge, each.dataset, each.n) for each in known] == [
+        ("lexical", "memerag", 24), (f"{module}always", "memerag", 24)
+    ]  # fmt: skip
+    printed = run("memerag", folder, *judges).stdout
     assert "Balanced accuracy in percent" in printed
-    assert "not statistically different from the best" in printed
-    assert "Left out: 6 sentences challenging to determine" in printed
+    assert "Left out: 12 sentences challenging to determine" in printed
 
 
-def test_labels_of_several_people_are_taken_by_majority(tmp_path):
-    votes = [["Supported"] * 3 + ["Not Supported"] * 2, ["Not Supported"] * 5]
-    draw = ["Supported", "Not Supported"]
-    rated = [labeled(f"Oslo {n}.", vote, number=n) for n, vote in enumerate([*votes, draw, draw])]
-    (tmp_path / "en.jsonl").write_text(lines_of(answered("q", *rated)))
-    found = run_json("memerag", tmp_path, "--judge", "lexical")
-    assert [row["sentences"] for row in found["scores"]] == [4, 4]
+def test_a_run_stands_beside_other_judges(folder, tmp_path, module, quick):
+    out = tmp_path / "run.jsonl"
+    run("memerag", folder, "--judge", "lexical", "--out", out, "--config", quick)
+    again = ["memerag", folder, "--judge", f"run:{out}", "--judge", f"{module}always"]
+    both = run_json(*again, "--config", quick)
+    once = run_json(
+        "memerag", folder, "--judge", "lexical", "--judge", f"{module}always", "--config", quick
+    )
+    assert both["scores"] == once["scores"]
+    with pytest.raises(UsageError, match="lexical is given twice"):
+        run("memerag", folder, "--judge", f"run:{out}", "--judge", "lexical")
 
 
-def test_runs_are_compared(folder, tmp_path):
-    paths = [tmp_path / f"{judge}.json" for judge in ("lexical", "grounding")]
-    for path in paths:
-        run("memerag", folder, "--judge", path.stem, "--out", path)
-    found = run_json("compare", *paths)["comparisons"]
-    assert [each["judge_a"]["judge"] for each in found] == ["lexical"]
-    assert {row["p_value"] for row in found[0]["languages"]} == {1.0}
-    printed = run("compare", *paths).stdout
-    assert "A: lexical" in printed
-    assert "p value" in printed
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", r"run\.jsonl:1: is not JSON"),
+        ("", "holds no verdicts"),
+        ('{"judge": "j"}', r"run\.jsonl:1: prompt = None: is missing"),
+    ],
+)
+def test_damaged_runs_are_refused(folder, tmp_path, text, message):
+    (tmp_path / "run.jsonl").write_text(text)
+    with pytest.raises(DataError, match=message):
+        run("memerag", folder, "--judge", f"run:{tmp_path / 'run.jsonl'}")
+    with pytest.raises(UsageError, match="verdicts are JSON lines"):
+        run("memerag", folder, "--judge", "lexical", "--out", tmp_path / "run.txt")
 
 
-def test_what_cannot_be_asked_is_refused(folder, tmp_path):
-    with pytest.raises(UsageError, match="there is no judge 'oracle'"):
-        run("memerag", folder, "--judge", "oracle")
-    with pytest.raises(UsageError, match="unknown prompt 'few_shot'; use one of zero_shot, cot"):
-        run("memerag", folder, "--judge", "lexical", "--prompt", "few_shot")
-    with pytest.raises(UsageError, match="no file for fr; languages there: de, en"):
-        run("memerag", folder, "--judge", "lexical", "--languages", "en,fr")
-    for absent in (["memerag", tmp_path / "a", "--judge", "lexical"], ["compare", *"ab"]):
-        done = run(*absent)
-        assert done.exit_code == 2
-        assert "does not exist" in done.stderr
-    with pytest.raises(UsageError, match="give a --judge, or --statistics, and not both"):
-        run("memerag", folder)
+def test_relevance_is_a_benchmark_of_its_own(folder, tmp_path, module, quick):
+    asked = ["memerag-relevance", folder, "--judge", f"{module}context", "--config", quick]
+    found = run_json(*asked, "--arena", tmp_path)
+    scores = {row["language"]: row for row in found["scores"]}
+    # Of 12 relevant sentences 6 are found, and none of the 6 that are not.
+    assert scores["en"]["value"] == pytest.approx((6 / 12 + 0) / 2)
+    assert (scores["en"]["n"], scores["en"]["failures"]) == (18, 6)
+    assert {row["truth"] for row in found["fine_grained"]} == {"Relevant", "Irrelevant"}
+    (entry,) = read_metaevaluations(tmp_path)
+    assert (entry.dataset, entry.metric) == ("memerag-relevance", "balanced_accuracy")
+    with pytest.raises(UsageError, match="give one of llm:MODEL, python:MODULE:FUNCTION"):
+        run("memerag-relevance", folder, "--judge", "lexical")
 
 
-@pytest.fixture
-def server(serve):
+def test_an_llm_is_asked_about_relevance(folder, tmp_path, serve, quick):
     from chat_server import completion
 
     def behave(prompt, earlier):
-        if "Answer: Paris" not in prompt:
-            return completion("<answer>unsupported</answer>")
-        return completion("Hm." if earlier == 0 else "<answer>Supported</answer>")
+        is_about = "Bananas" not in prompt.rpartition("[The Start of the Sentence")[2]
+        said = "Adds context to the answer" if is_about else "Unrelated to the question"
+        return completion(f"<rationale>So.</rationale><answer>{said}</answer>")
 
-    return serve(behave)
-
-
-def test_an_llm_judges_over_http_and_is_paid_once(folder, tmp_path, server):
-    asked = ["memerag", folder, "--judge", "llm:tiny", "--prompt", "ag", "--languages", "en"]
-    asked += ["--base-url", server.url, "--store", tmp_path / "s.sqlite", "--concurrency", 1]
-    found = run_json(*asked)
-    macro = found["scores"][-1]
-    assert macro["judge"] == "llm:tiny"
-    assert macro["prompt"].startswith("ag.v1@")
-    assert macro["balanced_accuracy"] == 1
-    assert (macro["failures"], macro["not_asked"]) == (0, 0)
-    calls = sum(server.asked.values())
-    assert calls == 3  # two distinct prompts, one of them again
-    again = run(*asked).stdout
-    assert sum(server.asked.values()) == calls
-    assert "12 prompts; 0 calls to tiny" in again
+    server = serve(behave)
+    asked = ["memerag-relevance", folder, "--judge", "llm:m", "--base-url", server.url]
+    found = run_json(*asked, "--store", tmp_path / "s.sqlite", "--config", quick)
+    assert {row["value"] for row in found["scores"]} == {1.0}
+    assert found["scores"][0]["prompt"].startswith("relevance.v1@")
 
 
-def test_sentences_that_were_not_asked_are_said(folder, tmp_path, server):
-    asked = ["memerag", folder, "--judge", "llm:tiny", "--languages", "en", "--max-calls", 1]
-    asked += ["--base-url", server.url, "--store", tmp_path / "s.sqlite", "--concurrency", 1]
-    printed = run(*asked).stdout
-    assert "were not answered and are left out; run again" in printed
-    assert "No value: no sentence of en that was judged is labeled" in printed
+def test_what_cannot_be_asked_is_refused(folder, tmp_path):
+    for asked, message in {
+        ("memerag", "--judge", "oracle"): "there is no judge 'oracle'",
+        ("memerag", "--judge", "llm:m", "--prompts", "few_shot"): "unknown prompt 'few_shot'",
+        ("memerag", "--judge", "lexical", "--languages", "en,fr"): "no file for fr",
+        ("memerag", "--statistics", "--judge", "lexical"): "give a --judge, or --statistics",
+        ("memerag",): "give a --judge, or --statistics, or --sheet",
+        ("other", "--judge", "lexical"): "BENCHMARK is 'other'; use one of memerag",
+        ("wikieval", "--statistics"): "are of memerag",
+    }.items():
+        store = ["--store", tmp_path / "s.sqlite"]
+        with pytest.raises(UsageError, match=message):
+            run(asked[0], folder, *asked[1:], *store)
+    with pytest.raises(UsageError, match="give the path of the data of memerag"):
+        run("memerag", "--judge", "lexical")
+    (tmp_path / "bad.toml").write_text("replicate = 3\n")
+    with pytest.raises(UsageError, match="did you mean 'replicates'"):
+        run("memerag", folder, "--judge", "lexical", "--config", tmp_path / "bad.toml")
+
+
+def test_a_sheet_with_and_without_highlighted_support(folder, tmp_path, serve):
+    from chat_server import completion
+
+    reply = "<label>1</label><references>1.1</references>"
+    server = serve(lambda prompt, _: completion(reply))
+    out, config = tmp_path / "anna.csv", tmp_path / "highlight.toml"
+    config.write_text('highlight = "llama-3-70b"\n')
+    options = ["--base-url", server.url, "--store", tmp_path / "s.sqlite", "--config", config]
+    counts = json.loads(run("memerag", folder, "--sheet", out, *options, "--json").stdout)
+    assert (counts["sentences"], counts["highlighted"], counts["unknown"]) == (36, 36, 0)
+    assert "[1] **Paris is in France.**" in out.read_text()
+    assert {body["temperature"] for body in server.bodies} == {0.1}
+    assert "6 sentences to annotate" in run("memerag", folder, "--sheet", out, "--limit", 3).stdout
+    assert "**" not in out.read_text()

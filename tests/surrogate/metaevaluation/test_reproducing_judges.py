@@ -69,6 +69,8 @@ def data(tmp_path, monkeypatch):
     header = "test_id,annotator,answer_relevancy,completeness,usefulness,faithfulness"
     Path("HUMAN.csv").write_text("\n".join([header, *rows]) + "\n")
     shares = [f"{each},0.8,1" for each in ids]
+    Path("SHARES.toml").write_text('shares = "SHARES.csv"\n')
+    Path("quick.toml").write_text("replicates = 10\npermutations = 20\n")
     Path("SHARES.csv").write_text("test_id,answer_relevancy,faithfulness\n" + "\n".join(shares))
     return tmp_path
 
@@ -119,8 +121,8 @@ def test_the_commands_of_the_guide_run(item, data, server, run, capsys, request)
         assert words[0] in ("metaeval", "publish")
         if ASKS_LLMS.search(command):
             words += ["--base-url", server.url, "--store", str(data / "store.sqlite")]
-        if words[1] == "memerag" and "--statistics" not in words:
-            words += ["--replicates", "10", "--permutations", "20"]
+        if "--config" not in words and words[0] == "metaeval":
+            words += ["--config", "quick.toml"]
         assert run(*words) == 0, capsys.readouterr().err
     assert capsys.readouterr().out.strip()
 

@@ -9,8 +9,7 @@ import pytest
 from wikieval_samples import HEADERS, QUESTIONS, published_rows, rows_of, write_wikieval
 
 from arena import DataError, UsageError
-from surrogate.metaevaluation.wikieval.judges import CRITERIA
-from surrogate.metaevaluation.wikieval.reading import read_wikieval
+from surrogate.metaevaluation.wikieval.pairs import CRITERIA, read_wikieval
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "wikieval"
 
@@ -56,21 +55,6 @@ def test_a_text_whose_encoding_suffered_is_known_again(tmp_path):
     assert len(pairs) == 3
 
 
-def test_criteria_need_only_their_files(tmp_path):
-    write_wikieval(tmp_path)
-    (tmp_path / "ar.csv").unlink()
-    assert len(read_wikieval(tmp_path, ["context_relevance"])) == 3
-    assert len(read_wikieval(tmp_path, ["faithfulness"], "label")) == 3
-    with pytest.raises(UsageError, match=r"holds no ar\.csv, which is for answer_relevance"):
-        read_wikieval(tmp_path, ["faithfulness"])
-    with pytest.raises(UsageError, match="unknown criterion 'fluency'; use one of faithfulness"):
-        read_wikieval(tmp_path, ["fluency"])
-    with pytest.raises(UsageError, match="better is 'vote'; use one of provenance, label"):
-        read_wikieval(tmp_path, better="vote")
-    with pytest.raises(UsageError, match=r"there is no folder .*or the folder with ff\.csv"):
-        read_wikieval(tmp_path / "nowhere")
-
-
 def changed(name, place, column, value):
     files = rows_of()
     files[name][place][HEADERS[name].index(column)] = value
@@ -93,34 +77,6 @@ def changed(name, place, column, value):
 def test_damaged_files_are_refused(tmp_path, files, message):
     with pytest.raises(DataError, match=message):
         read_wikieval(write_wikieval(tmp_path, files))
-
-
-def test_all_problems_are_told_together(tmp_path):
-    files = changed("ff", 0, "label", "x")
-    files["ar"][0][2] = "y"
-    with pytest.raises(DataError) as caught:
-        read_wikieval(write_wikieval(tmp_path, files))
-    assert [problem.source for problem in caught.value.problems] == ["ff.csv", "ar.csv"]
-
-
-def test_columns_and_questions_that_are_absent(tmp_path):
-    write_wikieval(tmp_path)
-    path = tmp_path / "ff.csv"
-    path.write_text(path.read_text().replace("context", "passage", 1))
-    with pytest.raises(DataError, match=r"ff\.csv:2: context = None: is missing; add it"):
-        read_wikieval(tmp_path)
-    files = rows_of()
-    files["cr"] = [row for row in files["cr"] if not row[0].startswith("Who")]
-    files["ar"] = [row for row in files["ar"] if not row[0].startswith("Who")]
-    with pytest.raises(DataError, match=r"is no question of ar\.csv; take the files of one"):
-        read_wikieval(write_wikieval(tmp_path, files))
-    other = rows_of()
-    other["cr"] = [["Why?", "a", 0], ["Why?", "b", 1], *other["cr"]]
-    with pytest.raises(DataError, match=r"cr\.csv:2: question = 'Why\?': is no question of ff"):
-        read_wikieval(write_wikieval(tmp_path, other))
-    other["cr"] = [[row[0], "Something else altogether, " * 3, row[2]] for row in rows_of()["cr"]]
-    with pytest.raises(DataError, match="has no one context that is the one in ff"):
-        read_wikieval(write_wikieval(tmp_path, other))
 
 
 def test_the_real_files():
@@ -168,10 +124,3 @@ def test_published_rows_that_are_faulty_are_told(tmp_path):
     (tmp_path / "other.csv").write_text("question\nWhy?\n")
     with pytest.raises(UsageError, match=r"holds other\.csv, wikieval\.jsonl; name the one"):
         read_wikieval(tmp_path)
-
-
-def test_published_rows_of_no_field_are_refused(tmp_path):
-    path = tmp_path / "train.jsonl"
-    path.write_text("{}")
-    with pytest.raises(DataError, match=r"train\.jsonl:1: question"):
-        read_wikieval(path)

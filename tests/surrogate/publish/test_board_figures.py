@@ -158,11 +158,19 @@ def test_the_win_matrix_of_all_languages_counts_each_battle_once(board):
     assert f"{judgments:,} battles" in whole_text(draw_win_matrix(board))
 
 
+def test_lollipops_leave_out_systems_that_are_not_on_the_board(board):
+    apart = board.features.assign(system="kept-apart")
+    both = pd.concat([board.features, apart], ignore_index=True)
+    texts = [text.get_text() for text in feature_lollipops(replace(board, features=both)).texts]
+    assert texts == [text.get_text() for text in feature_lollipops(board).texts]
+
+
 def test_lollipops_hold_the_means_by_family(board):
     systems = sorted(board.features["system"].unique())
     names = dict(zip(systems, ["gpt-4o", "llama-3-8b", "qwen-2"], strict=False))
     features = board.features.replace({"system": names})
-    figure = feature_lollipops(replace(board, features=features))
+    overall = board.overall.replace({"system": names})
+    figure = feature_lollipops(replace(board, features=features, overall=overall))
     means = features.groupby(["language", "system"])["bleu"].mean()
     (axes,) = [
         axes

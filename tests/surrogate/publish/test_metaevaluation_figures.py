@@ -9,16 +9,17 @@ from grouse_samples import TYPES, RightJudge
 from matplotlib.text import Text
 
 from arena import DataError, UsageError
-from arena.planning.study import study_sampling
-from surrogate.metaevaluation.grouse.evaluation import Grouse
+from arena.judging.choosing.sampling import study_sampling
+from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, AnswerSample, UnitTest
 from surrogate.metaevaluation.judges import FunctionJudge, Verdict
-from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
-from surrogate.metaevaluation.memerag.scores import ERROR_COLUMNS
+from surrogate.metaevaluation.memerag.accuracy import ERROR_COLUMNS
+from surrogate.metaevaluation.memerag.significance import BEST, DAGGER
 from surrogate.metaevaluation.runner import evaluate_judges
+from surrogate.metaevaluation.settings import MetaevalSettings
 from surrogate.publish.figures.figure import save
-from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
-from surrogate.publish.figures.judges import HATCH, error_heat_map, memerag_bars
+from surrogate.publish.figures.judge_bars import HATCH, error_heat_map, memerag_bars
+from surrogate.publish.figures.score_grids import draw_confusions, draw_unit_tests
 from surrogate.publish.figures.studies import read_sampling, sampling_curves
 
 
@@ -101,8 +102,8 @@ def scores():
     return pd.DataFrame(
         rows,
         columns=[
-            *("judge", "prompt", "language", "balanced_accuracy", "standard_error"),
-            *("sentences", "failures", "not_asked", "mark", "reason"),
+            *("judge", "prompt", "language", "value", "standard_error"),
+            *("n", "failures", "not_asked", "mark", "reason"),
         ],
     )
 
@@ -179,7 +180,9 @@ def unit_tests():
             ]
 
     best = FunctionJudge("best", lambda metric, *_: RIGHT[metric])
-    return evaluate_judges(Grouse(tests, reference="best"), [Broken(), best]).verdicts
+    return evaluate_judges(
+        Grouse(tests, MetaevalSettings(reference="best")), [Broken(), best]
+    ).verdicts
 
 
 def of(scores, judge):

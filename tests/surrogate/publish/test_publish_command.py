@@ -7,13 +7,13 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from arena.planning.study import study_sampling
-from surrogate.metaevaluation.grouse.evaluation import Grouse
-from surrogate.metaevaluation.grouse.reading import builtin_tests
-from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
+from arena.judging.choosing.sampling import study_sampling
+from surrogate.metaevaluation.grouse.grouse import Grouse
+from surrogate.metaevaluation.grouse.test_files import builtin_tests
 from surrogate.metaevaluation.judges import FunctionJudge
-from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
+from surrogate.metaevaluation.records import write_run
 from surrogate.metaevaluation.runner import evaluate_judges
+from surrogate.metaevaluation.settings import MetaevalSettings
 
 FIGURES = ("--as", "figures")
 
@@ -73,18 +73,16 @@ def test_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
     content = {"table": study.table.to_dict(orient="records"), "signature": study.signature}
     (tmp_path / "sampling.json").write_text(json.dumps(content))
     fine = {"Supported": "Other", "Not Supported": "Contradiction"}
-    labeled = verdicts.assign(fine_grained_factuality=verdicts["factuality"].map(fine))
-    MEMERAG_RUN.write(labeled, tmp_path / "memerag.json")
+    labeled = verdicts.assign(fine=verdicts["truth"].map(fine))
+    write_run(labeled, tmp_path / "memerag.jsonl")
     null = FunctionJudge("null/1", lambda *_: None)
-    unit_tests = Grouse(builtin_tests(["en"])[:2], reference="lexical")
-    GROUSE_RUN.write(
-        evaluate_judges(unit_tests, [null, "lexical"]).verdicts, tmp_path / "grouse.json"
-    )
+    unit_tests = Grouse(builtin_tests(["en"])[:2], MetaevalSettings(reference="lexical"))
+    write_run(evaluate_judges(unit_tests, [null, "lexical"]).verdicts, tmp_path / "grouse.jsonl")
     row = {"language": "en", "feature": "bleu", "shap": 1.0, "shap_low": 0.9, "shap_high": 1.0}
     found = {"table": [row], "signature": "protocol:importances"}
     (tmp_path / "importances.json").write_text(json.dumps(found))
     out = tmp_path / "plots"
-    for path in sorted(tmp_path.glob("*.json")):
+    for path in sorted(tmp_path.glob("*.json*")):
         assert run("publish", path, *FIGURES, "--out", out, "--format", "svg") == 0
     drawn = sorted(re.sub("-[0-9a-f]{8}$", "", path.stem) for path in out.iterdir())
     assert drawn == [
@@ -141,8 +139,8 @@ def verdicts():
             "language": "en",
             "query_id": str(number // 2),
             "sentence_id": number,
-            "factuality": labels[number % 2],
-            "fine_grained_factuality": None,
+            "truth": labels[number % 2],
+            "fine": None,
             "value": labels[(number + (number % every == 0)) % 2],
             "failure": None,
             "was_asked": True,
@@ -150,6 +148,4 @@ def verdicts():
         for judge, every in (("good", 9), ("poor", 2))
         for number in range(40)
     ]
-    return pd.DataFrame(rows, columns=MEMERAG_RUN.columns).astype(
-        {"value": object, "fine_grained_factuality": object, "failure": object}
-    )
+    return pd.DataFrame(rows).astype({"value": object, "fine": object, "failure": object})

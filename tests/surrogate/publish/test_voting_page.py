@@ -200,7 +200,6 @@ def test_people_decide_between_judges(arena, run, tmp_path, capsys):
     assert run("fit", folder, *options) == 0
     fitted = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert any(row["wins"] % 1 for row in fitted["ratings"])  # shares of battles
-    assert run("agreement", folder, "--calibrate", judge, "--method", "guess") == 2
     assert run("agreement", folder, "--write", "--json") == 0
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert (

@@ -40,9 +40,12 @@ def board(request, whole, new):
         answers=answers.reset_index(drop=True),
         judgments=old.reset_index(drop=True),
     )
-    return build_board(
+    board = build_board(
         arena, features=FEATURES, surrogate=request.param, tournaments=4, seed=1, holdout=[]
     )
+    # Of so few systems it is not shown that a surrogate works; systems without verdicts are ranked.
+    macro = board.summary.macro.model_copy(update={"tau_unseen_low": 0.1})
+    return replace(board, summary=board.summary.model_copy(update={"macro": macro}))
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +81,39 @@ def test_verdicts_take_the_rating_from_the_surrogates_to_the_arenas(board, whole
     old = board.ratings.set_index("system")["rating"]
     on_the_boards_scale = arena[row["system"]] - arena[old.index].mean() + old.mean()
     assert row["rating"] == pytest.approx(on_the_boards_scale, abs=0.35)
+
+
+def test_one_verdict_narrows_an_interval_by_what_one_verdict_tells(board, whole, table, verdicts):
+    def ranked(judgments=None):
+        [row] = place_systems(board, table, whole.queries, judgments=judgments).new.to_dict(
+            "records"
+        )
+        return row
+
+    plain, system = ranked(), table["system"].iloc[0]
+    one = verdicts.iloc[:1]
+    lost, won = (
+        ranked(one.assign(winner=np.where((one["system_a"] == system) == is_won, "a", "b")))
+        for is_won in (False, True)
+    )
+    assert lost["rating"] < plain["rating"] < won["rating"]
+    assert lost["rank"] >= plain["rank"]
+    for row in (lost, won):
+        narrower = (row["rating"] - row["low"]) / (plain["rating"] - plain["low"])
+        # Of independent information, a share s narrows by the root of 1 - s.
+        assert np.sqrt(1 - row["verdict_share"]) - 0.1 < narrower < 1
+        assert row["verdict_share"] < 0.25
+
+
+def test_copies_and_questions_that_are_not_there_do_not_count(board, whole, table, verdicts):
+    one = verdicts.iloc[:2]
+    strange = one.assign(query_id="nobody-asked")
+    mixed = pd.concat([one] * 30 + [strange], ignore_index=True)
+    found = [place_systems(board, table, whole.queries, judgments=some) for some in (one, mixed)]
+    pd.testing.assert_frame_equal(found[0].new, found[1].new)
+    told = "; ".join(found[1].notes)
+    assert "58 judgments left out that stand there more than once" in told
+    assert "2 judgments left out, on questions that the arena does not have" in told
 
 
 def test_sides_and_order_change_nothing_and_others_are_left_aside(board, table, verdicts, whole):

@@ -15,7 +15,7 @@ from surrogate.integrity.notes import Note
 from surrogate.integrity.standing import Looks
 from surrogate.learning.languages import with_answers
 from surrogate.ranking.advice import advise
-from surrogate.ranking.judged import error_factor, judged_ratings
+from surrogate.ranking.judged import judged_ratings
 from surrogate.ranking.rank import ELSEWHERE, place_systems
 
 FEATURES = "answer_length,content_coverage,citation_recall@10"
@@ -32,6 +32,12 @@ def whole():
 def names(whole):
     reference = whole.info.reference_system
     return [name for name in whole.info.systems if name != reference][:NEW]
+
+
+def proven(board):
+    """Of so few systems it is not shown that a surrogate works: rank those without verdicts."""
+    macro = board.summary.macro.model_copy(update={"tau_unseen_low": 0.1})
+    return replace(board, summary=board.summary.model_copy(update={"macro": macro}))
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +60,10 @@ def make(whole, names):
             answers=only(answers, languages),
             judgments=rows[both].reset_index(drop=True),
         )
-        return build_board(
-            arena, features=FEATURES, surrogate=surrogate, tournaments=4, seed=1, holdout=[]
+        return proven(
+            build_board(
+                arena, features=FEATURES, surrogate=surrogate, tournaments=4, seed=1, holdout=[]
+            )
         )
 
     return made
@@ -138,10 +146,8 @@ def test_without_a_verdict_on_it_a_system_stays_as_it_was(placed, wins, names):
 
 
 def test_the_more_verdicts_the_smaller_the_error_elsewhere(board, table, verdicts, names):
-    expected = board.surrogate.predict(table).set_index(["language", "system"])
-    questions = sorted(verdicts["query_id"].unique())
-    errors = [expected.loc[("sw", names[0]), "standard_error"]]
-    for count in (2, 12):
+    questions, errors = sorted(verdicts["query_id"].unique()), []
+    for count in (1, 4, 12):
         some = verdicts[verdicts["query_id"].isin(questions[:count])]
         rated = judged_ratings(board, table, some).set_index(["language", "system"])
         errors.append(rated.loc[("sw", names[0]), "standard_error"])
@@ -152,13 +158,13 @@ def test_the_interval_is_as_much_narrower_as_the_error_and_no_narrower_than_the_
     board, placed, table, wins, names
 ):
     key = ("sw", names[0])
-    error = judged_ratings(board, table, wins).set_index(["language", "system"])
-    error = error.loc[key, "standard_error"]
-    for half_width, wanted in ((2.5, 2.5), (0.5, NORMAL_90)):  # the second is too narrow
+    plain = board.surrogate.predict(table).set_index(["language", "system"])
+    for half_width in (2.5, 0.5):  # the second is too narrow
         narrow = with_interval(board, half_width=half_width, frontier=None)
         row = placed(wins, board=narrow).loc[key]
-        assert row["high"] - row["rating"] == pytest.approx(wanted * error, abs=2e-6)
-        assert row["rating"] - row["low"] == pytest.approx(wanted * error, abs=2e-6)
+        before = max(half_width, NORMAL_90) * plain.loc[key, "standard_error"]
+        assert row["high"] - row["rating"] == pytest.approx(row["rating"] - row["low"], abs=2e-6)
+        assert 0.3 * before < row["high"] - row["rating"] < 1.3 * before
     row = placed(wins, board=with_interval(board, half_width=None, frontier=None)).loc[key]
     assert row[["low", "high"]].isna().all()
 
@@ -199,8 +205,7 @@ def test_checks_of_systems_without_verdicts_hold_there(board, placed, table, win
     part = table.drop(own.index[8:])
     rated = judged_ratings(board, part, wins).set_index(["language", "system"]).loc[key]
     some = placed(wins, table=part).loc[key]
-    interval = board.summary.languages["sw"].interval
-    assert some["rating"] - some["low"] > 1.001 * interval.half_width * rated["standard_error"]
+    assert some["rating"] - some["low"] > 1.001 * NORMAL_90 * rated["standard_error"]
     rows = board.ratings[board.ratings["language"] == "sw"].set_index("system")["rating"]
     copied = placed(wins, looks=Looks(originals={key: rows.idxmin()})).loc[key]
     assert copied["rating"] == pytest.approx(rows.min(), abs=1e-6)
@@ -244,9 +249,3 @@ def test_where_few_are_judged_only_systems_with_verdicts_move(
     some = placed(verdicts, board=few)
     assert 0.5 < (some["rating"] - some["low"])[key] / (plain["rating"] - plain["low"])[key] < 1
     pd.testing.assert_series_equal(better.loc[("sw", names[1])], plain.loc[("sw", names[1])])
-
-
-def test_an_error_is_between_what_it_was_and_what_the_posterior_has():
-    assert error_factor(1.0) == 1
-    assert 0.49 < error_factor(0.49) < 1
-    assert error_factor(1.2) == 1.2

@@ -94,21 +94,6 @@ def test_a_preset_lies_over_the_defaults_and_under_what_a_board_states(read):
     assert (own.ties, own.missing, own.rows) == ("half", "nan", "system")
 
 
-def test_a_preset_of_the_defaults_lies_under_what_they_state(read):
-    [board] = read(
-        """
-        [defaults]
-        preset = "mirage"
-        ridge = 0.2
-        [boards.a]
-        arena = "a"
-        """
-    ).boards
-    assert (board.settings.ridge, board.settings.missing) == (0.2, "zero")
-    with pytest.raises(DataError, match="preset = 'mirag'"):
-        read("[boards.a]\narena = 'a'\npreset = 'mirag'")
-
-
 def test_judges_of_a_matrix_judge_first_where_judging_is_asked_for(read):
     boards = read(
         """
@@ -185,13 +170,6 @@ def test_secrets_are_refused_and_never_repeated(read, line):
         read(f"[boards.a]\narena = 'x'\n{line}")
     assert "hunter2" not in str(caught.value)
     assert "environment" in str(caught.value) or "is no key here" in str(caught.value)
-
-
-def test_all_problems_are_told_together(read):
-    with pytest.raises(DataError) as caught:
-        read("[boards.a]\narena = 3\nseed = -1\n[defaults]\nrigde = 1")
-    assert len(caught.value.problems) == 3
-    assert "did you mean 'ridge'?" in str(caught.value)
 
 
 def test_a_file_without_boards_or_none_at_all_is_said(read, tmp_path):

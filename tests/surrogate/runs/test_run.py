@@ -6,12 +6,10 @@ import shutil
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError, read_arena, write_arena
+from arena import DataError, read_arena
 from arena.data.rows import read_rows, write_rows
 from surrogate import Board, build_board
-from surrogate.runs import steps as versions_module
 from surrogate.runs.run import bring_up_to_date, check_boards
-from surrogate.runs.stages import steps_of
 from surrogate.runs.steps import read_manifest
 
 BOARD = "[boards.a]\narena = 'arena'\n"
@@ -49,15 +47,6 @@ def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
     assert summaries[0] == summaries[1]
 
 
-def test_a_judgment_changes_the_board_but_not_its_features(made, make, states, place):
-    boards = made
-    rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
-    told = {f"{step.board}/{step.stage}": step for step in check_boards(boards, boards.out).steps}
-    assert told["a/features"].state == "current"
-    assert told["a/board"].reasons == ("arena judgments.jsonl changed",)
-    assert states(make(boards)) == {"a/features": "current", "a/board": "made"}
-
-
 def test_an_answer_changes_both(made, make, states, place):
     boards = made
     rewritten(
@@ -93,22 +82,6 @@ def test_a_step_that_makes_the_same_again_leaves_the_next_alone(made, make, stat
     assert steps["a/features"].reasons == ("output features.parquet is missing",)
 
 
-@pytest.mark.parametrize(
-    ("damage", "reason"),
-    [
-        (lambda folder: (folder / "board.csv").unlink(), "output board.csv is missing"),
-        (lambda folder: (folder / "board.csv").write_text("x"), "output board.csv was altered"),
-        (lambda folder: (folder / "mine.txt").touch(), "output mine.txt is none of its own"),
-        (shutil.rmtree, "output arena.csv is missing"),
-    ],
-)
-def test_deleted_and_altered_outputs_are_noticed(made, damage, reason):
-    damage(made.out / "a" / "board")
-    features, board = check_boards(made, made.out).steps
-    assert features.state == "current"
-    assert reason in board.reasons
-
-
 def test_a_deleted_board_is_made_again_as_it_was(made, make, states):
     folder = made.out / "a" / "board"
     content = (folder / "board.csv").read_bytes()
@@ -116,18 +89,6 @@ def test_a_deleted_board_is_made_again_as_it_was(made, make, states):
     assert states(make(made)) == {"a/features": "current", "a/board": "made"}
     assert (folder / "board.csv").read_bytes() == content
     assert check_boards(made, made.out).is_current
-
-
-def test_another_version_of_a_library_is_a_reason(made, make, monkeypatch):
-    boards = made
-    known = versions_module._version
-    monkeypatch.setattr(
-        versions_module, "_version", lambda name: "99" if name == "scikit-learn" else known(name)
-    )
-    steps = make(boards)
-    assert steps["a/features"].state == "current"
-    (reason,) = steps["a/board"].reasons
-    assert reason.endswith("→ 99")
 
 
 def test_one_board_that_fails_leaves_the_others(configure, make, states):
@@ -167,28 +128,6 @@ def test_a_board_that_fails_keeps_what_was_made_before(made, make, place):
     assert make(boards)["a/board"].state == "failed"
     assert (boards.out / "a" / "board" / "board.csv").read_bytes() == before
     assert not check_boards(boards, boards.out).is_current
-
-
-def test_force_makes_one_board_again(made, configure, make, states):
-    boards = configure(BOARD + "[boards.b]\narena = 'arena'\nfeature_table = 'scores.csv'\n")
-    assert states(make(boards, force=["b"])) == {
-        "a/features": "current",
-        "a/board": "current",
-        "b/board": "failed",
-    }
-    assert make(made, force=["a"])["a/board"].reasons == ("it was asked for",)
-    with pytest.raises(UsageError, match="no board is named 'c'"):
-        make(boards, force=["c"])
-
-
-def test_boards_share_the_cache_of_features(made, configure, make):
-    boards = configure(BOARD + "[boards.b]\narena = 'arena'\n")
-    make(boards)
-    cache = boards.out / ".feature-cache"
-    (folder,) = cache.iterdir()
-    assert len(list(folder.glob("*.parquet"))) == 1
-    a, b = (boards.out / name / "features" / "features.parquet" for name in "ab")
-    assert a.read_bytes() == b.read_bytes()
 
 
 def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
@@ -239,32 +178,6 @@ def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
         make(boards)
 
 
-def test_steps_no_longer_asked_for_are_told_and_left(made, configure, make):
-    other = configure("[boards.b]\narena = 'arena'\nfeature_table = 'absent.csv'\n")
-    assert bring_up_to_date(other, other.out).left_over == ("a/board", "a/features")
-    assert (other.out / "a" / "board" / "board.csv").is_file()
-
-
-def test_a_table_of_features_takes_the_place_of_measuring(made, configure, make, states, place):
-    boards = made
-    shutil.copy(boards.out / "a" / "features" / "features.parquet", place / "scores.parquet")
-    boards = configure("[boards.b]\narena = 'arena'\nfeature_table = 'scores.parquet'\n")
-    assert states(make(boards)) == {"b/board": "made"}
-    same = [(boards.out / name / "board" / "board.csv").read_bytes() for name in "ab"]
-    assert same[0] == same[1]
-    table = pd.read_parquet(place / "scores.parquet")
-    table.assign(citations=table["citations"] + 1).to_parquet(place / "scores.parquet")
-    assert make(boards)["b/board"].reasons == ("feature table scores.parquet changed",)
-
-
-def test_an_arena_in_another_format_is_a_change(made, make, tiny_arena, place):
-    boards = made
-    shutil.rmtree(place / "arena")
-    write_arena(tiny_arena, place / "arena", ".parquet")
-    reasons = make(boards)["a/features"].reasons
-    assert {"arena answers.jsonl is gone", "arena answers.parquet is new"} <= set(reasons)
-
-
 def test_pages_and_figures_follow_the_board(made, configure, make, states, place):
     pytest.importorskip("matplotlib", reason="needs the extra plots")
     boards = configure(
@@ -295,22 +208,6 @@ def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, plac
     assert set(stages) == {"a/board surrogates"}
     told = [step.reasons for step in check_boards(made, made.out).steps]
     assert told == [(), ("arena judgments.jsonl changed",)]
-
-
-def test_a_model_in_a_folder_is_known_by_its_files_not_its_place(configure, place):
-    (place / "model").mkdir()
-    (place / "model" / "weights.bin").write_bytes(b"1")
-    boards = configure(f"""
-        [boards.a]
-        arena = "arena"
-        features = "nli_entailment(model={place / "model"}),bleu"
-        """)
-    step = next(iter(steps_of(boards.boards[0])))
-    assert step.options["features"] == ["nli_entailment(model=model)", "bleu"]
-    before = step.files()
-    assert "model model/weights.bin" in before
-    (place / "model" / "weights.bin").write_bytes(b"2")
-    assert step.files() != before
 
 
 def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(

@@ -54,22 +54,3 @@ def test_warnings_are_said_once_in_words(run, place, made, capsys, monkeypatch):
     said = capsys.readouterr().err.splitlines()
     assert said.count("no installed font has 'x'") == 1
     assert not any("UserWarning" in line for line in said)
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("[boards.a]\narena='arena'\n", ["--force", "b"], "no board is named 'b'"),
-        ("[boards.a]\narean='arena'\n", [], "did you mean 'arena'?"),
-    ],
-)
-def test_what_cannot_be_met_ends_with_2(run, place, capsys, text, options, message):
-    (place / "boards.toml").write_text(text)
-    assert run("run", place / "boards.toml", "--out", place / "o", *options) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_an_output_folder_is_asked_for(run, place, capsys):
-    (place / "boards.toml").write_text("[boards.a]\narena='arena'\n")
-    assert run("run", place / "boards.toml") == 2
-    assert "name a folder by --out" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,9 +12,8 @@ import pytest
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store, read_text
-from arena.llm.local import loading
 from arena.llm.local.folder import local_model
-from arena.llm.local.loading import PLAIN_TEMPLATE, load_local
+from arena.llm.local.loading import load_local
 from surrogate.training.batches import token_rows
 from surrogate.training.recipes import TuningSettings
 from surrogate.training.record import last_checkpoint, read_losses
@@ -106,13 +104,6 @@ def test_the_same_training_gives_the_same_adapter(tuned, job, tmp_path):
     assert other.record["adapter"] != tuned.record["adapter"]
 
 
-def test_a_tuned_model_is_not_tuned_over(tuned, job):
-    with pytest.raises(UsageError, match="tuned already"):
-        finetune(job)
-    with pytest.raises(UsageError, match="is an adapter; tune the model that it adapts"):
-        finetune(TuningJob(job.file, str(tuned.folder), job.recipe, tuned.folder.parent / "x"))
-
-
 def test_examples_that_are_too_long_are_left_out_and_counted(job, tmp_path):
     short = TuningSettings(max_length=10, epochs=1).of("mirage")
     with pytest.raises(UsageError, match="all 8 examples are longer than 10 tokens"):
@@ -161,17 +152,6 @@ def test_a_killed_training_goes_on_to_the_same_end(tuned, job, tmp_path):
     assert resumed.losses["loss"].tolist() == pytest.approx(tuned.losses["loss"].tolist())
 
 
-def test_half_a_checkpoint_is_passed_over(tmp_path):
-    for step, state in ((1, '{"global_step": 1}'), (2, '{"global')):
-        folder = tmp_path / "checkpoints" / f"checkpoint-{step}"
-        folder.mkdir(parents=True)
-        for name in ("adapter_model.safetensors", "optimizer.pt"):
-            (folder / name).touch()
-        (folder / "trainer_state.json").write_text(state)
-    (tmp_path / "checkpoints" / "checkpoint-3").mkdir()
-    assert last_checkpoint(tmp_path).name == "checkpoint-1"
-
-
 def test_the_command_tunes_and_says_so(chats, tiny_llama, tmp_path, run, capsys):
     out = tmp_path / "tuned"
     options = ["--recipe", "grouse", "--epochs", "1", "--batch", "8", "--test", chats]
@@ -196,51 +176,3 @@ def test_the_text_of_replies_is_read(tuned, tmp_path):
     assert list(asked.values) == [text, text]
     assert asked.usage.calls == 1
     assert kept.usage.calls == 0
-
-
-def adapter_of(tuned, folder, kept=("adapter_config.json", "adapter_model.safetensors"), **lora):
-    """Copy some of an adapter's files, with other settings."""
-    folder.mkdir()
-    for name in kept:
-        shutil.copy(tuned.folder / name, folder)
-    config = json.loads((folder / "adapter_config.json").read_text())
-    (folder / "adapter_config.json").write_text(json.dumps(config | lora))
-    return local_model(str(folder))
-
-
-def test_what_an_adapter_lacks_is_its_bases(tuned, job, tmp_path):
-    bare = load_local(adapter_of(tuned, tmp_path / "bare"))
-    base = load_local(local_model(job.base))
-    chat = [{"role": "user", "content": "Why?"}]
-    assert bare.tokenizer.apply_chat_template(chat) == base.tokenizer.apply_chat_template(chat)
-    names = {path.name for path in tuned.folder.iterdir()} - {"chat_template.jinja"}
-    plain = load_local(adapter_of(tuned, tmp_path / "plain", names))
-    assert plain.tokenizer.chat_template == base.tokenizer.chat_template == PLAIN_TEMPLATE
-
-
-def test_a_scale_that_is_not_whole_counts_as_it_is(tuned, job, tmp_path):
-    base = weights(local_model(job.base))
-    whole, half = (
-        weights(adapter_of(tuned, tmp_path / name, lora_alpha=alpha)) - base
-        for name, alpha in (("whole", 1), ("half", 1.5))
-    )
-    assert whole.abs().max() > 1e-4
-    assert (half - 1.5 * whole).abs().max() < 1e-6
-
-
-def weights(model):
-    return load_local(model).model.model.layers[0].self_attn.q_proj.weight.detach()
-
-
-def test_the_model_asked_last_stays_loaded(tuned, job, tmp_path, monkeypatch):
-    loads = []
-    monkeypatch.setattr(loading, "_KEPT", {})
-    monkeypatch.setattr(
-        loading, "load_local", lambda model: loads.append(model.path) or load_local(model)
-    )
-    with open_store(tmp_path / "store.sqlite") as store:
-        for model in (job.base, job.base, tuned.folder, tuned.folder, job.base):
-            _, usage = ask(model, store, temperature=len(loads) + 0.5)
-            assert usage.calls == 1
-    assert loads == [Path(job.base), tuned.folder, Path(job.base)]
-    assert len(loading._KEPT) == 1

@@ -14,7 +14,7 @@ from surrogate.learning.cross_fitting import Repeats
 from surrogate.learning.names import find_surrogate
 from surrogate.validation import TournamentSettings, frontier
 from surrogate.validation.frontier import FRONTIER, _rate_held
-from surrogate.validation.study import study_data
+from surrogate.validation.study import Study
 
 FEATURES = parse_features("answer_length,content_coverage,citation_recall@10")
 SETTINGS = TournamentSettings(tournaments=5, seed=2)
@@ -64,7 +64,7 @@ def test_judgments_of_what_is_held_out_are_not_learned_from(small_arena):
     table = extract(small_arena, FEATURES)
     first, second = (
         _rate_held(
-            study_data(
+            Study.of(
                 replace(small_arena, judgments=judgments),
                 feature_table=table,
                 tournaments=SETTINGS,

@@ -83,10 +83,10 @@ def test_features_chosen_with_the_held_out_ratings_in_view_leak_and_chosen_insid
 @pytest.mark.parametrize(
     "surrogate",
     [
-        find_surrogate("relative-ridge"),
+        find_surrogate("ridge"),
         pytest.param(find_surrogate("ridge", pooled=True), marks=pytest.mark.slow),
     ],
-    ids=["relative-ridge", "pooled ridge"],
+    ids=["ridge", "pooled ridge"],
 )
 def test_normalizing_by_the_training_systems_gives_noise_no_rank(surrogate, noisy):
     assert mean_tau(noisy, surrogate) < 0.2

@@ -88,7 +88,7 @@ def test_values_add_up_to_the_prediction(learner, form, gaps, targets):
 
 
 @needs_shap
-@pytest.mark.parametrize("learner", ["random-forest", "extra-trees"])
+@pytest.mark.parametrize("learner", ["random-forest"])
 @pytest.mark.parametrize("form", FORMS)
 def test_values_that_single_precision_just_tells_apart_are_told_apart(learner, form, rows):
     close = np.where(np.arange(len(rows)) % 2, 8.0, np.nextafter(np.float32(8), np.float32(0)))
@@ -135,7 +135,7 @@ def common(table, settings):
 
 
 @needs_shap
-@pytest.mark.parametrize("model", ["random-forest", "relative-ridge"])
+@pytest.mark.parametrize("model", ["random-forest", "ridge"])
 def test_the_good_feature_has_most_of_what_moves_the_ratings(model, simulated, common):
     done = importances(simulated.arena, model, kinds=["shap"], **common)
     assert "permutation" not in done.table

@@ -7,7 +7,6 @@ import pytest
 
 from arena import write_arena
 from arena.simulation import DEFAULT_SYSTEMS, simulate
-from surrogate.cli.app import main
 
 SCORES = {
     *("tau", "tau_low", "tau_high", "pairwise_accuracy", "r2", "n_systems", "reason"),
@@ -113,13 +112,6 @@ def test_what_cannot_be_met_is_said(validate, options, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_help_names_the_protocols(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["validate", "--help"])
-    assert stop.value.code == 0
-    assert "leave-systems-out" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("protocol", "column"),
     [("ablation", "difference"), ("importances", "permutation"), ("learning-curve", "share")],
@@ -130,15 +122,6 @@ def test_studies_print_strict_json(study, protocol, column, capsys):
     assert {row["language"] for row in printed["table"]} >= {"en"}
     assert column in printed["table"][0]
     assert f"protocol:{protocol}|" in printed["signature"]
-
-
-@pytest.mark.parametrize(
-    "protocol",
-    ["ablation", "importances", pytest.param("learning-curve", marks=pytest.mark.slow)],
-)
-def test_studies_print_a_table(study, protocol, capsys):
-    assert study("--protocol", protocol, *QUICK) == 0
-    assert "Signature: protocol:" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(find_spec("shap") is None, reason="the package shap is missing")

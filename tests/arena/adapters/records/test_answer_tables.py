@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import DataError, UsageError, import_arena
+from arena import DataError, import_arena
 from arena.adapters.records.collected import judgments_of_marks
 from arena.data.schema import passages_of
 
@@ -76,16 +76,6 @@ def test_columns_can_be_named(tmp_path):
     assert read.skipped["reason"].tolist() == ["'question' is no column of this schema"]
 
 
-def test_unusable_columns_are_told(tmp_path):
-    path = table(tmp_path, "title,who\nWhere?,m1\n")
-    with pytest.raises(UsageError, match="has the columns title, who; a table of answers needs"):
-        import_arena("csv", [path])
-    with pytest.raises(UsageError, match="has no column 'said'; it has title, who"):
-        import_arena("csv", [path], columns={"answer": "said"})
-    with pytest.raises(UsageError, match="unknown field of a table of answers 'text'"):
-        import_arena("csv", [path], columns={"text": "title"})
-
-
 def test_every_fault_is_told_with_line_and_column(tmp_path):
     text = (
         "prompt,id,model,output,score,lang,contexts\n"
@@ -142,14 +132,6 @@ def test_a_question_with_an_id_in_some_rows_alone_is_refused(tmp_path):
     assert len(told.value.problems) == 1
 
 
-def test_an_empty_verdict_is_none(tmp_path):
-    pair = {"question": "Where?", "system_a": "m1", "answer_a": "Paris"}
-    pair |= {"system_b": "m2", "answer_b": "Oslo"}
-    found = import_arena("csv", [records(tmp_path, [pair | {"winner": ""}])])
-    assert found.arena.judgments.empty
-    assert found.skipped["reason"].tolist() == ["it has no winner"]
-
-
 @given(st.one_of(st.none(), st.text(), st.lists(st.one_of(st.text(), st.integers()))))
 def test_any_cell_of_passages_is_read_or_refused(cell):
     try:
@@ -163,17 +145,6 @@ def test_any_cell_of_passages_is_read_or_refused(cell):
 def test_no_marks_are_no_judgments():
     columns = ["language", "query_id", "system", "judge", "mark"]
     assert judgments_of_marks(pd.DataFrame(columns=columns)).empty
-
-
-def test_kinds_and_options_are_checked(tmp_path):
-    with pytest.raises(UsageError, match="unknown kind of source 'xlsx'; use one of mirage"):
-        import_arena("xlsx", [tmp_path])
-    with pytest.raises(UsageError, match="unknown option of csv 'split'; use one of columns"):
-        import_arena("csv", [tmp_path], split="dev")
-    with pytest.raises(UsageError, match="there is no file or folder"):
-        import_arena("csv", [tmp_path / "absent.csv"])
-    with pytest.raises(UsageError, match="there is no file to read in"):
-        import_arena("csv", [tmp_path])
 
 
 def test_where_contexts_differ_each_answer_has_its_own(tmp_path):

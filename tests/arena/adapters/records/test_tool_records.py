@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, import_arena
-from arena.adapters.records.nested import answer_of, at, number_of, passages_at, text_of
 
 FILES = Path(__file__).with_name("files")
 
@@ -220,40 +219,3 @@ def test_what_is_nested_too_deep_is_said_with_its_place(tmp_path, depth, ending)
     path.write_text(shallow if ending == ".jsonl" else f"[{shallow}]")
     with pytest.raises(UsageError, match="no record says its question"):
         import_arena("langfuse", [path])
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("plain", "plain"),
-        (" ", None),
-        ({"content": "inner"}, "inner"),
-        ([{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}], "one"),
-        ({"messages": [{"type": "human", "content": [{"type": "text", "text": "a"}]}]}, "a"),
-        ({"kwargs": {"type": "human", "content": "c"}, "type": "constructor"}, "c"),
-        ({"topic": "sole"}, "sole"),
-        ({"a": "x", "b": "y"}, None),
-        (7, None),
-        ([], None),
-    ],
-)
-def test_texts_in_records(value, text):
-    assert text_of(value, ("user", "human")) == text
-
-
-def test_answers_passages_numbers_and_paths():
-    assert answer_of([{"role": "user", "content": "q"}]) is None
-    assert answer_of({"choices": [{"message": {"role": "assistant", "content": "x"}}]}) == "x"
-    assert answer_of({"a": 1, "b": 2}) == '{"a": 1, "b": 2}'
-    assert answer_of(3) == "3"
-    assert answer_of(0) == "0"
-    assert answer_of({"choices": ["a", "b"]}) == '{"choices": ["a", "b"]}'
-    assert number_of(10**400) is None
-    assert at({"a.b": {"c": 1}}, "a.b.c") == 1
-    assert at({"a": {"b": 2}}, "a.b") == 2
-    assert at({"a": 1}, "a.b") is None
-    said = [number_of(value) for value in (True, "C", "P", "no", "0.5", [1, 0], "?", None, [])]
-    assert said == [1, 1, 0.5, 0, 0.5, 0.5, None, None, None]
-    parts = [{"id": "d", "page_content": "x"}, {"id": "d", "page_content": "y"}]
-    assert passages_at(parts) == [{"text": "x"}, {"text": "y"}]
-    assert passages_at([{"id": "d", "content": "x"}]) == [{"text": "x", "passage_id": "d"}]

@@ -1,0 +1,230 @@
+"""Judging one system against another, question by question, until it is known which is better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
+from arena.diagnostics.self_check import FEWEST, SAME_LETTER
+from arena.judging.asking import LlmJudge
+from arena.judging.choosing.drawn import (
+    Batches,
+    ChosenPairs,
+    DrawnQuestions,
+    Verdicts,
+    asked_pairs,
+    joined_pairs,
+    question_draw,
+)
+from arena.judging.pairs import ArenaTexts, QuestionKey, Show
+from arena.judging.run import judge as judge_pairs
+from arena.judging.summary import IDENTICAL
+from arena.llm.ask import Progress
+from arena.llm.usage import Usage
+from arena.rating.battles import points_of_a
+from arena.statistics.betting import EVEN, Difference, SequentialTest
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+ORDERS = 2
+"""Verdicts on a question: one with either answer on side A."""
+LOOKS = 8
+"""A further batch is no smaller than the questions judged by this."""
+SCORE_COLUMNS = [*QUESTION_KEY, "score"]
+
+DECIDED = "the verdicts say it"
+SPENT = "the budget of {:,} verdicts is spent"
+ALL_JUDGED = "every question that both answered is judged"
+
+
+@dataclass(frozen=True)
+class SystemComparison:
+    """What verdicts say of a system beside another.
+
+    Attributes:
+        difference: What is known of it; None where it is not known yet.
+        scores: ``SCORE_COLUMNS``, in the order judged: its share of the points on a question in
+            both orders, 0 to 1.
+        low: Lower bound of its win rate, which holds at any time with the test's error.
+        high: Upper bound.
+        judgments: The verdicts, an arena's ``judgments``.
+        failures: Pairs without a verdict; their questions have no score.
+        questions: Questions that both answered.
+        reason: Why no more was asked.
+        usage: Calls and tokens.
+    """
+
+    difference: Difference | None
+    scores: pd.DataFrame
+    low: float
+    high: float
+    judgments: pd.DataFrame
+    failures: pd.DataFrame
+    questions: int
+    reason: str
+    usage: Usage
+
+    @property
+    def win_rate(self) -> float:
+        """Mean score, NaN without any."""
+        return float(self.scores["score"].mean())
+
+    @property
+    def variance(self) -> float:
+        """Of the scores around one half; NaN without any."""
+        return float(((self.scores["score"] - EVEN) ** 2).mean())
+
+    @property
+    def one_side(self) -> tuple[str, int] | None:
+        """The side that nearly every verdict is for, and how many; None where there is none.
+
+        Such a judge makes every two systems the same: each wins in one of the two orders.
+        """
+        asked = self.judgments[self.judgments["flags"] != IDENTICAL]
+        counts = asked.loc[asked["winner"] != "tie", "winner"].value_counts()
+        if len(asked) < FEWEST or counts.empty or counts.iloc[0] < SAME_LETTER * len(asked):
+            return None
+        return str(counts.index[0]).upper(), int(counts.iloc[0])
+
+
+def compare_systems(
+    arena: Arena,
+    systems: tuple[str, str],
+    judge: LlmJudge,
+    store: Store,
+    test: SequentialTest,
+    *,
+    budget: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> SystemComparison:
+    """Judge a system against another until the test says how they differ.
+
+    Questions come in an order that is drawn by their content, all languages together, each in
+    both orders of sides, some at a time; after each batch the test looks at all scores. Answers
+    that are the same text are ties that nobody is asked about.
+
+    Args:
+        arena: Questions, and the answers of both.
+        systems: The system, and the one it is held against.
+        judge: Who judges; one that is asked about pairs.
+        store: Where replies are and go.
+        test: What has to be known, and how surely.
+        budget: Most verdicts to ask for, those in the store included, those of identical answers
+            not; None asks all.
+        seed: Seed of the order and the sides.
+        progress: Called with the judge's name, the pairs done, and all.
+
+    Raises:
+        UsageError: If the judge cannot be used, no question has answers of both, or the budget
+            is too small for one.
+        MissingDependencyError: If the extra ``llm`` is not installed.
+    """
+    if budget is not None and budget < ORDERS:
+        raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
+    answers = arena.answers[arena.answers["system"].isin(systems)]
+    alone = replace(arena, answers=answers, judgments=arena.judgments.iloc[:0])
+    size = max(judge.settings.concurrency // ORDERS, 1)
+    pairs = _ComparedPairs(alone, systems, test, (size, budget, seed), judge.asked_by.show)
+    found = judge_pairs(alone, judge, pairs, store, progress=progress)
+    low, high = test.interval(list(pairs.scores.values()))
+    scores = pd.DataFrame(list(pairs.scores), columns=SCORE_COLUMNS[:-1], dtype=object)
+    return SystemComparison(
+        difference=pairs.difference,
+        scores=scores.assign(score=np.array(list(pairs.scores.values()), dtype=np.float64)),
+        low=low,
+        high=high,
+        judgments=found.judgments,
+        failures=found.failures,
+        questions=len(pairs.questions),
+        reason=found.reason,
+        usage=found.summaries[0].usage,
+    )
+
+
+class _ComparedPairs:
+    """Chooses the questions on which two systems are compared, until a test says the difference."""
+
+    def __init__(
+        self,
+        arena: Arena,
+        systems: tuple[str, str],
+        test: SequentialTest,
+        limits: tuple[int, int | None, int],
+        show: Show,
+    ) -> None:
+        self._systems, self._test, self._show = systems, test, show
+        self._first_size, self._budget, self._seed = limits
+        self._texts = ArenaTexts(arena)
+        self.questions = _drawn(self._texts, arena, self._seed)
+        self.scores: dict[QuestionKey, float] = {}
+        self.difference: Difference | None = None
+        if not self.questions:
+            raise UsageError(f"no question has answers of both {systems[0]!r} and {systems[1]!r}")
+
+    @property
+    def whole(self) -> int:
+        return ORDERS * len(self.questions)
+
+    def batches(self) -> Batches:
+        asked = done = 0
+        while self.difference is None and done < len(self.questions):
+            size = max(self._first_size, done // LOOKS)
+            if self._budget is not None:
+                size = min(size, (self._budget - asked) // ORDERS)
+            if size < 1:
+                return SPENT.format(self._budget)
+            keys = self.questions[done : done + size]
+            pairs = self._pairs(keys)
+            self._score(keys, (yield pairs))
+            asked, done = asked + len(pairs.table), done + len(keys)
+        return DECIDED if self.difference is not None else ALL_JUDGED
+
+    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
+        return joined_pairs(self._pairs([]), asked)
+
+    def _pairs(self, keys: Sequence[QuestionKey]) -> ChosenPairs:
+        both = [(*key, *self._systems) for key in keys]
+        drawn = DrawnQuestions(tuple(self.questions))
+        return asked_pairs(self._texts, both, drawn, True, self._seed, self._show)
+
+    def _score(self, keys: Sequence[QuestionKey], found: Verdicts) -> None:
+        scored = question_scores(found.judgments, self._systems[0])
+        self.scores |= {key: scored[key] for key in keys if key in scored}
+        self.difference = self._test.decide(list(self.scores.values()))
+
+
+def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:
+    """Return a system's share of the points on each question that is judged in both orders.
+
+    Args:
+        judgments: Of the system and one other; a tie counts one half.
+        system: The system.
+    """
+    is_a = judgments["system_a"] == system
+    won = points_of_a(judgments)
+    points = judgments[QUESTION_KEY].assign(is_a=is_a, points=won.where(is_a, 1.0 - won))
+    sides = points.groupby([*QUESTION_KEY, "is_a"])["points"].mean().unstack("is_a")
+    both = sides.reindex(columns=[True, False]).dropna().mean(axis=1)
+    return {(str(language), str(query)): float(each) for (language, query), each in both.items()}
+
+
+def _drawn(texts: ArenaTexts, arena: Arena, seed: int) -> list[QuestionKey]:
+    """Questions that both systems answered, in the order drawn."""
+    keys = [
+        (language, query_id)
+        for language in arena.info.languages
+        for query_id in texts.questions(language)
+        if len(texts.systems((language, query_id))) == ORDERS
+    ]
+    return sorted(
+        keys, key=lambda key: (question_draw(key[0], key[1], texts.question(key), seed), key)
+    )

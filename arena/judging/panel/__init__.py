@@ -1,1 +1,0 @@
-"""Several judges: one verdict of a panel, and each held against the others."""

@@ -1,0 +1,49 @@
+"""What a table of features holds: its columns, and what is missing in them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+ORDER = ["language", "system", "query_id"]
+"""Columns that name an answer in a table of features, and their sorting."""
+MISSING_SUFFIX = ":missing"
+"""Of the name of a column that says why a feature is missing."""
+NOT_STATED = "no reason stated"
+
+
+def feature_columns(table: pd.DataFrame) -> list[str]:
+    """Return the columns of a table of features that hold features."""
+    return [
+        column
+        for column in table.columns
+        if column not in ORDER and not column.endswith(MISSING_SUFFIX)
+    ]
+
+
+def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """Count the answers that lack a feature, by language and reason.
+
+    Args:
+        table: What ``extract`` returns, or a table of features without columns of reasons.
+
+    Returns:
+        Columns ``language, feature, reason, answers``; nothing for what is not missing.
+    """
+    counts = [
+        (language, feature, reason, len(rows))
+        for feature in feature_columns(table)
+        for (language, reason), rows in table.groupby([table["language"], _reasons(table, feature)])
+    ]
+    columns = ["language", "feature", "reason", "answers"]
+    order = {feature: column for column, feature in enumerate(feature_columns(table))}
+    counts.sort(key=lambda row: (row[0], order[row[1]], row[2]))
+    return pd.DataFrame(counts, columns=columns)
+
+
+def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
+    """Return why a feature is missing, row by row; missing itself where there is a value."""
+    column = f"{feature}{MISSING_SUFFIX}"
+    if column in table:
+        return table[column]
+    stated = pd.Series(NOT_STATED, index=table.index, dtype=object)
+    return stated.where(table[feature].isna(), None)

@@ -1,1 +1,0 @@
-"""Data sets and records of others as arena folders, one command a kind."""

@@ -1,0 +1,250 @@
+"""Claims of MEMERAG, whose faithfulness or relevance is judged, and the prompts about them.
+
+A prompt for relevance is not published (section 5.1 invites to judge it): that one is ours.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar, Literal, get_args
+
+from arena.data.errors import checked_choice
+from arena.data.languages import named_language
+from arena.llm.replies import THOUGHTS, UnparsableError
+from arena.llm.settings import LlmSettings, Prompt
+from arena.text.prompts import (
+    PromptTemplate,
+    ReplaceablePrompt,
+    Variable,
+    delimiter_code,
+    packaged_prompt,
+)
+from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, LexicalJudge, Verdict
+from surrogate.metaevaluation.memerag.sentences import (
+    COARSE_OF_RELEVANCE,
+    IRRELEVANT,
+    JUDGED,
+    JUDGED_RELEVANCE,
+    NOT_SUPPORTED,
+    RELEVANT,
+    SUPPORTED,
+)
+
+Quality = Literal["faithfulness", "relevance"]
+PromptName = Literal["zero_shot", "cot", "ag", "ag_cot"]
+PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
+BEST_PROMPT = "ag_cot"
+
+TEMPERATURE = 0.1
+TOP_P = 0.1
+MOST_TOKENS = 1024
+RETRIES = 5
+
+LABELS_OF: Mapping[Quality, tuple[str, str]] = MappingProxyType(
+    {"faithfulness": JUDGED, "relevance": JUDGED_RELEVANCE}
+)
+
+_PACKAGE = "surrogate.metaevaluation.memerag"
+_VARIABLES = MappingProxyType(
+    {
+        "language": Variable("English name of the language", "English"),
+        "question": Variable("the question", "samplequestion"),
+        "context": Variable(
+            "the passages, each with text", ({"text": "samplepart"},), True, ("passages",)
+        ),
+        "answer": Variable("the whole answer", "sampleanswer"),
+        "answer_segment": Variable(
+            "the sentence of it to judge", "samplesentence", True, ("sentence",)
+        ),
+    }
+)
+FAITHFULNESS_PROMPT = ReplaceablePrompt(
+    "faithfulness",
+    "Whether passages support a sentence (MEMERAG, appendix H); a template is the whole prompt",
+    "the last <answer>Supported</answer> or Not Supported, or nothing but the label",
+    _VARIABLES,
+    _PACKAGE,
+    "task.v1",
+)
+"""What a user's template may replace, whichever of the four prompts is chosen."""
+
+RELEVANCE_PROMPT = ReplaceablePrompt(
+    "relevance",
+    "Whether a sentence has to do with the question (MEMERAG, section 3.4)",
+    "the last <answer>Relevant</answer> or Irrelevant, or one of the three published labels",
+    {
+        name: Variable(each.meaning, each.sample, name != "context" and each.is_required, each.also)
+        for name, each in _VARIABLES.items()
+    }
+    | {"code": Variable("code for delimiters; stands in none of the texts", "samplecode")},
+    _PACKAGE,
+    "relevance.v1",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence to judge, without its human labels.
+
+    Attributes:
+        language: Language code of question and answer.
+        question: The question.
+        passages: The passages that the answer was written from.
+        answer: The whole answer.
+        sentence: The sentence of it that is to be judged.
+        quality: What is judged of it.
+    """
+
+    language: str
+    question: str
+    passages: tuple[str, ...]
+    answer: str
+    sentence: str
+    quality: Quality = "faithfulness"
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask for a label, or None where there is none."""
+        said = judge.function(self.question, self.passages, self.answer, self.sentence)
+        if said is None:
+            return Verdict(None, "no_label")
+        label = label_of_reply(said, self.quality) if isinstance(said, str) else None
+        if label is None:
+            labels = " or ".join(LABELS_OF[self.quality])
+            raise judge.refuse(said, f"return {labels}, or None where there is no verdict")
+        return Verdict(label)
+
+    def compare(self, judge: LexicalJudge) -> Verdict:
+        """Call the sentence supported if one passage holds enough of it."""
+        is_held = any(judge.holds(self.sentence, text) for text in self.passages)
+        return Verdict(SUPPORTED if is_held else NOT_SUPPORTED)
+
+
+@dataclass(frozen=True)
+class ClaimPrompts(JudgePrompts[Claim]):
+    """How LLMs are asked about claims, by one of the paper's prompts or a template.
+
+    Attributes:
+        name: Which of the four prompts; of no account for relevance, or with a template.
+        template: What is sent in place of all of it.
+        quality: What is asked about.
+    """
+
+    name: str = BEST_PROMPT
+    template: PromptTemplate | None = None
+    quality: Quality = "faithfulness"
+    max_tokens: ClassVar[int] = MOST_TOKENS
+    retries: ClassVar[int] = RETRIES
+
+    def __post_init__(self) -> None:
+        checked_choice(self.name, PROMPTS, "prompt")
+
+    @property
+    def _system(self) -> PromptTemplate | None:
+        is_papers = self.template is None and self.quality == "faithfulness"
+        return packaged_prompt(_PACKAGE, f"{self.name}.v1", ()) if is_papers else None
+
+    @property
+    def _task(self) -> PromptTemplate:
+        ours = FAITHFULNESS_PROMPT if self.quality == "faithfulness" else RELEVANCE_PROMPT
+        return self.template or ours.packaged()
+
+    @property
+    def version(self) -> str:
+        """Names and digests of the templates."""
+        return "+".join(each.version for each in (self._system, self._task) if each is not None)
+
+    def ask(self, item: Claim) -> list[Prompt]:
+        """Make the prompt for a claim."""
+        values = {
+            "language": named_language(item.language),
+            "question": item.question,
+            "context": [{"text": text} for text in item.passages],
+            "answer": item.answer,
+            "answer_segment": item.sentence,
+        }
+        if self.quality == "relevance":
+            texts = (item.question, *item.passages, item.answer, item.sentence)
+            values["code"] = delimiter_code(*texts)
+        system = None if self._system is None else self._system.fill({})
+        return [Prompt.of(self._task.fill(values), system, self.version)]
+
+    def settings(self, asked: LlmSettings) -> LlmSettings:
+        """Return a model's settings as in the paper: temperature and top_p of 0.1."""
+        return asked.model_copy(update={"temperature": TEMPERATURE}).sending(top_p=TOP_P)
+
+    def read(self, text: str, task: str) -> str:  # noqa: ARG002
+        """Read the label of a reply, see ``label_of_reply``."""
+        label = label_of_reply(text, self.quality)
+        if label is None:
+            expected = " or ".join(f"<answer>{each}</answer>" for each in LABELS_OF[self.quality])
+            raise UnparsableError(f"the reply has no label; expected {expected}")
+        return label
+
+
+_REASONING = re.compile(rf"{THOUGHTS.pattern}|<rationale>.*?</rationale>", THOUGHTS.flags)
+_OPENING = re.compile(r"<answer>", re.IGNORECASE)
+_CLOSING = re.compile(r"</\s*answer\s*>", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NEGATIVE = ("unsupported", "notsupported", "nonsupported")
+_SEPARATED_NEGATIVE = (("not", "supported"), ("non", "supported"), ("un", "supported"))
+_ROOT = "support"
+_RELEVANCE_OF_WORDS: Mapping[tuple[str, ...], str] = MappingProxyType(
+    {
+        ("relevant",): RELEVANT,
+        ("irrelevant",): IRRELEVANT,
+        ("not", "relevant"): IRRELEVANT,
+        ("unrelated",): IRRELEVANT,
+    }
+    | {tuple(fine.casefold().split()): coarse for fine, coarse in COARSE_OF_RELEVANCE.items()}
+)
+
+
+def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
+    """Read the label of a reply.
+
+    The last ``<answer>`` counts, outside of thoughts and rationales; where no tag was written, the
+    whole reply may be the label. What stands there must begin with one of the labels and hold no
+    further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``; case, marks
+    and line breaks do not matter. Anything else is no label, never a guess. Of relevance it must be
+    a label, coarse or one of the paper's three, and nothing else.
+
+    Args:
+        text: What the model replied.
+        quality: What it was asked about.
+
+    Returns:
+        One of ``LABELS_OF`` the quality, or None.
+    """
+    words, may_explain = _label_words(text)
+    if quality == "relevance":
+        return _RELEVANCE_OF_WORDS.get(tuple(words))
+    label, length = _leading_label(words)
+    rest = words[length:]
+    if rest and (not may_explain or any(_ROOT in word for word in rest)):
+        return None
+    return label
+
+
+def _label_words(text: str) -> tuple[list[str], bool]:
+    """Return the words of a reply's answer, case-folded, and whether tags stand around it."""
+    said = _REASONING.sub(" ", text)
+    openings = list(_OPENING.finditer(said))
+    stated = said[openings[-1].end() :] if openings else said
+    inside = _CLOSING.split(stated, maxsplit=1)[0] if openings else stated
+    found = _LETTERS.findall(unicodedata.normalize("NFKC", inside))
+    return [word.casefold() for word in found], bool(openings)
+
+
+def _leading_label(words: list[str]) -> tuple[str | None, int]:
+    """Return the label that words begin with, and how many words it takes."""
+    if tuple(words[:2]) in _SEPARATED_NEGATIVE:
+        return NOT_SUPPORTED, 2
+    if words[:1] and words[0] in _NEGATIVE:
+        return NOT_SUPPORTED, 1
+    if words[:1] == ["supported"]:
+        return SUPPORTED, 1
+    return None, 0

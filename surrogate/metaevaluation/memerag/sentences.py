@@ -1,0 +1,291 @@
+"""MEMERAG's labels (the paper, sections 3.4 and 4) and files."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any
+
+import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+
+from arena.data.errors import Problem, UsageError
+from arena.data.languages import LANGUAGE_CODE
+from arena.data.rows import read_rows
+from arena.data.schema import QUESTION_KEY
+from surrogate.metaevaluation.records import (
+    JSONL_SUFFIXES,
+    FilledText,
+    in_order,
+    raise_if,
+    refuse,
+    validated_records,
+)
+
+SUPPORTED = "Supported"
+NOT_SUPPORTED = "Not Supported"
+CHALLENGING = "Challenging to determine"
+FACTUALITY = (SUPPORTED, NOT_SUPPORTED, CHALLENGING)
+"""Coarse labels of faithfulness. Challenging sentences are left out of a meta-evaluation."""
+
+JUDGED = (SUPPORTED, NOT_SUPPORTED)
+"""Coarse labels that judges are held against (the paper, section 5.1)."""
+
+COARSE_OF_FINE = MappingProxyType(
+    {
+        "Direct paraphrase": SUPPORTED,
+        "Logical conclusion": SUPPORTED,
+        "Other": SUPPORTED,
+        "Adds new information": NOT_SUPPORTED,
+        "Contradiction": NOT_SUPPORTED,
+        "Mis-referencing": NOT_SUPPORTED,
+        "Nuance shift": NOT_SUPPORTED,
+        "Opinion as fact": NOT_SUPPORTED,
+        "Wrong reasoning": NOT_SUPPORTED,
+        "Other mistake": NOT_SUPPORTED,
+    }
+)
+"""Fine-grained labels in the order of table 4; a challenging sentence has none."""
+
+FINE_GRAINED = tuple(COARSE_OF_FINE)
+
+DIRECT = "Directly answers the question"
+CONTEXT = "Adds context to the answer"
+UNRELATED = "Unrelated to the question"
+RELEVANCE = (DIRECT, CONTEXT, UNRELATED)
+
+RELEVANT = "Relevant"
+IRRELEVANT = "Irrelevant"
+COARSE_OF_RELEVANCE = MappingProxyType({DIRECT: RELEVANT, CONTEXT: RELEVANT, UNRELATED: IRRELEVANT})
+"""The first two describe relevant sentences, the last irrelevant ones (the paper, section 3.4)."""
+
+JUDGED_RELEVANCE = (RELEVANT, IRRELEVANT)
+FINE_LABELS = (*FINE_GRAINED, *RELEVANCE)
+"""What tells sentences of one coarse label apart, of either quality."""
+
+LABELS = MappingProxyType(
+    {
+        "factuality": FACTUALITY,
+        "fine_grained_factuality": FINE_GRAINED,
+        "relevance": RELEVANCE,
+    }
+)
+"""What each field of a sentence may say."""
+
+_SPELLINGS = MappingProxyType(
+    {label.casefold(): label for labels in LABELS.values() for label in labels}
+)
+
+
+def canonical_label(field: str, text: str) -> str | None:
+    """Return a label as the paper spells it.
+
+    Args:
+        field: One of ``LABELS``.
+        text: The label, in any case, with spaces around it or not.
+
+    Returns:
+        The label; None if the field knows no such label.
+    """
+    label = _SPELLINGS.get(text.strip().casefold())
+    return label if label in LABELS[field] else None
+
+
+def _id(value: object) -> object:
+    """Ids are numbers in some of the files and texts in others."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+def _votes(value: object, info: ValidationInfo) -> object:
+    """Return the labels given, one a person, spelled as the paper does; None is no vote."""
+    field = str(info.field_name)
+    several = value if isinstance(value, list) else [value]
+    votes = [None if label is None else _vote(label, field) for label in several]
+    if field != "factuality" or any(votes):
+        return votes
+    if isinstance(value, list):
+        raise refuse("holds no label", "give one at least")
+    return value  # missing, as the field's type says
+
+
+def _vote(label: object, field: str) -> str:
+    if not isinstance(label, str):
+        raise refuse("is not a string", "write it as a JSON string")
+    known = canonical_label(field, label)
+    if known is None:
+        raise refuse("is no label of this field", f"use one of {', '.join(LABELS[field])}")
+    return known
+
+
+def _label(value: object, info: ValidationInfo) -> str:
+    return _vote(value, str(info.field_name))
+
+
+Label = Annotated[str, BeforeValidator(_label)]
+
+Votes = Annotated[list[str | None], BeforeValidator(_votes)]
+"""One label, or a list of them: one a person, as in MEMERAG-Ext (appendix B)."""
+
+
+def majority(votes: Sequence[str | None]) -> str | None:
+    """Return the label with the most votes, of several the one given first; None without votes."""
+    ranked = Counter(vote for vote in votes if vote is not None).most_common(1)
+    return ranked[0][0] if ranked else None
+
+
+class ContextPassage(BaseModel):
+    """A passage that the answer was written from."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    text: FilledText
+
+
+class LabeledSentence(BaseModel):
+    """A sentence of an answer with its human labels."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    sentence_id: int
+    sentence: FilledText
+    factuality: Votes
+    fine_grained_factuality: Votes = []
+    relevance: Votes = []
+
+    def labels(self) -> dict[str, object]:
+        """Return each field's label by majority, the fine-grained one of the coarse one's."""
+        factuality, is_one = majority(self.factuality), len(self.factuality) == 1
+        fine = [
+            vote
+            for vote in self.fine_grained_factuality
+            if vote is not None and (is_one or COARSE_OF_FINE[vote] == factuality)
+        ]
+        return {
+            "factuality": factuality,
+            "fine_grained_factuality": majority(fine),
+            "relevance": majority(self.relevance),
+            "votes": {name: tuple(getattr(self, name)) for name in LABELS},
+        }
+
+
+class LabeledAnswer(BaseModel):
+    """One line: an answer to one question."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    query_id: Annotated[FilledText, BeforeValidator(_id)]
+    query: FilledText
+    model: str | None = None
+    context: list[ContextPassage] = Field(min_length=1)
+    answer: list[LabeledSentence] = Field(min_length=1)
+
+
+SENTENCE_KEY = [*QUESTION_KEY, "sentence_id"]
+COLUMNS = [
+    *SENTENCE_KEY,
+    *("query", "model", "passages", "answer", "sentence"),
+    *("factuality", "fine_grained_factuality", "relevance", "votes"),
+]
+"""Columns of a table of sentences."""
+
+_CODE = re.compile(LANGUAGE_CODE)
+
+
+def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a folder of MEMERAG files (``data/memerag`` of the public repository).
+
+    A field of a sentence holds one label, or a list of them, one a person (MEMERAG-Ext, appendix
+    B). Of several the one with the most votes counts; where two have as many, the one given first,
+    as in the authors' files of majorities. Of fine-grained labels only those vote that belong to
+    the coarse one that won.
+
+    Args:
+        folder: Holds ``LANGUAGE.jsonl`` for each language, plain or compressed.
+        languages: Languages to read; all there are if left out.
+
+    Returns:
+        One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
+        the whole answer, ``model`` what wrote it (missing in the public files), ``votes`` the
+        labels that people gave, by field. Sentences that are
+        challenging to determine are there, too; a label is missing where nobody gave one.
+
+    Raises:
+        UsageError: If there is no such folder, or it lacks a language.
+        DataError: With every problem: file, line, field, value and hint.
+    """
+    files = _files(Path(folder))
+    wanted = list(languages) or sorted(files)
+    absent = [language for language in wanted if language not in files]
+    if absent:
+        there = ", ".join(sorted(files)) or "none"
+        raise UsageError(f"{folder} has no file for {', '.join(absent)}; languages there: {there}")
+    problems: list[Problem] = []
+    rows = [
+        row
+        for language in dict.fromkeys(wanted)
+        for row in _read_file(files[language], language, problems)
+    ]
+    raise_if(problems)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}; give the one with en.jsonl, de.jsonl, …")
+    files: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        stem, dot, rest = path.name.partition(".")
+        if dot + rest in JSONL_SUFFIXES and _CODE.fullmatch(stem):
+            files.setdefault(stem, path)
+    if not files:
+        raise UsageError(f"{folder} holds no LANGUAGE.jsonl, such as en.jsonl")
+    return files
+
+
+def _read_file(path: Path, language: str, problems: list[Problem]) -> list[dict[str, Any]]:
+    rows = read_rows(path)
+    faults: list[Problem] = []
+    sentences: list[dict[str, Any]] = []
+    seen: dict[str, int] = {}
+    if rows.table.empty and not rows.problems:
+        hint = "put one JSON object a line in"
+        faults.append(Problem(path.name, None, None, None, "holds no answers", hint))
+    for line, answer in validated_records(rows, LabeledAnswer, faults):
+        repeated = [*_repeated(answer, seen, rows.source, line)]
+        faults += repeated
+        if not repeated:
+            sentences += _sentences(answer, language)
+    problems += in_order(faults)
+    return sentences
+
+
+def _repeated(
+    answer: LabeledAnswer, seen: dict[str, int], source: str, line: int
+) -> Iterator[Problem]:
+    first = seen.setdefault(answer.query_id, line)
+    if first != line:
+        fault = f"stands on line {first} already"
+        yield Problem(source, line, "query_id", answer.query_id, fault, "keep one of them")
+    ids = [sentence.sentence_id for sentence in answer.answer]
+    for repeated in sorted({number for number in ids if ids.count(number) > 1}):
+        fault = "stands several times in one answer"
+        yield Problem(source, line, "answer.sentence_id", repeated, fault, "number the sentences")
+
+
+def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:
+    shared = {
+        "language": language,
+        "query_id": answer.query_id,
+        "query": answer.query,
+        "model": answer.model,
+        "passages": tuple(passage.text for passage in answer.context),
+        "answer": " ".join(sentence.sentence for sentence in answer.answer),
+    }
+    return [
+        shared | {"sentence_id": given.sentence_id, "sentence": given.sentence} | given.labels()
+        for given in answer.answer
+    ]

@@ -1,0 +1,112 @@
+"""How judges are held against people: what is judged, how they are asked, how counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from arena.llm.settings import Address, LlmSettings
+
+if TYPE_CHECKING:
+    from features.models import ModelOptions
+
+LOCAL_MODEL_FIELDS = ("device", "batch_size", "download")
+OF_PROMPTS = ("model", "temperature", "body", "retries", "backoff_s", "longest_wait_s")
+"""Fields that commands do not take: a judge's name and its prompt say most of them."""
+
+
+def _names(value: object) -> object:
+    if isinstance(value, list):
+        return tuple(value)
+    if not isinstance(value, str):
+        return value
+    return tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+
+
+class JudgeOptions(LlmSettings):
+    """How LLMs are asked, and models on this machine are run."""
+
+    store: Address = Field(
+        default="metaevaluation.sqlite", description="SQLite file that keeps every reply."
+    )
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="Most tokens of a reply; by default what its prompt needs."
+    )
+    further_tries: int | None = Field(
+        default=None,
+        ge=0,
+        description="Further tries where a reply says nothing usable; by default 5 for MEMERAG, "
+        "as in the paper, and none elsewhere.",
+    )
+    device: str = Field(default="auto", description="Where models run: auto, cpu, cuda or mps.")
+    batch_size: int = Field(default=32, ge=1, description="Sequences that a model takes at once.")
+    download: bool = Field(default=False, description="Fetch models that are not on this machine.")
+
+    @property
+    def models(self) -> ModelOptions:
+        """How models on this machine are run, and how LLMs are asked."""
+        from features.models import ModelOptions
+
+        return ModelOptions(self.device, self.batch_size, self.download, self)
+
+
+class MetaevalSettings(JudgeOptions):
+    """What is judged of a benchmark, how LLMs are asked, and how judges are counted."""
+
+    prompts: Names = Field(
+        default=(),
+        description="How LLMs are asked, comma-separated; several are judges of their own. MEMERAG:"
+        " zero_shot, cot, ag, ag_cot (the default) or all. GroUSE: without-justification (the "
+        "default), whole, without-ground-truth, without-chain-of-thought, joint (all metrics in "
+        "one prompt), joint-whole.",
+    )
+    languages: Names = Field(default=(), description="Comma-separated languages; all by default.")
+    kinds: Names = Field(
+        default=(),
+        description="Comma-separated: test types of GroUSE by name or number, criteria of WikiEval;"
+        " all by default.",
+    )
+    limit: int | None = Field(
+        default=None, ge=1, description="First so many items of each language and kind."
+    )
+    reference: str | None = Field(
+        default=None, description="GroUSE: the judge whose scores the others' are compared with."
+    )
+    seed: int = Field(default=0, ge=0, description="Seed of everything random.")
+    replicates: int = Field(
+        default=1000, ge=2, le=100_000, description="Bootstrap replicates of intervals and errors."
+    )
+    permutations: int = Field(
+        default=10_000, ge=1, le=100_000, description="Random swaps of each significance test."
+    )
+    ties: Literal["random", "half"] = Field(
+        default="random", description="WikiEval: ties are broken by a draw, or half right."
+    )
+    better: Literal["provenance", "label"] = Field(
+        default="provenance",
+        description="WikiEval's recast: the better text is told from where it comes from, or has "
+        "label 1.",
+    )
+    replies: Literal["json_schema", "json_object", "text"] = Field(
+        default="json_schema", description="GroUSE: what the server holds a model to."
+    )
+    shares: str | None = Field(
+        default=None,
+        description="GroUSE: file with what share of an answer's facts people found relevant and "
+        "faithful; by default what the tests' conditions imply.",
+    )
+    highlight: str | None = Field(
+        default=None,
+        description="MEMERAG's sheets: model that finds the sentences of the passages that support "
+        "each sentence; they are marked by **.",
+    )
+    within: float = Field(
+        default=0.2, ge=0, description="GroUSE: features succeed nearer than this to the share."
+    )
+
+
+DEFAULTS = MetaevalSettings()

@@ -1,0 +1,235 @@
+"""The kinds of training sets, their settings, and making one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import Field
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, checked_choice
+from arena.data.folder import read_arena
+from arena.generation import answer_prompt, protocol_of
+from arena.generation.prompt import AnswerPrompt
+from arena.generation.questions import choose_questions, question_keys
+from arena.judging.prompt import PAIRWISE_PROMPTS, PairwisePrompt
+from arena.llm.ask import Progress
+from arena.text.prompts import ReplaceablePrompt, Templates, read_templates
+from arena.text.trimming import read_tokenizer
+from surrogate.metaevaluation.grouse.replies import ReplyFields
+from surrogate.metaevaluation.grouse.scoring import JOINT_PROMPT, GrousePrompts
+from surrogate.metaevaluation.settings import JudgeOptions, Names
+from surrogate.training.grouse_set import (
+    NOT_BALANCED,
+    answers_of_arena,
+    answers_of_file,
+    balanced_places,
+    grouse_examples,
+    questions_of,
+    taught_scores,
+)
+from surrogate.training.judge_set import (
+    Sides,
+    VerdictRules,
+    judge_examples,
+    preference_examples,
+)
+from surrogate.training.mirage_set import mirage_examples
+from surrogate.training.rows import Sieve, TrainSet, check_unseen, make_train_set
+
+
+class TrainsetSettings(JudgeOptions):
+    """What is taught, by whom, and how it is shown; fields of other kinds are refused."""
+
+    teacher: str = Field(
+        default="",
+        description="Who is taught: a system (mirage), a judge of the arena (judge, preference), "
+        "or llm:MODEL, labels:FILE[#ANNOTATOR], lexical, python:MODULE:FUNCTION (grouse).",
+    )
+    languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
+    questions: int | None = Field(
+        default=None,
+        ge=1,
+        description="Questions of each language to train on, those that 'select --questions' "
+        "draws. Default: all",
+    )
+    seed: int = Field(default=0, ge=0, description="Seed of everything random.")
+    passage_tokens: int | None = Field(
+        default=None, ge=1, description="mirage: tokens of a passage to show. Default: 800"
+    )
+    context_tokens: int | None = Field(
+        default=None, ge=1, description="mirage: tokens of a prompt. Default: 8192"
+    )
+    tokenizer: str | None = Field(
+        default=None, description="mirage: tokenizer.json to count tokens by. Default: 4 bytes"
+    )
+    expected: str | None = Field(
+        default=None,
+        description="grouse: system whose answers are expected. Default: the arena's reference",
+    )
+    systems: Names = Field(
+        default=(), description="grouse: comma-separated systems to score. Default: all"
+    )
+    balance: int | None = Field(
+        default=None,
+        ge=1,
+        description="grouse: keep so many rows, scores as evenly spread as can be.",
+    )
+    ablate: Names = Field(
+        default=(),
+        description="grouse: comma-separated, what replies leave out: ground-truth, "
+        "justification, chain-of-thought.",
+    )
+    verdict: Literal["logprobs", "text"] = Field(
+        default="logprobs", description="judge: logprobs (the letter alone) or text ([[A]])."
+    )
+    sides: Sides = Field(
+        default="drawn",
+        description="judge: drawn (each pair once), both (in both orders) or given.",
+    )
+    pairs: int | None = Field(
+        default=None, ge=1, description="judge, preference: most pairs of a question. Default: all"
+    )
+    show: Literal["output", "answer"] = Field(
+        default="output", description="judge: output (all that a system wrote) or answer."
+    )
+    longest_answer: int | None = Field(
+        default=None, ge=1, description="judge: truncate answers to N characters."
+    )
+    longest_passage: int | None = Field(
+        default=None, ge=1, description="judge: truncate passages to N characters."
+    )
+
+
+_SHARED = frozenset({"teacher", "languages", "questions", "seed"})
+_OF_KINDS = MappingProxyType(
+    {
+        "mirage": frozenset({"passage_tokens", "context_tokens", "tokenizer"}),
+        "grouse": frozenset({"expected", "systems", "balance", "ablate"})
+        | frozenset(JudgeOptions.model_fields),
+        "judge": frozenset({"verdict", "sides", "pairs", "show"})
+        | frozenset({"longest_answer", "longest_passage"}),
+        "preference": frozenset({"pairs"}),
+    }
+)
+KINDS = tuple(_OF_KINDS)
+
+
+def make_trainset(
+    kind: str,
+    source: Path,
+    settings: TrainsetSettings,
+    templates: Sequence[str] = (),
+    split: bool = False,
+    progress: Progress | None = None,
+) -> TrainSet:
+    """Make a training set of one kind.
+
+    Args:
+        kind: ``mirage`` (chats that teach to answer as a teacher does, from noisy passages;
+            MIRAGE-Bench, 3.3), ``grouse`` (to score an answer by all metrics in one reply; GroUSE,
+            section 5), ``judge`` (to decide as another judge did) or ``preference`` (prompt,
+            chosen, rejected: what DPO and reward models learn from).
+        source: Arena folder; of grouse, also a file of answers in its format.
+        settings: What is taught.
+        templates: Files in the place of prompts; see ``arena.text.prompts.read_templates``.
+        split: Whether rows of questions that are not trained on are wanted.
+        progress: Called with a stage's name, what is done of it, and all of it.
+
+    Raises:
+        UsageError: If a setting is another kind's, or no question would be left over.
+    """
+    known = checked_choice(kind, KINDS, "kind of training set")
+    foreign = sorted(settings.model_fields_set - _SHARED - _OF_KINDS[known])
+    if foreign:
+        raise UsageError(f"{kind} takes no {', '.join(f'`{name}`' for name in foreign)}")
+    if kind in ("mirage", "grouse") and not settings.teacher:
+        raise UsageError("nobody is named whom to learn from; name the `teacher`")
+    own = read_templates(templates, _prompts_of(kind, settings))
+    if kind == "grouse":
+        return _grouse_set(source, settings, own, split, progress)
+    arena = read_arena(source)
+    if split:
+        check_unseen(arena.queries, settings.questions, settings.seed)
+    sieve, trimmer = Sieve(), None
+    if kind == "mirage":
+        asked = _answer_prompt(settings, own)
+        trimmer = asked.trimmer
+        sieve = mirage_examples(arena, settings.teacher, asked, settings.languages)
+    else:
+        sieve = _verdicts_set(kind, arena, settings, own)
+    return make_train_set(sieve, arena.queries, settings.questions, settings.seed, trimmer)
+
+
+def _prompts_of(kind: str, settings: TrainsetSettings) -> list[ReplaceablePrompt]:
+    """Return the prompts of a kind that a user's templates may replace."""
+    known = {
+        "mirage": protocol_of("mirage").prompt,
+        "grouse": JOINT_PROMPT,
+        "judge": PAIRWISE_PROMPTS[settings.verdict],
+    }
+    return [known[kind]] if kind in known else []
+
+
+def _answer_prompt(settings: TrainsetSettings, templates: Templates) -> AnswerPrompt:
+    return answer_prompt(
+        template=templates.replacing(protocol_of("mirage").prompt),
+        passage_tokens=settings.passage_tokens,
+        trimmer=None if settings.tokenizer is None else read_tokenizer(Path(settings.tokenizer)),
+        seed=settings.seed,
+        context_tokens=settings.context_tokens,
+    )
+
+
+def _verdicts_set(
+    kind: str, arena: Arena, settings: TrainsetSettings, templates: Templates
+) -> Sieve:
+    rules = VerdictRules(
+        settings.teacher or None,
+        settings.pairs,
+        settings.sides,
+        settings.languages,
+        settings.seed,
+    )
+    if kind == "preference":
+        return preference_examples(arena, rules, _answer_prompt(settings, templates))
+    template = templates.of(PAIRWISE_PROMPTS[settings.verdict])
+    cuts = (settings.longest_answer, settings.longest_passage)
+    prompt = PairwisePrompt(template, *cuts, settings.show)
+    return judge_examples(arena, rules, prompt, settings.verdict)
+
+
+def _grouse_set(
+    source: Path,
+    settings: TrainsetSettings,
+    templates: Templates,
+    split: bool,
+    progress: Progress | None,
+) -> TrainSet:
+    fields = ReplyFields(settings.ablate)
+    prompts = GrousePrompts("text", fields, templates, is_joint=True)
+    questions, seed, sieve = settings.questions, settings.seed, Sieve()
+    arena = read_arena(source) if source.is_dir() else None
+    graded = [] if arena is not None else answers_of_file(source)
+    asked = questions_of(graded) if arena is None else arena.queries
+    asked = choose_questions(asked, settings.languages)
+    if split:
+        check_unseen(asked, questions, seed)
+    # What no row is written of need not be scored.
+    scored = asked if split else choose_questions(asked, None, questions, seed)
+    if arena is not None:
+        part = replace(arena, queries=scored)
+        graded = answers_of_arena(part, settings.expected, settings.systems, sieve)
+    else:
+        drawn = set(question_keys(scored))
+        graded = [each for each in graded if each.key in drawn]
+    grouse_examples(graded, settings.teacher, prompts, sieve, settings, progress)
+    if settings.balance is not None:
+        count = settings.balance
+        sieve.keep_only(lambda kept: balanced_places(kept, count, seed), NOT_BALANCED)
+    made = make_train_set(sieve, asked, questions, seed)
+    return replace(made, scores=taught_scores(sieve.kept))

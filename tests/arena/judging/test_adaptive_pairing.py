@@ -1,0 +1,181 @@
+"""Adaptive pairing as a judging run uses it."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_sampling_study import round_robin
+
+from arena.data.errors import UsageError
+from arena.judging.choosing.pairing import AdaptivePairing
+from arena.judging.choosing.sampling import connected_battles
+from arena.rating.bradley_terry import fit_bradley_terry
+
+COLUMNS = ["query_id", "system_a", "system_b", "winner"]
+SYSTEMS = [f"s{index:02}" for index in range(6)]
+QUESTIONS = [f"q{index:03}" for index in range(5)]
+ITEMS = 15 * 5
+
+
+def judge(items, failing=()):
+    """Prefer the system of the higher number; None for the items whose judgment fails."""
+    rows = [
+        (question, one, other, None if at in failing else "a" if one > other else "b")
+        for at, (question, one, other) in enumerate(items)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def key(item):
+    question, one, other = item
+    return question, *sorted((one, other))
+
+
+def run(pairing, batch=7, budget=ITEMS):
+    asked = []
+    while len(asked) < budget and (items := pairing.next_pairs(min(batch, budget - len(asked)))):
+        pairing.record(judge(items))
+        asked += items
+    return asked
+
+
+def test_every_item_is_asked_for_once_until_none_is_left():
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
+    asked = run(pairing, budget=10 * ITEMS)
+    expected = {(q, *pair) for q in QUESTIONS for pair in itertools.combinations(SYSTEMS, 2)}
+    assert len(asked) == ITEMS
+    assert {key(item) for item in asked} == expected
+    assert (pairing.judged, pairing.open, pairing.failed) == (ITEMS, 0, 0)
+    assert pairing.next_pairs(3) == []
+
+
+def test_a_budget_is_kept_and_a_first_round_connects_all_systems():
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
+    assert len(pairing.next_pairs(1)) == 1
+    asked = run(AdaptivePairing(SYSTEMS, QUESTIONS), batch=4, budget=10)
+    assert len(asked) == 10
+    whole = connected_battles(judge(asked), "en")
+    assert whole.systems == tuple(SYSTEMS)
+
+
+def test_pending_items_are_not_asked_for_again():
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
+    first, second = pairing.next_pairs(20), pairing.next_pairs(20)
+    assert len({key(item) for item in first + second}) == 40
+    assert pairing.open == ITEMS - 40
+    pairing.record(judge(second))
+    assert pairing.judged == 20
+
+
+def test_close_pairs_meet_more_often_than_lopsided_ones():
+    judgments = round_robin(10, 40)
+    winner = {
+        (row.query_id, row.system_a, row.system_b): row.winner for row in judgments.itertuples()
+    }
+    pairing = AdaptivePairing(
+        [f"s{index:02}" for index in range(10)], sorted(judgments["query_id"].unique())
+    )
+    distances = []
+    for _ in range(60):
+        items = pairing.next_pairs(5)
+        rows = [(*key(item), winner[key(item)]) for item in items]
+        pairing.record(pd.DataFrame(rows, columns=COLUMNS))
+        distances += [abs(int(one[1:]) - int(other[1:])) for _, one, other in items]
+    assert np.mean(distances[150:]) < np.mean(distances[:50])
+
+
+def test_missing_answers_are_never_compared():
+    answers = pd.DataFrame(
+        [(q, s) for q in QUESTIONS for s in SYSTEMS if (q, s) != ("q001", "s03")],
+        columns=["query_id", "system"],
+    )
+    others = pd.DataFrame([("elsewhere", "s00"), ("q000", "stranger")], columns=list(answers))
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS, answers=pd.concat([answers, others]))
+    asked = run(pairing)
+    assert len(asked) == ITEMS - 5
+    assert not any(item[0] == "q001" and "s03" in item for item in asked)
+    rows = pd.DataFrame([("q001", "s03", "s04", "a")], columns=COLUMNS)
+    with pytest.raises(UsageError, match="q001: s03 and s04 did not both answer"):
+        pairing.record(rows)
+
+
+def test_failed_judgments_tell_nothing_and_are_not_asked_for_again():
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
+    items = pairing.next_pairs(12)
+    pairing.record(judge(items, failing=range(12)))
+    assert (pairing.failed, pairing.judged) == (12, 0)
+    asked = run(pairing)
+    assert len(asked) == ITEMS - 12
+    assert not {key(item) for item in items} & {key(item) for item in asked}
+
+
+def test_the_same_seed_asks_for_the_same_items():
+    asked = run(AdaptivePairing(SYSTEMS, QUESTIONS, seed=5), budget=40)
+    assert run(AdaptivePairing(SYSTEMS[::-1], QUESTIONS[::-1], seed=5), budget=40) == asked
+    assert run(AdaptivePairing(SYSTEMS, QUESTIONS, seed=6), budget=40) != asked
+
+
+def test_a_resumed_run_asks_for_what_an_uninterrupted_one_would():
+    through = AdaptivePairing(SYSTEMS, QUESTIONS, seed=2)
+    asked = run(through, budget=28)
+    resumed = AdaptivePairing(SYSTEMS, QUESTIONS, seed=2)
+    resumed.record(judge(asked).sample(frac=1.0, random_state=0))
+    assert resumed.next_pairs(9) == through.next_pairs(9)
+
+
+def test_which_answer_is_shown_first_depends_on_the_item_alone():
+    whole = run(AdaptivePairing(SYSTEMS, QUESTIONS, seed=1))
+    fewer = run(AdaptivePairing(SYSTEMS[:4], QUESTIONS[1:4], seed=1))
+    order = {key(item): item for item in whole}
+    assert all(order[key(item)] == item for item in fewer)
+    shown_first = [item[1] < item[2] for item in whole]
+    assert 0.3 < np.mean(shown_first) < 0.7
+
+
+def test_ratings_are_those_of_all_judgments_once_all_are_made():
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
+    asked = run(pairing)
+    whole = connected_battles(judge(asked), "en").items
+    reference = fit_bradley_terry(
+        *whole.totals, whole.pairs.first, whole.pairs.second, 6
+    ).coefficients[0]
+    ratings = pairing.ratings()
+    assert list(ratings["system"]) == sorted(SYSTEMS, reverse=True)
+    np.testing.assert_allclose(ratings["rating"], np.sort(reference)[::-1], atol=1e-9)
+    assert (ratings["standard_error"] == 0).all()
+
+
+def test_ratings_predict_what_is_not_judged():
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
+    assert (pairing.ratings()["rating"] == 0).all()
+    run(pairing, budget=25)
+    ratings = pairing.ratings()
+    assert list(ratings["system"]) == sorted(SYSTEMS, reverse=True)
+    assert (ratings["standard_error"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        pd.DataFrame(columns=["system", "rating", "standard_error"], dtype=float),
+        pd.DataFrame({"system": SYSTEMS, "rating": np.nan, "standard_error": 0.5}),
+        pd.DataFrame({"system": ["stranger"], "rating": 1.0, "standard_error": 0.5}),
+    ],
+)
+def test_a_prior_that_knows_nothing_changes_nothing(prior):
+    plain, told = (
+        AdaptivePairing(SYSTEMS, QUESTIONS),
+        AdaptivePairing(SYSTEMS, QUESTIONS, prior=prior),
+    )
+    assert run(told, budget=30) == run(plain, budget=30)
+    pd.testing.assert_frame_equal(told.ratings(), plain.ratings())
+
+
+def test_a_prior_that_knows_the_order_asks_about_neighbors_at_once():
+    prior = pd.DataFrame({"system": SYSTEMS, "rating": 1.5 * np.arange(6.0), "standard_error": 0.3})
+    asked = AdaptivePairing(SYSTEMS, QUESTIONS, prior=prior).next_pairs(10)
+    apart = [abs(int(one[1:]) - int(other[1:])) for _, one, other in asked]
+    others = AdaptivePairing(SYSTEMS, QUESTIONS).next_pairs(10)
+    plain = [abs(int(one[1:]) - int(other[1:])) for _, one, other in others]
+    assert np.mean(apart) < 1.5 < np.mean(plain)

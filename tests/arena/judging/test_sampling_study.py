@@ -1,0 +1,97 @@
+"""Rankings from fewer judgments, held against the whole arena."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.data.errors import UsageError
+from arena.judging.choosing.sampling import connected_battles, study_sampling
+
+
+def round_robin(systems=12, questions=30, seed=0, language="en"):
+    """Judge all pairs; strengths rise with the number of the system, answers vary by question."""
+    random = np.random.default_rng(seed)
+    strength = np.linspace(-1.5, 1.5, systems)
+    rows = []
+    for question in range(questions):
+        quality = strength + 0.7 * random.normal(size=systems)
+        for one, other in itertools.combinations(range(systems), 2):
+            better = quality[one] - quality[other] + random.logistic()
+            winner = "tie" if abs(better) < 0.1 else "a" if better > 0 else "b"
+            rows.append((f"q{question:03}", f"s{one:02}", f"s{other:02}", winner))
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+    return table.assign(language=language, judge="judge")
+
+
+@pytest.mark.parametrize("design", ["questions", "pairs"])
+def test_the_whole_arena_agrees_with_itself(design):
+    study = study_sampling(round_robin(6, 8), shares=[1.0], designs=[design], repeats=4)
+    row = study.table.iloc[0]
+    assert (row["tau"], row["low"], row["high"]) == (1.0, 1.0, 1.0)
+    assert row["judgments"] == 15 * 8
+
+
+@pytest.mark.parametrize(
+    ("design", "repeats"),
+    [("questions", 60), ("pairs", 60)],
+)
+def test_agreement_grows_with_the_share(design, repeats):
+    study = study_sampling(
+        round_robin(), shares=[0.04, 0.2, 0.5, 1.0], designs=[design], repeats=repeats
+    )
+    assert (np.diff(study.table["tau"]) > 0).all()
+    assert (np.diff(study.table["judgments"]) > 0).all()
+    assert (study.table["low"] <= study.table["tau"]).all()
+    assert (study.table["tau"] <= study.table["high"]).all()
+
+
+def test_table_holds_a_row_a_language_design_and_share():
+    judgments = pd.concat([round_robin(5, 6, language="fi"), round_robin(5, 6, language="en")])
+    study = study_sampling(judgments, shares=[0.5, 0.25], repeats=3, seed=7)
+    assert list(study.table) == ["language", "design", "share", "judgments", "tau", "low", "high"]
+    assert list(study.table["language"]) == ["en"] * 4 + ["fi"] * 4
+    assert list(study.table["design"]) == ["questions", "questions", "pairs", "pairs"] * 2
+    assert list(study.table["judgments"]) == [30, 20, 30, 15] * 2
+    assert study.signature == "repeats:3|ties:half|ridge:0.1|seed:7"
+
+
+@pytest.mark.parametrize("design", ["questions", "pairs"])
+def test_the_same_seed_gives_the_same_table_whatever_the_order_of_rows(design):
+    judgments = round_robin(6, 8)
+    swapped = judgments.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    swapped["winner"] = swapped["winner"].map({"a": "b", "b": "a", "tie": "tie"})
+    settings = {"shares": [0.1, 0.4], "designs": [design], "repeats": 5}
+    table = study_sampling(judgments, **settings, seed=3).table
+    shuffled = judgments.sample(frac=1.0, random_state=1)
+    pd.testing.assert_frame_equal(study_sampling(shuffled, **settings, seed=3).table, table)
+    pd.testing.assert_frame_equal(study_sampling(swapped, **settings, seed=3).table, table)
+    assert not study_sampling(judgments, **settings, seed=4).table.equals(table)
+
+
+def test_systems_that_no_judgments_connect_are_left_out():
+    stranger = round_robin(2, 3).replace({"s00": "x", "s01": "y"})
+    battles = connected_battles(pd.concat([round_robin(4, 3), stranger]), "en")
+    assert battles.systems == ("s00", "s01", "s02", "s03")
+
+
+def test_too_few_systems_or_judgments_are_refused():
+    with pytest.raises(UsageError, match="en: judgments connect 2 systems; a ranking"):
+        study_sampling(round_robin(2, 5))
+    with pytest.raises(UsageError, match="no judgments to sample from"):
+        study_sampling(round_robin(3, 2).iloc[:0])
+    with pytest.raises(UsageError, match="the whole arena ranks no system above another"):
+        study_sampling(round_robin(3, 2).assign(winner="tie"), repeats=2)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"shares": [0.0]}, {"shares": [0.5, 1.5]}, {"shares": [float("nan")]}, {"shares": []}),
+        *({"designs": ["best"]}, {"repeats": 0}, {"ridge": -1.0}),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings):
+    with pytest.raises(UsageError):
+        study_sampling(round_robin(3, 2), **settings)
