@@ -34,7 +34,7 @@ STATEMENTS = {
     "import arena.llm": {"httpx2"},
     "import features": OF_FEATURES,
     "help('--help')": {"sklearn"},
-    "help('generate', '--help')": {"sklearn", "bm25s", "arena.generation"},
+    "help('generate', '--help')": {"sklearn", "bm25s"},
     "import surrogate.metaevaluation.memerag.memerag": {"sklearn"},
     "import surrogate.metaevaluation.wikieval.wikieval": {"sklearn"},
     "import surrogate.metaevaluation.grouse.grouse": {"sklearn"},

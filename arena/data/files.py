@@ -20,17 +20,18 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, TextIO, cast
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet as pq
 import zstandard
 from filelock import FileLock, Timeout
 
 from arena.data.errors import DataError, Problem, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 WRITING = ".writing-"
 """How the name of a temporary folder begins, in which something is written."""
@@ -355,6 +356,9 @@ def read_parquet(source: Path | bytes, name: str, columns: Sequence[str] | None 
         DataError: If it holds more than the bounds allow.
         pyarrow.ArrowException, OSError: If it is damaged.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     limits = bounds()
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     file = pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source)
@@ -384,6 +388,8 @@ def _packed_stream(raw: IO[bytes], suffix: str, binary: str) -> IO[bytes]:
     if suffix == ".gz":
         return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode=binary, mtime=0, filename=""))
     if suffix == ".zst" and binary == "rb":  # pyarrow, for zstandard takes a cut file as whole
+        import pyarrow as pa
+
         return cast(IO[bytes], pa.CompressedInputStream(raw, "zstd"))
     if suffix == ".zst":
         compressor = zstandard.ZstdCompressor(write_checksum=True)

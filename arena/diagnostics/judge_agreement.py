@@ -152,6 +152,12 @@ def _compared(key: tuple[str, ...], questions: Floats, seed: int) -> list[object
     return [*key, round(questions.sum()), len(questions), agreed, kappa, low, high]
 
 
+def _spread(replicates: Floats) -> float:
+    """Return the standard deviation of those that are known; NaN for none."""
+    known = replicates[np.isfinite(replicates)]
+    return float(known.std()) if known.size else math.nan
+
+
 def _measured(questions: Floats, random: np.random.Generator) -> tuple[float, ...]:
     """Return the share of equal verdicts, and kappa with its standard error and interval."""
     whole = questions.sum(axis=0)
@@ -159,7 +165,7 @@ def _measured(questions: Floats, random: np.random.Generator) -> tuple[float, ..
     error, low, high = math.nan, math.nan, math.nan
     if len(questions) > 1 and round(whole.sum()) >= FEWEST_ITEMS:
         drawn = outcome_kappas(resampled_sums(questions, RESAMPLES, random))
-        error = float(np.nanstd(drawn))
+        error = _spread(drawn)
         low, high = percentile_interval(drawn)
     return agreed, float(outcome_kappas(whole)[0]), error, low, high
 
@@ -292,7 +298,7 @@ def _comparison_row(
         drawn = resampled_sums(cells, RESAMPLES, random)
         apart = outcome_kappas(drawn[:, :9]) - outcome_kappas(drawn[:, 9:])
         low, high = percentile_interval(apart)
-        more = _more_labels(difference, low, high, float(np.nanstd(apart)), len(common))
+        more = _more_labels(difference, low, high, _spread(apart), len(common))
     counts = [len(common), len(cells)]
     return [one, other, *counts, first, second, difference, low, high, more]
 

@@ -10,7 +10,7 @@ import typer
 from arena.data.wording import count_of
 from surrogate.cli.options import JsonOption, TemplatesOption, with_settings
 from surrogate.cli.targets import OUT_FILE
-from surrogate.training.kinds import KINDS, TrainsetSettings
+from surrogate.training.settings import KINDS, TrainsetSettings
 
 if TYPE_CHECKING:
     from surrogate.training.rows import TrainSet

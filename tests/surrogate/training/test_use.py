@@ -38,7 +38,9 @@ def judge(arena, tiny_llama, tmp_path_factory):
 def test_a_tuned_model_judges_pairs_under_its_name_and_digest(arena, judge, capsys):
     model, template = judge
     before = read_arena(arena).judgments
-    asked = ["--verdict", "logprobs", "--template", template, "--pairs", "2", "--questions", "3"]
+    rare = template.with_name("judge.toml")
+    rare.write_text('verdict = "logprobs"\n')
+    asked = ["--config", rare, "--template", template, "--pairs", "2", "--questions", "3"]
     command("judge", arena, "--model", model, *asked, "--no-both-orders", "--json")
     told = json.loads(capsys.readouterr().out)
     (summary,) = told["judges"]
@@ -55,7 +57,9 @@ def test_a_tuned_model_judges_pairs_under_its_name_and_digest(arena, judge, caps
 def test_a_tuned_model_answers_questions_as_a_system(arena, judge, tmp_path, capsys):
     model, _ = judge
     out, store = tmp_path / "answers.jsonl", tmp_path / "store.sqlite"
-    bounds = ["--max-tokens", "8", "--questions", "2", "--store", store, "--json"]
+    rare = tmp_path / "generate.toml"
+    rare.write_text(f"max_tokens = 8\nstore = '{store}'\n")
+    bounds = ["--config", rare, "--questions", "2", "--json"]
     command("generate", arena, "--model", model, "--system", "tiny", "--out", out, *bounds)
     told = json.loads(capsys.readouterr().out)
     rows = [json.loads(line) for line in out.read_text().splitlines()]
@@ -68,15 +72,19 @@ def test_a_tuned_model_takes_the_unit_tests_of_judges(judge, tmp_path, capsys):
     model, _ = judge
     short = tmp_path / "scores.jinja"
     short.write_text("{{ question }} {{ answer_1 }} {{ answer_2 }}")
-    asked = ["--one-prompt", "--template", f"all={short}", "--max-tokens", "8"]
-    bounds = ["--languages", "en", "--limit", "1", "--types", "1,2", "--json"]
+    rare = tmp_path / "metaeval.toml"
+    rare.write_text('max_tokens = 8\nreplies = "text"\n')
+    plain = tmp_path / "plain.toml"
+    plain.write_text("max_tokens = 8\n")
+    asked = ["--prompts", "joint", "--template", f"all={short}"]
+    bounds = ["--languages", "en", "--limit", "1", "--kinds", "1,2", "--json"]
     store = ["--store", tmp_path / "store.sqlite"]
     judges = ["--judge", f"llm:{model}"]
-    command("metaeval", "grouse", *judges, *asked, *bounds, *store, "--replies", "text")
+    command("metaeval", "grouse", *judges, *asked, *bounds, *store, "--config", rare)
     told = json.loads(capsys.readouterr().out)
     scores = [each for each in told["scores"] if each["judge"].startswith("llm:tiny-judge@")]
     assert len(scores) == told["tests"] * 6
     assert all(each["was_asked"] for each in scores)
     # Nothing holds a model here to a schema.
-    command("metaeval", "grouse", *judges, *asked, *bounds, *store, status=2)
-    assert "--replies text" in capsys.readouterr().err
+    command("metaeval", "grouse", *judges, *asked, *bounds, *store, "--config", plain, status=2)
+    assert "replies" in capsys.readouterr().err
