@@ -1,1 +1,1 @@
-"""Whether a rank can rest on answers: none does on those that look tampered with."""
+"""What is seen in answers: facts that keep a system from a rank, and notes that do not."""
