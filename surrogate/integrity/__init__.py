@@ -1,1 +1,1 @@
-"""Whether a rank can rest on answers: what is known of them as facts, and what is noted."""
+"""What is seen in answers: facts that keep a system from a rank, and notes that do not."""
