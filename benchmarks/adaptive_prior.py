@@ -28,11 +28,7 @@ from arena.judging.choosing.sampling import connected_battles
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.posterior import RatingPrior
-from arena.statistics.rank_agreement import (
-    SAME_RATING_DECIMALS,
-    kendall_tau,
-    kendall_taus,
-)
+from arena.statistics.rank_agreement import kendall_tau, kendall_taus
 from surrogate.board.first_board import first_prior, first_ratings
 from surrogate.board.tables import read_feature_table
 from surrogate.learning.languages import (
@@ -85,7 +81,7 @@ def taus(battles: Battles, parts: Parts) -> Floats:
         _coefficients(battles, points, counts)
         for points, counts in (battles.items.totals, (parts.points, parts.counts))
     ]
-    return np.nan_to_num(kendall_taus(both[1], both[0], SAME_RATING_DECIMALS)[:, 0])
+    return np.nan_to_num(kendall_taus(both[1], both[0])[:, 0])
 
 
 def _coefficients(battles: Battles, points: Floats, counts: Floats) -> Floats:

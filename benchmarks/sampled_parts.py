@@ -14,7 +14,7 @@ from arena.judging.choosing.planner import Planner
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.posterior import RatingPrior
-from arena.statistics.rank_agreement import SAME_RATING_DECIMALS, kendall_taus
+from arena.statistics.rank_agreement import kendall_taus
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -151,4 +151,4 @@ def part_taus(battles: Battles, design: str, shares: Sequence[float], seed: int)
         fit_bradley_terry(*counts, pairs.first, pairs.second, pairs.n_systems).coefficients
         for counts in (battles.items.totals, (parts.points, parts.counts))
     ]
-    return np.asarray(np.nan_to_num(kendall_taus(rated[1], rated[0], SAME_RATING_DECIMALS)[:, 0]))
+    return np.asarray(np.nan_to_num(kendall_taus(rated[1], rated[0])[:, 0]))

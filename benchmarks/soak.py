@@ -134,8 +134,10 @@ def soak(
     server = FaultyServer(faults)
     started, runs = time.monotonic(), 0
     with chat_server.ChatServer(server.behave, latency) as local:
-        words = ["arena", "--model", "m", "--any-model", "--base-url", local.url, "--json"]
-        words += ["--questions", str(len(arena.queries)), "--concurrency", str(concurrency)]
+        rare = f"any_model = true\nconcurrency = {concurrency}\n"
+        (folder / "judge.toml").write_text(rare, encoding="utf-8")
+        words = ["arena", "--model", "m", "--base-url", local.url, "--json"]
+        words += ["--questions", str(len(arena.queries)), "--config", "judge.toml"]
         for kill in range(1, kills + 1):
             with _started(folder, words) as run:
                 _wait(run, server, kill * number // (kills + 1))

@@ -11,6 +11,9 @@ import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 
+SAME_DECIMALS = 8
+"""Decimals in which values are the same: sums in another order differ behind them."""
+
 
 def seed_sequence(seed: int, *keys: str) -> np.random.SeedSequence:
     """Derive a seed sequence from the user's seed and what it is for.
@@ -61,4 +64,6 @@ def places_by_value(*values: npt.ArrayLike) -> npt.NDArray[np.intp]:
     Args:
         values: Ratings of S systems, the first before those that follow; NaN last.
     """
-    return np.argsort(np.lexsort([np.asarray(value) for value in values[::-1]]))
+    return np.argsort(
+        np.lexsort([np.asarray(value).round(SAME_DECIMALS) for value in values[::-1]])
+    )

@@ -11,7 +11,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.seeds import generator
+from arena.data.seeds import SAME_DECIMALS, generator
 from arena.data.version import __version__
 from arena.data.wording import count_of
 from arena.rating.battle_files import selected_judgments
@@ -275,13 +275,14 @@ def _table(
     is_bounded: bool,
 ) -> pd.DataFrame:
     unit, center = (ELO_UNIT, ELO_CENTER) if scale == "elo" else (1.0, 0.0)
+    same = pd.Series(coefficients).round(SAME_DECIMALS)
     rated = pd.DataFrame(
         {
             "system": connected.systems,
             "rating": center + unit * coefficients,
             "low": center + unit * spread.low,
             "high": center + unit * spread.high,
-            "rank": pd.Series(coefficients).rank(ascending=False, method="min"),
+            "rank": same.rank(ascending=False, method="min"),
             **ranks_and_tiers(coefficients, spread.covariance, spread.freedom),
         }
     )

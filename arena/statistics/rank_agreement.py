@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.data.seeds import places_by_value
+from arena.data.seeds import SAME_DECIMALS, places_by_value
 from arena.statistics.bootstrap import percentile_interval
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
-SAME_RATING_DECIMALS = 8
-"""Coefficients that agree to this many decimals are tied: fits are exact to about ten."""
 BLOCK_ENTRIES = 500_000
 """Orders (ratings x pairs of systems) held at a time."""
 
@@ -30,19 +28,12 @@ def kendall_tau(first: Floats, second: Floats) -> float:
     return float(kendall_taus(first[None], second[None])[0, 0])
 
 
-def kendall_taus(
-    first: Floats,
-    second: Floats,
-    decimals: int | None = None,
-    groups: npt.NDArray[Any] | None = None,
-) -> Floats:
+def kendall_taus(first: Floats, second: Floats, groups: npt.NDArray[Any] | None = None) -> Floats:
     """Kendall tau-b of every rating of one kind with every one of another.
 
     Args:
         first: M ratings of S systems, shape (M, S); a NaN leaves its system out.
         second: T ratings of them, shape (T, S); likewise.
-        decimals: Take two systems as tied whose ratings differ by 0 when rounded so; by default
-            only equal ratings are.
         groups: Group of each system, shape (S,): only pairs of one group are compared.
 
     Returns:
@@ -50,8 +41,8 @@ def kendall_taus(
     """
     concordant, apart, other_apart = np.zeros((3, len(first), len(second)))
     for pairs in _pair_blocks(first.shape[1], len(first) + len(second), groups):
-        order, has_order = _orders(first, pairs, decimals)
-        other, has_other = _orders(second, pairs, decimals)
+        order, has_order = _orders(first, pairs)
+        other, has_other = _orders(second, pairs)
         concordant += order @ other.T
         apart += np.abs(order) @ has_other.T
         other_apart += has_order @ np.abs(other).T
@@ -98,15 +89,12 @@ def _pair_blocks(
         yield first[start : start + step], second[start : start + step]
 
 
-def _orders(
-    ratings: Floats, pairs: tuple[Integers, Integers], decimals: int | None = None
-) -> tuple[Floats, Floats]:
+def _orders(ratings: Floats, pairs: tuple[Integers, Integers]) -> tuple[Floats, Floats]:
     """Return the order of each pair of systems, 0 where it has none, and whether it has both."""
     difference = ratings[:, pairs[0]] - ratings[:, pairs[1]]
     has_both = np.isfinite(difference)
     difference = np.where(has_both, difference, 0.0)
-    rounded = difference if decimals is None else np.round(difference, decimals)
-    return np.sign(rounded), has_both.astype(np.float64)
+    return np.sign(np.round(difference, SAME_DECIMALS)), has_both.astype(np.float64)
 
 
 def _quotient(concordant: Floats, apart: Floats) -> Floats:

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.seeds import generator
+from arena.data.seeds import SAME_DECIMALS, generator
 from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.tournaments import WEAKEST_RIDGE
 from arena.statistics.bootstrap import percentile_intervals
-from arena.statistics.rank_agreement import SAME_RATING_DECIMALS, kendall_taus
+from arena.statistics.rank_agreement import kendall_taus
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[Battles, Sequence[float], np.random.Generator], Floats]
@@ -135,13 +135,13 @@ def sampled_taus(battles: Battles, weights: Floats, ridge: float) -> tuple[Float
         (repeats, shares).
     """
     reference = _coefficients(battles, *battles.items.totals, ridge)
-    if not np.round(np.ptp(reference), SAME_RATING_DECIMALS):
+    if not np.round(np.ptp(reference), SAME_DECIMALS):
         raise UsageError("the whole arena ranks no system above another: nothing to agree with")
     taus, judged = [], []
     for place in range(weights.shape[1]):
         points, counts = battles.items.weighted(weights[:, place])
         estimates = _coefficients(battles, points, counts, ridge)
-        taus.append(np.nan_to_num(kendall_taus(estimates, reference, SAME_RATING_DECIMALS)[:, 0]))
+        taus.append(np.nan_to_num(kendall_taus(estimates, reference)[:, 0]))
         judged.append(counts.sum(axis=1))
     return np.array(taus).T, np.array(judged).T
 

@@ -70,9 +70,10 @@ def test_memory_does_not_grow_with_the_square_of_the_systems(monkeypatch):
 
 
 def test_differences_that_vanish_in_rounding_are_ties():
-    one, other = np.array([[1.0, 1.0 + 1e-10, 2.0]]), np.array([[1.0, 2.0, 3.0]])
+    one, other = np.array([[1.0, 1.0 + 1e-8, 2.0]]), np.array([[1.0, 2.0, 3.0]])
     assert kendall_taus(one, other)[0, 0] == pytest.approx(1.0)
-    assert kendall_taus(one, other, decimals=8)[0, 0] == pytest.approx(2 / np.sqrt(6))
+    one = np.array([[1.0, 1.0 + 1e-10, 2.0]])
+    assert kendall_taus(one, other)[0, 0] == pytest.approx(2 / np.sqrt(6))
 
 
 def test_tau_is_missing_where_it_is_not_defined():

@@ -261,3 +261,11 @@ def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_a
     assert kendall_tau(rows["rating"].to_numpy(), truth.reindex(rows.index).to_numpy()) > 0.4
     assert board.summary.languages["sw"].notes == (BORROWED,)
     assert board.overall["rank"].notna().all()
+
+
+def test_verdicts_narrow_what_the_surrogate_predicts(small_board):
+    rows = small_board.ratings
+    assert rows["verdict_share"].between(0, 1, inclusive="neither").all()
+    assert (rows["high"] - rows["low"] < rows["surrogate_high"] - rows["surrogate_low"]).all()
+    assert rows["rating"].between(rows["low"], rows["high"]).all()
+    assert rows["rank"].between(rows["rank_low"], rows["rank_high"]).all()
