@@ -56,6 +56,7 @@ from arena.diagnostics.systems import (
 )
 from arena.diagnostics.verdicts import verdicts
 from arena.rating.battle_files import ALL, selected_judgments
+from arena.rating.battles import copies_of_others
 
 TABLES = (
     *("overview", "connections", "coverage", "systems", "pairs", "position"),
@@ -203,7 +204,8 @@ def diagnose_judgments(
     """
     everybody = checked_judgments(judgments)
     chosen = selected_judgments(everybody, language or ALL, judge or ALL)
-    table = verdicts(chosen, pool)
+    given = verdicts(chosen, pool)
+    table = verdicts(chosen[~copies_of_others(chosen)], pool)
     # A judge is held against those not looked at, too.
     around = table
     if judge is not None:
@@ -214,7 +216,8 @@ def diagnose_judgments(
         preference = preference[preference["judge"] == judge].reset_index(drop=True)
     tables = _tables(table, answers, queries, systems, seed) | {"self_preference": preference}
     unjudged = unjudged_languages(languages if language is None else (), tables["overview"])
-    findings = by_severity([*unjudged, *_findings(table, tables, systems)])
+    repeats = repeat_findings(given)
+    findings = by_severity([*unjudged, *repeats, *_findings(table, tables, systems)])
     return Diagnosis(findings, seed=seed, **tables)
 
 
@@ -232,7 +235,8 @@ def diagnose_languages(
     Returns:
         Language, sorted, to what ``diagnose_judgments`` finds in its judgments.
     """
-    table = verdicts(judgments.reset_index(drop=True))
+    given = verdicts(judgments.reset_index(drop=True))
+    table = verdicts(judgments[~copies_of_others(judgments)].reset_index(drop=True))
     if table.empty:
         return {}
     tables = _tables(table, answers, None, (), seed)
@@ -245,7 +249,8 @@ def diagnose_languages(
         }
         kinds = families_of_systems(sorted({*own["first"], *own["second"]}))
         parts["self_preference"] = self_preference_table(own, kinds, seed=seed)
-        findings = by_severity(list(_findings(own, parts, ())))
+        repeats = repeat_findings(_of_language(given, language))
+        findings = by_severity([*repeats, *_findings(own, parts, ())])
         found[str(language)] = Diagnosis(findings, seed=seed, **parts)
     return found
 
@@ -286,7 +291,6 @@ def _findings(
     return chain(
         connection_findings(tables["connections"], records),
         overview_findings(overview, records),
-        repeat_findings(table),
         name_findings([*systems, *records["system"]]),
         coverage_findings(tables["coverage"]),
         _unless_none(tables["absent"], answer_findings),
