@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from collections import defaultdict
 from functools import cache
@@ -16,6 +18,8 @@ PACKAGES = ("arena", "features", "surrogate", "surrogate_arena")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 MOST_DOORS = 12
 MOST_LINES = 500
+MOST_ARGUMENTS = 8
+HOUSE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["house"]
 TEXTS = sorted(
     path
     for pattern in ("docs/**/*.md", "notebooks/*.ipynb", "benchmarks/*", "examples/*", "*.md")
@@ -101,8 +105,7 @@ def test_no_file_is_longer_than_a_reader_stays():
 
 def test_no_folder_grows():
     """What is new takes the room of what goes: the table in pyproject.toml only falls."""
-    budgets = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    budgets = budgets["tool"]["house"]["lines"]
+    budgets = HOUSE["lines"]
     sizes = {
         name: sum(path.read_bytes().count(b"\n") for path in (ROOT / name).rglob("*.py"))
         for name in budgets
@@ -111,6 +114,65 @@ def test_no_folder_grows():
     stages = {shown(path.parent) for path in MODULES if path.name == "__init__.py"}
     own = {stage for stage in stages if stage.count("/") == 1}
     assert own <= set(budgets)
+
+
+def test_there_are_not_more_modules():
+    counted = [path for path in MODULES if PACKAGES[3] not in path.parts]
+    assert len(counted) <= HOUSE["modules"]
+
+
+def test_building_boards_loads_neither_clients_nor_judging_and_few_lines():
+    """What a stranger has to read before ``build_board``, and what importing it costs."""
+    program = "import sys, surrogate.board.build; print(*sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    loaded = set(done.stdout.split())
+    assert not {"arena.llm", "arena.judging"} & loaded
+    lines = 0
+    for path in MODULES:
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        lines += path.read_bytes().count(b"\n") if name in loaded else 0
+    assert lines <= HOUSE["board_loads"]
+
+
+def test_constants_stand_at_the_top():
+    """Before the first function or class; tables of functions stand where these are defined."""
+    late = []
+    for path in MODULES:
+        defined: set[str] = set()
+        for node in tree_of(path).body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                defined.add(node.name)
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value and defined:
+                used = {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+                targets = [item.id for item in _targets_of(node)]
+                if used & defined:  # a table of these, and what is made of it
+                    defined.update(targets)
+                else:
+                    late += [f"{shown(path)}: {name}" for name in targets if name.isupper()]
+    assert late == []
+
+
+def _targets_of(node):
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [item for item in targets if isinstance(item, ast.Name)]
+
+
+def test_functions_take_few_arguments():
+    """Commands excepted, whose arguments are options."""
+    many = {}
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and "/cli/" not in str(
+                path
+            ):
+                taken = node.args
+                names = [item.arg for item in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs)]
+                count = len([name for name in names if name not in {"self", "cls"}])
+                if count > MOST_ARGUMENTS:
+                    many[f"{shown(path)}: {node.name}"] = count
+    assert many == {}
 
 
 def test_the_keys_of_questions_and_answers_are_spelled_out_once():
