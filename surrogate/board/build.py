@@ -337,7 +337,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     others = [table for table in unjudged if not table.empty]
     ratings = _stacked([*rated, *others])
     ratings = ratings.sort_values("language", kind="stable", ignore_index=True)
-    diagnoses = diagnose_languages(parts.judged.judgments, parts.judged.answers)
+    diagnoses = diagnose_languages(parts.judged)
     return Board(
         features=parts.table,
         arena=_stacked(arena_table(fit.ratings, fit.language) for fit in fits),

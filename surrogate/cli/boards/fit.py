@@ -117,7 +117,7 @@ def _read(
     the fit itself does.
     """
     from arena.adapters.judgments import read_judgments
-    from arena.diagnostics import diagnose_judgments
+    from arena.diagnostics import diagnose
     from arena.rating.battle_files import (
         ALL,
         is_large_file,
@@ -128,7 +128,7 @@ def _read(
     if columns_only and is_large_file(path):
         return read_battle_columns(path, language, judge), []
     judgments = selected_judgments(read_judgments(path), language, judge)
-    found = diagnose_judgments(judgments, pool=judge == ALL).findings
+    found = diagnose(judgments, pool=judge == ALL).findings
     plain = [
         {"severity": item.severity, "check": item.check, "sentence": item.sentence}
         for item in found
