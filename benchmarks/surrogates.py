@@ -129,7 +129,7 @@ def measured(arena: Arena, table: pd.DataFrame, line: Line, jobs: int) -> Line:
     study = Study.of(arena, line["surrogate"], line["repeats"], n_jobs=jobs, **own)
     outcomes = study.unseen()
     scores = score_table(outcomes, line["seed"])
-    found = scores.iloc[-1].drop("language").replace({np.nan: None}).to_dict()
+    found: Line = scores.iloc[-1].drop("language").replace({np.nan: None}).to_dict()
     found["reason"] = "; ".join(dict.fromkeys(filter(None, scores["reason"]))) or None
     return found | coverage(outcomes, line["seed"])
 
