@@ -71,12 +71,12 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
         repeats=5,
     )
     for language, item in board.summary.languages.items():
-        scores = found.per_language[language]
-        assert item.tau_unseen == pytest.approx(scores.tau)
-        assert item.tau_unseen_low == pytest.approx(scores.tau_low)
-        assert item.tau_unseen_high == pytest.approx(scores.tau_high)
+        scores = found.of(language)
+        assert item.tau_unseen == pytest.approx(scores["tau"])
+        assert item.tau_unseen_low == pytest.approx(scores["tau_low"])
+        assert item.tau_unseen_high == pytest.approx(scores["tau_high"])
     macro = board.summary.macro
-    assert macro.tau_unseen_low == pytest.approx(found.scores.tau_low)
+    assert macro.tau_unseen_low == pytest.approx(found.of()["tau_low"])
     assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high
 
 
