@@ -21,10 +21,7 @@ from surrogate.metaevaluation.settings import OF_PROMPTS, MetaevalSettings
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.text.prompts import Templates
-    from surrogate.metaevaluation.memerag.highlighting import Highlights
-    from surrogate.metaevaluation.report import Report
-    from surrogate.metaevaluation.runner import Benchmark
+    from surrogate.metaevaluation.evaluation import Benchmark, Report
 
 BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
 SHOWN = ("prompts", "languages", "kinds", "limit", "reference", "base_url", "store")
@@ -46,9 +43,9 @@ def metaeval(
         list[str] | None,
         typer.Option(
             "--judge",
-            help="Repeatable: llm:MODEL, lexical, python:MODULE:FUNCTION, or run:FILE (verdicts of "
-            "--out); for WikiEval ragas:LLM, 'ragas:LLM with EMBEDDER', gpt-score:LLM, "
-            "gpt-ranking:LLM; for GroUSE labels:FILE[#ANNOTATOR], feature:QUALITY=FEATURE.",
+            help="Repeatable: llm:MODEL, python:MODULE:FUNCTION, or run:FILE (verdicts of --out); "
+            "for WikiEval ragas:LLM, 'ragas:LLM with EMBEDDER', gpt-score:LLM, gpt-ranking:LLM; "
+            "for GroUSE labels:FILE[#ANNOTATOR], feature:QUALITY=FEATURE.",
         ),
     ] = None,
     templates: TemplatesOption = None,
@@ -87,8 +84,8 @@ def metaeval(
         _without_judges(path, settings, templates, sheet, as_json)
         return
     from surrogate.cli.printing import progress_bar
+    from surrogate.metaevaluation.evaluation import evaluate_judges
     from surrogate.metaevaluation.records import write_run
-    from surrogate.metaevaluation.runner import evaluate_judges
 
     made = _benchmark(benchmark, path, settings, templates)
     asked = list(dict.fromkeys([*(judges or ()), *filter(None, [settings.reference])]))
@@ -107,7 +104,7 @@ def _benchmark(
     given = templates or ()
     if name == "grouse":
         from surrogate.metaevaluation.grouse.grouse import Grouse
-        from surrogate.metaevaluation.grouse.scoring import GROUSE_PROMPTS, JOINT_PROMPT
+        from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, JOINT_PROMPT
 
         own = read_templates(given, [*GROUSE_PROMPTS.values(), JOINT_PROMPT])
         return Grouse.read(path, settings, own)
@@ -118,7 +115,7 @@ def _benchmark(
         from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS, Wikieval
 
         own = read_templates(given, WIKIEVAL_PROMPTS)
-        return Wikieval(read_wikieval(path, settings.kinds, settings.better), settings, own)
+        return Wikieval(read_wikieval(path, settings.kinds), settings, own)
     from surrogate.metaevaluation.memerag.memerag import MEMERAG_PROMPTS, Memerag
     from surrogate.metaevaluation.memerag.sentences import read_memerag
 
@@ -178,55 +175,38 @@ def _write_sheet(
     out: Path,
     as_json: bool,
 ) -> None:
+    from arena.llm import Budget, Llm, open_store
     from arena.text.prompts import read_templates
-    from surrogate.cli.printing import print_json
-    from surrogate.metaevaluation.memerag.highlighting import HIGHLIGHT_PROMPT
-    from surrogate.metaevaluation.memerag.sheets import annotation_sheet, write_sheet
+    from surrogate.cli.printing import print_json, progress_bar
+    from surrogate.metaevaluation.memerag import sheets
 
     if settings.limit is not None:
         of_language = sentences.groupby("language", sort=False)
         sentences = of_language.head(settings.limit).reset_index(drop=True)
-    own = read_templates(templates or (), [HIGHLIGHT_PROMPT])
-    found = None if settings.highlight is None else _highlighted(sentences, settings, own)
-    shown = sentences
-    if found is not None:
-        shown = sentences.assign(passages=found.table["highlighted"].to_numpy())
-    write_sheet(annotation_sheet(shown), out)
-    counts: dict[str, object] = {"sentences": len(sentences)}
-    if found is not None:
+    counts: dict[str, object] = {"file": str(out), "sentences": len(sentences)}
+    said = [f"{count_of(len(sentences), 'sentence')} to annotate: {out}"]
+    if settings.highlight is not None:
+        own = read_templates(templates or (), [sheets.HIGHLIGHT_PROMPT])
+        most = settings.max_tokens or sheets.MAX_TOKENS
+        model = {"model": settings.highlight, "temperature": sheets.TEMPERATURE, "max_tokens": most}
+        asked = settings.model_copy(update=model).located()
+        with open_store(settings.store) as store, progress_bar() as progress:
+            llm = Llm(asked, store, Budget(settings.max_calls))
+            found, usage = sheets.highlight_support(sentences, llm, own, progress)
+        sentences = sentences.assign(passages=found["highlighted"].to_numpy())
         counts |= {
-            "highlighted": int((found.table["references"].map(len) > 0).sum()),
-            "unsupported": sum(each is False for each in found.table["is_supported"]),
-            "unknown": int(found.table["is_supported"].isna().sum()),
-            "usage": found.usage.as_json(),
+            "highlighted": int((found["references"].map(len) > 0).sum()),
+            "unsupported": sum(each is False for each in found["is_supported"]),
+            "unknown": int(found["is_supported"].isna().sum()),
+            "usage": usage.as_json(),
         }
-    if as_json:
-        print_json({"file": str(out), **counts})
-        return
-    print(f"{count_of(len(sentences), 'sentence')} to annotate: {out}")
-    if found is not None:
-        print(
+        said += [
             f"Support is highlighted of {counts['highlighted']}; {counts['unsupported']} have "
-            f"none, of {counts['unknown']} nothing is known"
-        )
-        print(found.usage)
-
-
-def _highlighted(
-    sentences: pd.DataFrame, settings: MetaevalSettings, templates: Templates
-) -> Highlights:
-    from arena.llm import Budget, Llm, open_store
-    from surrogate.cli.printing import progress_bar
-    from surrogate.metaevaluation.memerag.highlighting import (
-        MAX_TOKENS,
-        TEMPERATURE,
-        highlight_support,
-    )
-
-    most = settings.max_tokens or MAX_TOKENS
-    asked = settings.model_copy(
-        update={"model": settings.highlight, "temperature": TEMPERATURE, "max_tokens": most}
-    ).located()
-    with open_store(settings.store) as store, progress_bar() as progress:
-        llm = Llm(asked, store, Budget(settings.max_calls))
-        return highlight_support(sentences, llm, templates, progress)
+            f"none, of {counts['unknown']} nothing is known",
+            str(usage),
+        ]
+    sheets.write_sheet(sentences, out)
+    if as_json:
+        print_json(counts)
+    else:
+        print("\n".join(said))

@@ -10,12 +10,11 @@ from matplotlib.text import Text
 
 from arena import DataError, UsageError
 from arena.judging.choosing.sampling import study_sampling
+from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, AnswerSample, UnitTest
 from surrogate.metaevaluation.judges import FunctionJudge, Verdict
-from surrogate.metaevaluation.memerag.accuracy import ERROR_COLUMNS
-from surrogate.metaevaluation.memerag.significance import BEST, DAGGER
-from surrogate.metaevaluation.runner import evaluate_judges
+from surrogate.metaevaluation.memerag.accuracy import BEST, DAGGER, ERROR_COLUMNS
 from surrogate.metaevaluation.settings import MetaevalSettings
 from surrogate.publish.figures.figure import save
 from surrogate.publish.figures.judge_bars import HATCH, error_heat_map, memerag_bars
