@@ -55,8 +55,7 @@ from arena.diagnostics.systems import (
     systems_table,
 )
 from arena.diagnostics.verdicts import verdicts
-from arena.rating.battle_files import ALL, selected_judgments
-from arena.rating.battles import copies_of_others
+from arena.rating.battles import ALL, copies_of_others, selected_judgments
 
 TABLES = (
     *("overview", "connections", "coverage", "systems", "pairs", "position"),
