@@ -94,11 +94,11 @@ def _read(
 ) -> tuple[pd.DataFrame, list[dict[str, str]]]:
     """Read the judgments of one judge and language, and what a diagnosis finds."""
     from arena.adapters.judgments import read_judgments
-    from arena.diagnostics import diagnose_judgments
+    from arena.diagnostics import diagnose
     from arena.rating.battles import ALL, selected_judgments
 
     judgments = selected_judgments(read_judgments(path), language, judge)
-    found = diagnose_judgments(judgments, pool=judge == ALL).findings
+    found = diagnose(judgments, pool=judge == ALL).findings
     plain = [
         {"severity": item.severity, "check": item.check, "sentence": item.sentence}
         for item in found
