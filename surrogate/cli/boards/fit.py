@@ -52,12 +52,6 @@ def fit(
             "attributes of an arena folder's systems.csv, such as model,retriever, or all.",
         ),
     ] = None,
-    topic: Annotated[
-        str | None,
-        typer.Option(
-            "--topic", help="With --factors: column of the questions to rate by its values too."
-        ),
-    ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
     as_csv: Annotated[
@@ -70,7 +64,7 @@ def fit(
     if factors is not None:
         from surrogate.cli.boards.factors import rate_factors
 
-        rate_factors(judgments, factors, judge, topic, seed, as_json)
+        rate_factors(judgments, factors, judge, seed, as_json)
         return
     selected, findings = _read(judgments, judge, language)
     rated = rate(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 NONE_RANKED = 1
 """Exit status where no new system has a rank."""
-SHOWN_ATTRIBUTIONS = 3
 
 
 def rank(
@@ -161,32 +160,14 @@ def _print_new(placed: RankedSystems) -> None:
 
 
 def _print_explanations(placed: RankedSystems) -> None:
-    """Print what moved each rating, and which systems are most alike."""
+    """Print which systems are most alike."""
     from surrogate.cli import printing
 
-    found = placed.explanations
-    has_some = found["attributions"].map(bool) | found["neighbors"].map(bool)
-    explained = found[has_some]
+    explained = placed.explanations[placed.explanations["neighbors"].map(bool)]
     if explained.empty:
         return
-    rows = explained.assign(
-        attributions=[
-            ", ".join(
-                f"{entry['feature']} {entry['contribution']:+.2f}"
-                for entry in entries[:SHOWN_ATTRIBUTIONS]
-            )
-            for entries in explained["attributions"]
-        ],
-        **{
-            title: [", ".join(str(entry["neighbor"]) for entry in entries) for entries in lists]
-            for title, lists in (
-                ("nearest_by_features", explained["neighbors"]),
-                ("nearest_by_answers", explained["answer_neighbors"]),
-            )
-        },
-    )
-    columns = ["language", "system", "attributions", "nearest_by_features"]
-    if explained["answer_neighbors"].map(bool).any():
-        columns.append("nearest_by_answers")
-    title = "What moved their ratings (logits), and the systems nearest to them"
-    printing.print_columns(title, rows, columns)
+    nearest = [
+        ", ".join(str(entry["neighbor"]) for entry in each) for each in explained["neighbors"]
+    ]
+    rows = explained.assign(nearest=nearest)
+    printing.print_columns("Nearest systems by features", rows, ["language", "system", "nearest"])

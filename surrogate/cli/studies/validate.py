@@ -109,7 +109,7 @@ def validate_command(
     )
     with printing.progress_bar() as progress:
         study = validate(
-            *(read, protocol, _surrogates(protocol, names, preset, chosen), repeats),
+            *(read, protocol, _surrogates(protocol, names, chosen), repeats),
             **options,
             holdout=None if holdout is None else split_names(holdout),
             judged=_numbers(judged),
@@ -132,19 +132,14 @@ def validate_command(
 
 
 def _surrogates(
-    protocol: str, names: str | None, preset: str | None, chosen: BoardSettings
+    protocol: str, names: str | None, chosen: BoardSettings
 ) -> Surrogate | list[Surrogate]:
     """Return the surrogate to validate, unfitted; for table 3 those that are compared."""
-    from surrogate.learning.names import (
-        PLAIN_TABLE_3_SURROGATES,
-        TABLE_3_SURROGATES,
-        find_surrogate,
-    )
+    from surrogate.learning.names import TABLE_3_SURROGATES, find_surrogate
 
     if protocol != TABLE_3:
         return find_surrogate(chosen.surrogate, rows=chosen.rows, missing=chosen.missing)
-    papers = TABLE_3_SURROGATES if preset is None else PLAIN_TABLE_3_SURROGATES
-    listed = papers if names is None else split_names(names)
+    listed = TABLE_3_SURROGATES if names is None else split_names(names)
     return [find_surrogate(name, rows=chosen.rows, missing=chosen.missing) for name in listed]
 
 

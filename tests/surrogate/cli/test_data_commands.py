@@ -117,7 +117,7 @@ def before(tiny_arena, tmp_path_factory):
     build_board(
         folder / "arena",
         features="answer_length,content_coverage",
-        surrogate="ridge",
+        surrogate="linear",
         tournaments=2,
     ).save(folder / "board", folder / "arena")
     return folder
@@ -165,7 +165,7 @@ def test_a_new_system_joins_the_arena_and_its_board(grown, run, capsys):
         board.arena.set_index("system").loc[NEW, "rating"]
     )
     record = board.summary.settings
-    assert (record.tournaments, record.surrogate) == (2, "ridge")
+    assert (record.tournaments, record.surrogate) == (2, "linear")
     assert record.features == ("answer_length", "content_coverage")
 
 

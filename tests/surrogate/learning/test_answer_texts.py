@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from surrogate.learning.gaussian_process.ngrams import DIMENSIONS, NGRAMS, hashed, ngram_hashes
+from surrogate.learning.gaussian_process.answer_texts import (
+    DIMENSIONS,
+    NGRAMS,
+    hashed,
+    ngram_hashes,
+)
 
 PEER = CountVectorizer(analyzer="char_wb", ngram_range=NGRAMS).build_analyzer()
 TEXTS = [
