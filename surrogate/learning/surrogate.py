@@ -286,7 +286,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         everything = list(self.sets_)
         groups = [everything] if self.pooled and everything else [[name] for name in everything]
         sets = [[self.sets_[name] for name in group] for group in groups]
-        done = work(partial(_trained, clone(self), arrays=arrays), sets, n_jobs, len(sets))
+        done = work(partial(_trained, clone(self), arrays=arrays), sets, n_jobs)
         for group, (model, failure) in zip(groups, done, strict=True):
             if model is None and arrays.keys() & set(group):
                 raise UsageError(failure)

@@ -12,45 +12,21 @@ from sklearn.base import BaseEstimator
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import percentile_interval
-from features.declare.feature import Feature
-from features.measures.registry import (
-    FEATURES,
-    FLUENCY_FEATURES,
-    GROUNDING_FEATURES,
-    LLM_FEATURES,
-    RELEVANCE_FEATURES,
-    SIMILARITY_FEATURES,
-    SUPPORT_FEATURES,
-    parse_features,
-)
+from features.measures.registry import FEATURES, GROUPS, parse_features
 from surrogate.learning.names import DEFAULT_SURROGATE
 from surrogate.learning.outcomes import Outcome, on_common_systems
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import named_scores, replicate_taus, score_outcomes
 from surrogate.validation.study import Study, StudyOptions, StudyTable
 
-
-def _declared_in(module: str, but: Sequence[Feature] = ()) -> tuple[Feature, ...]:
-    place = f"features.measures.{module}"
-    found = (item for item in FEATURES.values() if item.measurement.__module__ == place)
-    return tuple(item for item in found if item not in but)
-
-
-FAMILIES: dict[str, tuple[Feature, ...]] = {
-    "language": _declared_in("language"),
-    "citations": _declared_in("citations"),
-    "overlap": _declared_in("overlap"),
-    "length": _declared_in("fluency", FLUENCY_FEATURES),
-    "grounding": tuple(GROUNDING_FEATURES),
-    "fluency": tuple(FLUENCY_FEATURES),
-    "support": tuple(SUPPORT_FEATURES),
-    "relevance": tuple(RELEVANCE_FEATURES),
-    "similarity": tuple(SIMILARITY_FEATURES),
-    "llm": tuple(LLM_FEATURES),
+_FAMILY_OF = {
+    name: feature.measurement.__module__.rpartition(".")[2] for name, feature in FEATURES.items()
 }
+_FAMILY_OF |= {"answer_length": "length"}
+_FAMILY_OF |= {feature.name: "grounding" for feature in GROUPS["grounding"]}
+_FAMILY_OF |= {name: "similarity" for name in FEATURES if name.startswith("similarity_")}
+_FAMILY_OF |= {feature.name: "llm" for feature in (*GROUPS["llm"], *GROUPS["ragas"])}
 """Features of this project by what they look at."""
-
-_FAMILY_OF = {item.name: family for family, items in FAMILIES.items() for item in items}
 
 
 def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
-from features.measures.registry import LLM_FEATURES, PAPER_FEATURES, parse_features
+from features.measures.registry import GROUPS, PAPER_FEATURES, parse_features
 from surrogate.board.holdout import DEFAULT_HOLDOUT_SIZE, check_holdout
 from surrogate.learning.cross_fitting import derived_seed, systems_by_content
 from surrogate.learning.languages import LanguageData
@@ -25,7 +25,7 @@ from surrogate.validation.scores import MACRO, finite_mean
 from surrogate.validation.study import Study, StudyOptions, StudyTable
 
 ALL = "all features"
-LLM_MEASURED = frozenset(feature.name for feature in LLM_FEATURES)
+LLM_MEASURED = frozenset(feature.name for feature in GROUPS["llm"])
 LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nli_neutral"})
 """Language detection and support: the features of little importance in figure 5."""
 ABSENT = "the features that this group is about are not there"

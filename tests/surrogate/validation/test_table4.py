@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from arena.data.errors import UsageError
-from features.measures.registry import PAPER_BY_LIBRARIES, PAPER_FEATURES
+from features.measures.registry import GROUPS
 from surrogate.learning.names import find_surrogate
 from surrogate.validation.table4 import ABSENT, compare_feature_groups, papers_groups
 
 
-@pytest.mark.parametrize("features", [PAPER_FEATURES, PAPER_BY_LIBRARIES])
+@pytest.mark.parametrize("features", [GROUPS["paper"], GROUPS["as-published"]])
 def test_the_papers_features_fall_into_its_groups(features):
     columns = [str(feature) for feature in features]
     groups = papers_groups(columns)
