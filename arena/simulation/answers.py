@@ -162,6 +162,8 @@ def expected_utility(rates: ErrorRates) -> float:
     """Return the true quality of a system with these rates: the mean of ``utility``."""
     any_stated = 1.0 - rates.omission**FACTS_PER_ENTITY
     cited_share = (1.0 - rates.omission) - rates.truncation * any_stated / FACTS_PER_ENTITY
-    lost = {error: weight * getattr(rates, error) for error, weight in WEIGHTS.items()}
+    lost: dict[str, float] = {
+        error: weight * getattr(rates, error) for error, weight in WEIGHTS.items()
+    }
     of_citations = lost.pop("missing_citation") + lost.pop("wrong_citation")
     return 1.0 - sum(lost.values()) - of_citations * cited_share
