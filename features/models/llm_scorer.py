@@ -12,8 +12,7 @@ import numpy as np
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.llm.ask import Asked, Llm, Progress, ask_table
-from arena.llm.ratings import find_rating
-from arena.llm.replies import Completion, read_vector
+from arena.llm.replies import Completion, find_rating, read_vector
 from arena.llm.settings import EmbeddingSettings, LlmSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
@@ -240,9 +239,9 @@ def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
 
 def read_overlap(completion: Completion) -> float:
     """Read the rating ``[[4]]``; raises ``UnparsableError`` if there is none."""
-    return float(find_rating(completion.text or "", "brackets").value)
+    return float(find_rating(completion.text or "", "brackets")[0])
 
 
 def read_fluency(completion: Completion) -> float:
     """Read the rating ``##Rating: 4``; raises ``UnparsableError`` if there is none."""
-    return float(find_rating(completion.text or "", "heading").value)
+    return float(find_rating(completion.text or "", "heading")[0])

@@ -10,7 +10,7 @@ from chat_server import ChatServer, broken, completion, filtered, refused
 
 from arena import UsageError
 from arena.llm import LlmSettings, UnparsableError
-from arena.llm.ratings import find_rating
+from arena.llm.replies import find_rating
 from arena.text.prompts import read_templates
 from features import extract
 from features.declare.sample import EMPTY_ANSWER
@@ -65,9 +65,8 @@ def test_an_answer_cannot_forge_the_lines_around_it():
     ],
 )
 def test_the_last_rating_in_the_format_counts(prompt, text, rating):
-    found = find_rating(text, FORMS[prompt])
-    assert found.value == rating
-    assert int(text[found.place]) == rating
+    found, place = find_rating(text, FORMS[prompt])
+    assert found == int(text[place]) == rating
 
 
 @pytest.mark.parametrize(
@@ -102,7 +101,7 @@ def test_no_rating_is_made_up(prompt, text):
 @pytest.fixture
 def scorer_at(tmp_path):
     def scorer_at(server):
-        quick = {"retries": 0, "backoff_s": 0.01, "timeout_s": 5.0}
+        quick = {"retries": 0, "timeout_s": 5.0}
         settings = LlmSettings(model="rater", base_url=server.url, api_key_env=None, **quick)
         return LlmScorer(EndpointModel(settings, str(tmp_path / "ratings.db")))
 
