@@ -16,7 +16,7 @@ from surrogate.board.summary import (
     Agreements,
     BoardSummary,
 )
-from surrogate.cli.printing import print_agreement
+from surrogate.cli.boards import print_agreement
 from surrogate.learning.languages import TournamentSettings
 from surrogate.validation import validate
 

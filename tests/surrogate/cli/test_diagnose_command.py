@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from arena import DataError, UsageError, write_arena
 from arena.data.rows import write_rows
-from surrogate.cli.judging.diagnose import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose_command
+from surrogate.cli.verdicts import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose
 
 app = typer.Typer()
-app.command()(diagnose_command)
+app.command()(diagnose)
 
 
 def run(*arguments):
@@ -60,9 +60,9 @@ def test_a_bare_file_is_enough(battles):
 
 def test_long_output_is_cut_and_said_so(battles):
     printed = run(battles).stdout
-    assert "… and 2 more rows; --json holds them all" in printed
+    assert "… and 2 more rows; --json has all" in printed
     rest = SHOWN_ROWS + 2 - SHOWN_OF_A_KIND
-    assert f"info: … and {rest} more on amount; --json holds them all" in printed
+    assert f"info: … and {rest} more on amount; see --json" in printed
 
 
 def test_pooled_judges_that_nothing_connects_are_an_error(battles):
