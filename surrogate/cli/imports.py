@@ -38,9 +38,8 @@ def import_command(
     kind: Annotated[
         str,
         Argument(
-            help="mirage, lmarena, alpacaeval, faithjudge, memerag, wikieval, grouse or miracl "
-            "(published data); csv (your own table: CSV, JSONL, Parquet, JSON); promptfoo, "
-            "inspect, langfuse or langsmith (records of tools)."
+            help="mirage, miracl, memerag or lmarena (published data); csv (your own table: CSV, "
+            "JSONL, Parquet, JSON); promptfoo, inspect, langfuse or langsmith (records of tools)."
         ),
     ],
     paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],
@@ -94,7 +93,7 @@ def import_command(
 ) -> None:
     """Read what others published, or other tools wrote, into an arena folder.
 
-    Further settings of a kind's reader, such as the annotator of alpacaeval, are keys of --config.
+    Further settings of a kind's reader, such as the split of mirage, are keys of --config.
     """
     import_and_print(
         *(kind, paths, out),

@@ -96,7 +96,7 @@ def publish(
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
-    from arena.adapters.records.exports import answer_records, records_text
+    from arena.adapters.exports import answer_records, records_text
     from arena.data.files import write_text
     from arena.data.folder import read_arena
     from surrogate.board.board import Board

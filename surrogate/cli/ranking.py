@@ -37,7 +37,6 @@ from surrogate.cli.printing import (
     progress_bar,
     spans,
     two_decimals,
-    with_spans,
 )
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ def gate(
         Option(help="LLM judge to ask if the surrogate is inconclusive. Default: none"),
     ] = None,
     base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
-    languages: Annotated[str | None, setting(JudgingSettings, "languages")] = None,
+    feature_table: FeatureTableOption = None,
     budget: Annotated[
         int | None, Option(min=2, help="Most verdicts to ask for. Default: two a question")
     ] = None,
@@ -244,6 +243,7 @@ def gate(
             budget=budget,
             rates=GateRates(error, margin),
             languages=settings.languages,
+            feature_table=given_features(feature_table),
             seed=settings.seed,
             progress=progress,
         )
@@ -301,17 +301,13 @@ def advise(
     judgments: JudgmentsOption = None,
     arena: MovedArenaOption = None,
     questions: Annotated[int, Option(min=1, help="Number of questions to suggest.")] = 20,
+    level: Annotated[float, Option(help="Confidence that two neighbors differ.")] = 0.95,
     feature_table: FeatureTableOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Suggest which questions to judge to settle a new system's rank, and how many judgments.
-
-    From judgments of random questions a win rate is estimated whose interval holds however bad the
-    surrogate is.
-    """
+    """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
     from arena.data.folder import read_answers
     from surrogate.ranking.advice import advise as suggest
-    from surrogate.ranking.prediction_powered import estimate_win_rates
     from surrogate.ranking.rank import rank_systems
 
     published, _, read = _read(board, arena)
@@ -319,23 +315,13 @@ def advise(
     table = given_features(feature_table)
     measured = rank_systems(published, new, read, feature_table=table).features
     judged = _judged(judgments, read)
-    advice = suggest(published, measured, judged=judged, questions=questions)
-    estimates = None if judged is None else estimate_win_rates(published, measured, judged)
+    advice = suggest(published, measured, judged=judged, questions=questions, level=level)
     if as_json:
-        shown = {"neighbors": advice.neighbors, "questions": advice.questions}
-        print_json(shown | {"estimates": estimates, "level": advice.level, "power": advice.power})
+        print_json({"neighbors": advice.neighbors, "questions": advice.questions, "level": level})
         return
-    print_table(
-        f"Judgments to distinguish a system from its neighbors at {advice.level:.0%} (power "
-        f"{advice.power:.0%}), if its predicted rating is right",
-        advice.neighbors,
-    )
+    title = f"Judgments that separate a system from its neighbors at {level:.0%}, if its predicted "
+    print_table(title + "rating is right", advice.neighbors)
     if advice.questions.empty:
         print("\nNo question is left to judge: all that were answered are judged.")
     else:
-        title = "Questions to judge: by order for the neighbors, by random order for a win rate"
-        print_table(title, advice.questions)
-    if estimates is not None:
-        columns = ["language", "system", "judgments", "win_rate", "low", "high", "rating"]
-        title = "Win rate against the opponents judged, with the surrogate's predictions"
-        print_table(title, with_spans(estimates), [*columns, "reason"])
+        print_table("Questions to judge, the most telling first", advice.questions)

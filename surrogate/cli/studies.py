@@ -36,11 +36,11 @@ from surrogate.metaevaluation.settings import OF_PROMPTS, MetaevalSettings
 if TYPE_CHECKING:
     from surrogate.metaevaluation.report import Report
     from surrogate.metaevaluation.runner import Benchmark
-    from surrogate.validation import Validation
 
 STORE = "ratings.sqlite"
 LISTED = ["feature", "summary", "source", "needs", "available"]
 BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
+TABLE_3, HALF = "table3", "half"
 TITLES = MappingProxyType(
     {
         "ablation": "Unseen systems ranked by part of the features (Kendall tau, 95% interval over "
@@ -53,12 +53,11 @@ TITLES = MappingProxyType(
         "others (Kendall tau of both together, of verdicts and surrogate alone; 95% over systems)",
         "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall "
         "tau, 95% interval over systems)",
-        "table3": "R² of surrogates",
+        TABLE_3: "R² of surrogates",
         "table4": "All systems ranked by groups of features, two held out (Kendall tau)",
     }
 )
 """Protocols whose results are tables of their own."""
-HALF = "half"
 
 
 def features(
@@ -141,53 +140,41 @@ def validate(
     protocol: Annotated[
         str,
         Option(
-            help="leave-systems-out, leave-families-out (all of a laboratory or model at once), "
-            "leave-language-out, transfer, mirage (two systems held out, all ranked), table3 (R² "
-            "of surrogates), table4 (the paper's groups of features), ablation (part of the "
-            "features), importances (of features), frontier (the best systems rated by surrogates "
-            "of the others), replication (half of the questions against the other half) or "
-            "learning-curve (part of the arena)."
+            help="leave-systems-out, leave-language-out, mirage (two systems held out, all "
+            "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
+            "systems held out, all ranked), ablation (part of the features), importances (of "
+            "features), frontier (the best systems rated by surrogates of the others), replication "
+            "(half of the questions against the other half) or learning-curve (part of the arena).",
         ),
     ] = "leave-systems-out",
     preset: PresetOption = None,
     surrogate: Annotated[
-        str | None,
-        Option(help="Surrogate to validate; for table3 comma-separated. Default: as of board"),
+        str | None, Option(help="Surrogate to validate; for table3 comma-separated.")
     ] = None,
     features: Annotated[str | None, setting(BoardSettings, "features")] = None,
     feature_table: FeatureTableOption = None,
     judge: JudgeOption = None,
-    test: Annotated[
-        Path | None, Option(help="Arena folder to rank, for transfer.", **FOLDER)
-    ] = None,
     holdout: Annotated[
-        str | None, Option(help="Comma-separated systems to hold out, for mirage and table4.")
+        str | None, Option(help="For mirage, table4: comma-separated systems to hold out.")
     ] = None,
     judged: Annotated[
         str | None,
-        Option(
-            help="Comma-separated numbers of judged questions a language, or half, for replication."
-        ),
+        Option(help="For replication: comma-separated numbers of judged questions, or half."),
     ] = None,
     repeats: Annotated[
         int | None, Option(min=1, max=MOST_DRAWS, help="Repeats. Default: the protocol's")
     ] = None,
+    tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
     seed: SeedOption = 0,
     config: ConfigOption = None,
     jobs: JobsOption = -1,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
-    from surrogate.validation.study import DEFAULT_TOURNAMENTS
-
-    given = {"features": features, "seed": seed}
-    if protocol != "table3":  # which compares several
-        given["surrogate"] = surrogate
-    stated = settings_of(BoardSettings, config, given, ("holdout", "judge"))
-    more: dict[str, object] = {PRESET: preset}
-    if preset is None and "tournaments" not in stated.model_fields_set:
-        more["tournaments"] = DEFAULT_TOURNAMENTS
-    chosen = chosen_settings(stated, more)
+    given = {"features": features, "tournaments": tournaments, "seed": seed}
+    names = split_names(surrogate) if protocol == TABLE_3 else []
+    given |= {} if names else {"surrogate": surrogate}
+    stated = settings_of(BoardSettings, config, given, ("judge", "holdout", "ratings"))
 
     from arena.data.folder import read_arena
 
@@ -195,59 +182,46 @@ def validate(
     read.judged_by(judge)  # refused before what is slow to load
 
     from features.measures.registry import parse_features
+    from surrogate.learning.languages import TournamentSettings
     from surrogate.learning.names import (
         PLAIN_TABLE_3_SURROGATES,
         TABLE_3_SURROGATES,
         find_surrogate,
     )
-    from surrogate.validation import (
-        TournamentSettings,
-        ablate,
-        frontier,
-        importances,
-        learning_curves,
-    )
     from surrogate.validation import validate as validate_arena
-    from surrogate.validation.replication import replication
-    from surrogate.validation.table3 import compare_surrogates
-    from surrogate.validation.table4 import compare_feature_groups
+    from surrogate.validation.study import DEFAULT_TOURNAMENTS
 
-    options: dict[str, Any] = {
-        "features": parse_features(",".join(chosen.features)),
-        "judge": judge,
-        "feature_table": given_features(feature_table),
-        "tournaments": TournamentSettings(
-            chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, chosen.seed
-        ),
-        "n_jobs": jobs,
-    }
-    options |= {} if repeats is None else {"repeats": repeats}
-    options |= {} if judged is None else {"judged": _numbers(judged)}
-    options |= {} if holdout is None else {"holdout": split_names(holdout)}
-    options |= {} if test is None else {"test_arena": test}
-    named = split_names(surrogate) or (PLAIN_TABLE_3_SURROGATES if preset else TABLE_3_SURROGATES)
-    names = named if protocol == "table3" else [chosen.surrogate]
-    found = [find_surrogate(name, rows=chosen.rows, missing=chosen.missing) for name in names]
-    studies: dict[str, Any] = {
-        "ablation": ablate,
-        "importances": importances,
-        "frontier": frontier,
-        "replication": replication,
-        "learning-curve": learning_curves,
-        "table3": compare_surrogates,
-        "table4": compare_feature_groups,
-    }
+    more: dict[str, object] = {PRESET: preset}
+    if preset is None and "tournaments" not in stated.model_fields_set:
+        more["tournaments"] = DEFAULT_TOURNAMENTS
+    chosen = chosen_settings(stated, more)
+    options: dict[str, Any] = {}
+    if preset is not None or "features" in stated.model_fields_set:
+        options["features"] = parse_features(",".join(chosen.features))
+    papers = TABLE_3_SURROGATES if preset is None else PLAIN_TABLE_3_SURROGATES
+    trained = [
+        find_surrogate(name, rows=chosen.rows, missing=chosen.missing)
+        for name in ((names or papers) if protocol == TABLE_3 else [chosen.surrogate])
+    ]
     with progress_bar() as progress:
-        if protocol not in studies:
-            validated = validate_arena(read, protocol, *found, **options, progress=progress)
-            _print_validation(validated, as_json)
-            return
-        what = found if protocol == "table3" else found[0]
-        study = studies[protocol](read, what, **options, progress=progress)
+        study = validate_arena(
+            *(read, protocol, trained if protocol == TABLE_3 else trained[0], repeats),
+            **options,
+            holdout=None if holdout is None else split_names(holdout),
+            judged=None if judged is None else _numbers(judged),
+            judge=judge,
+            feature_table=given_features(feature_table),
+            tournaments=TournamentSettings(
+                *(chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, chosen.seed)
+            ),
+            n_jobs=jobs,
+            progress=progress,
+        )
     if as_json:
         print_json({"table": study.table, "signature": study.signature})
         return
-    print_table(TITLES[protocol], with_spans(study.table))
+    other = f"Agreement with the arena: {protocol} (Kendall tau, 95% interval over systems)"
+    print_table(TITLES.get(protocol, other), with_spans(study.table))
     print(f"Signature: {study.signature}")
 
 
@@ -258,32 +232,6 @@ def _numbers(judged: str) -> list[int | None]:
     if wrong or not items:
         raise UsageError(f"--judged is {judged!r}: give numbers from 1 on, or {HALF}")
     return [None if item == HALF else int(item) for item in items]
-
-
-def _print_validation(validated: Validation, as_json: bool) -> None:
-    import pandas as pd
-
-    if as_json:
-        print_json(validated.as_json())
-        return
-    languages = dict(sorted(validated.per_language.items()))
-    rows = [
-        {
-            **{"language": name, "tau": item.tau, "tau_low": item.tau_low},
-            **{"tau_high": item.tau_high, "pairwise accuracy": item.pairwise_accuracy},
-            **{"R²": item.r2, "systems": item.n_systems},
-        }
-        for name, item in {**languages, "macro": validated.scores}.items()
-    ]
-    print_table(
-        f"Agreement of {validated.surrogate} with the arena: {validated.protocol} (Kendall tau, "
-        "95% interval over systems)",
-        with_spans(pd.DataFrame(rows)),
-    )
-    for name, item in languages.items():
-        if item.reason:
-            print(f"Note ({name}): {item.reason}")
-    print(f"Signature: {validated.signature}")
 
 
 def sampling(

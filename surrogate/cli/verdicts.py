@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -21,7 +20,6 @@ from surrogate.cli.options import (
     LanguageOption,
     LanguagesOption,
     SeedOption,
-    named_values,
     split_names,
 )
 from surrogate.cli.printing import print_json, print_notes, print_table
@@ -40,69 +38,56 @@ MOST_COMBINATIONS = 30
 SHOWN_OF_A_KIND = 5
 SHOWN_ROWS = 25
 PEOPLE = "people"
-DIAGNOSES = MappingProxyType(
+COUNTS = MappingProxyType(
     {
-        "overview": (
-            "Judgments",
-            ("judgments", "ties", "systems", "never_judged", "questions", "battles_median"),
+        "Judgments": (
+            *("judgments", "ties", "systems", "never_judged", "questions", "battles_median"),
         ),
-        "connections": (
-            "Groups of systems that battles connect, and that wins connect both ways",
-            ("systems", "groups", "largest_group", "strong_groups", "win_all", "lose_all"),
+        "Systems that battles connect, and that wins connect both ways": (
+            *("systems", "groups", "strong_groups", "pairs", "never_met"),
         ),
-        "coverage": (
-            "Battles a pair of systems",
-            ("pairs", "never_met", "battles_min", "battles_median", "battles_max"),
+        "Answers and judgments that do not meet": (
+            *("answers", "not_judged", "judgments_without_answer"),
         ),
-        "absent": (
-            "Answers and judgments that do not meet",
-            ("answers", "not_judged", "judgments_without_answer"),
+        "Decided battles that side A wins (95% interval)": (
+            *("decided", "won_by_a", "share_a", "low_a", "high_a"),
         ),
-        "position": (
-            "Decided battles that side A wins (95% interval)",
-            ("decided", "won_by_a", "share", "low", "high", "verdict"),
+        "Pairs judged in both orders (95% interval of the flip rate)": (
+            *("items", "flipped", "flip_rate", "flip_low", "flip_high"),
         ),
-        "order_consistency": (
-            "Items judged in both orders (95% interval of the flip rate)",
-            ("items", "consistent", "tie_vs_win", "flipped", "flip_rate", "low", "high"),
-        ),
-        "agreement": (
-            "Agreement between judges (Cohen's kappa, 95% interval over questions)",
-            ("other_judge", "items", "agreement", "kappa", "low", "high"),
-        ),
-        "self_preference": (
-            "What judges give their own family, beyond judges of others (95% interval)",
-            ("family", "others", "items", "share", "share_others", "excess", "low", "high"),
-        ),
-        "lengths": (
-            "Decided battles that the longer answer wins (95% interval)",
-            ("decided", "longer_won", "share", "low", "high", "slope", "slope_error", "missing"),
+        "Decided battles that the longer answer wins (95% interval)": (
+            *("unlike", "longer_won", "share_longer", "low_longer", "high_longer"),
         ),
     }
 )
-"""Tables that are printed: title, and columns after language and judge."""
+"""Columns of ``Diagnosis.counts`` by table, after language and judge."""
+AGREEMENT = ("other_judge", "items", "agreement", "kappa", "low", "high")
+PREFERENCE = ("family", "others", "items", "share", "share_others", "excess", "low", "high")
 
 
 def fit(
     judgments: JudgmentsArgument,
     judge: Annotated[str | None, Option(help="Judge to use, or all.")] = None,
     language: LanguageOption = None,
-    ties: Annotated[str, Option(help="half, drop or davidson.")] = "half",
+    ties: Annotated[str, Option(help="half or drop.")] = "half",
     position: Annotated[
         bool, Option("--position", help="Estimate the advantage of side A.")
     ] = False,
-    estimator: Annotated[
-        str | None,
-        Option(help="posterior, or likelihood with a bootstrap. Default: posterior if it applies"),
-    ] = None,
     rounds: Annotated[
-        int, Option(min=0, max=MOST_DRAWS, help="Bootstrap rounds; 0 for no intervals.")
+        int,
+        Option(
+            min=0,
+            max=MOST_DRAWS,
+            help="Bootstrap rounds, with --position or --ridge; 0 for no intervals.",
+        ),
     ] = 1000,
-    scale: Annotated[str, Option(help="logit or elo.")] = "logit",
-    ridge: Annotated[float | None, Option(min=0, help="Precision of the prior.")] = None,
-    control: Annotated[
-        str | None,
-        Option(help="Rate at equal style: comma-separated length, citations, markup."),
+    ridge: Annotated[
+        float | None,
+        Option(
+            min=0,
+            help="Precision of the prior; 0 is maximum likelihood. Default: the posterior, "
+            "averaged over priors",
+        ),
     ] = None,
     factors: Annotated[
         str | None,
@@ -116,39 +101,21 @@ def fit(
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.adapters.judgments import read_judgments
-    from arena.data.folder import read_arena
-    from arena.diagnostics import diagnose_judgments
-    from arena.rating.battle_files import (
-        ALL,
-        is_large_file,
-        read_battle_columns,
-        selected_judgments,
-    )
+    from arena.diagnostics import diagnose
+    from arena.rating.battles import ALL, selected_judgments
     from arena.rating.ratings import rate
 
     if factors is not None:
         _fit_factors(judgments, factors, judge, topic, seed, as_json)
         return
-    controls = split_names(control)
-    if controls and not judgments.is_dir():
-        raise UsageError("--control needs the answers: give an arena folder, not a file")
-    findings: Sequence[Finding] = ()
-    battles: Any
-    if not controls and is_large_file(judgments):  # by columns, and not diagnosed further
-        battles = read_battle_columns(judgments, language, judge)
-    else:
-        battles = selected_judgments(read_judgments(judgments), language, judge)
-        findings = diagnose_judgments(battles, pool=judge == ALL).findings
+    selected = selected_judgments(read_judgments(judgments), language, judge)
+    findings = diagnose(selected, pool=judge == ALL).findings
     rated = rate(
-        battles,
+        selected,
         ties=ties,
         position=position,
-        controls=controls,
-        answers=read_arena(judgments).answers if controls else None,
-        estimator=estimator,
-        rounds=rounds,
-        scale=scale,
         ridge=ridge,
+        rounds=rounds,
         language=language,
         judge=judge,
         seed=seed,
@@ -160,9 +127,7 @@ def fit(
         print_json(
             {
                 "ratings": rated.table,
-                "tie_parameter": rated.tie_parameter,
                 "position_effect": rated.position_effect,
-                "controls": rated.controls,
                 "diagnostics": {"notes": list(rated.notes), "findings": found},
                 "signature": rated.signature,
             }
@@ -172,11 +137,7 @@ def fit(
     print_table("Ratings", rated.table, columns)
     if rated.position_effect is not None:
         print(f"Advantage of side A: {rated.position_effect:+.3f} logits")
-    if rated.tie_parameter is not None:
-        print(f"Tie parameter: {rated.tie_parameter:.3f}")
-    if len(rated.controls):
-        print_table("Effect of one standard deviation of style (logits)", rated.controls)
-    print_notes([*rated.notes, *(str(f.sentence) for f in findings if f.severity != "info")])
+    print_notes([*rated.notes, *(f.sentence for f in findings if f.severity != "info")])
     print(f"Signature: {rated.signature}")
 
 
@@ -185,7 +146,7 @@ def _fit_factors(
 ) -> None:
     """Rate what systems are made of, and predict combinations that nobody has built."""
     from arena.data.folder import read_arena
-    from arena.rating.battle_files import ALL
+    from arena.rating.battles import ALL
     from surrogate.learning.posterior.factors import factor_ratings
 
     chosen = None if by == ALL else split_names(by)
@@ -211,41 +172,36 @@ def diagnose(
     judge: JudgeOption = None,
     language: LanguageOption = None,
     pool: Annotated[
-        bool, Option("--pool", help="Take all judges as one, as for crowd workers.")
+        bool, Option("--pool", help="Treat all judges as one, as for crowd workers.")
     ] = False,
-    family: Annotated[
-        list[str] | None,
-        Option(help="NAME=FAMILY of a system or judge, for self-preference; repeatable."),
-    ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Report what limits a board: gaps, position bias, disagreement, bias to length or kin."""
     from arena.adapters.judgments import read_judgments
-    from arena.data.folder import read_arena
-    from arena.diagnostics import diagnose as diagnose_arena
-    from arena.diagnostics import diagnose_judgments
+    from arena.diagnostics import diagnose as diagnose_judgments
 
-    families = named_values("--family", family, "NAME=FAMILY")
-    chosen: dict[str, Any] = {"judge": judge, "language": language, "pool": pool, "seed": seed}
-    if judgments.is_dir():
-        found = diagnose_arena(read_arena(judgments), **chosen, families=families)
-    else:
-        found = diagnose_judgments(read_judgments(judgments), **chosen, families=families)
+    source = judgments if judgments.is_dir() else read_judgments(judgments)
+    found = diagnose_judgments(source, seed, judge=judge, language=language, pool=pool)
     if as_json:
         print_json(found.as_json())
         return
-    for name, (title, columns) in DIAGNOSES.items():
-        table = getattr(found, name)
-        if table is not None and len(table):
+    kappas = "Agreement between judges (Cohen's kappa, 95% interval over questions)"
+    excess = "What judges give their own family, beyond judges of others (95% interval)"
+    tables = [(title, found.counts, columns) for title, columns in COUNTS.items()]
+    tables += [(kappas, found.agreement, AGREEMENT), (excess, found.self_preference, PREFERENCE)]
+    for title, table, columns in tables:
+        if len(table) and set(columns) <= set(table):
             print_table(title, table, ["language", "judge", *columns], most=SHOWN_ROWS)
     print("\n" + "\n".join(_lines(found.findings)))
 
 
 def _lines(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield a line a finding, the first ones of each kind."""
-    for (severity, check), alike in groupby(findings, key=lambda item: (item.severity, item.check)):
-        same = list(alike)
+    kinds: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        kinds.setdefault((finding.severity, finding.check), []).append(finding)
+    for (severity, check), same in kinds.items():
         for finding in same[:SHOWN_OF_A_KIND]:
             yield f"{severity}: {finding}"
         if len(same) > SHOWN_OF_A_KIND:
@@ -314,15 +270,16 @@ def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
     from arena.people import collect_votes
 
     arena = read_arena(folder)
-    found = collect_votes(arena, files)
-    file, _ = append_rows(folder, "judgments", found.judgments, replacing=True)
+    judgments, replaced = collect_votes(arena, files)
+    file, _ = append_rows(folder, "judgments", judgments, replacing=True)
     added = len(read_arena(folder).judgments) - len(arena.judgments)
-    again = found.replaced + len(found.judgments) - added
+    again = replaced + len(judgments) - added
+    voters = judgments.groupby("judge").size().rename("votes").reset_index()
     if as_json:
-        shown = {"file": str(file), "votes": len(found.judgments), "added": added}
-        print_json(shown | {"replaced": again, "voters": found.voters})
+        counts = {"votes": len(judgments), "added": added, "replaced": again, "voters": voters}
+        print_json({"file": str(file), **counts})
         return
-    print_table("Votes", found.voters)
+    print_table("Votes", voters)
     print(f"{count_of(added, 'vote')} added to {file}, {again} replaced earlier ones on that pair")
 
 
@@ -349,10 +306,10 @@ def agreement(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how far judges agree with people, and how many labels decide between two of them."""
+    """Measure how far judges agree with people, or with another judge."""
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
-    from arena.diagnostics.judge_agreement import agreement_with_reference, comparison_sentences
+    from arena.diagnostics.agreement import agreement_with_reference
     from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
@@ -364,15 +321,15 @@ def agreement(
     if calibrate is not None:
         _calibrate(table, calibrate, named, seed, judgments if write else None, as_json)
         return
-    kappas, compared = agreement_with_reference(table, named, seed)
-    said = list(comparison_sentences(compared))
+    kappas = agreement_with_reference(table, named, seed)
+    said: list[str] = []
     written = None
     if write:
         entries, absent = agreements(kappas, PEOPLE if reference == PEOPLE else "+".join(named))
         written = add_metaevaluations(judgments, entries)
         said += [f"{name} is not noted: {reason}" for name, reason in absent.items()]
     if as_json:
-        shown = {"reference": named, "judges": kappas, "compared": compared, "sentences": said}
+        shown = {"reference": named, "judges": kappas, "notes": said}
         print_json(shown | {"written": None if written is None else str(written)})
         return
     title = f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)"
@@ -387,7 +344,7 @@ def _asked(
     table: pd.DataFrame, reference: str, judges: Sequence[str]
 ) -> tuple[list[str], pd.DataFrame]:
     """Return the judges of the reference, and the judgments of these and of those asked for."""
-    from arena.people.votes import PREFIX
+    from arena.people.ballots import PREFIX
 
     present = sorted(set(table["judge"]))
     named = split_names(reference)
@@ -427,15 +384,18 @@ def _calibrate(
                 **{"judge": judge, "reference": reference},
                 **{"pairs": found.pairs, "questions": found.questions, "errors": found.errors},
                 "association": [found.association, found.low, found.high],
-                **{"warning": found.warning, "curve": found.curve},
+                "warning": found.warning,
                 "written": None if added is None else str(added[0]),
             }
         )
         return
-    title = f"{judge} against {', '.join(reference)}: {count_of(found.pairs, 'pair')} on "
-    title += f"{count_of(found.questions, 'question')}, cross-fitted (95% interval over questions)"
-    print_table(title, found.errors)
-    print_table("What its scores are worth", found.curve, most=12)
+    errors = found.errors
+    print(
+        f"{judge} against {', '.join(reference)}: {count_of(found.pairs, 'pair')} on "
+        f"{count_of(found.questions, 'question')}. Brier score {errors['before']:.3f}, calibrated "
+        f"{errors['after']:.3f} (cross-fitted; difference {errors['difference']:+.3f}, 95% "
+        f"interval {errors['low']:+.3f} to {errors['high']:+.3f})"
+    )
     if found.warning:
         print(f"Warning: {found.warning}")
     if added is not None:

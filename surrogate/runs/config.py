@@ -66,7 +66,6 @@ class ValidationOptions(_Table):
 
     protocol: Literal[
         "leave-systems-out",
-        "leave-families-out",
         "leave-language-out",
         "mirage",
     ]

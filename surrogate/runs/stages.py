@@ -15,7 +15,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
 from arena.data.folder import TABLES, as_rows, checked_arena, read_arena
-from arena.data.rows import SUFFIXES, read_rows, write_rows
+from arena.data.rows import SUFFIXES, plain_records, read_rows, write_rows
 from arena.data.schema import CHOSEN, INFO_FILE, QUESTION_KEY
 from arena.data.tables.published import TABLE as PUBLISHED_TABLE
 from arena.data.tables.systems import SYSTEMS_TABLE
@@ -319,7 +319,8 @@ def _validate(board: ConfiguredBoard, options: ValidationOptions, place: Workpla
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
-    _write_json(validated.as_json(), place.target / VALIDATION_FILE)
+    content = {"table": plain_records(validated.table), "signature": validated.signature}
+    _write_json(content, place.target / VALIDATION_FILE)
 
 
 def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:

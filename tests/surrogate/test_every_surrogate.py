@@ -52,8 +52,8 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
         *(tiny_arena, "leave-systems-out", name),
         **{"feature_table": tiny_table, "repeats": board_language.SPLITS, "tournaments": SETTINGS},
     )
-    for language, scores in validated.per_language.items():
-        assert board.summary.languages[language].tau_unseen == pytest.approx(scores.tau)
+    for language, item in board.summary.languages.items():
+        assert item.tau_unseen == pytest.approx(validated.of(language)["tau"])
     board.save(tmp_path / "board")
     loaded = Board.load(tmp_path / "board")
     rows = tiny_table[tiny_table["system"] == tiny_arena.info.systems[0]].assign(system="newcomer")

@@ -210,5 +210,5 @@ def test_unseen_systems_of_a_public_board_are_ranked(judge):
         feature_table=extract(arena, "answer_length,repetition,markup_artifacts,truncation"),
         repeats=1,
     )
-    assert done.scores.n_systems == 114
-    assert done.scores.tau > 0.7
+    assert done.of()["systems"] == 114
+    assert done.of()["tau"] > 0.7

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from features import extract, parse_features
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.names import find_surrogate
-from surrogate.validation.scores import score_outcomes
+from surrogate.validation.scores import score_table
 
 COLUMNS = 150
 KEPT = 3
@@ -62,7 +62,8 @@ class SelectingSurrogate(BaseEstimator):
 
 
 def tau_unseen(data, surrogate, repeats=2):
-    return score_outcomes(leave_systems_out(data, surrogate, Repeats(repeats, 0)), 0).scores.tau
+    outcomes = leave_systems_out(data, surrogate, Repeats(repeats, 0))
+    return score_table(outcomes, 0)["tau"].iloc[-1]
 
 
 def mean_tau(noisy, surrogate, repeats=2):
@@ -80,16 +81,8 @@ def test_features_chosen_with_the_held_out_ratings_in_view_leak_and_chosen_insid
     assert mean_tau(noisy, SelectingSurrogate()) < 0.2
 
 
-@pytest.mark.parametrize(
-    "surrogate",
-    [
-        find_surrogate("ridge"),
-        pytest.param(find_surrogate("ridge", pooled=True), marks=pytest.mark.slow),
-    ],
-    ids=["ridge", "pooled ridge"],
-)
-def test_normalizing_by_the_training_systems_gives_noise_no_rank(surrogate, noisy):
-    assert mean_tau(noisy, surrogate) < 0.2
+def test_normalizing_by_the_training_systems_gives_noise_no_rank(noisy):
+    assert mean_tau(noisy, find_surrogate("ridge")) < 0.2
 
 
 def test_a_held_out_system_is_nowhere_in_what_is_learned_from(noisy):
