@@ -15,8 +15,14 @@ import numpy as np
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.llm.ask import Asked, Llm, Progress, ask_table
-from arena.llm.ratings import RATINGS, RatingForm, find_rating
-from arena.llm.replies import Completion, UnparsableError, expected_score
+from arena.llm.replies import (
+    RATINGS,
+    Completion,
+    RatingForm,
+    UnparsableError,
+    expected_score,
+    find_rating,
+)
 from arena.llm.settings import LlmSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
@@ -113,7 +119,7 @@ def integer_rating(completion: Completion, prompt: str) -> float:
     Raises:
         UnparsableError: As ``find_rating``.
     """
-    return float(find_rating(completion.text or "", RATING_FORMS[prompt]).value)
+    return float(find_rating(completion.text or "", RATING_FORMS[prompt])[0])
 
 
 def expected_rating(completion: Completion, prompt: str) -> float:
@@ -127,8 +133,8 @@ def expected_rating(completion: Completion, prompt: str) -> float:
     if not tokens:
         raise UnparsableError("the reply has no log-probabilities; rate by score=integer")
     ends = list(accumulate(len(token.token) for token in tokens))
-    rating = find_rating("".join(token.token for token in tokens), RATING_FORMS[prompt])
-    place = next(index for index, end in enumerate(ends) if end > rating.place)
+    _, start = find_rating("".join(token.token for token in tokens), RATING_FORMS[prompt])
+    place = next(index for index, end in enumerate(ends) if end > start)
     return expected_score(tokens[place], {str(value): float(value) for value in RATINGS})
 
 

@@ -58,14 +58,6 @@ def judge(
     template: Annotated[str | None, setting(JudgingSettings, "template")] = None,
     config: ConfigOption = None,
     dry_run: DryRunOption = False,
-    batch: Annotated[
-        bool,
-        Option(
-            "--batch",
-            help="Use the server's batch endpoint, which is cheaper and takes hours; the same "
-            "command again fetches what came.",
-        ),
-    ] = False,
     prices: Annotated[
         Path | None,
         Option(
@@ -85,20 +77,16 @@ def judge(
     from arena.llm import Budget, open_store, read_prices
 
     is_adaptive = settings.pairs == "adaptive"
-    if is_adaptive and (dry_run or batch):
-        raise UsageError(
-            "adaptive pairs are chosen as verdicts come; leave --dry-run and --batch out"
-        )
+    if is_adaptive and dry_run:
+        raise UsageError("adaptive pairs are chosen as verdicts come; leave --dry-run out")
     judges = settings.llm_judges()
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
-    limit = Budget(0 if batch else settings.max_calls)
+    limit = Budget(settings.max_calls)
     chooser = settings.pair_chooser(read, _prior(settings, read), lasting_failures(arena), limit)
     where = settings.store or str(arena / JUDGING_STORE)
     if dry_run:
         _print_dry_run(read, judges, chooser.chosen([]), where, known_prices, as_json)
-        return
-    if batch and not _batches_done(read, judges, chooser.chosen([]), where, settings, as_json):
         return
     with kept_replies(where), open_store(where) as store, progress_bar() as progress:
         judging = judge_pairs(
@@ -132,45 +120,6 @@ def _prior(settings: JudgingSettings, arena: Arena) -> pd.DataFrame | None:
     from surrogate.ranking.prior import expected_systems
 
     return expected_systems(Board.load(settings.prior), arena)
-
-
-def _batches_done(
-    arena: Arena,
-    judges: Sequence[LlmJudge],
-    chosen: ChosenPairs,
-    where: str,
-    settings: JudgingSettings,
-    as_json: bool,
-) -> bool:
-    """Fetch and send batches; say what is under way, or that nothing is."""
-    from arena.judging.asking import judge_requests
-    from arena.llm import open_store
-    from arena.llm.batch import BatchRun, run_batches
-
-    runs: dict[str, BatchRun] = {}
-    limit = settings.max_calls
-    with open_store(where) as store:
-        for member in judges:
-            before = sum(run.submitted for run in runs.values())
-            runs[member.judge] = run_batches(
-                judge_requests(arena, member, chosen),
-                member.asked_settings,
-                store,
-                Path(f"{where}.batches.json"),
-                None if limit is None else limit - before,
-            )
-    is_waiting = any(run.waiting for run in runs.values())
-    if as_json and is_waiting:
-        print_json({"batches": {name: asdict(run) for name, run in runs.items()}})
-    for name, run in runs.items() if not as_json else ():
-        failed = f"; failed: {counted(run.failed)}" if run.failed else ""
-        states = ", ".join(f"{batch} ({state})" for batch, state in run.batches.items())
-        under_way = f"; {run.waiting} wait in {states}" if run.waiting else ""
-        came, sent = count_of(run.received, "answer"), count_of(run.submitted, "call")
-        print(f"{name}: {came} came, {sent} sent{failed}{under_way}")
-    if is_waiting and not as_json:
-        print("Run the same command again to fetch what has come; nothing is sent twice.")
-    return not is_waiting
 
 
 def opened_if_there(where: str) -> Any:  # noqa: ANN401 - a store, or nothing to look into

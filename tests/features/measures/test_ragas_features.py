@@ -123,7 +123,7 @@ def arena_of(*answers):
 def measure(tmp_path):
     def run(arena, features, behave, **fields):
         with ChatServer(behave) as server:
-            quick = {"backoff_s": 0.01, "retries": 1, "longest_wait_s": 1.0, "api_key_env": None}
+            quick = {"retries": 1, "api_key_env": None}
             quick["store"] = str(tmp_path / "s.sqlite")
             options = ModelOptions(
                 device="cpu",

@@ -29,7 +29,7 @@ def serve():
 @pytest.fixture
 def options_at(tmp_path):
     def options(server):
-        quick = {"backoff_s": 0.01, "timeout_s": 5, "longest_wait_s": 1, "retries": 0}
+        quick = {"timeout_s": 5, "retries": 0}
         store = str(tmp_path / "store.sqlite")
         asked = LlmSettings(base_url=server.url, api_key_env=None, store=store, **quick)
         return ModelOptions(llm=asked)

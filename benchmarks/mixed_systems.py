@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.simulation.systems import DEFAULT_SYSTEMS, ERRORS, SystemProfile
 
@@ -13,19 +10,14 @@ def mix_systems(count: int, seed: int) -> list[SystemProfile]:
     """Mix the error rates of two default systems, drawn at random, for each of a number of systems.
 
     Args:
-        count: Number of systems, at least 1.
-        seed: Seed of the draws, at least 0; a further system changes none before it.
-
-    Raises:
-        UsageError: If ``count`` or ``seed`` is out of range.
+        count: Number of systems.
+        seed: Seed of the draws; a further system changes none before it.
     """
-    if count < 1 or seed < 0:
-        raise UsageError(f"count = {count}, seed = {seed}: use at least 1 and at least 0")
     return [_mixed(f"mixed-{index:03}", seed) for index in range(count)]
 
 
 def _mixed(name: str, seed: int) -> SystemProfile:
-    random: np.random.Generator = generator(seed, "mixed systems", name)
+    random = generator(seed, "mixed systems", name)
     one, other = random.choice(len(DEFAULT_SYSTEMS), size=2, replace=False)
     part = float(random.random())
     rates = {

@@ -1,10 +1,11 @@
 """What is asked, what comes back, and what is asked again."""
 
 import json
+from dataclasses import replace
 
 import pytest
-from chat_server import completion
-from llm_requests import SETTINGS, prompts
+from chat_server import broken, completion
+from llm_requests import SETTINGS, kept, prompts
 
 from arena.data.errors import UsageError
 from arena.llm import (
@@ -17,6 +18,45 @@ from arena.llm import (
     dry_run,
     read_text,
 )
+
+
+def number_in(completion):
+    word = completion.text.split()[-1]
+    if not word.isdecimal():
+        raise UnparsableError("no number")
+    return int(word)
+
+
+def test_each_row_gets_what_its_prompt_brought(serve, llm_at):
+    server = serve(lambda prompt, _: broken() if "2" in prompt else completion(prompt))
+    llm = llm_at(server, retries=0)
+    asked = ask_table([1, 2, 3, "x"], lambda row: Prompt.of(f"say {row}"), number_in, llm)
+    assert asked.values == [1, None, 3, None]
+    assert [reply.reason for reply in asked.replies] == [None, "server_error", None, "unparsable"]
+    assert [reply.was_asked for reply in asked.replies] == [True, False, True, True]
+    assert [row for row, _ in asked] == [1, 2, 3, "x"]
+    assert asked.usage.failures == {"server_error": 1, "unparsable": 1}
+    table = asked.table()
+    assert list(table["value"]) == asked.values
+    assert table["key"].str.len().eq(64).all()
+    nothing = ask_table([], lambda row: Prompt.of(row), read_text, llm)
+    assert (nothing.values, nothing.usage.prompts) == ([], 0)
+
+
+def test_stages_share_a_budget_and_note_their_usage(serve, llm_at):
+    server = serve()
+    llm = llm_at(server, max_calls=5)
+    first = ask_table(range(3), lambda row: Prompt.of(f"first {row}"), read_text, llm)
+    other = replace(llm, settings=llm.settings.model_copy(update={"model": "n"}))
+    second = ask_table(range(4), lambda row: Prompt.of(f"second {row}"), read_text, other)
+    assert [reply.reason for reply in first.replies] == [None] * 3
+    assert [reply.reason for reply in second.replies] == [None, None, "over_budget", "over_budget"]
+    assert not second.replies[-1].was_asked
+    assert [usage.sent for usage in llm.budget.usages] == [3, 2]
+    assert llm.budget.calls_left == 0
+    assert sum(server.asked.values()) == 5
+    again = ask_table(range(3), lambda row: Prompt.of(f"first {row}"), read_text, llm)
+    assert again.usage.from_store == 3
 
 
 def test_replies_come_in_the_order_of_prompts(ask):
@@ -82,7 +122,7 @@ def test_where_and_how_fast_is_no_part_of_the_key(ask):
 def test_results_hold_everything(ask, store):
     asked = [Prompt.of("q", system="be brief", version="v7")]
     ask(asked, lambda *_: completion("4\0", usage=(7, 2)))
-    (row,) = store.export().to_dict(orient="records")
+    (row,) = kept(store)
     assert row["text"] == "4\ufffd"
     assert (row["tokens_in"], row["tokens_out"], row["tries"]) == (7, 2, 1)
     assert row["latency_s"] > 0
@@ -101,42 +141,11 @@ def test_a_corrected_parser_reads_stored_answers_again(ask, store):
     replies, usage, _ = ask(prompts(2), parse=strict)
     assert {each.reason for each in replies} == {"unparsable"}
     assert replies[0].detail == "no verdict"
-    assert list(store.export()["text"].sort_values()) == ["echo question 0", "echo question 1"]
+    assert sorted(row["text"] for row in kept(store)) == ["echo question 0", "echo question 1"]
     assert usage.failures == {"unparsable": 2}
     replies, usage, _ = ask(prompts(2), parse=lambda c: len(c.text))
     assert [each.value for each in replies] == [15, 15]
     assert (usage.calls, usage.failures) == (0, {})
-    assert store.export()["failure"].isna().all()
-
-
-def test_prompts_are_made_as_they_are_sent(serve, llm_at, store):
-    made = []
-
-    def prompt(row):
-        made.append(row)
-        if row == 2000:
-            raise ZeroDivisionError
-        return Prompt.of(f"q{row}")
-
-    server = serve()
-    with pytest.raises(ZeroDivisionError):
-        ask_table(range(100_000), prompt, read_text, llm_at(server))
-    assert made == list(range(2001))
-    assert 1000 < sum(server.asked.values()) <= 2000
-    assert not store.stats()["state"].eq("claimed").any()
-
-
-def test_what_stops_a_run_keeps_the_calls_under_way(serve, llm_at, store):
-    def stop(_, done, __):
-        if done == 10:
-            raise KeyboardInterrupt
-
-    server = serve(latency_s=0.05)
-    with pytest.raises(KeyboardInterrupt):
-        ask_table(prompts(100), lambda row: row, read_text, llm_at(server), progress=stop)
-    done = store.stats().query("state == 'done'")["rows"].sum()
-    assert done == sum(server.asked.values()) < 100
-    assert set(store.stats()["state"]) == {"done", "open"}
 
 
 def test_max_calls_leaves_the_rest_for_later(ask):
@@ -145,7 +154,7 @@ def test_max_calls_leaves_the_rest_for_later(ask):
     assert (usage.calls, usage.failures) == (4, {"over_budget": 6})
     replies, usage, _ = ask(prompts(10), max_calls=4)
     assert [each.reason for each in replies] == [None] * 8 + ["over_budget"] * 2
-    with pytest.raises(UsageError, match="max_calls is -1"):
+    with pytest.raises(UsageError, match="max_calls"):
         ask(prompts(1), max_calls=-1)
 
 
@@ -179,3 +188,30 @@ def test_dry_run_counts_and_asks_nothing(ask, store):
         None,
         None,
     )
+
+
+def test_prompts_are_made_as_they_are_sent(serve, llm_at):
+    made = []
+
+    def prompt(row):
+        made.append(row)
+        if row == 700:
+            raise ZeroDivisionError
+        return Prompt.of(f"q{row}")
+
+    server = serve()
+    with pytest.raises(ZeroDivisionError):
+        ask_table(range(100_000), prompt, read_text, llm_at(server))
+    assert made == list(range(701))
+    assert 100 < sum(server.asked.values()) <= 700
+
+
+def test_what_stops_a_run_keeps_the_calls_under_way(serve, llm_at, store):
+    def stop(_, done, __):
+        if done == 10:
+            raise KeyboardInterrupt
+
+    server = serve(latency_s=0.05)
+    with pytest.raises(KeyboardInterrupt):
+        ask_table(prompts(100), lambda row: row, read_text, llm_at(server), progress=stop)
+    assert len(kept(store)) == sum(server.asked.values()) < 100
