@@ -1,4 +1,4 @@
-"""``surrogate-arena import``: what others published, or other tools wrote, as an arena folder."""
+"""Data of others, and new systems, into arena folders: ``import``, ``add``."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from arena.data.wording import count_of
 from surrogate.cli.options import (
+    AnswersArgument,
+    ArenaArgument,
+    ArenaFolderOption,
     ConfigOption,
     JsonOption,
     LanguagesOption,
+    ReplaceOption,
     named_values,
-    settings_file,
     split_names,
+    toml_options,
 )
-from surrogate.cli.targets import OUT_FOLDER
+from surrogate.cli.printing import print_json, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,79 +31,62 @@ if TYPE_CHECKING:
 
 FIELD = "FIELD=NAME, such as question=prompt"
 SHOWN_REASONS = 30
-_PLURAL = re.compile(r"(\w+(?: rating)?)s\b")
-
-OutOption = Annotated[
-    Path, typer.Option("--out", help="Arena folder to write, whole or not.", **OUT_FOLDER)
-]
-ReplaceOption = Annotated[
-    bool, typer.Option("--replace", help="Replace the arena folder that is there, with all in it.")
-]
-LanguageOption = Annotated[
-    str | None,
-    typer.Option(
-        "--language", help="Language code, such as en, where folders and files do not tell."
-    ),
-]
+PLURAL = re.compile(r"(\w+(?: rating)?)s\b")
 
 
 def import_command(
     kind: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="mirage, miracl, memerag or lmarena (published data); csv (your own table: CSV, "
             "JSONL, Parquet, JSON); promptfoo, inspect, langfuse or langsmith (records of tools)."
         ),
     ],
-    paths: Annotated[list[Path], typer.Argument(help="Clones, folders or files.", exists=True)],
-    out: OutOption,
+    paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],
+    out: ArenaFolderOption,
     columns: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--column",
             metavar="FIELD=NAME",
             help="Column of a table, or path in a record, such as question=vars.topic or "
             "system=file (the file's name); repeatable. The guide lists the fields.",
         ),
     ] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="Judge of rows that name none.")
-    ] = None,
+    judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
     scores: Annotated[
         str | None,
-        typer.Option("--scores", help="Comma-separated scores of a tool; all by default."),
+        Option(help="Comma-separated scores of a tool. Default: all"),
     ] = None,
     most_pairs: Annotated[
         int | None,
-        typer.Option(
-            "--most-pairs", min=1, help="Pairs of marked answers kept of each question; all."
-        ),
+        Option(min=1, help="Most pairs a question. Default: all"),
     ] = None,
     reference_system: Annotated[
         str | None,
-        typer.Option("--reference-system", help="System whose answers serve as reference."),
+        Option(help="System whose answers serve as reference."),
     ] = None,
     apart: Annotated[
         list[str] | None,
-        typer.Option(
-            "--apart",
-            help="Systems, comma-separated or repeated, to keep out of the arena; their answers go "
-            "to apart_answers.jsonl.gz in it, to be ranked as new ones.",
+        Option(
+            help="Comma-separated systems to keep out of the arena; their answers go to its "
+            "apart_answers.jsonl.gz, to be ranked as new ones.",
         ),
     ] = None,
-    language: LanguageOption = None,
+    language: Annotated[
+        str | None,
+        Option(help="Language of rows that name none, such as en."),
+    ] = None,
     languages: LanguagesOption = None,
     qrels: Annotated[
         list[Path] | None,
-        typer.Option("--qrels", help="miracl: relevance files in TREC's form; repeatable."),
+        Option(help="miracl: relevance files in TREC's form; repeatable."),
     ] = None,
     corpus: Annotated[
         list[Path] | None,
-        typer.Option("--corpus", help="miracl: JSONL with docid, title, text; repeatable."),
+        Option(help="miracl: JSONL with docid, title, text; repeatable."),
     ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", help="Name of the arena; that of the kind by default.")
-    ] = None,
+    name: Annotated[str | None, Option(help="Name of the arena. Default: the kind")] = None,
     config: ConfigOption = None,
     replace_there: ReplaceOption = False,
     as_json: JsonOption = False,
@@ -108,27 +95,22 @@ def import_command(
 
     Further settings of a kind's reader, such as the split of mirage, are keys of --config.
     """
-    given: dict[str, object] = {
-        "columns": named_values("--column", columns or [], FIELD),
-        "judge": judge,
-        "scores": split_names(scores),
-        "most_pairs": most_pairs,
-        "reference_system": reference_system,
-        "language": language,
-        "languages": split_names(languages),
-        "qrels": qrels,
-        "corpus": corpus,
-        "name": name,
-    }
     import_and_print(
-        kind,
-        paths,
-        out,
+        *(kind, paths, out),
         apart=split_names(",".join(apart or ())),
         config=config,
         replace_there=replace_there,
         as_json=as_json,
-        **given,
+        columns=named_values("--column", columns, FIELD),
+        judge=judge,
+        scores=split_names(scores),
+        most_pairs=most_pairs,
+        reference_system=reference_system,
+        language=language,
+        languages=split_names(languages),
+        qrels=qrels,
+        corpus=corpus,
+        name=name,
     )
 
 
@@ -143,22 +125,14 @@ def import_and_print(
     as_json: bool = False,
     **options: object,
 ) -> None:
-    """Read a source, write the arena, and print what was read and left out.
+    """Read a source by one of ``arena.adapters.READERS``, write the arena, print what was read.
 
-    Args:
-        kind: One of ``arena.adapters.READERS``.
-        paths: Files and folders to read.
-        out: Folder to write.
-        apart: Systems to keep out of the arena.
-        config: TOML file of further options of the reader.
-        replace_there: Whether an arena that is there may be replaced.
-        as_json: Print JSON instead.
-        options: The reader's own; what is empty is left to it.
+    ``options`` are the reader's own; what is empty is left to it.
     """
     from arena.adapters import check_import_folder, import_arena, reader_options
 
     check_import_folder(out, replace_there)
-    filed = {} if config is None else settings_file(config, reader_options(kind))
+    filed = toml_options(config, reader_options(kind))
     stated = {key: value for key, value in options.items() if value not in (None, [], {})}
     read = import_arena(kind, paths, **{**filed, **stated})
     write_and_print(read, out, apart, replace_there, as_json)
@@ -173,19 +147,8 @@ def write_and_print(
     left_out: pd.DataFrame | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Write an arena and print what was read and left out.
-
-    Args:
-        read: The arena, and what was left out on reading.
-        out: Folder to write.
-        apart: Systems to keep out of the arena.
-        is_replaced: Whether an arena that is there may be replaced.
-        as_json: Print JSON instead.
-        left_out: What was left out on choosing: ``language, reason, count``.
-        notes: Sentences to print.
-    """
+    """Write an arena; print what was read, left out on reading, and (``left_out``) on choosing."""
     from arena.adapters import write_import
-    from surrogate.cli import printing
 
     written = write_import(read, out, apart, is_replaced=is_replaced)
     note, skipped = read.arena.info.note, read.skipped
@@ -194,7 +157,7 @@ def write_and_print(
         for name, path in (("features", written.features), ("apart", written.apart))
     }
     if as_json:
-        printing.print_json(
+        print_json(
             {
                 **{"arena": str(written.folder), "counts": written.counts, **files},
                 **{"skipped": skipped, "questions_left_out": left_out},
@@ -205,12 +168,12 @@ def write_and_print(
     there = {name.replace("_", " "): count for name, count in written.counts.items() if count}
     counts = ", ".join(_counted(count, name) for name, count in there.items())
     print(f"Arena written to {written.folder}: {counts}")
-    told = [note] if note else []
+    said = [note] if note else []
     if files["features"]:
-        told.append(f"Published features: {files['features']}, for --feature-table")
+        said.append(f"Published features: {files['features']}, for --feature-table")
     if files["apart"]:
-        told.append(f"Answers kept apart: {files['apart']}, for rank")
-    for sentence in (*told, *notes):
+        said.append(f"Answers kept apart: {files['apart']}, for rank")
+    for sentence in (*said, *notes):
         print(f"  {sentence}")
     if left_out is not None:
         for reason, rows in left_out.groupby("reason", sort=False):
@@ -218,14 +181,28 @@ def write_and_print(
             by_language = ", ".join(f"{code} {count:,}" for code, count in of_each)
             print(f"  Left out: {_counted(rows['count'].sum(), str(reason))} ({by_language})")
     if len(skipped):
-        printing.print_columns("Left out", skipped.head(SHOWN_REASONS), list(skipped.columns))
-    if len(skipped) > SHOWN_REASONS:
-        print(f"… and {count_of(len(skipped) - SHOWN_REASONS, 'more row')}; --json holds them all")
+        print_table("Left out", skipped, most=SHOWN_REASONS)
 
 
 def _counted(number: int, words: str) -> str:
     """Put a number before words that begin with what is counted, in the plural."""
-    noun = _PLURAL.match(words)
+    noun = PLURAL.match(words)
     if noun is None:
         return f"{number:,} {words}"
     return count_of(number, noun[1]) + words[noun.end() :]
+
+
+def add(arena: ArenaArgument, answers: AnswersArgument) -> None:
+    """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
+    from arena.data.append import add_answers
+    from arena.data.folder import read_answers, read_arena
+
+    given = read_answers(answers, read_arena(arena).queries)
+    names = list(dict.fromkeys(given["system"]))
+    file, added, there = add_answers(arena, given)
+    read = read_arena(arena)
+    print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file}; {there} were there")
+    for name in names:
+        answered = int((read.answers["system"] == name).sum())
+        print(f"  {name}: answers to {answered} of {count_of(len(read.queries), 'question')}")
+    print(f"Next:  surrogate-arena judge {arena} --model MODEL --dry-run")
