@@ -324,7 +324,7 @@ def run_tasks(tasks: Sequence[Any], n_jobs: int, progress: Progress | None) -> l
     """
     with threadpool_limits(1), parallel_config("loky", inner_max_num_threads=1):
         results = []
-        for result in work(_call, tasks, n_jobs, len(tasks)):
+        for result in work(_call, tasks, n_jobs):
             results.append(result)
             if progress is not None:
                 progress(STAGE, len(results), len(tasks))

@@ -156,7 +156,7 @@ class RegressionSurrogate(BaseEstimator):  # type: ignore[misc]
         }
         self.models_: dict[str, RegressionModel] = {}
         sets = list(self.sets_.values())
-        done = work(partial(_trained, clone(self)), sets, n_jobs, len(sets))
+        done = work(partial(_trained, clone(self)), sets, n_jobs)
         for item, (model, failure) in zip(sets, done, strict=True):
             if model is None:
                 self.failures_[item.language] = failure

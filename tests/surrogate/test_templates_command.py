@@ -12,7 +12,7 @@ from chat_server import ChatServer, completion
 
 import features.models
 from arena import write_arena
-from surrogate.cli.judging.prompts import all_prompts, prompts_table
+from surrogate.cli.judging import PROMPT_COLUMNS, all_prompts
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "prompts.md"
 
@@ -103,14 +103,16 @@ def test_templates_of_a_configuration(run, server, folder, templates, tmp_path, 
     assert sum(server.asked.values()) > asked
 
 
-def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it():
+def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     rows = [
         [cell.strip().replace("\\|", "|").replace("`", "") for cell in line.split(" | ")]
         for line in GUIDE.read_text(encoding="utf-8").splitlines()
         if line.startswith("| ") and not line.startswith("| ---")
     ]
     shown = [[cell.strip("| ") for cell in row] for row in rows[1:]]
-    assert shown == prompts_table().to_numpy().tolist()
+    assert run("prompts", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert shown == [[row[name] for name in PROMPT_COLUMNS] for row in listed]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """``surrogate-arena fit`` as a user runs it."""
 
-import io
 import json
 from dataclasses import replace
 
@@ -30,8 +29,8 @@ def test_every_file_format_gives_the_same_ratings(run, small_arena, tmp_path, ca
 
     english = small_arena.judgments[small_arena.judgments["language"] == "en"]
     write_rows(english, tmp_path / f"judgments{suffix}")
-    assert run("fit", tmp_path / f"judgments{suffix}", "--csv") == 0
-    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert run("fit", tmp_path / f"judgments{suffix}", "--json") == 0
+    table = pd.DataFrame(json.loads(capsys.readouterr().out)["ratings"])
     assert len(table) == english["system_a"].nunique()
     assert table["rating"].sum() == pytest.approx(0, abs=1e-4)
 

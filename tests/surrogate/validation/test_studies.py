@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from features.measures.registry import PAPER_BY_LIBRARIES, PAPER_FEATURES
+from features.measures.registry import GROUPS
 from surrogate.learning.names import find_surrogate
 from surrogate.validation import Study, validate
 from surrogate.validation.feature_groups import (
@@ -156,7 +156,7 @@ def test_parts_grow_and_never_hold_what_is_held_out(axis, simulated, table, data
     assert sizes[2] == len(data.without(held).judgments)
 
 
-@pytest.mark.parametrize("features", [PAPER_FEATURES, PAPER_BY_LIBRARIES])
+@pytest.mark.parametrize("features", [GROUPS["paper"], GROUPS["as-published"]])
 def test_the_papers_features_fall_into_its_groups(features):
     columns = [str(feature) for feature in features]
     groups = papers_groups(columns)
