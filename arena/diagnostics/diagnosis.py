@@ -31,8 +31,7 @@ from arena.diagnostics.verdicts import (
     listed,
     verdicts,
 )
-from arena.rating.battle_files import ALL, selected_judgments
-from arena.rating.battles import copies_of_others
+from arena.rating.battles import ALL, copies_of_others, selected_judgments
 from arena.rating.pairs import connected_groups
 
 FEW_QUESTIONS = 10

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from arena.llm.settings import Address, LlmSettings, listed_names
+from arena.llm.settings import Address, LlmSettings, Names
 
 if TYPE_CHECKING:
     from features.models import ModelOptions
 
-OF_PROMPTS = ("model", "temperature", "body", "retries", "backoff_s", "longest_wait_s")
+OF_PROMPTS = ("model", "temperature", "body", "retries")
 """Fields that commands do not take: a judge's name and its prompt say most of them."""
-
-Names = Annotated[tuple[str, ...], BeforeValidator(listed_names)]
 
 
 class JudgeOptions(LlmSettings):

@@ -111,7 +111,7 @@ def arena():
 
 
 def asked_at(server, model="m", **fields):
-    quick = {"backoff_s": 0.01, "timeout_s": 5, "longest_wait_s": 1, "retries": 0}
+    quick = {"timeout_s": 5, "retries": 0}
     return LlmSettings(model=model, base_url=server.url, api_key_env=None, **quick, **fields)
 
 
@@ -392,6 +392,6 @@ def test_memerag_appendix_g2_highlights(serve, file, tmp_path):
     )
     with open_store(tmp_path / "store.sqlite") as store:
         llm = Llm(asked_at(server, temperature=0.1), store, Budget())
-        found = highlight_support(sentences, llm, own)
-    assert found.table["highlighted"][0] == ("Oslo is a city. **It is big.**",)
+        found, _ = highlight_support(sentences, llm, own)
+    assert found["highlighted"][0] == ("Oslo is a city. **It is big.**",)
     assert "1.2:" in next(iter(server.asked))

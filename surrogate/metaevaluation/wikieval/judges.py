@@ -21,25 +21,20 @@ from arena.text.prompts import (
     Variable,
     delimiter_code,
 )
-from features.declare.asked import (
-    NOT_REACHED,
-    answer_item,
-    context_item,
-    faithfulness_item,
-    from_scores,
-    named_models,
-)
-from features.declare.feature import Item, Scores
+from features.declare.feature import Item
 from features.declare.sample import Missing
-from features.measures.ragas import QUESTIONS
+from features.measures.llm_rated import QUESTIONS
 from features.models import ModelOptions
-from features.models.ragas import QuestionSimilarity, TextQualities, endpoint_model
-from features.models.ragas_prompts import (
+from features.models.ragas import (
+    NOT_REACHED,
     QUESTION,
     RAGAS_PROMPTS,
     SENTENCES,
     STATEMENTS,
     VERDICTS,
+    load_ragas,
+    named_models,
+    ragas_value,
     versions,
 )
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Verdict
@@ -288,7 +283,7 @@ class RagasJudge:
     """Prefers the text with the higher faithfulness, answer relevance or context relevance.
 
     Attributes:
-        model: ``LLM with EMBEDDER``; see ``features.declare.asked.named_models``.
+        model: ``LLM with EMBEDDER``; see ``features.models.ragas.named_models``.
         options: How it is asked; how the embedding model is run.
         budget: Most prompts to send, and what was asked and used.
         progress: Called with a stage's name, what is done of it, and all of it.
@@ -323,40 +318,28 @@ class RagasJudge:
             UsageError: If the endpoint, the store or the embedding model cannot be used.
             MissingDependencyError: If a package that is needed is not installed.
         """
-        name, embedder = named_models(self.model)
-        asked = endpoint_model(name, self.options)
-        llm = replace(asked, budget=self.budget, stage=self.name, progress=self.progress)
-        by_questions = [pair.criterion == ANSWER_RELEVANCE for pair in pairs]
-        verdicts: dict[int, Verdict] = {}
-        for kind in (False, True):
-            numbers = [number for number, each in enumerate(by_questions) if each == kind]
-            if not numbers:
-                continue
-            items = [
-                self._item(pairs[number], text)
-                for number in numbers
-                for text in (pairs[number].first, pairs[number].second)
-            ]
-            scorer = QuestionSimilarity(llm, embedder, self.options) if kind else TextQualities(llm)
-            scores = [_score(row) for row in scorer.score(items)]
-            verdicts |= zip(numbers, map(higher, scores[::2], scores[1::2]), strict=True)
-        return [verdicts[number] for number in range(len(pairs))]
+        scorer = load_ragas(self.model, self.options)
+        llm = replace(scorer.llm, budget=self.budget, stage=self.name, progress=self.progress)
+        scorer = replace(scorer, llm=llm)
+        items = [self._item(pair, text) for pair in pairs for text in (pair.first, pair.second)]
+        scores = [_score(ragas_value(row)) for row in scorer.score(items)]
+        return list(map(higher, scores[::2], scores[1::2]))
 
     def _item(self, pair: Pair, text: str) -> Item:
         templates = self.options.templates
         if pair.criterion == FAITHFULNESS:
             stated = templates.stated([STATEMENTS.name, VERDICTS.name])
-            return faithfulness_item(pair.question, text, (pair.context or "",), stated)
+            return (pair.criterion, stated, pair.question, text, pair.context or "")
         if pair.criterion == ANSWER_RELEVANCE:
             is_e5 = "e5" in Path(named_models(self.model)[1]).name.casefold().split("-")
             stated = templates.stated([QUESTION.name])
-            prefix = "query" if is_e5 else "none"  # what E5 models have before texts of one kind
-            return answer_item(QUESTIONS, prefix, pair.question, text, stated)
-        return context_item(LANGUAGE, pair.question, (text,), templates.stated([SENTENCES.name]))
+            before = "query: " if is_e5 else ""
+            return (pair.criterion, stated, str(QUESTIONS), before, pair.question, text)
+        stated = templates.stated([SENTENCES.name])
+        return (pair.criterion, stated, LANGUAGE, pair.question, text)
 
 
-def _score(row: Scores) -> Verdict:
-    measured = from_scores(row)
+def _score(measured: float | Missing) -> Verdict:
     if isinstance(measured, Missing):
         return Verdict(None, measured.reason, measured != NOT_REACHED)
     return Verdict(measured)

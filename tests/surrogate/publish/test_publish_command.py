@@ -89,7 +89,7 @@ def test_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
         assert run("publish", path, *FIGURES, "--out", out, "--format", "svg") == 0
     drawn = sorted(re.sub("-[0-9a-f]{8}$", "", path.stem) for path in out.iterdir())
     assert drawn == [
-        *("grouse-confusions-null-1", "grouse-ones", "grouse-null-1"),
+        *("grouse-confusions-null-1", "grouse-null-1", "grouse-ones"),
         *("importance-intervals", "memerag", "memerag-errors", "sampling"),
     ]
 

@@ -173,13 +173,14 @@ def test_contradictory_and_steering_verdicts_are_not_taught(small_arena):
     assert "steer the judge" in next(iter(left_out(sieve)))
 
 
+TEACHER_OF_SCORES = "python:grouse_samples:by_length"
 PROMPTS = GrousePrompts("text", ReplyFields(()), is_joint=True)
 
 
 def test_scores_are_joined_to_one_reply_that_the_harness_reads(small_arena):
     sieve = Sieve()
     graded = answers_of_arena(small_arena, None, ["sim-harbor-tiny"], sieve)
-    grouse_examples(graded, "python:grouse_samples:by_length", PROMPTS, sieve)
+    grouse_examples(graded, TEACHER_OF_SCORES, PROMPTS, sieve)
     assert len(sieve.kept) == len(small_arena.queries)
     for example, answer in zip(sieve.kept, graded, strict=True):
         scores = reply_scores(example.reply)
@@ -197,9 +198,7 @@ def test_metaeval_reads_what_is_taught_under_the_same_prompt(small_arena, tmp_pa
     own = read_templates([f"all={file}"], [JOINT_PROMPT]) if is_own else NO_TEMPLATES
     sieve = Sieve()
     graded = answers_of_arena(small_arena, None, ["sim-cedar-pro"], sieve)[:3]
-    grouse_examples(
-        graded, "python:grouse_samples:by_length", replace(PROMPTS, templates=own), sieve
-    )
+    grouse_examples(graded, TEACHER_OF_SCORES, replace(PROMPTS, templates=own), sieve)
     asking = GrousePrompts("text", SCORES_ALONE, own, is_joint=True)  # --one-prompt --ablate …
     for example, answer in zip(sieve.kept, graded, strict=True):
         asked = asking.ask(ScoringTask(JUDGED_METRICS[0], answer.sample))[0]
