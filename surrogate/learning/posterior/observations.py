@@ -141,9 +141,7 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     that are not known are assumed (``completed_variances``); where none is, ratings are exact.
     """
     rated = {language: _rated_only(item) for language, item in ratings.items()}
-    judged = {
-        name: BattleLikelihood(item.items) for name, item in rated.items() if len(item.items)
-    }
+    judged = {name: BattleLikelihood(item.items) for name, item in rated.items() if len(item.items)}
     modes = {}
     for language, one in judged.items():
         mode = one.mode(NormalPrior.ridge(one.pairs.n_systems, DEFAULT_RIDGE))
