@@ -75,7 +75,7 @@ class Grouse:
 
     Attributes:
         tests: The tests; those that come with this project if left out.
-        settings: How LLMs given by name are asked, and who is the reference (table 4).
+        settings: How judges are asked, and who is the reference (table 4).
         templates: Files in the place of ``GROUSE_PROMPTS``, or of ``JOINT_PROMPT``.
         source: The tests' file; None for those of this project.
     """
@@ -179,7 +179,6 @@ class Grouse:
                 "pass_rates": scores.pass_rates(checked),
                 "failure_modes": scores.failure_mode_rates(checked),
                 "matrix": scores.type_matrix(checked),
-                "calls": scores.call_counts(checked),
             }
             content |= {name: plain_records(table) for name, table in found.items()}
             tables += self._passed(checked, found)
@@ -214,10 +213,9 @@ class Grouse:
         title = "Pass rate in percent, with standard errors"
         tables = [shared.judges_table(rates, "metric", title, notes)]
         tables += [mode_table(found["failure_modes"])] if len(found["failure_modes"]) else []
-        calls = judges_of(found["calls"])
         for key, part in judges_of(checked).items():
             matrix = matrices.get(key, found["matrix"].head(0))
-            said = [*_notes(names[key], key[1], calls[key], part)]
+            said = [*_notes(names[key], key[1], part)]
             tables.append(type_table(names[key], matrix, said))
         return tables
 
@@ -247,10 +245,8 @@ def _checked(test: UnitTest, scored: Mapping[Metric, judges.Score]) -> Iterator[
         yield {**named, **asdict(score), "passed": passed}
 
 
-def _notes(judge: str, prompt: str, calls: pd.DataFrame, checked: pd.DataFrame) -> Iterator[str]:
+def _notes(judge: str, prompt: str, checked: pd.DataFrame) -> Iterator[str]:
     asked = checked["was_asked"].astype(bool)
-    made, saved = calls[["calls", "saved"]].iloc[0]
-    yield f"{judge}: {made} scores asked for, {saved} that followed from others"
     if prompt:
         yield f"Prompts and settings: {prompt}"
     failed, absent = checked.loc[asked, "failure"].dropna(), checked.loc[~asked, "failure"]

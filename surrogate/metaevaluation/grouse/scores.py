@@ -11,7 +11,6 @@ from arena.data.errors import UsageError
 from surrogate.metaevaluation.evaluation import BY_JUDGE, VALUES, judges_of
 from surrogate.metaevaluation.grouse.unit_tests import (
     FAILURE_MODES,
-    JUDGED_METRICS,
     LIKERT,
     METRICS,
     SCALES,
@@ -23,7 +22,6 @@ TOTAL = "total"
 SPEARMAN, MACRO_F1 = "spearman", "macro_f1"
 RATE_COLUMNS = [*BY_JUDGE, "metric", *VALUES, "passed"]
 MODE_COLUMNS = [*BY_JUDGE, "failure_mode", "metric", "passed", "tests"]
-CALL_COLUMNS = [*BY_JUDGE, "answers", "calls", "saved"]
 CALIBRATION_COLUMNS = [
     *(*BY_JUDGE, "metric", "measure", "value", "n", "nulls_left_out"),
     *("failures_left_out", "exact", "reason"),
@@ -84,23 +82,6 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
             if len(passed):
                 rows.append((*key, mode.name, mode.metric, int(passed.sum()), len(passed)))
     return pd.DataFrame(rows, columns=MODE_COLUMNS)
-
-
-def call_counts(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count the calls that the pipeline made and saved.
-
-    Returns:
-        Columns ``CALL_COLUMNS``. ``saved`` counts scores that followed from others, of the four
-        that could be asked for; scores that could not be asked for as another one failed are in
-        neither count.
-    """
-    rows = []
-    for key, of_judge in judges_of(scores).items():
-        judged = of_judge[of_judge["metric"].isin(JUDGED_METRICS)]
-        called = judged["was_called"].astype(bool)
-        saved = int((~called & judged["failure"].isna()).sum())
-        rows.append((*key, int(judged["test_id"].nunique()), int(called.sum()), saved))
-    return pd.DataFrame(rows, columns=CALL_COLUMNS)
 
 
 def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:

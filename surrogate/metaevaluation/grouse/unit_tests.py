@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -273,29 +274,24 @@ def choose_tests(
     """Choose tests by language and type; of each of both the first so many.
 
     Raises:
-        UsageError: If a language or type has no test, or none is left.
+        UsageError: If a language or type has no test.
     """
-    _check_known("language", languages, [test.language or "" for test in tests])
-    _check_known("test type", types, [test.test_type for test in tests])
-    chosen: dict[tuple[str | None, str], list[UnitTest]] = {}
+    chosen: list[UnitTest] = []
+    taken: Counter[tuple[str | None, str]] = Counter()
+    for what, wanted, there in (
+        ("language", languages, [test.language or "" for test in tests]),
+        ("test type", types, [test.test_type for test in tests]),
+    ):
+        unknown = [name for name in wanted if name not in there]
+        if unknown:
+            known = ", ".join(dict.fromkeys(name for name in there if name)) or "none"
+            raise UsageError(f"no unit test has the {what} {', '.join(unknown)}; there is {known}")
     for test in tests:
-        is_wanted = (not languages or test.language in languages) and (
-            not types or test.test_type in types
-        )
-        alike = chosen.setdefault((test.language, test.test_type), [])
-        if is_wanted and (limit is None or len(alike) < limit):
-            alike.append(test)
-    kept = {test.test_id for alike in chosen.values() for test in alike}
-    if not kept:
-        raise UsageError("no unit test is left; choose other languages or test types")
-    return [test for test in tests if test.test_id in kept]
-
-
-def _check_known(what: str, wanted: Sequence[str], there: Sequence[str]) -> None:
-    unknown = [name for name in wanted if name not in there]
-    if unknown:
-        known = ", ".join(dict.fromkeys(name for name in there if name)) or "none"
-        raise UsageError(f"no unit test has the {what} {', '.join(unknown)}; there is {known}")
+        key = (test.language, test.test_type)
+        if test.language in (languages or key) and test.test_type in (types or key):
+            taken[key] += 1
+            chosen += [test] if limit is None or taken[key] <= limit else []
+    return chosen
 
 
 def _condition(value: object) -> Condition:

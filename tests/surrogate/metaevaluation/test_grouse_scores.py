@@ -13,7 +13,6 @@ from surrogate.metaevaluation.evaluation import Evaluation, evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.scores import (
     calibration,
-    call_counts,
     pass_rates,
     type_matrix,
 )
@@ -63,14 +62,6 @@ def test_a_right_judge_passes_all():
     assert (entry.dataset, entry.metric) == ("grouse-builtin", "pass_rate")
     assert (entry.value, entry.standard_error) == (1, 0)
     assert (entry.n, entry.languages, entry.failures) == (192, ["en"], 0)
-
-
-def test_calls_made_and_saved():
-    verdicts = verdicts_of([RightJudge()], all_types_of("Why?"))
-    calls = call_counts(verdicts).iloc[0]
-    # Usefulness: the seven refusals. Faithfulness: nine answers, four refusals with information.
-    assert (calls["answers"], calls["calls"]) == (16, 16 + 16 + 7 + 13)
-    assert calls["saved"] == 4 * 16 - calls["calls"]
 
 
 def test_a_wrong_score_fails_what_depends_on_it():

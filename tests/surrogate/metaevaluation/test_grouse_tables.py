@@ -14,7 +14,7 @@ from sklearn.metrics import f1_score
 from arena import UsageError
 from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse, ScoreVerdict
-from surrogate.metaevaluation.grouse.judges import expected_shares, read_labels
+from surrogate.metaevaluation.grouse.judges import expected_shares
 from surrogate.metaevaluation.grouse.scores import failure_mode_rates
 from surrogate.metaevaluation.grouse.unit_tests import (
     FAILURE_MODES,
@@ -101,21 +101,6 @@ def test_annotators_are_judges_and_agree_by_metric(labels):
     printed = run(*asked, "--reference", f"labels:{labels}#first").stdout
     assert "in percent" in printed
     assert "not_labeled" in printed
-
-
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_labels_that_pandas_has_written_with_nulls(labels, tmp_path, suffix):
-    tests, path = builtin_tests(["en"]), tmp_path / f"again.{suffix}"
-    table = pd.read_csv(labels)
-    assert table["answer_relevancy"].dtype == float
-    if suffix == "parquet":
-        table.to_parquet(path)
-    elif suffix == "csv":
-        table.to_csv(path, index=False)
-    else:
-        table.to_json(path, orient="records", lines=True)
-    as_written = read_labels(f"{labels}#first", tests).scores
-    assert read_labels(f"{path}#first", tests).scores == as_written
 
 
 SAMPLES = 40

@@ -104,12 +104,6 @@ def test_a_negated_label_is_never_read_as_supported(negation, joint, word, form)
     assert label_of_reply(form.format(negation + joint + word)) != YES
 
 
-@given(st.text(), st.text(), st.sampled_from([YES, NO]))
-def test_the_last_tags_decide(before, after, label):
-    reply = f"{before.replace('<', '')} <answer>{label}</answer> {after.replace('<', '')}"
-    assert label_of_reply(reply) == label
-
-
 @given(st.text())
 def test_any_text_is_one_of_three(text):
     assert label_of_reply(text) in (YES, NO, None)

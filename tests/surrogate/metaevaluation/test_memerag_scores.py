@@ -38,13 +38,6 @@ def macro(scores):
     return scores[scores["language"] == "macro"].iloc[0]
 
 
-def test_balanced_accuracy_by_hand():
-    found = score_judges(verdict_table(HITS))
-    assert found.loc[0, "value"] == pytest.approx((3 / 4 + 1 / 2) / 2)
-    assert macro(found)["value"] == found.loc[0, "value"]
-    assert found.loc[0, "n"] == 6
-
-
 def test_balanced_accuracy_is_that_of_scikit_learn():
     pairs = drawn(1)
     found = score_judges(verdict_table(pairs)).loc[0, "value"]
