@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from chat_server import completion, error, refused
+from chat_server import completion
 from grouse_samples import answer
 
 from arena.llm import UnparsableError
@@ -152,21 +152,6 @@ def test_an_llm_takes_the_pipeline(serve, llm_at):
     assert [usage.from_store for usage in again.usages] == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("faulty", "failure", "was_asked"),
-    [
-        (completion("no idea"), "unparsable", True),
-        (reply("answer_relevancy", 9), "unparsable", True),
-        (refused(), "refusal", True),
-        (error(500), "server_error", False),
-    ],
-)
-def test_faults_are_counted_and_never_a_score(serve, llm_at, faulty, failure, was_asked):
-    server = serve(lambda prompt, earlier: faulty)
-    (verdict,) = judge_on(llm_at(server)).judge([ScoringTask("answer_relevancy", answer())])
-    assert verdict == Verdict(None, failure, was_asked)
-
-
 @pytest.mark.parametrize("left_out", [(), *((name,) for name in ABLATIONS), ABLATIONS])
 def test_ablations_leave_out_what_they_say(left_out):
     """Table 6: prompt and schema change together, the reasoning before the score in each."""
@@ -210,17 +195,3 @@ def test_one_prompt_for_all_metrics_is_one_call_an_answer(serve, llm_at):
     assert schema["required"] == sorted(JUDGED_METRICS)
     assert all(f'"{metric}": {{' in system for metric in JUDGED_METRICS)
     assert GrousePrompts(is_joint=True).version.endswith("|without:justification|joint|json_schema")
-
-
-def test_one_prompt_of_ones_own(serve, tmp_path, run, capsys):
-    path = tmp_path / "all.jinja"
-    path.write_text("{{ prediction }} Score all.", encoding="utf-8")
-    said = dict.fromkeys(JUDGED_METRICS, 1)
-    server = serve(lambda prompt, _: completion(json.dumps(said)))
-    options = ["--judge", "llm:m", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
-    chosen = ["--limit", 1, "--languages", "en", "--prompts", "joint", "--template", f"all={path}"]
-    assert run("metaeval", "grouse", *options, *chosen, "--json") == 0
-    capsys.readouterr()
-    assert {len(body["messages"]) for body in server.bodies} == {1}
-    assert set(server.asked.values()) == {1}
-    assert all(prompt.endswith("Score all.") for prompt in server.asked)

@@ -1,6 +1,5 @@
 """Files of unit tests: what is read of them, and what is wrong with them."""
 
-import pandas as pd
 import pytest
 from grouse_samples import lines_of, written
 
@@ -42,12 +41,6 @@ def test_the_published_schema(tmp_path):
     assert second.conditions["answer_relevancy"] == Condition("<", 5.0)
     assert second.conditions["faithfulness"] == Condition("==", 1.0)
     assert (second.test_type, second.language, second.topic) == ("highest_marks_3", "fr", "river")
-
-
-def test_parquet_is_read_too(tmp_path):
-    path = tmp_path / "tests.parquet"
-    pd.DataFrame([written(), written(input="How?")]).to_parquet(path)
-    assert [test.sample.question for test in read_unit_tests(path)] == ["Why?", "How?"]
 
 
 @pytest.mark.parametrize(

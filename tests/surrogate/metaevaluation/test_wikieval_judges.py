@@ -14,7 +14,6 @@ from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge, Verdict
 from surrogate.metaevaluation.settings import MetaevalSettings
 from surrogate.metaevaluation.wikieval.judges import (
     RankingPrompts,
-    ScorePrompts,
     read_choice,
     read_score,
 )
@@ -158,29 +157,6 @@ def asked(serve, llm_at):
         return judge, judge_pairs(pairs, [judge]), server
 
     return ask
-
-
-def last_text(prompt):
-    """Return the text between the last two fences."""
-    return prompt.rpartition("[The End of")[0].rpartition("]\n")[2].strip()
-
-
-def test_an_llm_scores_each_text(pairs, asked):
-    good = {text for each in QUESTIONS.values() for text in (each["answer"], each["context"])}
-    judge, preferences, server = asked(
-        ScorePrompts(),
-        pairs,
-        lambda prompt, _: completion("Score: 9" if last_text(prompt) in good else "Score: 2"),
-    )
-    assert judge.name == "gpt-score:m"
-    assert judge.prompt.startswith("gpt-score.v1@")
-    assert set(accuracies(preferences).values()) == {1.0}
-    assert sum(server.asked.values()) == 18
-    texts = list(server.asked)
-    assert sum("Each claim of the answer that cannot be deduced" in text for text in texts) == 6
-    assert sum("[The Start of the Context" in text for text in texts) == 6 + 6
-    assert not any("&amp;" in text or "&lt;" in text for text in texts)
-    assert any("{{ towers }}" in text for text in texts)
 
 
 def test_faults_are_counted_and_those_of_the_server_left_out(pairs, asked):
