@@ -29,7 +29,7 @@ from surrogate.metaevaluation.evaluation import (
 from surrogate.metaevaluation.grouse import judges, scores, unit_tests
 from surrogate.metaevaluation.grouse.prompts import PROMPT_NAMES, GrousePrompts
 from surrogate.metaevaluation.grouse.scores import SPEARMAN, TOTAL
-from surrogate.metaevaluation.grouse.unit_tests import METRICS, Metric, UnitTest
+from surrogate.metaevaluation.grouse.unit_tests import METRICS, UnitTest
 from surrogate.metaevaluation.judges import Judge
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 
@@ -51,7 +51,7 @@ class ScoreVerdict(BaseModel):
     topic: str | None = None
     question: str
     test_type: str
-    metric: Metric
+    metric: str
     condition: str | None = None
     value: int | float | None = None
     null_reason: str | None = None
@@ -234,7 +234,7 @@ class Grouse:
         return entries
 
 
-def _checked(test: UnitTest, scored: Mapping[Metric, judges.Score]) -> Iterator[dict[str, Any]]:
+def _checked(test: UnitTest, scored: Mapping[str, judges.Score]) -> Iterator[dict[str, Any]]:
     conditions = unit_tests.all_conditions(test.conditions)
     for metric in METRICS:
         score, condition = scored[metric], conditions.get(metric)

@@ -15,7 +15,6 @@ from surrogate.metaevaluation.grouse.unit_tests import (
     METRICS,
     SCALES,
     TEST_TYPES,
-    Metric,
 )
 
 TOTAL = "total"
@@ -194,7 +193,7 @@ def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     return known[[*_KEY, "value"]]
 
 
-def _agreement(pairs: pd.DataFrame, metric: Metric) -> dict[str, Any]:
+def _agreement(pairs: pd.DataFrame, metric: str) -> dict[str, Any]:
     from scipy.stats import spearmanr
     from sklearn.metrics import f1_score
 

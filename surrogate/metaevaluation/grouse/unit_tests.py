@@ -11,25 +11,21 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from arena.data.errors import Problem, UsageError
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse
 
-JudgedMetric = Literal["answer_relevancy", "completeness", "usefulness", "faithfulness"]
-DerivedMetric = Literal["positive_acceptance", "negative_rejection"]
-Metric = JudgedMetric | DerivedMetric
-
-JUDGED_METRICS: tuple[JudgedMetric, ...] = get_args(JudgedMetric)
-DERIVED_METRICS: tuple[DerivedMetric, ...] = get_args(DerivedMetric)
-METRICS: tuple[Metric, ...] = (*JUDGED_METRICS, *DERIVED_METRICS)
+JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
+DERIVED_METRICS = ("positive_acceptance", "negative_rejection")
+METRICS = (*JUDGED_METRICS, *DERIVED_METRICS)
 
 LIKERT = (1, 2, 3, 4, 5)
 BINARY = (0, 1)
-SCALES: MappingProxyType[Metric, tuple[int, ...]] = MappingProxyType(
+SCALES: Mapping[str, tuple[int, ...]] = MappingProxyType(
     {metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS}
 )
 """The scores of each metric, beside null."""
@@ -38,7 +34,6 @@ NULL = "None"
 UNTYPED = "untyped"
 """Type of a test that names none."""
 LANGUAGES = ("de", "en", "fr")
-TOPICS = ("river", "vaccine", "bridge", "composer")
 
 _TEXTS = files("surrogate.metaevaluation.grouse").joinpath("texts")
 _WRITTEN = re.compile(r"\s*(==|<=|>=|!=|<|>)\s*(None|null|True|False|-?\d+(?:\.\d+)?)\s*")
@@ -94,19 +89,8 @@ class Condition:
         return f"{self.sign}{NULL if self.bound is None else format(self.bound, 'g')}"
 
 
-Conditions = Mapping[JudgedMetric, Condition]
-
-
-def judged_metric(name: str) -> JudgedMetric:
-    """Return the metric of a name.
-
-    Raises:
-        UsageError: If judges are asked for no such metric.
-    """
-    for metric in JUDGED_METRICS:
-        if metric == name:
-            return metric
-    raise UsageError(f"there is no prompt for {name!r}; use one of {', '.join(JUDGED_METRICS)}")
+Conditions = Mapping[str, Condition]
+"""Conditions on scores by metric."""
 
 
 def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
@@ -121,15 +105,14 @@ def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | N
     return int(not answerable) if refuses else None, None if answerable else int(refuses)
 
 
-def all_conditions(judged: Conditions) -> dict[Metric, Condition]:
+def all_conditions(judged: Conditions) -> Conditions:
     """Add the conditions that the derived metrics must meet to those of the judged ones, if any."""
     if not judged:
         return {}
-    known = [None if judged[metric].holds(None) else 1 for metric in JUDGED_METRICS[:2]]
-    conditions: dict[Metric, Condition] = {metric: judged[metric] for metric in JUDGED_METRICS}
-    for metric, value in zip(DERIVED_METRICS, acceptance(*known), strict=True):
-        conditions[metric] = Condition("==", None if value is None else float(value))
-    return conditions
+    derived = acceptance(*(None if judged[metric].holds(None) else 1 for metric in METRICS[:2]))
+    values = [None if value is None else float(value) for value in derived]
+    added = [Condition("==", value) for value in values]
+    return {**judged, **dict(zip(DERIVED_METRICS, added, strict=True))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +139,10 @@ class UnitTest:
     Attributes:
         test_id: Where it is from, such as ``en/river/low_relevancy_1`` or ``tests.jsonl:3``.
         test_type: Name of its type, see ``type_name``.
-        sample: What the judge sees; see ``AnswerSample``.
-        conditions: What the scores must meet, for each metric that judges are asked for; empty
-            for an answer that is only to be scored.
-        language: Language code; None where it is not known.
-        topic: Its topic; None where it is not known.
+        sample: What the judge sees.
+        conditions: What the scores must meet; empty for an answer that is only to be scored.
+        language: Language code; None where it is not known, as the topic.
+        topic: Its topic.
     """
 
     test_id: str
@@ -176,7 +158,7 @@ class FailureMode(BaseModel):
 
     name: str
     meaning: str
-    metric: Metric
+    metric: str
 
 
 class TestType(BaseModel):
@@ -305,19 +287,13 @@ def _condition(value: object) -> Condition:
 WrittenCondition = Annotated[Condition, BeforeValidator(_condition)]
 
 
-class WrittenConditions(BaseModel):
-    """What the scores must meet."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    answer_relevancy_condition: WrittenCondition
-    completeness_condition: WrittenCondition
-    usefulness_condition: WrittenCondition
-    faithfulness_condition: WrittenCondition
+_WRITTEN_NAMES = [f"{metric}_condition" for metric in JUDGED_METRICS]
+_EACH: Any = dict.fromkeys(_WRITTEN_NAMES, (WrittenCondition, ...))
+WrittenConditions = create_model("WrittenConditions", **_EACH)
 
 
 class WrittenMetadata(BaseModel):
-    """What is said of a test; the benchmark itself knows no languages and no topics."""
+    """What is said of a test; the published ones have no language and no topic."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -335,7 +311,7 @@ class WrittenTest(BaseModel):
     actual_output: FilledText
     expected_output: FilledText
     references: list[FilledText] = Field(min_length=1)
-    conditions: WrittenConditions | None = None
+    conditions: WrittenConditions | None = None  # type: ignore[valid-type]
     metadata: Annotated[WrittenMetadata, BeforeValidator(lambda value: value or {})] = Field(
         default_factory=WrittenMetadata
     )
@@ -369,9 +345,8 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
 
 def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
     given, metadata = written.conditions, written.metadata
-    conditions = {}
-    if given is not None:
-        conditions = {metric: getattr(given, f"{metric}_condition") for metric in JUDGED_METRICS}
+    told = {} if given is None else dict(given)
+    conditions = {name.removesuffix("_condition"): told[name] for name in _WRITTEN_NAMES if told}
     texts = (written.input, tuple(written.references))
     sample = AnswerSample(*texts, written.expected_output, written.actual_output)
     name = type_name(metadata.test_type)
