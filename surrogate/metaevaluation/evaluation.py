@@ -43,12 +43,7 @@ VALUES = ["value", "standard_error", "n", "failures", "not_asked", "reason"]
 
 
 class JudgeFactory:
-    """Makes judges of names, and opens what they share.
-
-    Attributes:
-        options: How they are asked.
-        progress: Called with a stage's name, what is done of it, and all of it.
-    """
+    """Makes judges of names, and opens what they share."""
 
     def __init__(self, options: JudgeOptions, progress: Progress | None) -> None:
         self.options = options
@@ -85,12 +80,9 @@ colon, or several."""
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came of it.
+    """What came of it: one row a judge and item, and what LLMs used.
 
-    Attributes:
-        verdicts: One row a judge and item: ``BY_JUDGE``, the benchmark's columns, ``value,
-            failure, was_asked``.
-        usages: What LLMs were asked and used.
+    Columns are ``BY_JUDGE``, the benchmark's own, and ``value, failure, was_asked``.
     """
 
     verdicts: pd.DataFrame
@@ -109,13 +101,9 @@ class ReportTable:
 
 @dataclass(frozen=True)
 class Report:
-    """A meta-evaluation as it is printed and written.
+    """A meta-evaluation: as JSON can hold it, as tables for people, and as an arena notes it.
 
-    Attributes:
-        content: All of it, as JSON can hold it.
-        tables: Tables for people.
-        metaevaluations: What an arena's ``metaevaluation.json`` notes of it.
-        usages: What LLMs were asked and used; None where no judge was at work.
+    ``usages`` is None where no judge was at work.
     """
 
     content: Mapping[str, Any]
@@ -131,11 +119,7 @@ class Report:
 
 
 class Benchmark(Protocol[BenchmarkT]):
-    """Items with what people said of them.
-
-    Attributes:
-        record: A line of a file of verdicts.
-    """
+    """Items with what people said of them; ``record`` is a line of a file of verdicts."""
 
     record: ClassVar[type[BaseModel]]
 
@@ -171,7 +155,6 @@ def evaluate_judges(
     Raises:
         UsageError: If there is no judge or no item, two judges have the same name and prompt, a
             name is unknown, or a judge does not return one verdict an item.
-        MissingDependencyError: If a package that a judge needs is not installed.
     """
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     tables = [read_run(run.removeprefix(RUN), benchmark.record) for run in runs]
@@ -199,11 +182,7 @@ def evaluate_judges(
 
 
 def judge_items(judge: Judge[ItemT], items: Sequence[ItemT], noun: str) -> list[Verdict]:
-    """Return a judge's verdicts.
-
-    Raises:
-        UsageError: If they are not one an item.
-    """
+    """Return a judge's verdicts; a ``UsageError`` if they are not one an item."""
     verdicts = list(judge.judge(items))
     if len(verdicts) != len(items):
         raise UsageError(

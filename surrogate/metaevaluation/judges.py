@@ -130,12 +130,8 @@ class JudgePrompts(ABC, Generic[ItemT]):
 class PromptJudge(Generic[ItemT]):
     """An LLM as a judge.
 
-    Attributes:
-        prompts: How it is asked.
-        llm: The model, where it is asked, where its replies are kept, and its budget.
-        retries: How often a prompt is sent again, at most, where the reply has no value. Each try
-            has a purpose of its own in the store, and the next seed where the settings have one.
-        progress: Called with a stage's name, what is done of it, and all of it.
+    Where a reply has no value the prompt is sent again, at most ``retries`` times. Each try has a
+    purpose of its own in the store, and the next seed where the settings have one.
     """
 
     prompts: JudgePrompts[ItemT]

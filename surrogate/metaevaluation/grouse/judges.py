@@ -69,12 +69,7 @@ Shares = Mapping[tuple[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class ScoringTask:
-    """An answer to score by one metric; the verdict is a score of its scale, or null.
-
-    Attributes:
-        metric: The metric.
-        sample: The answer, and what it is held against.
-    """
+    """An answer to score by one metric; the verdict is a score of its scale, or null."""
 
     metric: str
     sample: AnswerSample
@@ -121,16 +116,11 @@ def score_answers(
     null; faithfulness only where the answer gives any information, that is, where relevancy or
     usefulness is not null. The other two metrics follow from relevancy and completeness.
 
-    Args:
-        samples: Answers to score.
-        judge: Who scores.
-
     Returns:
         Scores of each answer by ``METRICS``, in the order of the answers.
 
     Raises:
-        UsageError: If the judge does not return one score of the metric's scale for each answer,
-            or cannot be asked.
+        UsageError: If the judge does not return one score of the metric's scale for each answer.
     """
     scores: list[dict[str, Score]] = [{} for _ in samples]
     for metric in METRICS:
@@ -269,16 +259,13 @@ class SharesOfFacts(BaseModel):
         return float(share)
 
 
-def read_shares(path: Path, tests: Sequence[UnitTest]) -> dict[tuple[str, str], float]:
+def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
     """Read what share of an answer's facts people found relevant, and faithful (section 4.3).
 
     Args:
         path: JSONL, CSV or Parquet: ``test_id``, ``answer_relevancy``, ``faithfulness``, from 0
             to 1; a row an annotator, whose mean is taken.
         tests: The tests it is about.
-
-    Returns:
-        By test and quality.
     """
     problems: list[Problem] = []
     rows = [row.model_dump() for _, row in read_records(path, SharesOfFacts, problems)]
@@ -329,11 +316,7 @@ class FeatureJudge:
 
 
 def feature_judges(spec: str, models: ModelOptions | None = None) -> list[FeatureJudge]:
-    """Make the judges that ``QUALITY=FEATURE`` names; the feature may be several.
-
-    Raises:
-        UsageError: For an unknown quality or feature.
-    """
+    """Make the judges that ``QUALITY=FEATURE`` names; the feature may be several."""
     quality, _, features = spec.partition("=")
     if quality not in QUALITIES or not features:
         known = " or ".join(QUALITIES)

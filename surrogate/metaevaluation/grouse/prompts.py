@@ -117,9 +117,6 @@ class ReplyFields:
         without: What is left out: ``ground-truth`` (the expected answer, shown and scored beside
             the one in question), ``justification`` (a free text), ``chain-of-thought`` (fields
             that go through the metric's conditions).
-
-    Raises:
-        UsageError: If anything else is to be left out.
     """
 
     without: tuple[str, ...] = BEST
@@ -171,13 +168,10 @@ def _written(fields: Mapping[Any, str]) -> str:
 def response_format(
     metric: str | None, form: str, fields: ReplyFields = ReplyFields()
 ) -> Mapping[str, object] | None:
-    """Return the ``response_format`` of a request.
+    """Return the ``response_format`` of a request for one metric, or (None) for all in one reply.
 
-    Args:
-        metric: The metric that is asked for; None for all of them in one reply.
-        form: ``json_schema``, ``json_object`` (any object, for servers that know no schemas) or
-            ``text`` (nothing is said).
-        fields: What the reply is to hold.
+    ``form`` is ``json_schema``, ``json_object`` (any object, for servers that know no schemas) or
+    ``text`` (nothing is said).
     """
     if form == "text":
         return None
@@ -242,14 +236,8 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
     ) -> GrousePrompts:
         """Return the prompts of a name.
 
-        Args:
-            name: ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth``
-                or ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
-            reply_form: See ``reply_form``.
-            templates: Files in the place of packaged prompts.
-
-        Raises:
-            UsageError: For another name.
+        ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or
+        ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
         """
         kept = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
         left_out = checked_choice(kept, PROMPT_NAMES, "prompt").removeprefix("without-")
@@ -354,9 +342,6 @@ def read_metric_score(text: str, metric: str, scored: Collection[str] = (SCORED,
         metric: What it was asked for.
         scored: Keys that the answer in question may stand under, the first found counts;
             ``SCORE_KEY`` for one whose score stands under no answer.
-
-    Returns:
-        The score; None for null.
 
     Raises:
         UnparsableError: If there is no object with the score, the score is none of the scale, or

@@ -36,9 +36,6 @@ def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
     Tests of one question share texts and are passed or failed together, so the standard error
     takes questions for the units (a ratio estimate over clusters); it needs two questions.
 
-    Args:
-        scores: Verdicts, see ``Grouse``.
-
     Returns:
         Columns ``RATE_COLUMNS``, a row for each metric of each judge and one for ``total``, over
         the checks by all. ``failures`` are among the tests and not passed; ``not_asked`` are
@@ -135,10 +132,8 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     have three classes, 0, 1 and null, which a macro-averaged F1 compares (section 5.1).
 
     Args:
-        scores: Verdicts, see ``Grouse``, or any table with columns ``judge``, ``prompt``,
-            ``test_id``, ``metric``, ``value`` and ``failure``.
-        human: Columns ``test_id``, ``metric`` and ``value``, a row a test and metric; a missing
-            value is null.
+        scores: Verdicts, see ``Grouse``.
+        human: Columns ``test_id, metric, value``, a row a test and metric; a missing value is null.
 
     Returns:
         Columns ``CALIBRATION_COLUMNS``, a row for each metric of each judge. ``n`` counts the
@@ -182,11 +177,7 @@ def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
 
 
 def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Return the scores of a trusted judge, for ``calibration``; failures are left out.
-
-    Raises:
-        UsageError: If no judge has that name.
-    """
+    """Return the scores of a trusted judge, for ``calibration``; failures are left out."""
     known = scores[(scores["judge"] == reference) & scores["failure"].isna()]
     if known.empty:
         raise UsageError(f"the reference {reference} has no score; give a judge that has some")

@@ -52,23 +52,14 @@ _WORDS = dict.fromkeys(("mark", "score", "scores"), "marks") | {"relevance": "re
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on one score.
-
-    Attributes:
-        sign: One of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``.
-        bound: What the score is compared with; None for null.
-    """
+    """A condition on one score, such as ``<5``; the bound None is null."""
 
     sign: str
     bound: float | None
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        """Read a condition.
-
-        Raises:
-            ValueError: If the text is none, or orders scores against null.
-        """
+        """Read a condition; a ``ValueError`` if it is none, or orders scores against null."""
         parts = _WRITTEN.fullmatch(text)
         if parts is None:
             raise ValueError(f"{text!r} is no condition")
@@ -202,9 +193,7 @@ TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
 def type_name(value: object) -> str:
     """Return the name of a test's type, however its file writes it.
 
-    Args:
-        value: Such as ``low_relevancy_1``, ``Low answer relevancy 1``, ``Highest marks 1``,
-            ``Test type 3`` or 3; None where the file says nothing.
+    Such as ``low_relevancy_1``, ``Low answer relevancy 1``, ``Highest marks 1``, ``Test type 3``.
 
     Returns:
         The name of one of the 16; ``untyped`` where there is none; else the text as it stands.
@@ -221,14 +210,7 @@ def type_name(value: object) -> str:
 
 
 def builtin_tests(languages: Sequence[str] = ()) -> list[UnitTest]:
-    """Return the tests that come with this project, by language, topic and type.
-
-    Args:
-        languages: Of ``LANGUAGES``; all if left out.
-
-    Raises:
-        UsageError: If there are no tests in a language.
-    """
+    """Return the tests that come with this project, of ``LANGUAGES``, by topic and type."""
     absent = [language for language in languages if language not in LANGUAGES]
     if absent:
         raise UsageError(
@@ -253,11 +235,7 @@ def choose_tests(
     types: Sequence[str] = (),
     limit: int | None = None,
 ) -> list[UnitTest]:
-    """Choose tests by language and type; of each of both the first so many.
-
-    Raises:
-        UsageError: If a language or type has no test.
-    """
+    """Choose tests by language and type, which some test must have; of each the first so many."""
     chosen: list[UnitTest] = []
     taken: Counter[tuple[str | None, str]] = Counter()
     for what, wanted, there in (
@@ -324,9 +302,6 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
     ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or ``==None``; left
     out for answers that judges are only compared on), and ``metadata``, of which ``test_type``,
     ``language`` and ``topic`` are read where they are there.
-
-    Args:
-        path: JSONL or Parquet, plain or compressed.
 
     Raises:
         UsageError: If there is no such file, or its format is unknown.

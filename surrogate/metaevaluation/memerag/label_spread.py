@@ -44,9 +44,6 @@ _LABELS = MappingProxyType({"faithfulness": FACTUALITY, "relevance": RELEVANCE})
 def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Count labels by language, in the order of the sentences given.
 
-    Args:
-        sentences: As ``read_memerag`` returns them.
-
     Returns:
         ``general`` (tables 1 and 8): ``language, questions, sentences, answer_words,
         context_words``, the words between white space, on average of a question. ``factuality``
@@ -97,10 +94,6 @@ def agreement_of_people(
 ) -> dict[str, dict[str, AgreementReport]]:
     """Measure how far people agree, where several labeled the same sentences.
 
-    Args:
-        sentences: As ``read_memerag`` returns them.
-        resampling: How intervals are drawn.
-
     Returns:
         By language, then by ``QUALITIES``; nothing for a language with one label a sentence. A
         sentence that somebody found challenging to determine has that as the fine-grained label,
@@ -135,12 +128,7 @@ def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[st
 
 
 def statistics_report(sentences: pd.DataFrame, resampling: Resampling | None = None) -> Report:
-    """Report the statistics of sentences as the paper's tables have them.
-
-    Args:
-        sentences: As ``read_memerag`` returns them.
-        resampling: How intervals of agreement are drawn.
-    """
+    """Report the statistics of sentences as the paper's tables have them."""
     found = label_distributions(sentences)
     agreed = agreement_of_people(sentences, resampling)
     content: dict[str, object] = {name: plain_records(table) for name, table in found.items()}
