@@ -91,11 +91,10 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table as it is printed: what stands above it, its columns, cells, and lines below it."""
+    """A table as it is printed, what stands above it, and lines below it."""
 
     title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[object]]
+    table: pd.DataFrame
     notes: Sequence[str] = ()
 
 
@@ -292,18 +291,23 @@ def judges_table(
     Why values are missing is said after the notes; ``cell`` shows a row of the scores otherwise.
     """
     shown = cell or (lambda row: percent_with_error(row["value"], row["standard_error"]))
-    names = judge_labels(scores)
-    cells = scores.assign(
-        name=[names[key] for key in zip(scores["judge"], scores["prompt"], strict=True)],
-        cell=[shown(row) for row in scores.to_dict(orient="records")],
-    )
-    wide = cells.pivot(index="name", columns=part, values="cell")
-    wide = wide.reindex(index=list(names.values()), columns=scores[part].drop_duplicates())
-    rows = [
-        [name, *row] for name, row in zip(wide.index, wide.fillna(NO_VALUE).values, strict=True)
-    ]
-    header = ["judge", *map(spaced, wide.columns)]
-    return ReportTable(title, header, rows, [*notes, *no_value_notes(scores["reason"])])
+    table = spread(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
+    table = table.rename(columns=spaced)
+    return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with the names of ``judge_labels`` as its judges."""
+    names = judge_labels(table)
+    keys = zip(table["judge"], table["prompt"], strict=True)
+    return table.assign(judge=[names[str(judge), str(prompt)] for judge, prompt in keys])
+
+
+def spread(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
+    """Spread each ``cell`` over a row and a column, in their order; what is absent is a dash."""
+    table = cells.pivot(index=row, columns=column, values="cell")
+    table = table.reindex(index=cells[row].unique(), columns=cells[column].unique())
+    return table.fillna(NO_VALUE).rename_axis(columns=None).reset_index()
 
 
 def percent_with_error(value: float, standard_error: float = math.nan) -> str:

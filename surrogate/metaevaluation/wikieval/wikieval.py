@@ -140,18 +140,19 @@ class Wikieval:
         ]
         title = "Accuracy in percent, with standard errors (pairs)"
         table = shared.judges_table(scores, "criterion", title, notes, _accuracy)
-        theirs = [
-            [f"{judge}, {PAPER}", *(f"{100 * row[CRITERIA.index(name)]:.0f}" for name in criteria)]
-            for judge, row in PUBLISHED.items()
-        ]
+        theirs = pd.DataFrame(
+            [[f"{judge}, {PAPER}", *(f"{100 * value:.0f}" for value in row)]
+             for judge, row in PUBLISHED.items()],
+            columns=["judge", *map(shared.spaced, CRITERIA)],
+        )  # fmt: skip
+        whole = pd.concat([table.table, theirs[list(table.table)]], ignore_index=True)
         entries = [
             entry
             for row in scores.to_dict("records")
             for entry in shared.metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
         ]
         content = {"scores": plain_records(scores), "published": published}
-        table = replace(table, rows=[*table.rows, *theirs])
-        return Report(content, [table], entries, evaluation.usages)
+        return Report(content, [replace(table, table=whole)], entries, evaluation.usages)
 
 
 def _accuracy(row: Mapping[Any, Any]) -> str:

@@ -67,8 +67,8 @@ def test_table_13_of_the_paper(memerag_sentences):
     fine = fine_grained_accuracy(verdicts)
     settings = MetaevalSettings(replicates=2, permutations=1)
     table = Memerag(french, settings).report(Evaluation(verdicts)).tables[-1]
-    assert table.header == ["label", "sentences", *MODELS]
-    rows = {row[0]: row[1:] for row in table.rows}
+    assert list(table.table) == ["label", "sentences", *MODELS]
+    rows = {label: row for label, *row in table.table.itertuples(index=False)}
     for label, (sentences, *percentages) in TABLE_13.items():
         assert rows[label] == [sentences, *(f"{value:.1f}" for value in percentages)], label
     for label, percentages in TABLE_13_MEANS.items():
