@@ -149,14 +149,16 @@ class GradedPrompt(JudgePrompt):
                 both = (self.answer(texts, key[:2], system) for system in key[2:])
                 shown.setdefault(key[:2], set()).update(both)
         groups = []
-        for key, found in shown.items():
+        for question, found in shown.items():
             ordered = sorted(found, key=lambda one: (one.text, repr(one.passages)))
             if self.form == "pointwise":
-                groups += [Group(key, (one,)) for one in ordered]
+                groups += [Group(question, (one,)) for one in ordered]
                 continue
-            draw = generator(self.seed, "judging", "list", *key, *(one.text for one in ordered))
+            draw = generator(
+                self.seed, "judging", "list", *question, *(one.text for one in ordered)
+            )
             order = draw.permutation(len(ordered))
-            groups.append(Group(key, tuple(ordered[place] for place in order)))
+            groups.append(Group(question, tuple(ordered[place] for place in order)))
         return groups
 
     def ask(self, group: Group, texts: ArenaTexts) -> Prompt:

@@ -17,9 +17,9 @@ from arena.data.errors import UsageError
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, PANEL, WINNERS
 from arena.data.wording import count_of
+from arena.diagnostics.agreement import agreement_table
+from arena.diagnostics.bias import NOTABLE_INVALID, SelfCheck, self_check
 from arena.diagnostics.families import self_preference_warnings
-from arena.diagnostics.judge_agreement import agreement_table
-from arena.diagnostics.self_check import NOTABLE_INVALID, SelfCheck, self_check
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.asking import (
     FAILURE_COLUMNS,

@@ -293,8 +293,8 @@ def asked_pairs(
         orders = [(*question, side_a, side_b), (*question, side_b, side_a)]
         is_same = len({texts.shown(question, system, show) for system in names}) == 1
         (identical if is_same else asked).extend(orders[: 1 + both_orders])
-    tables = (pd.DataFrame(part, columns=PAIR_COLUMNS, dtype=object) for part in (asked, identical))
-    return ChosenPairs(*tables, both_orders, drawn, show)
+    table, same = (pd.DataFrame(part, columns=PAIR_COLUMNS) for part in (asked, identical))
+    return ChosenPairs(table.astype(object), same.astype(object), both_orders, drawn, show)
 
 
 class EvenPairs:

@@ -205,7 +205,11 @@ class AdaptivePairing:
         probability, information = strengths.battles(self._pairs)
         coefficients, slopes = self._whole(probability)
         covariance = rating_covariance(
-            self._pairs, strengths.posterior, strengths.dispersion, information * self._ahead, slopes
+            self._pairs,
+            strengths.posterior,
+            strengths.dispersion,
+            information * self._ahead,
+            slopes,
         )
         error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         columns = {"system": self.systems, "rating": coefficients, "standard_error": error}

@@ -145,7 +145,7 @@ def test_a_judge_is_told_whose_passages_are_whose(folder):
     whose = {passage.text: passage.given_to for passage in comparison.passages}
     assert whose[SHARED[2]["text"]] == "A"
     assert whose[OWN[0]["text"]] == "B"
-    asked = pairwise_prompt().ask(comparison).prompt.messages[-1].content
+    asked = pairwise_prompt().ask(comparison)[0].messages[-1].content
     assert "[1] (given to assistant B) Ada died in 1852." in asked
     assert "[p3] (given to assistant A) Bern: Bern has 140,000 people." in asked
 
@@ -154,15 +154,13 @@ def test_a_judge_of_marks_sees_the_passages_of_the_answer(folder):
     arena = read_arena(folder)
     pairs = choose_pairs(arena)
     requests = list(
-        graded_requests(
-            arena, GradedPrompt("pointwise", GRADED_PROMPTS["pointwise"].packaged()), pairs, pairs
-        )
+        graded_requests(arena, GradedPrompt(GRADED_PROMPTS["pointwise"].packaged()), pairs, pairs)
     )
     (own,) = [each.messages[-1].content for each in requests if "[1]." in each.messages[-1].content]
     assert "Oslo" not in own
     assert "given to" not in own
     (listed,) = graded_requests(
-        arena, GradedPrompt("listwise", GRADED_PROMPTS["listwise"].packaged()), pairs, pairs
+        arena, GradedPrompt(GRADED_PROMPTS["listwise"].packaged(), form="listwise"), pairs, pairs
     )
     assert "(given to answer " in listed.messages[-1].content
 
