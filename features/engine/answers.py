@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.schema import QUESTION_KEY, Passage
-from arena.data.tables.systems import OWN_PASSAGES
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
 from features.declare.feature import Item, Value
 from features.declare.sample import (
     NO_REFERENCE_ANSWER,

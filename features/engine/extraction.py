@@ -12,9 +12,8 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.schema import QUESTION_KEY
-from arena.data.tables.frames import open_answers
-from arena.data.tables.systems import OWN_PASSAGES
+from arena.data.frames import open_answers
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
 from features.engine.columns import MISSING_SUFFIX, ORDER

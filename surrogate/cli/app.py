@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
+from arena.data import __version__
 from arena.data.errors import ArenaError
-from arena.data.version import __version__
 from surrogate.cli.group import Place, flag_of, new_group
 
 USAGE_STATUS = 2

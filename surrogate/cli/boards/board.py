@@ -118,7 +118,7 @@ def publish(
         as_json: Whether to print JSON.
         read: The arena, where it is read already.
     """
-    from arena.data.tables.names import alike
+    from arena.data.systems import alike
     from surrogate.cli import printing
     from surrogate.publish.site.site import write_site
 

@@ -11,10 +11,10 @@ import typer
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from arena.data import __version__
 from arena.data.errors import UsageError
 from arena.data.folder import read_arena
 from arena.data.rows import write_rows
-from arena.data.version import __version__
 from arena.judging.settings import JudgingSettings
 from features.measures.registry import GROUPS
 from surrogate.board.settings import BoardSettings
