@@ -284,25 +284,6 @@ def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[
     return masses
 
 
-def expected_score(token: TokenLogprobs, scores: Mapping[str, float]) -> float:
-    """Average scores over the candidates at one place of an answer (as G-Eval does).
-
-    Args:
-        token: The place, where the model wrote one of the candidates.
-        scores: Score of each candidate; a candidate must be a single token of the model.
-
-    Raises:
-        UnparsableError: If no candidate was written there, or none has a probability.
-    """
-    if token.token.strip() not in scores:
-        raise UnparsableError(f"{token.token!r} is none of {', '.join(scores)}")
-    masses = candidate_masses(token, scores)
-    mass = math.fsum(masses.values())
-    if mass <= 0:
-        raise UnparsableError("the candidates have no probability")
-    return math.fsum(scores[name] * part for name, part in masses.items()) / mass
-
-
 def find_rating(text: str, form: RatingForm) -> tuple[int, int]:
     """Find the last rating from 1 to 5 in the format that a prompt asks for, or else near to it.
 

@@ -187,10 +187,6 @@ DIFFERENCES = BoardTable(
         **dict.fromkeys(("difference", "low", "high", "probability"), "number"),
     },
 )
-NEIGHBORS = BoardTable(
-    "neighbors.csv",
-    {"language": "text", "system": "text", "neighbor": "text", "distance": "number"},
-)
 
 TABLES: Mapping[str, BoardTable] = {
     "ratings": RATINGS,
@@ -199,7 +195,6 @@ TABLES: Mapping[str, BoardTable] = {
     "importances": IMPORTANCES,
     "win_matrix": WIN_MATRIX,
     "differences": DIFFERENCES,
-    "neighbors": NEIGHBORS,
 }
 """Name of a board's attribute to what is in it."""
 
@@ -210,7 +205,6 @@ BOARD_FILES: Mapping[str, str] = {
     IMPORTANCES.file: "share of each feature in the surrogate's decisions",
     WIN_MATRIX.file: "wins, losses and ties of each pair",
     DIFFERENCES.file: "by how much, and how surely, one of two systems is rated better",
-    NEIGHBORS.file: "nearest systems in the space of features",
     EXAMPLES_FILE: "answers with their verdicts, as the systems wrote them",
     FEATURES_FILE: "every feature of every answer",
     JUDGE_REPORT_FILE: "what is known of the judge",

@@ -13,21 +13,11 @@ from chat_server import ChatServer, broken, completion, filtered, refused
 from arena import Arena, ArenaInfo
 from arena.llm import Completion, LlmSettings, UnparsableError
 from features import extract
-from features.declare.asked import (
-    EMBEDDER,
-    REASONS,
-    as_scores,
-    from_scores,
-    named_models,
-)
 from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES
 from features.measures.registry import FEATURES
-from features.models.ragas_prompts import (
-    count_copied,
-    find_verdicts,
-    read_question,
-)
+from features.models.ragas import count_copied, find_verdicts, named_models, read_question
 from features.models.scorer import ModelOptions
+from features.models.sentence_models import EMBEDDER
 
 FAITHFULNESS = "ragas_faithfulness"
 CONTEXT = "ragas_context_relevance"
@@ -92,11 +82,6 @@ def test_verdicts_come_back_whatever_they_are(verdicts):
     lines = [f"{n}: {'Yes' if each else 'No'}" for n, each in enumerate(verdicts, start=1)]
     text = "\n".join(["1. No. Yes.", "FINAL VERDICTS", *lines])
     assert find_verdicts(text, len(verdicts)) == verdicts
-
-
-@given(st.lists(st.sampled_from([0.0, 0.5, 1.0, *REASONS]), max_size=6))
-def test_values_and_reasons_survive_as_numbers(found):
-    assert [from_scores(row) for row in as_scores(found)] == found
 
 
 def test_two_models_in_one_name():
