@@ -10,9 +10,8 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.schema import QUESTION_KEY
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.seeds import seed_sequence
-from arena.data.tables.systems import OWN_PASSAGES
 from arena.text.answers import parse_answer
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
