@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, told_problems
+from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, counted_problems
 from arena.data.files import small_file
 from arena.data.rows import read_rows
 from arena.data.schema import is_unstorable, validation_problems
@@ -117,7 +117,7 @@ class BoardTable:
 
     def _problems(self, column: pd.Series, name: str) -> list[Problem]:
         fault = "is not a whole number" if self.columns[name] == "count" else "is not a number"
-        return told_problems(
+        return counted_problems(
             self._wrong(column),
             lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
         )
