@@ -320,7 +320,7 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
 
 def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
     given, metadata = written.conditions, written.metadata
-    told = {} if given is None else dict(given)
+    told: dict[str, Any] = {} if given is None else dict(given)
     conditions = {name.removesuffix("_condition"): told[name] for name in _WRITTEN_NAMES if told}
     texts = (written.input, tuple(written.references))
     sample = AnswerSample(*texts, written.expected_output, written.actual_output)
