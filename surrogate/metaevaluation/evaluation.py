@@ -291,7 +291,7 @@ def judges_table(
     Why values are missing is said after the notes; ``cell`` shows a row of the scores otherwise.
     """
     shown = cell or (lambda row: percent_with_error(row["value"], row["standard_error"]))
-    table = spread(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
+    table = wide_table(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
     table = table.rename(columns=spaced)
     return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
 
@@ -303,7 +303,7 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(judge=[names[str(judge), str(prompt)] for judge, prompt in keys])
 
 
-def spread(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
+def wide_table(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
     """Spread each ``cell`` over a row and a column, in their order; what is absent is a dash."""
     table = cells.pivot(index=row, columns=column, values="cell")
     table = table.reindex(index=cells[row].unique(), columns=cells[column].unique())
