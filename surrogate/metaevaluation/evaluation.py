@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import pandas as pd
 from pydantic import BaseModel
@@ -30,9 +30,6 @@ from surrogate.metaevaluation.settings import JudgeOptions, MetaevalSettings
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
-
-ItemT = TypeVar("ItemT")
-BenchmarkT = TypeVar("BenchmarkT", covariant=True)
 
 RUN = "run:"
 PYTHON = "python:MODULE:FUNCTION"
@@ -73,7 +70,7 @@ class JudgeFactory:
         return PromptJudge(prompts, llm, retries, self.progress)
 
 
-Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], Judge[Any] | list[Judge[Any]]]]
+Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], Judge | list[Judge]]]
 """Judges that can be named: a form such as ``llm:MODEL``, to what makes one of the part after the
 colon, or several."""
 
@@ -117,7 +114,7 @@ class Report:
         return {**self.content, "usage": [asdict(usage) for usage in self.usages]}
 
 
-class Benchmark(Protocol[BenchmarkT]):
+class Benchmark(Protocol):
     """Items with what people said of them; ``record`` is a line of a file of verdicts."""
 
     record: ClassVar[type[BaseModel]]
@@ -130,7 +127,7 @@ class Benchmark(Protocol[BenchmarkT]):
     def kinds(self) -> Kinds:
         """The kinds of judges that can be named, beside functions."""
 
-    def verdicts(self, judge: Judge[BenchmarkT]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let one judge judge every item: a row an item, see ``Evaluation``."""
 
     def report(self, evaluation: Evaluation) -> Report:
@@ -138,8 +135,8 @@ class Benchmark(Protocol[BenchmarkT]):
 
 
 def evaluate_judges(
-    benchmark: Benchmark[ItemT],
-    judges: Sequence[Judge[ItemT] | str],
+    benchmark: Benchmark,
+    judges: Sequence[Judge | str],
     progress: Progress | None = None,
 ) -> Evaluation:
     """Let judges judge a benchmark.
@@ -158,7 +155,7 @@ def evaluate_judges(
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     tables = [read_run(run.removeprefix(RUN), benchmark.record) for run in runs]
     with JudgeFactory(benchmark.settings, progress) as factory:
-        made: list[Judge[Any]] = []
+        made: list[Judge] = []
         for judge in judges:
             if not isinstance(judge, str):
                 made.append(judge)
@@ -180,7 +177,7 @@ def evaluate_judges(
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
 
 
-def judge_items(judge: Judge[ItemT], items: Sequence[ItemT], noun: str) -> list[Verdict]:
+def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
     """Return a judge's verdicts; a ``UsageError`` if they are not one an item."""
     verdicts = list(judge.judge(items))
     if len(verdicts) != len(items):
@@ -200,7 +197,7 @@ def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
     }
 
 
-def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge[Any]]:
+def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:
     """Make the judge that a text such as ``llm:MODEL`` names, or the judges.
 
     Raises:

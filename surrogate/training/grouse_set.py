@@ -257,7 +257,7 @@ class _Traces(GrousePrompts):
 
 def _teacher(
     name: str, graded: Sequence[GradedAnswer], prompts: GrousePrompts, factory: JudgeFactory
-) -> Judge[ScoringTask]:
+) -> Judge:
     tests = [UnitTest(each.test_id, "", each.sample, {}, each.key[0] or None) for each in graded]
     traces = _Traces(prompts.reply_form, prompts.fields)
     kinds = {**Grouse(tests).kinds, "llm:MODEL": lambda model, make: make.llm(traces, model)}

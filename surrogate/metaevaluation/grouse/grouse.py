@@ -122,7 +122,7 @@ class Grouse:
             ],
         }
 
-    def verdicts(self, judge: Judge[judges.ScoringTask]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge score the answers of all tests, and check the scores."""
         if not self.tests:
             raise UsageError("there is no unit test; give one at least")

@@ -107,9 +107,7 @@ class Score:
     was_called: bool = False
 
 
-def score_answers(
-    samples: Sequence[AnswerSample], judge: Judge[ScoringTask]
-) -> list[dict[str, Score]]:
+def score_answers(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Score]]:
     """Score answers by all six metrics, with at most four calls each.
 
     Answer relevancy and completeness are asked for always. Usefulness only where relevancy is

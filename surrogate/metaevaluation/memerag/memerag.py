@@ -111,7 +111,7 @@ class Memerag:
             raise UsageError(f"no sentence has a label of {self.quality} to hold judges against")
         return known.reset_index(drop=True)
 
-    def verdicts(self, judge: Judge[Claim]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge judge every sentence that has a label to hold it against."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
