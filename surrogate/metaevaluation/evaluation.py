@@ -39,26 +39,19 @@ VALUES = ["value", "standard_error", "n", "failures", "not_asked", "reason"]
 """A score, on how many items, how many of them had no verdict, and how many were not asked."""
 
 
-class JudgeFactory:
+class JudgeFactory(ExitStack):
     """Makes judges of names, and opens what they share."""
 
     def __init__(self, options: JudgeOptions, progress: Progress | None) -> None:
-        self.options = options
-        self.progress = progress
-        self._opened = ExitStack()
-
-    def __enter__(self) -> JudgeFactory:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
+        super().__init__()
+        self.options, self.progress = options, progress
 
     @cached_property
     def store(self) -> Store:
         """What keeps the replies of LLMs; opened when the first of them is made."""
         from arena.llm import open_store
 
-        return self._opened.enter_context(open_store(self.options.store))
+        return self.enter_context(open_store(self.options.store))
 
     def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:
         """Make a judge of an LLM's name."""
