@@ -22,7 +22,7 @@ from arena.data.wording import count_of
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions
 from surrogate.board import tables
-from surrogate.board.judge.report import JudgeReport
+from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import BoardSummary
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
@@ -51,7 +51,7 @@ class Board:
     counts are ``Int64``, texts are never missing.
 
     Attributes:
-        ratings: Ratings a language; see ``ratings.board_ratings``.
+        ratings: Ratings a language; see ``rows.rated_rows``.
         overall: Ranks over all languages; see ``build.overall_board``.
         arena: Ratings by verdicts alone; see ``details.arena_table``.
         importances: Feature importances a language.

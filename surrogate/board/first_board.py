@@ -21,7 +21,7 @@ from arena.rating.intervals import ranks_and_tiers
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns
-from surrogate.board.ratings.table import NO_ANSWER
+from surrogate.board.rows import NO_ANSWER
 from surrogate.board.tables import RATINGS
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 
@@ -93,7 +93,7 @@ def first_ratings(
     draws = _resampled(wide, generator(seed, "first ratings", language))
     rated = _bounded(wide.mean(axis=0), draws, len(wide))
     answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
-    table = rated.reindex(list(systems)).reindex(columns=RATINGS.names)
+    table = rated.reindex(list(systems)).reindex(columns=list(RATINGS.names))
     table = table.rename_axis(None)
     table = table.assign(
         language=language,
@@ -114,7 +114,7 @@ def first_ratings(
     covariance = pd.DataFrame(np.nan, wide.columns, wide.columns)
     if draws.size:
         covariance = pd.DataFrame(draws, columns=wide.columns).cov()
-    return FirstRatings(ordered[RATINGS.names], tuple(shares), left_out, covariance)
+    return FirstRatings(ordered[list(RATINGS.names)], tuple(shares), left_out, covariance)
 
 
 def _note(rating: float, answers: int, is_reference: bool) -> str:

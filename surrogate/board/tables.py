@@ -6,10 +6,10 @@ Nothing else in the project names a file of a board or reads one.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,8 @@ from arena.data.schema import is_unstorable, validation_problems
 from arena.data.wording import guarded_csv, unguarded
 from features.engine.columns import feature_columns
 
+Content = TypeVar("Content", bound=BaseModel)
+
 DECIMALS = 6
 """Decimals of every number of a board."""
 REBUILD = "build the board again"
@@ -34,55 +36,42 @@ FEATURES_FILE = "features.parquet"
 SURROGATE_FILE = "surrogate.zip"
 MANIFEST_FILE = "manifest.json"
 
-Kind = Literal["text", "number", "bound", "count"]
-"""``bound``: a number that may be infinite, where there is no upper bound."""
-_LARGEST = 1e300
-_MOST_COUNT = 2**53
-_DTYPES: Mapping[Kind, str] = {
-    "text": "str",
-    "number": "float64",
-    "bound": "float64",
-    "count": "Int64",
+TEXTS = {"language", "system", "opponent", "neighbor", "feature", "split", "note"}
+"""Columns that are texts, never missing; of no kind below are numbers, which may be missing."""
+COUNTS = {
+    *("rank", "rank_low", "rank_high", "tier", "arena_rank", "answers", "languages"),
+    *("wins", "losses", "ties"),
 }
+"""Columns that are whole numbers, or missing."""
+ENDLESS = {"high", "surrogate_high"}
+"""Numbers that may be infinite: there is no upper bound."""
+_LARGEST, _MOST_COUNT = 1e300, 2**53
 
 
 @dataclass(frozen=True)
 class BoardTable:
-    """A table of a board.
-
-    Attributes:
-        file: Name of its CSV file.
-        columns: Column to its kind: texts are never missing, numbers may be, as may counts (whole
-            numbers).
-    """
+    """A table of a board: its CSV file and the names of its columns."""
 
     file: str
-    columns: Mapping[str, Kind]
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.columns)
+    names: tuple[str, ...]
 
     def empty(self) -> pd.DataFrame:
         """Return the table without a row."""
-        return pd.DataFrame(columns=self.names)
-
-    def of_kind(self, kind: Kind) -> list[str]:
-        """Return the columns of a kind."""
-        return [name for name, of in self.columns.items() if of == kind]
+        return pd.DataFrame(columns=list(self.names))
 
     def typed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Bring a table to these columns and their types, numbers rounded."""
-        columns = table[list(self.columns)].reset_index(drop=True)
-        texts = dict.fromkeys(self.of_kind("text"), "")
-        dtypes = {name: _DTYPES[kind] for name, kind in self.columns.items()}
+        columns = table[list(self.names)].reset_index(drop=True)
+        dtypes = {
+            name: "str" if name in TEXTS else "Int64" if name in COUNTS else "float64"
+            for name in self.names
+        }
+        texts = {name: "" for name in self.names if name in TEXTS}
         return columns.fillna(texts).astype(dtypes).round(DECIMALS)
 
     def write(self, table: pd.DataFrame, folder: Path) -> None:
         """Write the table; the same one gives the same bytes."""
-        text = guarded_csv(table)
-        (folder / self.file).write_text(text, encoding="utf-8", newline="")
+        (folder / self.file).write_text(guarded_csv(table), encoding="utf-8", newline="")
 
     def read(self, folder: Path) -> pd.DataFrame:
         """Read the table.
@@ -90,107 +79,88 @@ class BoardTable:
         Raises:
             DataError: If the file is damaged, a column is missing or a number is none.
         """
-        texts = dict.fromkeys(self.of_kind("text"), "str")
+        texts = [name for name in self.names if name in TEXTS]
         try:
             table = pd.read_csv(
-                folder / self.file, dtype=texts, keep_default_na=False, na_values=[""]
+                folder / self.file,
+                dtype=dict.fromkeys(texts, "str"),
+                keep_default_na=False,
+                na_values=[""],
             )
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
             raise DataError([_damaged(self.file, error)]) from error
         if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for an index
             more = ValueError("rows have more cells than the header")
             raise DataError([_damaged(self.file, more)])
-        problems = [
+        absent = [
             Problem(self.file, 1, name, None, "there is no such column", REBUILD)
-            for name in self.columns
+            for name in self.names
             if name not in table
-        ] or [
-            problem
-            for name in self.columns
-            if self.columns[name] != "text"
-            for problem in self._problems(table[name], name)
+        ]
+        numbers = [name for name in self.names if name not in TEXTS]
+        problems = absent or [
+            problem for name in numbers for problem in self._problems(table[name], name)
         ]
         if problems:
             raise DataError(problems)
-        own = {name: table[name].fillna("").map(unguarded) for name in self.of_kind("text")}
-        return self.typed(table.assign(**own))
-
-    def _problems(self, column: pd.Series, name: str) -> list[Problem]:
-        fault = "is not a whole number" if self.columns[name] == "count" else "is not a number"
-        return told_problems(
-            self._wrong(column),
-            lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
+        return self.typed(
+            table.assign(**{name: table[name].fillna("").map(unguarded) for name in texts})
         )
 
-    def _wrong(self, column: pd.Series) -> Sequence[tuple[Any, object]]:
+    def _problems(self, column: pd.Series, name: str) -> list[Problem]:
         numbers = pd.to_numeric(column, errors="coerce")
         wrong = (numbers.isna() & column.notna()) | (numbers.abs() > _LARGEST)
-        kind = self.columns[str(column.name)]
-        if kind == "bound":
+        fault = "is not a number"
+        if name in ENDLESS:
             wrong &= numbers != np.inf
-        if kind == "count":
-            wrong |= numbers.notna() & (numbers != numbers.round())
-            wrong |= numbers.abs() > _MOST_COUNT
-        return list(column[wrong].items())
+        if name in COUNTS:
+            fault = "is not a whole number"
+            wrong |= numbers.notna() & (numbers != numbers.round()) | (numbers.abs() > _MOST_COUNT)
+        return told_problems(
+            list(column[wrong].items()),
+            lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
+        )
 
 
 RATINGS = BoardTable(
     "board.csv",
-    {
-        **dict.fromkeys(("language", "system"), "text"),
-        **dict.fromkeys(("rank", "rank_low", "rank_high", "tier"), "count"),
-        **dict.fromkeys(("rating", "low"), "number"),
-        **{"high": "bound", "verdict_share": "number"},
-        **dict.fromkeys(("surrogate_rating", "surrogate_low"), "number"),
-        "surrogate_high": "bound",
-        **{"arena_rank": "count"},
-        **dict.fromkeys(("arena_rating", "arena_low", "arena_high"), "number"),
-        **{"coverage": "number", "answers": "count", "split": "text", "note": "text"},
-    },
+    (
+        *("language", "system", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high"),
+        *("verdict_share", "surrogate_rating", "surrogate_low", "surrogate_high"),
+        *("arena_rank", "arena_rating", "arena_low", "arena_high"),
+        *("coverage", "answers", "split", "note"),
+    ),
 )
 OVERALL = BoardTable(
     "overall.csv",
-    {
-        **{"system": "text", "rank": "count", "mean_rank": "number", "mean_rating": "number"},
-        **{"languages": "count", "coverage": "number"},
-        **{"arena_rank": "count", "arena_mean_rank": "number"},
-    },
+    (
+        *("system", "rank", "mean_rank", "mean_rating", "languages", "coverage"),
+        *("arena_rank", "arena_mean_rank"),
+    ),
 )
 ARENA = BoardTable(
     "arena.csv",
-    {
-        **dict.fromkeys(("language", "system"), "text"),
-        **dict.fromkeys(("rank", "rank_low", "rank_high", "tier"), "count"),
-        **dict.fromkeys(("rating", "low", "high"), "number"),
-        "note": "text",
-    },
+    (
+        *("language", "system", "rank", "rank_low", "rank_high", "tier"),
+        *("rating", "low", "high", "note"),
+    ),
 )
 IMPORTANCES = BoardTable(
     "importances.csv",
-    {
-        **{"language": "text", "feature": "text", "importance": "number"},
-        **dict.fromkeys(("tournament_mean", "tournament_low", "tournament_high"), "number"),
-        **dict.fromkeys(("tournament_q1", "tournament_median", "tournament_q3"), "number"),
-    },
+    (
+        *("language", "feature", "importance"),
+        *("tournament_mean", "tournament_low", "tournament_high"),
+        *("tournament_q1", "tournament_median", "tournament_q3"),
+    ),
 )
 WIN_MATRIX = BoardTable(
-    "win_matrix.csv",
-    {
-        **dict.fromkeys(("language", "system", "opponent"), "text"),
-        **dict.fromkeys(("wins", "losses", "ties"), "count"),
-    },
+    "win_matrix.csv", ("language", "system", "opponent", "wins", "losses", "ties")
 )
 DIFFERENCES = BoardTable(
     "differences.csv",
-    {
-        **dict.fromkeys(("language", "system", "opponent"), "text"),
-        **dict.fromkeys(("difference", "low", "high", "probability"), "number"),
-    },
+    ("language", "system", "opponent", "difference", "low", "high", "probability"),
 )
-NEIGHBORS = BoardTable(
-    "neighbors.csv",
-    {"language": "text", "system": "text", "neighbor": "text", "distance": "number"},
-)
+NEIGHBORS = BoardTable("neighbors.csv", ("language", "system", "neighbor", "distance"))
 
 TABLES: Mapping[str, BoardTable] = {
     "ratings": RATINGS,
@@ -308,9 +278,6 @@ def typed_features(table: pd.DataFrame) -> pd.DataFrame:
     names = feature_columns(table)
     others = dict.fromkeys([name for name in table if name not in names], "object")
     return table.reset_index(drop=True).astype({**others, **dict.fromkeys(names, "float64")})
-
-
-Content = TypeVar("Content", bound=BaseModel)
 
 
 def read_json(kind: type[Content], path: Path) -> Content:

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from arena.data.tables.systems import with_passages_of
-from surrogate.integrity.coverage import Key
 from surrogate.integrity.measures import TextMeasures, measure_texts
+
+Key = tuple[str, str]
+"""Language and system."""
 
 FACTS: Mapping[str, tuple[float, float, str]] = {
     "same": (0.5, 0.3, "{:.0%} of its answers are one text, whatever was asked, or empty"),
@@ -45,7 +47,7 @@ NOTED: Mapping[str, tuple[float, str]] = {
 
 @dataclass(frozen=True)
 class Note:
-    """What is seen in a system's answers in one language.
+    """What is seen in a system's answers in one language, in numbers and words.
 
     Attributes:
         measure: Name of the measure.

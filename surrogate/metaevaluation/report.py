@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from arena.llm.usage import Usage
-from surrogate.board.judge.metaevaluations import MetaEvaluation
+from surrogate.board.metaevaluations import MetaEvaluation
 
 NO_VALUE = "–"
 BY_JUDGE = ["judge", "prompt"]

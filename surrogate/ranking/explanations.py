@@ -2,117 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
 import numpy as np
 import pandas as pd
 
 from surrogate.learning.neighbors import NEIGHBORS, system_space
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.tensor import FeatureTensor, feature_tensor
+from surrogate.learning.tensor import feature_tensor
 
 DECIMALS = 6
 Entries = list[dict[str, object]]
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """What explains a rating in one language.
-
-    Attributes:
-        attributions: Entries ``feature, contribution`` (logits), largest first, without
-            features that did nothing; empty where the surrogate has none.
-        neighbors: Entries ``neighbor, distance``, nearest first; see ``SystemSpace``.
-        answer_neighbors: Entries ``neighbor, similarity``, those whose answers are most alike
-            first; empty where the surrogate does not read answers.
-        outside_training: None where the system is like those the surrogate was trained on, else
-            the features in which it is not; see ``SystemSpace.outside``.
-    """
-
-    attributions: Entries = field(default_factory=list)
-    neighbors: Entries = field(default_factory=list)
-    answer_neighbors: Entries = field(default_factory=list)
-    outside_training: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Explanations:
-    """Explanations of new systems.
-
-    Attributes:
-        by_system: Language and system to what explains the rating there.
-        unattributed: Languages of which the surrogate does not say what moved a rating.
-    """
-
-    by_system: dict[tuple[str, str], Explanation]
-    unattributed: tuple[str, ...]
-
-
-def explain_systems(surrogate: Surrogate, X: pd.DataFrame, known: pd.DataFrame) -> Explanations:
+def explain_systems(
+    surrogate: Surrogate, X: pd.DataFrame, known: pd.DataFrame, keys: pd.MultiIndex
+) -> tuple[pd.DataFrame, list[str]]:
     """Explain the ratings of new systems, in the languages a surrogate was trained for.
 
     Args:
         surrogate: The surrogate.
         X: Feature table of the new systems.
         known: Feature table of the board's systems.
+        keys: Languages and systems to explain.
+
+    Returns:
+        By key: ``attributions``, entries ``feature, contribution`` (logits), largest first;
+        ``neighbors``, entries ``neighbor, distance``, nearest first; ``answer_neighbors``, entries
+        ``neighbor, similarity`` of those whose answers are most alike; empty where the surrogate
+        says nothing. ``outside_training``: the features in which the system is unlike those the
+        surrogate was trained on, None where it is not. And the answered languages of which the
+        surrogate does not say what moved a rating.
     """
-    attributions = surrogate.attributions(X)
-    moved = {} if attributions is None else _largest_first(attributions)
-    alike = _most_alike(surrogate.answer_similarities(X))
-    explained = {}
+    found = surrogate.attributions(X)
+    moved = {} if found is None else _entries(found[found["contribution"].round(DECIMALS) != 0])
+    alike = surrogate.answer_similarities(X)
+    similar = {} if alike is None else _entries(alike, most=NEIGHBORS)
+    near: dict[tuple[str, str], Entries] = {}
+    outside: dict[tuple[str, str], list[str]] = {}
     trained = [name for name in surrogate.systems_ if name not in surrogate.failures_]
     for language in trained:
         left_out = surrogate.left_out_[language]
         used = [name for name in surrogate.features_ if name not in left_out]
-        newcomers = feature_tensor(X, language, used)
-        board = feature_tensor(known, language, used)
+        newcomers, board = (feature_tensor(table, language, used) for table in (X, known))
         for system in newcomers.systems:
             one = newcomers.take(systems=[system])
-            near, outside = _placed(one, board, surrogate.systems_[language])
-            explained[language, system] = Explanation(
-                moved.get((language, system), []), near, alike.get((language, system), []), outside
-            )
-    attributed = set() if attributions is None else set(attributions["language"])
-    answered = set(X["language"])
-    unattributed = [name for name in trained if name in answered and name not in attributed]
-    return Explanations(explained, tuple(unattributed))
+            means = one.means()[0, 0]
+            if not np.isfinite(means).any():
+                continue
+            answered = set(np.array(one.questions)[one.answered[0]])
+            same = board.take(questions=[name for name in board.questions if name in answered])
+            space = system_space(same, same.features, surrogate.systems_[language])
+            near[language, system] = space.neighbors(means)
+            if (unlike := space.outside(means)) is not None:
+                outside[language, system] = list(unlike)
+    columns = {"attributions": moved, "neighbors": near, "answer_neighbors": similar}
+    table = pd.DataFrame(
+        {
+            name: pd.Series([entries.get(key, []) for key in keys], keys, dtype=object)
+            for name, entries in columns.items()
+        }
+    )
+    table["outside_training"] = pd.Series([outside.get(key) for key in keys], keys, dtype=object)
+    attributed = set() if found is None else set(found["language"])
+    return table, [name for name in trained if name in {*X["language"]} - attributed]
 
 
-def _largest_first(attributions: pd.DataFrame) -> dict[tuple[str, str], Entries]:
-    rounded = attributions.assign(contribution=attributions["contribution"].round(DECIMALS))
-    shown = rounded[rounded["contribution"].notna() & (rounded["contribution"] != 0)]
-    ordered = shown.sort_values("contribution", key=lambda part: -part.abs(), kind="stable")
+def _entries(table: pd.DataFrame, most: int | None = None) -> dict[tuple[str, str], Entries]:
+    """Arrange a table by language and system: all by size, or the highest ones."""
+    name, number = table.columns[-2:]
+    rows = table.assign(**{number: table[number].round(DECIMALS)}).dropna(subset=number)
+    order = rows[number] if most else rows[number].abs()
+    rows = rows.loc[order.sort_values(ascending=False, kind="stable").index]
     return {
-        (str(language), str(system)): [
-            {"feature": str(name), "contribution": float(value)}
-            for name, value in zip(rows["feature"], rows["contribution"], strict=True)
-        ]
-        for (language, system), rows in ordered.groupby(["language", "system"])
+        (str(language), str(system)): own[[name, number]].head(most or len(own)).to_dict("records")
+        for (language, system), own in rows.groupby(["language", "system"])
     }
-
-
-def _most_alike(similarities: pd.DataFrame | None) -> dict[tuple[str, str], Entries]:
-    if similarities is None:
-        return {}
-    rounded = similarities.assign(similarity=similarities["similarity"].round(DECIMALS))
-    ordered = rounded.sort_values("similarity", ascending=False, kind="stable")
-    return {
-        (str(language), str(system)): rows[["neighbor", "similarity"]]
-        .head(NEIGHBORS)
-        .to_dict(orient="records")
-        for (language, system), rows in ordered.groupby(["language", "system"])
-    }
-
-
-def _placed(
-    one: FeatureTensor, board: FeatureTensor, trained: Sequence[str]
-) -> tuple[Entries, tuple[str, ...] | None]:
-    """Place a system among the board's, all on the questions that it answered."""
-    means = one.means()[0, 0]
-    if not np.isfinite(means).any():
-        return [], None
-    answered = set(np.array(one.questions)[one.answered[0]])
-    same = board.take(questions=[name for name in board.questions if name in answered])
-    space = system_space(same, same.features, trained)
-    return space.neighbors(means), space.outside(means)

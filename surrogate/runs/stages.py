@@ -29,9 +29,9 @@ from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
-from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
-from surrogate.board.ratings.table import VANISHED
+from surrogate.board.judge_report import STORE_FILE, JudgingRecords, read_judging_records
+from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.rows import VANISHED
 from surrogate.board.settings import board_judge
 from surrogate.board.tables import (
     FEATURES_FILE,
@@ -357,11 +357,12 @@ def _judging_records(board: ConfiguredBoard, judge: str, place: Workplace) -> Ju
     records = read_judging_records(board.arena, judge, further)
     if board.options.judging is None:
         return records
-    return replace(
-        records,
-        failures=read_judging_records(place.of(JUDGING), judge).failures,
-        usage=read_judging_records(place.out, judge).usage,
-    )
+    failed = read_judging_records(place.of(JUDGING), judge)
+    used = read_judging_records(place.out, judge)
+    usage = used.model_dump(include={"calls", "prompt_tokens", "completion_tokens"})
+    kinds = (("failures", failed), ("usage", used))
+    unknown = {kind: of.unknown[kind] for kind, of in kinds if kind in of.unknown}
+    return records.model_copy(update={"failures": failed.failures, "unknown": unknown, **usage})
 
 
 def _feature_table(board: ConfiguredBoard, place: Workplace) -> pd.DataFrame:

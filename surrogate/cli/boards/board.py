@@ -39,10 +39,6 @@ def board(
     settings: BoardSettings,
     preset: PresetOption = None,
     feature_table: FeatureTableOption = None,
-    feature_cache: Annotated[
-        Path | None,
-        typer.Option("--feature-cache", help="Folder that keeps what was measured, by content."),
-    ] = None,
     device: DeviceOption = "auto",
     batch_size: BatchSizeOption = 32,
     download: DownloadOption = False,
@@ -79,7 +75,7 @@ def board(
 
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import build_board
-    from surrogate.board.judge.report import read_judging_records
+    from surrogate.board.judge_report import read_judging_records
     from surrogate.cli.printing import progress_bar
 
     own = read_templates(templates or (), FEATURE_PROMPTS)
@@ -94,7 +90,6 @@ def board(
             records=records,
             n_jobs=jobs,
             models=ModelOptions(device, batch_size, download, templates=own),
-            feature_cache=feature_cache,
             progress=progress,
         )
     publish(built, out, arena, site, as_json, read)
@@ -157,7 +152,7 @@ def demo(
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board
     from surrogate.board.details import compare_with_truth
-    from surrogate.board.judge.report import read_judging_records
+    from surrogate.board.judge_report import read_judging_records
     from surrogate.cli import printing
 
     arena = read_arena(sample_folder())

@@ -150,12 +150,13 @@ def _judge(
 
 def _remake(published: Board, board: Path, arena: Path, jobs: int) -> None:
     """Make a board again as it was made, and its site if it has one."""
-    from surrogate.board.build import rebuild_board
-    from surrogate.board.judge.report import read_judging_records
+    from surrogate.board.build import build_board
+    from surrogate.board.judge_report import read_judging_records
     from surrogate.cli.boards.board import SITE, publish
     from surrogate.cli.printing import progress_bar
 
     records = read_judging_records(arena, published.summary.judge)
     with progress_bar() as progress:
-        built = rebuild_board(published, arena, records=records, n_jobs=jobs, progress=progress)
+        settings = published.summary.settings.chosen()
+        built = build_board(arena, settings, records=records, n_jobs=jobs, progress=progress)
     publish(built, board, arena, (board / SITE).is_dir())

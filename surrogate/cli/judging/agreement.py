@@ -59,7 +59,7 @@ def agreement_command(
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
     from arena.diagnostics.judge_agreement import agreement_with_reference, comparison_sentences
-    from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
+    from surrogate.board.metaevaluations import add_metaevaluations, agreements
     from surrogate.cli import printing
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)

@@ -155,7 +155,7 @@ def _without_judges(
 
 def _present(report: Report, as_json: bool, arena: Path | None = None) -> None:
     """Note the results in an arena's folder, if one is given, and print them."""
-    from surrogate.board.judge.metaevaluations import add_metaevaluations
+    from surrogate.board.metaevaluations import add_metaevaluations
     from surrogate.cli.printing import print_json, print_table
 
     if arena is not None:

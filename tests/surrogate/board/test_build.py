@@ -10,9 +10,9 @@ from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate import build_board
 from surrogate.board.details import compare_with_truth
-from surrogate.board.judge.metaevaluations import MetaEvaluation
-from surrogate.board.judge.report import JudgingRecords
-from surrogate.board.ratings.table import NO_ANSWER, UNJUDGED, VANISHED
+from surrogate.board.judge_report import JudgingRecords
+from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.rows import NO_ANSWER, UNJUDGED, VANISHED
 from surrogate.board.summarize import BORROWED
 from surrogate.board.tables import read_feature_table
 

@@ -59,7 +59,7 @@ def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high,
 def board(small_arena, quick_features, one_split):
     """A board whose systems and questions are divided as often as users' are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("surrogate.board.language.SPLITS", one_split)
+        patch.setattr("surrogate.board.study.SPLITS", one_split)
         return build_board(small_arena, feature_table=quick_features, tournaments=10, seed=3)
 
 

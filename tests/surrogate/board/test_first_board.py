@@ -18,7 +18,7 @@ from surrogate.board.first_board import (
     first_ratings,
     shares_below,
 )
-from surrogate.board.ratings.table import NO_ANSWER
+from surrogate.board.rows import NO_ANSWER
 from surrogate.board.settings import NOBODY, BoardRecord
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import UNJUDGED_BOARD

@@ -7,8 +7,8 @@ from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
 from surrogate.board.holdout import check_holdout, fit_tournament
-from surrogate.board.language import fit_languages
 from surrogate.board.settings import BoardRecord
+from surrogate.board.study import study_languages
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out, system_folds
 from surrogate.learning.languages import (
     LanguageData,
@@ -145,7 +145,7 @@ def test_the_final_surrogate_never_sees_the_held_out_systems(data):
     for X in (data.X, changed):
         surrogate = find_surrogate("random-forest", seed=1)
         item = data_of(data.judgments, X, TournamentSettings(tournaments=3, seed=7))
-        [fit] = fit_languages([item], surrogate, record_of(SYSTEMS[:2]))
+        [fit] = study_languages([item], surrogate, record_of(SYSTEMS[:2]))
         assert surrogate.systems_["en"] == SYSTEMS[2:]
         assert fit.holdout == SYSTEMS[:2]
         assert fit.r2.shape == (3,)

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from arena.simulation import simulate
 from features import extract, parse_features
-from surrogate.board.ratings.intervals import (
+from surrogate.board.intervals import (
     UnseenRatings,
     conformal_intervals,
     half_width,

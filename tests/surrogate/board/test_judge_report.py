@@ -13,12 +13,12 @@ from arena.data.errors import DataError, UsageError
 from arena.diagnostics import diagnose_languages
 from arena.diagnostics.judge_agreement import agreement_table
 from arena.diagnostics.verdicts import verdicts
-from surrogate.board.judge.metaevaluations import MetaEvaluation, add_metaevaluations
-from surrogate.board.judge.report import (
+from surrogate.board.judge_report import (
     JudgingRecords,
     read_judging_records,
     report_judge,
 )
+from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
 
 
 def entry(judge, dataset="memerag", value=0.712):

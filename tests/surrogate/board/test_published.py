@@ -17,7 +17,7 @@ from arena.rating.published import (
 )
 from features import extract
 from surrogate import Board, build_board, place_systems
-from surrogate.board.judge.report import ONLY_RATINGS
+from surrogate.board.judge_report import ONLY_RATINGS
 from surrogate.board.summarize import PUBLISHED
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES

@@ -12,8 +12,8 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
-from surrogate.board.judge.metaevaluations import MetaEvaluation
-from surrogate.board.ratings.table import BEYOND
+from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.rows import BEYOND
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.statistics.significance import NORMAL_90
-from surrogate.integrity.coverage import (
+from surrogate.integrity.standing import (
     lacks_answers,
     needed_answers,
     variances_of_coverage,

@@ -9,7 +9,7 @@ import pytest
 from arena.rating.posterior import RatingPosterior
 from surrogate import build_board
 from surrogate.board.board import Board
-from surrogate.board.ratings.table import BORROWED as FEW
+from surrogate.board.rows import BORROWED as FEW
 from surrogate.learning.gaussian_process.borrowing import (
     about_all,
     borrowing_languages,

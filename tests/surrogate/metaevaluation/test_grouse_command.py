@@ -8,7 +8,7 @@ from grouse_samples import lines_of, written
 from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
-from surrogate.board.judge.metaevaluations import read_metaevaluations
+from surrogate.board.metaevaluations import read_metaevaluations
 
 ALL_ONES = {
     "answer_relevancy": 1,

@@ -4,7 +4,7 @@ import pytest
 from metaeval_command import run, run_json
 from wikieval_samples import QUESTIONS, rows_of, write_wikieval
 
-from surrogate.board.judge.metaevaluations import read_metaevaluations
+from surrogate.board.metaevaluations import read_metaevaluations
 
 
 def accuracies(found, judge):

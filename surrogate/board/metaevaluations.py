@@ -53,10 +53,6 @@ class MetaEvaluation(BaseModel):
         share, spread = 100 * self.value, 100 * self.standard_error
         return f"{self.dataset}:{self.metric}={share:.1f}±{spread:.1f}"
 
-    def is_of(self, judge: str) -> bool:
-        """Say whether this is about a judge, see ``is_same_judge``."""
-        return is_same_judge(self.judge, judge)
-
 
 def is_same_judge(one: str, other: str) -> bool:
     """Say whether two names are of one judge.
@@ -74,9 +70,6 @@ class _Content(BaseModel):
 
 def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
     """Read what an arena's folder says of judges' quality.
-
-    Args:
-        folder: Arena folder.
 
     Returns:
         The entries of its ``metaevaluation.json``; none if there is no such file.
@@ -109,8 +102,10 @@ def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -
         UsageError: If there is no such folder.
         DataError: If the file that is there is damaged.
     """
-    known = {_key(entry): entry for entry in read_metaevaluations(folder)}
-    known |= {_key(entry): entry for entry in entries}
+    known = {
+        (entry.judge, entry.dataset, entry.metric, entry.prompt): entry
+        for entry in (*read_metaevaluations(folder), *entries)
+    }
     path = Path(folder) / FILE_NAME
     content = _Content(metaevaluations=[known[key] for key in sorted(known)])
     with atomic_path(path) as temporary:
@@ -144,7 +139,3 @@ def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluatio
     ]
     absent = dict.fromkeys(kappas.loc[~known, "judge"], NO_KAPPA)
     return entries, absent | dict.fromkeys(kappas.loc[fitted, "judge"], FITTED)
-
-
-def _key(entry: MetaEvaluation) -> tuple[str, str, str, str]:
-    return entry.judge, entry.dataset, entry.metric, entry.prompt
