@@ -22,7 +22,7 @@ from surrogate.board.judge_report import JudgeReport
 from surrogate.board.rows import covariance_of
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import IMPORTANCES, NEIGHBORS, Example
+from surrogate.board.tables import IMPORTANCES, NEIGHBORS
 from surrogate.publish.site.site import write_site
 
 SIZES = ((19, 18), (300, 20))
@@ -69,7 +69,6 @@ def synthetic_board(systems: int, languages: int) -> Board:
         win_matrix=pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1),
         differences=_differences(ratings),
         neighbors=ratings[keys].assign(**{NEIGHBOR: names[0], "distance": 1.0}),
-        examples=pd.DataFrame(columns=list(Example.model_fields)),
         features=_features(codes, names, random),
         judge_report=_judge_report(codes, systems),
         summary=_summary(codes, systems),

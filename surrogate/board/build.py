@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,10 @@ from features.engine.columns import feature_columns
 from features.models.scorer import ModelOptions
 from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.board.details import arena_table, choose_examples, difference_table, win_table
+from surrogate.board.details import arena_table, difference_table, win_table
 from surrogate.board.first_board import first_ratings
 from surrogate.board.holdout import check_holdout, choose_holdout
-from surrogate.board.judge_report import JudgingRecords, no_judge, report_judge
+from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_judge
 from surrogate.board.rows import language_rows, unjudged_rows
 from surrogate.board.settings import (
     NOBODY,
@@ -144,7 +143,6 @@ def build_board(
         win_matrix=win_table(judged.judgments),
         differences=difference_table(rated),
         neighbors=_stacked([language_neighbors(study, surrogate) for study in studies]),
-        examples=choose_examples(judged, record.examples, record.seed),
         features=table,
         judge_report=report_judge(
             arena, judge, diagnoses, records or JudgingRecords(), record.seed
@@ -209,9 +207,8 @@ def _first_board(arena: Arena, table: pd.DataFrame, record: BoardRecord) -> Boar
         win_matrix=win_table(nothing),
         differences=difference_table([(item.table, item.covariance) for item in found.values()]),
         neighbors=tables.NEIGHBORS.empty(),
-        examples=choose_examples(replace(arena, judgments=nothing), record.examples, record.seed),
         features=table,
-        judge_report=no_judge(),
+        judge_report=JudgeReport(judge=NOBODY),
         summary=summarize_first_board(arena, table, found, record),
         surrogate_or_file=unlearned.restore(X.iloc[:0], {}, {}),
     )

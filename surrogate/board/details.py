@@ -1,4 +1,4 @@
-"""Beside the ratings: examples, who won against whom, how far systems differ, a known truth."""
+"""Beside the ratings: those by verdicts alone, who won against whom, how far systems differ."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from arena.data.arena import Arena
-from arena.data.schema import QUESTION_KEY, SOFT
-from arena.data.seeds import seed_sequence
+from arena.data.schema import SOFT
 from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings
@@ -18,9 +16,6 @@ from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.tables import ARENA, DIFFERENCES, WIN_MATRIX
 
-MOST_EXAMPLES = 12
-A_LANGUAGE = 2
-"""Examples of a system in each language."""
 COMPARED = {
     "rating": "rating",
     "verdicts_alone": "arena_rating",
@@ -29,74 +24,6 @@ COMPARED = {
 """What is compared with the truth, to its column of a board."""
 ROUNDING = 1e-12
 """Variances below it are rounding errors of none."""
-
-
-def choose_examples(judged: Arena, most: int = MOST_EXAMPLES, seed: int = 0) -> pd.DataFrame:
-    """Choose answers to show.
-
-    Questions come in an order drawn by seed and content, judged ones first, the same for all
-    systems, so that their answers stand side by side. A system shows up to two a language; where
-    that is too many, one each of as many languages as there is room for before the second.
-
-    Args:
-        judged: The arena with the judgments of one judge.
-        most: Examples a system at most; 0 for none.
-        seed: The user's seed.
-
-    Returns:
-        Columns ``language, query_id, query, system, answer`` (as the system wrote them), and
-        ``verdicts``: entries ``opponent, outcome`` (``win``, ``loss`` or ``tie`` of the system)
-        and ``judge``. Sorted by language, question and system.
-    """
-    written = judged.answers[[*QUESTION_KEY, "system", "answer"]]
-    answers = written.merge(question_order(judged, seed), on=QUESTION_KEY)
-    answers = answers.sort_values(["system", "order"])
-    answers["turn"] = answers.groupby(["system", "language"]).cumcount()
-    few = answers[answers["turn"] < A_LANGUAGE].sort_values(["system", "turn", "order"])
-    chosen = few.groupby("system").head(most)
-    table = chosen.sort_values(["language", "order", "system"], ignore_index=True)
-    found = _verdicts(judged, table)
-    keys = table[[*QUESTION_KEY, "system"]].itertuples(index=False, name=None)
-    verdicts = [sorted(found.get(key, []), key=lambda entry: tuple(entry.values())) for key in keys]
-    table["verdicts"] = pd.Series(verdicts, dtype=object)
-    return table[[*QUESTION_KEY, "query", "system", "answer", "verdicts"]]
-
-
-def question_order(judged: Arena, seed: int) -> pd.DataFrame:
-    """Give every question its place: judged ones first, else as drawn by seed and content.
-
-    Args:
-        judged: The arena with the judgments of one judge.
-        seed: The user's seed.
-
-    Returns:
-        Columns ``language, query_id, query`` and ``order``, 0 for the first.
-    """
-    questions = judged.queries[[*QUESTION_KEY, "query"]]
-    seen = set(judged.judgments[QUESTION_KEY].itertuples(index=False, name=None))
-    keys = list(questions[QUESTION_KEY].itertuples(index=False, name=None))
-    draws = {key: int(seed_sequence(seed, "examples", *key).generate_state(1)[0]) for key in keys}
-    drawn = sorted(keys, key=lambda key: (key not in seen, draws[key], key))
-    place = {key: number for number, key in enumerate(drawn)}
-    return questions.assign(order=[place[key] for key in keys])
-
-
-def _verdicts(
-    judged: Arena, chosen: pd.DataFrame
-) -> dict[tuple[str, str, str], list[dict[str, str]]]:
-    wanted = pd.MultiIndex.from_frame(chosen[QUESTION_KEY])
-    judgments = judged.judgments
-    rows = judgments[pd.MultiIndex.from_frame(judgments[QUESTION_KEY]).isin(wanted)]
-    found: dict[tuple[str, str, str], list[dict[str, str]]] = {}
-    columns = [*QUESTION_KEY, "system_a", "system_b", "winner", "judge"]
-    for language, query_id, first, second, winner, judge in rows[columns].itertuples(
-        index=False, name=None
-    ):
-        for system, opponent, side in ((first, second, "a"), (second, first, "b")):
-            outcome = "tie" if winner == "tie" else "win" if winner == side else "loss"
-            entry = {"opponent": opponent, "outcome": outcome, "judge": judge}
-            found.setdefault((language, query_id, system), []).append(entry)
-    return found
 
 
 def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -10,29 +10,14 @@ from pydantic import BaseModel, ConfigDict
 
 from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError, UsageError
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.judge_agreement import agreement_table
 from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts
 from arena.statistics.significance import wilson_interval
-from surrogate.board.metaevaluations import (
-    FILE_NAME,
-    MetaEvaluation,
-    is_same_judge,
-    read_metaevaluations,
-)
-from surrogate.board.settings import NOBODY
+from surrogate.board.metaevaluations import MetaEvaluation, is_same_judge, read_metaevaluations
 from surrogate.board.summary import Number
 
-STORE_FILE = "judging.sqlite"
-IN_MEMORY = "the board was built of an arena in memory, not of a folder"
-NO_FAILED_JUDGMENTS = f"the arena's folder has no {FAILED_JUDGMENTS}"
-NO_STORE = f"the arena's folder has no store of replies ({STORE_FILE})"
-ONE_ORDER = "no pair was judged in both orders"
-ALL_TIES = "every judgment is a tie"
-NO_VERDICTS = "nobody has judged"
-ONLY_RATINGS = "ratings are published, without judgments"
 ALL_LANGUAGES = "all languages"
 MOST_JUDGES = 20
 """Judges compared with a board's own: those that share the most items with it."""
@@ -56,23 +41,15 @@ class JudgeAgreement(_Part):
 
 
 class JudgingRecords(_Part):
-    """What is known of a judge beside its judgments.
+    """What an arena's folder knows of a judge beside its judgments.
 
     Attributes:
         metaevaluations: How it did against human labels.
         failures: Reason to the number of pairs it gave no verdict on; null where not known.
-        calls: Calls of the model of its name; null where not known.
-        prompt_tokens: Tokens of its prompts.
-        completion_tokens: Tokens of its replies.
-        unknown: Why something is not known: ``failures``, ``usage``, to the reason.
     """
 
     metaevaluations: tuple[MetaEvaluation, ...] = ()
     failures: dict[str, int] | None = None
-    calls: int | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    unknown: dict[str, str] = {"failures": IN_MEMORY, "usage": IN_MEMORY}
 
 
 class JudgeReport(JudgingRecords):
@@ -117,72 +94,25 @@ class JudgeReport(JudgingRecords):
         return self.first_wins / self.decided if self.decided else None
 
 
-def read_judging_records(
-    folder: Path | str, judge: str, further: Iterable[Path | str] = ()
-) -> JudgingRecords:
+def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:
     """Read what an arena's folder knows of a judge.
 
     Args:
         folder: Arena folder.
         judge: Its name in the ``judge`` column of judgments. A meta-evaluation belongs to it if
             its judge has the same name, or the same after ``llm:``.
-        further: Other meta-evaluations: files ``metaevaluation.json``, or folders that hold one.
 
     Raises:
-        UsageError: If one of ``further`` is not there.
         DataError: If a file is damaged.
     """
-    folder = Path(folder)
-    places = [folder, *(_folder_of(Path(place)) for place in further)]
-    entries = [entry for place in places for entry in read_metaevaluations(place)]
-    own = {entry.model_dump_json(): entry for entry in entries if is_same_judge(entry.judge, judge)}
-    ordered = sorted(own, key=lambda text: (str(own[text]), text))
-    failures = _failures(folder / FAILED_JUDGMENTS, judge)
-    calls, why = _usage(folder / STORE_FILE, judge)
-    unknown = {"failures": "" if failures is not None else NO_FAILED_JUDGMENTS, "usage": why}
-    return JudgingRecords(
-        metaevaluations=tuple(own[text] for text in ordered),
-        failures=failures,
-        unknown={name: reason for name, reason in unknown.items() if reason},
-        **calls,
-    )
-
-
-def _folder_of(place: Path) -> Path:
-    folder = place.parent if place.name == FILE_NAME else place
-    if (folder / FILE_NAME).is_file():
-        return folder
-    raise UsageError(
-        f"there is no meta-evaluation at {place}: name a {FILE_NAME}, or a folder that holds one; "
-        "surrogate-arena metaeval … --arena FOLDER writes it"
-    )
-
-
-def _failures(path: Path, judge: str) -> dict[str, int] | None:
-    if not path.is_file():
-        return None
-    table = read_rows(path).table.reindex(columns=["judge", "reason"])
-    own = table.loc[table["judge"] == judge, "reason"].astype(str)
-    return {reason: int(count) for reason, count in sorted(own.value_counts().items())}
-
-
-def _usage(path: Path, judge: str) -> tuple[dict[str, int], str]:
-    """Sum up the calls to the model of the judge's name, whatever they were for, or say why not."""
-    if not path.is_file():
-        return {}, NO_STORE
-    from arena.llm import open_store
-
-    try:
-        with open_store(path) as store:
-            table = store.stats()
-    except ArenaError as error:
-        return {}, f"{STORE_FILE} cannot be read: {error}"
-    own = table[table["model"] == judge]
-    if own.empty:
-        return {}, f"{STORE_FILE} holds no call to a model of the judge's name"
-    sums = own[["tries", "tokens_in", "tokens_out"]].fillna(0).sum().astype(int)
-    names = ("calls", "prompt_tokens", "completion_tokens")
-    return dict(zip(names, sums.tolist(), strict=True)), ""
+    path = Path(folder) / FAILED_JUDGMENTS
+    entries = [item for item in read_metaevaluations(folder) if is_same_judge(item.judge, judge)]
+    failures = None
+    if path.is_file():
+        table = read_rows(path).table.reindex(columns=["judge", "reason"])
+        own = table.loc[table["judge"] == judge, "reason"].astype(str)
+        failures = {reason: int(count) for reason, count in sorted(own.value_counts().items())}
+    return JudgingRecords(metaevaluations=tuple(sorted(entries, key=str)), failures=failures)
 
 
 def report_judge(
@@ -201,25 +131,17 @@ def report_judge(
         records: What is known of it beside its judgments.
         seed: Seed of the bootstrap.
     """
-    own = arena.judged_by(judge)
-    orders, sides = (
-        pd.concat([pd.DataFrame(), *(getattr(item, name) for item in diagnoses.values())])
-        for name in ("order_consistency", "position")
-    )
+    own, found = arena.judged_by(judge), list(diagnoses.values())
     items, flipped = (
-        (int(orders[name].sum()) for name in ("items", "flipped")) if len(orders) else (0, 0)
+        sum(int(item.order_consistency[name].sum()) for item in found)
+        for name in ("items", "flipped")
     )
     decided, first = (
-        (int(sides[name].sum()) for name in ("decided", "won_by_a")) if len(sides) else (0, 0)
+        sum(int(item.position[name].sum()) for item in found) for name in ("decided", "won_by_a")
     )
     low, high = wilson_interval([first], [decided]) if decided else ([None], [None])
-    unknown = {
-        "flips": "" if items else ONE_ORDER if diagnoses else ONLY_RATINGS,
-        "sides": "" if decided else ALL_TIES if diagnoses else ONLY_RATINGS,
-    }
     return JudgeReport(
-        **records.model_dump(exclude={"unknown"}),
-        unknown=records.unknown | {name: why for name, why in unknown.items() if why},
+        **records.model_dump(),
         judge=judge,
         judgments=len(own.judgments),
         systems=len(own.rated_systems),
@@ -238,12 +160,6 @@ def report_judge(
         },
         agreement=_agreement(arena.judgments, judge, seed),
     )
-
-
-def no_judge() -> JudgeReport:
-    """Report that nobody judged."""
-    kinds = ("flips", "sides", "failures", "usage")
-    return JudgeReport(judge=NOBODY, unknown=dict.fromkeys(kinds, NO_VERDICTS))
 
 
 def _agreement(judgments: pd.DataFrame, judge: str, seed: int) -> tuple[JudgeAgreement, ...]:

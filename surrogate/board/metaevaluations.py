@@ -14,7 +14,6 @@ from arena.data.files import atomic_path, small_file
 from arena.data.schema import CALIBRATED, validation_problems
 
 FILE_NAME = "metaevaluation.json"
-
 NO_KAPPA = "no kappa with a standard error is known"
 FITTED = "it was calibrated by such labels"
 _LLM = "llm:"
@@ -54,25 +53,19 @@ class MetaEvaluation(BaseModel):
         return f"{self.dataset}:{self.metric}={share:.1f}±{spread:.1f}"
 
 
-def is_same_judge(one: str, other: str) -> bool:
-    """Say whether two names are of one judge.
-
-    A meta-evaluation calls an LLM ``llm:MODEL``; its judgments in an arena are by ``MODEL``.
-    """
-    return one.removeprefix(_LLM) == other.removeprefix(_LLM)
-
-
 class _Content(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     metaevaluations: list[MetaEvaluation]
 
 
-def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
-    """Read what an arena's folder says of judges' quality.
+def is_same_judge(one: str, other: str) -> bool:
+    """Say whether two names are of one judge: a meta-evaluation calls an LLM ``llm:MODEL``."""
+    return one.removeprefix(_LLM) == other.removeprefix(_LLM)
 
-    Returns:
-        The entries of its ``metaevaluation.json``; none if there is no such file.
+
+def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
+    """Read what an arena's folder says of judges' quality; nothing if there is no such file.
 
     Raises:
         UsageError: If there is no such folder.
@@ -91,9 +84,7 @@ def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
 
 
 def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -> Path:
-    """Add entries to a folder's file.
-
-    One that is there of the same judge, dataset, metric and prompt is replaced.
+    """Add entries to a folder's file, in place of those of the same judge, data, metric and prompt.
 
     Returns:
         The file.

@@ -60,8 +60,8 @@ def rated_rows(
         By system, the columns of ``tables.RATINGS`` but ranks and what is by verdicts alone; the
         upper bound of one that may be better than every judged system is infinite.
     """
-    table = known.join(looks.reindex(columns=NOTHING_SEEN.columns)).infer_objects()
-    texts = table[["unranked", "original", "remark"]].fillna("").astype("str")
+    table = known.join(looks.reindex(columns=NOTHING_SEEN.columns))
+    texts = table[["unranked", "original", "remark"]].astype(object).fillna("").astype("str")
     spread = NORMAL_90 * np.sqrt(table["variance"].astype(float).fillna(0.0))
     expected, error, share = table["expected"], table["expected_error"], table["verdict_share"]
     by, by_error = (table.get(f"predicted{end}", table[f"expected{end}"]) for end in ("", "_error"))

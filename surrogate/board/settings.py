@@ -147,7 +147,6 @@ class BoardSettings(BaseModel):
         default=25, le=MOST_TREES, description="Trees of the forest of such a surrogate."
     )
     seed: Count = Field(default=0, description="Seed of everything random.")
-    examples: Count = Field(default=12, description="Answers to show of each system at most.")
 
 
 class BoardRecord(BoardSettings):

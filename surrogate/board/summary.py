@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import shlex
-from pathlib import PurePath
 from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field
 
-from arena.data.errors import ArenaError
 from surrogate.board.settings import BoardRecord
 
 
@@ -348,27 +345,3 @@ class BoardSummary(_Part):
     def features(self) -> tuple[str, ...]:
         """Features, as declared."""
         return self.settings.features
-
-    @property
-    def features_are_declared(self) -> bool:
-        """Whether the features can be asked for by name, rather than came from a table."""
-        from features.measures.registry import parse_features
-
-        try:
-            declared = parse_features(",".join(self.features))
-        except (ArenaError, ValueError):
-            return False
-        return tuple(map(str, declared)) == self.features
-
-    @property
-    def command(self) -> str:
-        """The command that makes the board again beside its arena, quoted for a POSIX shell.
-
-        ``settings.toml`` stands for the file with ``settings.toml()``.
-        """
-        folder = PurePath(self.arena_folder or "").name
-        arena = folder if folder not in {"", ".."} else self.arena
-        words = ["surrogate-arena", "board", arena, "--out", "board", "--config", "settings.toml"]
-        if not self.features_are_declared:
-            words += ["--feature-table", "features.parquet"]
-        return " ".join(map(shlex.quote, words))

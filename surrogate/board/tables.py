@@ -9,17 +9,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, told_problems
+from arena.data.errors import DataError, Problem, UsageError, told_problems
 from arena.data.files import small_file
 from arena.data.rows import read_rows
-from arena.data.schema import is_unstorable, validation_problems
+from arena.data.schema import validation_problems
 from arena.data.wording import guarded_csv, unguarded
 from features.engine.columns import feature_columns
 
@@ -31,7 +31,6 @@ REBUILD = "build the board again"
 
 SUMMARY_FILE = "summary.json"
 JUDGE_REPORT_FILE = "judge_report.json"
-EXAMPLES_FILE = "examples.jsonl"
 FEATURES_FILE = "features.parquet"
 SURROGATE_FILE = "surrogate.zip"
 MANIFEST_FILE = "manifest.json"
@@ -181,7 +180,6 @@ BOARD_FILES: Mapping[str, str] = {
     WIN_MATRIX.file: "wins, losses and ties of each pair",
     DIFFERENCES.file: "by how much, and how surely, one of two systems is rated better",
     NEIGHBORS.file: "nearest systems in the space of features",
-    EXAMPLES_FILE: "answers with their verdicts, as the systems wrote them",
     FEATURES_FILE: "every feature of every answer",
     JUDGE_REPORT_FILE: "what is known of the judge",
     SURROGATE_FILE: "the surrogate",
@@ -192,58 +190,6 @@ BOARD_FILES: Mapping[str, str] = {
 
 def _damaged(source: str, error: Exception) -> Problem:
     return Problem(source, None, None, None, f"cannot be read ({error})", REBUILD)
-
-
-class ExampleVerdict(BaseModel):
-    """A verdict on an answer, as seen from its system."""
-
-    model_config = ConfigDict(frozen=True)
-
-    opponent: str
-    outcome: Literal["win", "loss", "tie"]
-    judge: str = ""
-
-
-class Example(BaseModel):
-    """An answer with the verdicts on it."""
-
-    model_config = ConfigDict(frozen=True)
-
-    language: str
-    query_id: str
-    query: str
-    system: str
-    answer: str
-    verdicts: tuple[ExampleVerdict, ...] = ()
-
-
-def read_examples(folder: Path) -> pd.DataFrame:
-    """Read example answers, in the order of the file; see ``examples.choose_examples``.
-
-    Raises:
-        DataError: If a line is no example, with all such lines.
-    """
-    rows = read_rows(folder / EXAMPLES_FILE)
-    problems: list[Problem] = list(rows.problems)
-    examples = []
-    for record, line in zip(rows.table.to_dict(orient="records"), rows.lines, strict=True):
-        if is_unstorable(record):
-            problems.append(Problem(EXAMPLES_FILE, int(line), None, None, HALF_SURROGATE, REBUILD))
-            continue
-        try:
-            examples.append(Example.model_validate(record).model_dump(mode="json"))
-        except ValidationError as error:
-            problems += validation_problems(error, EXAMPLES_FILE, int(line), lambda _: REBUILD)
-    if problems:
-        raise DataError(problems)
-    return typed_examples(pd.DataFrame(examples, columns=list(Example.model_fields)))
-
-
-def typed_examples(examples: pd.DataFrame) -> pd.DataFrame:
-    """Bring example answers to their columns and types."""
-    texts = [name for name in Example.model_fields if name != "verdicts"]
-    dtypes = {**dict.fromkeys(texts, "str"), "verdicts": "object"}
-    return examples[list(Example.model_fields)].reset_index(drop=True).astype(dtypes)
 
 
 def read_feature_table(path: Path | str) -> pd.DataFrame:

@@ -6,7 +6,6 @@ All is counted in runs of words, by hash, so that no model and no list of words 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -60,29 +59,18 @@ class Words:
         return value[within], self._owners[:count][within]
 
 
-@dataclass(frozen=True)
-class TextMeasures:
-    """What was counted.
-
-    Attributes:
-        shares: A row a system, a column a measure: means over its answers.
-        judged: Share of each system's runs of words that each judged system has in its answers to
-            the same questions: systems by judged systems; NaN of itself.
-    """
-
-    shares: pd.DataFrame
-    judged: pd.DataFrame
-
-
 def measure_texts(
     rows: pd.DataFrame, judged: Collection[str], queries: pd.DataFrame
-) -> TextMeasures:
+) -> pd.DataFrame:
     """Count what systems' answers in one language have in common, and with what.
 
     Args:
         rows: Columns ``system, query_id, answer``.
         judged: The judged systems among them; each is measured beside the others.
         queries: Columns ``query_id, query, passages``.
+
+    Returns:
+        A row a system, a column a measure: means over its answers.
     """
     names = sorted(rows["query_id"].unique())
     names = names[:: -(-len(names) // MOST_QUESTIONS)]
@@ -101,9 +89,7 @@ def measure_texts(
     systems, is_judged = pd.factorize(rows["system"])[0], rows["system"].isin(set(judged))
     known = is_judged.to_numpy()
     words = Words(list(plain))
-    shares, common = _of_runs(words, asked, questions, systems, known)
-    codes = list(pd.unique(rows["system"]))
-    common = pd.DataFrame(common, codes, codes)[list(pd.unique(rows.loc[known, "system"]))]
+    shares = _of_runs(words, asked, questions, systems, known)
     plain = plain.str.strip()
     shares["same"] = _same(plain, rows["system"])
     lengths = words.counts + 1.0
@@ -118,13 +104,13 @@ def measure_texts(
         for name, places in own.items()
         if plain[places].nunique() >= FEWEST_DISTINCT
     }
-    return TextMeasures(means, common)
+    return means
 
 
 def _of_runs(
     words: Words, asked: pd.DataFrame, questions: Integers, systems: Integers, is_judged: Flags
-) -> tuple[pd.DataFrame, Floats]:
-    """Count runs of words that stand elsewhere: a row an answer; and with which system, (S, S)."""
+) -> pd.DataFrame:
+    """Count runs of words that stand elsewhere: a row an answer, shares of its runs."""
     passages = [
         (place, f"{item.get('title') or ''} {item['text']}")
         for place, items in enumerate(asked["passages"])
@@ -154,15 +140,16 @@ def _of_runs(
     is_usual = _of_others(pairs, systems[pair_owners], is_judged[pair_owners])
     is_usual |= _among(pairs, shown.runs(PAIR)[0])
     is_echo = _among(_keyed(pairs, questions[pair_owners]), queried)
-    columns = {
-        "shared": share(is_known, owners),
-        "repeated": share(_among(own["run"], several[several.duplicated()]), owners),
-        "looped": share(own.duplicated(), owners),
-        "passages": share(is_copied, copy_owners),
-        "question": share(is_echo, pair_owners),
-        "new_pairs": share(~is_usual, pair_owners),
-    }
-    return pd.DataFrame(columns), _in_common(keys[~is_quoted], systems[owners[~is_quoted]], systems)
+    return pd.DataFrame(
+        {
+            "shared": share(is_known, owners),
+            "repeated": share(_among(own["run"], several[several.duplicated()]), owners),
+            "looped": share(own.duplicated(), owners),
+            "passages": share(is_copied, copy_owners),
+            "question": share(is_echo, pair_owners),
+            "new_pairs": share(~is_usual, pair_owners),
+        }
+    )
 
 
 def _keyed(hashes: Hashes, places: Integers) -> Hashes:
@@ -182,17 +169,6 @@ def _of_others(keys: Hashes, systems: Integers, is_judged: Flags) -> Flags:
     owned = pd.unique((codes * width + systems)[is_judged]) // width
     holders = np.bincount(owned, minlength=int(codes.max(initial=-1)) + 1)
     return np.asarray(holders[codes] > is_judged)
-
-
-def _in_common(keys: Hashes, owners: Integers, systems: Integers) -> Floats:
-    codes, distinct = pd.factorize(keys)
-    size = int(systems.max(initial=-1)) + 1
-    held = sparse.csr_array(
-        (np.ones(len(codes)), (owners, codes)), shape=(size, max(len(distinct), 1))
-    )
-    held.data[:] = 1.0
-    shared = (held @ held.T).toarray() / np.maximum(held.sum(axis=1), 1)[:, None]
-    return np.where(np.eye(size, dtype=bool), np.nan, shared)
 
 
 def _same(plain: pd.Series, system: pd.Series) -> pd.Series:

@@ -240,7 +240,7 @@ def place_systems(
     known = _known(board, table, judged, keys, questions)
     looks = standing(seen, board.surrogate, table, questions, {}).reindex(keys)
     texts = ["unranked", "original", "remark"]
-    looks[texts] = looks[texts].fillna("")
+    looks[texts] = looks[texts].astype(object).fillna("")
     summary = board.summary
     if not summary.macro.ranks_unseen and summary.settings.ratings == "posterior":
         is_open = (looks[["unranked", "original"]] == "").all(axis=1) & known["posterior"].isna()
@@ -267,7 +267,7 @@ def place_systems(
     new = pd.concat(parts, ignore_index=True)
     new = new.fillna({"verdict_share": 0.0}).sort_values(["language", "rank", "system"])
     order = pd.MultiIndex.from_frame(new[["language", "system"]])
-    placed = new.reindex(columns=list(RATINGS.names)).astype({"arena_rank": "Int64"})
+    placed = RATINGS.typed(new.reindex(columns=list(RATINGS.names)))
     placed = pd.concat([board.ratings, placed], ignore_index=True)
     placed = placed.assign(behind=-placed["rating"])  # a new system stands above those it beats
     placed = placed.sort_values(["language", "rank", "behind"], kind="stable", ignore_index=True)

@@ -43,15 +43,6 @@ def board(
     batch_size: BatchSizeOption = 32,
     download: DownloadOption = False,
     templates: TemplatesOption = None,
-    metaevaluation: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--metaevaluation",
-            metavar="FILE_OR_FOLDER",
-            help="Further metaevaluation.json, or a folder that holds one, that says how good the "
-            "judge is; the arena folder's own is always read. May be repeated.",
-        ),
-    ] = None,
     site: Annotated[
         bool, typer.Option("--site/--no-site", help="Write the board's pages to OUT/site too.")
     ] = True,
@@ -81,7 +72,7 @@ def board(
     own = read_templates(templates or (), FEATURE_PROMPTS)
     records = None
     if judge is not None:
-        records = read_judging_records(arena, judge, metaevaluation or ())
+        records = read_judging_records(arena, judge)
     with progress_bar() as progress:
         built = build_board(
             read,

@@ -205,7 +205,6 @@ def _as_json(found: Gate, passes: bool) -> dict[str, Any]:
         "questions": found.questions,
         "unanswered": found.unanswered,
         "verdicts_needed": found.verdicts_needed,
-        "verdicts_expected": found.verdicts_expected,
         "difference_found": found.difference_found,
         "sentences": list(found.sentences),
     }

@@ -89,38 +89,29 @@ def _why(notes: Sequence[str]) -> str:
 
 def _facts(report: JudgeReport) -> list[Fact]:
     """Say what is known of the judge's verdicts, or why it is not."""
-    unknown, failed = report.unknown, report.failures or {}
+    failed = report.failures or {}
     bounds = ""
     if report.first_low is not None and report.first_high is not None:
         bounds = f"; 95% interval {percent(report.first_low, 1)} to {percent(report.first_high, 1)}"
     reasons = sorted(failed.items(), key=lambda item: (-item[1], item[0]))
-    calls = {
-        "Calls of the judge": report.calls,
-        "Tokens of prompts": report.prompt_tokens,
-        "Tokens of replies": report.completion_tokens,
-    }
     return [
         _fact(
             "Verdicts that flip with the order",
             None if report.flip_rate is None else percent(report.flip_rate, 1),
             f"{whole(report.flipped)} of {whole(report.both_orders)} pairs shown in both orders",
-            unknown.get("flips"),
+            "no pair was judged in both orders",
         ),
         _fact(
             "Wins of the answer shown first",
             None if report.first_share is None else percent(report.first_share, 1),
             f"{whole(report.first_wins)} of {whole(report.decided)} decided battles{bounds}",
-            unknown.get("sides"),
+            "no judgment was decided",
         ),
         _fact(
             "Judgments without a verdict",
             None if report.failures is None else whole(sum(failed.values())),
             ", ".join(f"{name}: {whole(count)}" for name, count in reasons),
-            unknown.get("failures"),
-        ),
-        *(
-            _fact(term, None if count is None else whole(count), "", unknown.get("usage"))
-            for term, count in calls.items()
+            "failed judgments are not recorded in the arena's folder",
         ),
     ]
 

@@ -18,7 +18,7 @@ def method_page(board: Board) -> dict[str, Any]:
     """Prepare the page on the method, as its template takes it.
 
     Returns:
-        ``fields`` of the signature (name, value, meaning); ``command`` and ``toml``, which make
+        ``fields`` of the signature (name, value, meaning); ``toml``, the settings that make
         the board again; ``skipped``: what did not enter, a row a language; ``values``: (feature,
         reason) to values that could not be computed; ``trained``: language name to its agreements,
         the mean last; ``notes``: language name to what limits its board; ``level`` of the
@@ -33,7 +33,6 @@ def method_page(board: Board) -> dict[str, Any]:
     intervals = [item.interval for _, item in named]
     return {
         "fields": summary.settings.fields(),
-        "command": summary.command,
         "toml": summary.settings.toml(),
         "skipped": [_skipped(name, item.skipped) for name, item in named],
         "values": dict(sorted(values.items(), key=lambda item: (-item[1], item[0]))),

@@ -47,7 +47,6 @@ def test_board_writes_its_files_and_prints_the_board(
         "win_matrix.csv",
         "differences.csv",
         "neighbors.csv",
-        "examples.jsonl",
         "judge_report.json",
         "arena.csv",
         "board.csv",
@@ -111,28 +110,21 @@ def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tm
 
 
 def test_board_says_how_good_its_judge_is(run, tiny_arena, quick_options, tmp_path, capsys):
-    folder, further = tmp_path / "arena", tmp_path / "further"
+    folder = tmp_path / "arena"
     write_arena(tiny_arena, folder)
-    further.mkdir()
-    for place, dataset in ((folder, "memerag"), (further, "grouse")):
-        entry = {"judge": "llm:simulated-teacher", "dataset": dataset, "n": 10, "languages": ["en"]}
-        numbers = {"metric": "balanced_accuracy", "value": 0.7, "standard_error": 0.01}
-        content = {"metaevaluations": [entry | numbers]}
-        (place / "metaevaluation.json").write_text(json.dumps(content), encoding="utf-8")
-    options = [*quick_options, "--examples", 1, "--metaevaluation", further]
-    assert run("board", folder, "--out", tmp_path / "out", *options) == 0
+    entry = {"judge": "llm:simulated-teacher", "dataset": "memerag", "n": 10, "languages": ["en"]}
+    numbers = {"metric": "balanced_accuracy", "value": 0.7, "standard_error": 0.01}
+    content = {"metaevaluations": [entry | numbers]}
+    (folder / "metaevaluation.json").write_text(json.dumps(content), encoding="utf-8")
+    assert run("board", folder, "--out", tmp_path / "out", *quick_options) == 0
     printed = capsys.readouterr().out
     report = json.loads((tmp_path / "out" / "judge_report.json").read_text(encoding="utf-8"))
     noted = report["metaevaluations"]
-    assert [item["dataset"] for item in noted] == ["grouse", "memerag"]
+    assert [item["dataset"] for item in noted] == ["memerag"]
     for item in noted:
         text = str(MetaEvaluation.model_validate(item))
         assert f"against labels (llm:simulated-teacher): {text}" in printed
         assert f"metaevaluation:{text}" in "".join(printed.split("\n"))
-    lines = (tmp_path / "out" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == len(tiny_arena.info.systems)
-    assert run("board", folder, "--out", tmp_path / "out", "--metaevaluation", tmp_path) == 2
-    assert "there is no meta-evaluation at" in capsys.readouterr().err
 
 
 def test_rank_says_when_the_arena_has_moved(run, tiny_folder, quick_options, tmp_path, capsys):

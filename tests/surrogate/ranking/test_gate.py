@@ -236,13 +236,13 @@ def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
         assert content["surrogate"]["error"] == pytest.approx(0.01)
         assert content["verdicts"]["win_rate"] == 0
         asked = sum(server.asked.values())
-        assert asked == content["verdicts"]["verdicts"] < 40
+        assert asked == content["verdicts"]["verdicts"] <= 40
         assert run(*command(folders, "same", *options)) == 3
         assert sum(server.asked.values()) == asked
         capsys.readouterr()
         assert run(*command(folders, "same", *options[:4], "--budget", 4)) == 4
         printed = capsys.readouterr().out
-    assert "the budget of 4 verdicts is spent" in printed
+    assert "the planned 4 verdicts are judged" in printed
     judged = pd.read_json(few, lines=True)
     assert set(judged["winner"]) == {"a", "b"}
     assert {"query_id", "language", "system_a", "system_b", "winner", "judge"} <= set(judged)
@@ -298,8 +298,3 @@ def test_the_workflow_that_publishes_runs_commands_as_they_are():
         known = {name for each in command.params for name in each.opts}
         assert {word for word in words if word.startswith("--")} <= known
     assert workflow["permissions"]["pages"] == "write"
-    (kept,) = [
-        step["with"]["path"] for step in workflow["jobs"]["publish"]["steps"] if "name" in step
-    ]
-    _, build = commands
-    assert kept.split() == ["~/.cache/pip", build[build.index("--feature-cache") + 1]]
