@@ -117,7 +117,7 @@ def build_board(
         raise UsageError("no language has judgments or published ratings to learn from")
     studies = study_languages(data, surrogate, record, n_jobs, progress)
     predicted = surrogate.predict(X)
-    diagnoses = diagnose_languages(judged.judgments, judged.answers)
+    diagnoses = diagnose_languages(judged)
     summary = summarize_board(
         arena, judged, table, studies, surrogate, predicted, diagnoses, record
     )

@@ -51,19 +51,7 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
     """
     parts = [WIN_MATRIX.empty()]
     for language, rows in judgments.drop(columns=SOFT, errors="ignore").groupby("language"):
-        battles = Battles.from_judgments(rows)
-        counts, names = battles.count(), np.array(battles.systems, dtype=object)
-        first, second = names[counts.pairs.first], names[counts.pairs.second]
-        totals = counts.totals
-        wins, losses, ties = (
-            part[:, 0].astype(int) for part in (totals.wins, totals.losses, totals.ties)
-        )
-        for system, opponent, won, lost in (
-            (first, second, wins, losses),
-            (second, first, losses, wins),
-        ):
-            own = {"system": system, "opponent": opponent, "wins": won, "losses": lost}
-            parts.append(pd.DataFrame(own | {"ties": ties, "language": language}))
+        parts.append(Battles.from_judgments(rows).outcomes().assign(language=str(language)))
     table = pd.concat(parts[1:] or parts, ignore_index=True)
     table = table.sort_values(["language", "system", "opponent"], ignore_index=True)
     return table[list(WIN_MATRIX.names)]

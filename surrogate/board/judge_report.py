@@ -10,15 +10,14 @@ from pydantic import BaseModel, ConfigDict
 
 from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
+from arena.data.errors import UsageError
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
-from arena.diagnostics.judge_agreement import agreement_table
-from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts
-from arena.statistics.significance import wilson_interval
+from arena.diagnostics.agreement import agreement_with_reference
+from arena.diagnostics.verdicts import share_of
 from surrogate.board.metaevaluations import MetaEvaluation, is_same_judge, read_metaevaluations
 from surrogate.board.summary import Number
 
-ALL_LANGUAGES = "all languages"
 MOST_JUDGES = 20
 """Judges compared with a board's own: those that share the most items with it."""
 
@@ -132,14 +131,11 @@ def report_judge(
         seed: Seed of the bootstrap.
     """
     own, found = arena.judged_by(judge), list(diagnoses.values())
-    items, flipped = (
-        sum(int(item.order_consistency[name].sum()) for item in found)
-        for name in ("items", "flipped")
+    items, flipped, decided, first = (
+        sum(int(item.counts[name].sum()) for item in found)
+        for name in ("items", "flipped", "decided", "won_by_a")
     )
-    decided, first = (
-        sum(int(item.position[name].sum()) for item in found) for name in ("decided", "won_by_a")
-    )
-    low, high = wilson_interval([first], [decided]) if decided else ([None], [None])
+    _, low, high = share_of(first, decided) if decided else (None, None, None)
     return JudgeReport(
         **records.model_dump(),
         judge=judge,
@@ -150,8 +146,8 @@ def report_judge(
         flipped=flipped,
         decided=decided,
         first_wins=first,
-        first_low=low[0],
-        first_high=high[0],
+        first_low=low,
+        first_high=high,
         length_preference={
             language: finding.sentence
             for language, diagnosis in diagnoses.items()
@@ -164,19 +160,10 @@ def report_judge(
 
 def _agreement(judgments: pd.DataFrame, judge: str, seed: int) -> tuple[JudgeAgreement, ...]:
     """Compare the judge with every other one on the items both judged, languages together."""
-    if judge not in set(judgments["judge"]):
+    try:
+        found = agreement_with_reference(judgments, [judge], seed)
+    except UsageError:  # nobody else judged the same
         return ()
-    table = verdicts(judgments)
-    items = table[[*QUESTION_PAIR, "judge"]].drop_duplicates()
-    own = items.loc[items["judge"] == judge, QUESTION_PAIR]
-    shared = items[items["judge"] != judge].merge(own, on=QUESTION_PAIR)["judge"].value_counts()
-    others = sorted(shared.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_JUDGES]
-    whole = table.assign(
-        language=ALL_LANGUAGES, query_id=table["language"] + "\x1f" + table["query_id"]
-    )
-    found = []
-    for other, _ in others:
-        row = agreement_table(whole[whole["judge"].isin([judge, other])], seed).iloc[0]
-        kappas = {name: float(row[name]) for name in ("kappa", "low", "high")}
-        found.append(JudgeAgreement(judge=str(other), items=int(row["items"]), **kappas))
-    return tuple(found)
+    most = found.sort_values(["items", "judge"], ascending=[False, True]).head(MOST_JUDGES)
+    rows = most[["judge", "items", "kappa", "low", "high"]].to_dict("records")
+    return tuple(JudgeAgreement(**{str(name): row[name] for name in row}) for row in rows)

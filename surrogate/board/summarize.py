@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
+from arena.diagnostics.bias import self_check
 from arena.diagnostics.contents import same_answer_findings
-from arena.diagnostics.coverage import published_findings
-from arena.diagnostics.self_check import self_check
+from arena.diagnostics.diagnosis import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import macro_agreement
@@ -257,7 +258,7 @@ def _published_notes(study: LanguageStudy, arena: Arena, judge: str) -> Iterator
     yield from study.ratings.notes
     published = arena.published_ratings
     own = published[(published["judge"] == judge) & (published["language"] == study.language)]
-    findings = published_findings(own, arena.answers)
+    findings = published_findings(replace(arena, published_ratings=own))
     yield from (item.sentence for item in findings if item.severity != "info")
 
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import normalize
 from arena.text.citations import strip_citations
 from features.text.sentences import breaks_off
 from features.text.tokens import folded_words
-from surrogate.learning.gaussian_process.ngrams import hashed
+from surrogate.learning.gaussian_process.answer_texts import hashed
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]

@@ -13,9 +13,8 @@ from sklearn.preprocessing import normalize
 
 from arena.data.schema import QUESTION_KEY
 from surrogate.integrity.notes import Key, Note
-from surrogate.learning.gaussian_process.ngrams import hashed
-from surrogate.learning.gaussian_process.profiles import ANSWER_MARK
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.gaussian_process.answer_texts import hashed
+from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 LEAST_COVERAGE = 0.2
 """Share of a language's questions that a system without verdicts must have answered."""
@@ -126,7 +125,7 @@ def variances_of_coverage(
         Language and system to the variance; systems that answered every question, or one alone,
         are left out.
     """
-    is_zero = getattr(surrogate, "missing", "nan") == "zero" and surrogate.rows != "question"
+    is_zero = getattr(surrogate, "missing", "nan") == "zero"
     counted = [name for name in surrogate.features_ if name in X] if is_zero else []
     parts, corrections = [], dict[Key, float]()
     for (language, system), rows in X.groupby(["language", "system"]):

@@ -44,18 +44,12 @@ NOT_ASKED = "{} left out, on questions that the arena does not have"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
 NO_SURROGATE = "the board has no surrogate for this language"
 OUTSIDE = "unlike the systems the surrogate was trained on"
-NO_ATTRIBUTIONS = (
-    "no attributions of ratings in {}: forests and linear surrogates have them, not {}"
-)
 ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
-EXPLANATION_COLUMNS = [
-    *("language", "system", "neighbors", "answer_neighbors", "attributions", "seen"),
-    "outside_training",
-]
+EXPLANATION_COLUMNS = ["language", "system", "neighbors", "seen", "outside_training"]
 
 
 @dataclass(frozen=True)
@@ -71,10 +65,9 @@ class RankedSystems:
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
             ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage, answers,
             note``: where there are judgments, the rating is by these and the surrogate together.
-        explanations: What explains them: ``language, system, neighbors, answer_neighbors,
-            attributions, seen`` (lists of entries), ``outside_training`` (the features in which a
-            system is unlike the training systems; None where it is not); see ``explain_systems``
-            and ``integrity.notes.Note``.
+        explanations: What explains them: ``language, system, neighbors, seen`` (lists of entries),
+            ``outside_training`` (the features in which a system is unlike the training systems;
+            None where it is not); see ``explain_systems`` and ``integrity.notes.Note``.
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -245,7 +238,7 @@ def place_systems(
     if not summary.macro.ranks_unseen and summary.settings.ratings == "posterior":
         is_open = (looks[["unranked", "original"]] == "").all(axis=1) & known["posterior"].isna()
         looks.loc[is_open, "unranked"] = UNPROVEN
-    explanations, unattributed = explain_systems(board.surrogate, table, board.features, keys)
+    explanations = explain_systems(board.surrogate, table, board.features, keys)
     entries = [[asdict(note) for note in seen.notes.get(key, ())] for key in keys]
     explanations["seen"] = pd.Series(entries, keys, dtype=object)
     parts = []
@@ -278,7 +271,7 @@ def place_systems(
         features=table.drop(columns="answer", errors="ignore"),
         new=new[NEW_COLUMNS].reset_index(drop=True),
         explanations=told[EXPLANATION_COLUMNS],
-        notes=(*said, *_notes(board, languages, unattributed)),
+        notes=(*said, *_notes(board, languages)),
     )
 
 
@@ -343,12 +336,10 @@ def _learned(board: Board) -> set[str]:
     return set(board.surrogate.systems_) - set(board.surrogate.failures_)
 
 
-def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) -> Iterator[str]:
+def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
     yield from board.summary.macro.cautions
     trained = _learned(board)
     for language in languages:
-        if language in unattributed:
-            yield NO_ATTRIBUTIONS.format(language, board.surrogate.name)
         interval = _interval(board, language)
         if interval.reason and language in trained:
             yield f"no interval of ratings in {language}: {interval.reason}"

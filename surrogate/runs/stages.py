@@ -24,8 +24,8 @@ from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
 from arena.llm.settings import canonical_json
 from features.declare.feature import Feature
+from features.engine.cache import code_digest
 from features.engine.extraction import extract
-from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
@@ -148,7 +148,7 @@ def _features_step(board: ConfiguredBoard) -> Step:
         lambda place: _measure(board, features, place),
         files=lambda: folder_digests(board.arena, _CONTENT, "arena/") | _model_files(features),
         options={"features": [_portable(item) for item in features]},
-        versions=versions_of(*libraries) | {"feature code": code_digest(features)},
+        versions=versions_of(*libraries) | {"feature code": code_digest()},
     )
 
 
