@@ -115,7 +115,7 @@ def _summary(codes: list[str], systems: int) -> BoardSummary:
             "arena": "synthetic",
             "fingerprint": "0",
             "settings": BoardRecord(judge="none"),
-            "macro": {"languages": len(codes), **macro},
+            "macro": macro,
             "languages": dict.fromkeys(codes, language),
         }
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -195,11 +195,7 @@ def _text(value: object) -> str:
 
 
 def preset_values(name: object) -> dict[str, object]:
-    """Return the settings that a preset stands for; none for None.
-
-    Raises:
-        UsageError: If there is no preset of that name.
-    """
+    """Return the settings that a preset stands for; none for None."""
     return {} if name is None else dict(PRESETS[checked_choice(str(name), PRESETS, PRESET)])
 
 
@@ -219,18 +215,15 @@ def chosen_settings(settings: BoardSettings | None, options: Mapping[str, object
     try:
         return BoardSettings.model_validate(preset_values(options.get(PRESET)) | stated | chosen)
     except ValidationError as error:
-        raise UsageError("; ".join(option_faults(error))) from error
-
-
-def option_faults(error: ValidationError) -> Iterator[str]:
-    """Say what is wrong with each option, such as ``ties = 'x': input should be …``."""
-    for fault in error.errors():
-        name = ".".join(map(str, fault["loc"]))
-        message = fault["msg"]
-        if fault["type"] == "extra_forbidden":
-            yield f"there is no option {name}"
-        else:
-            yield f"{name} = {fault['input']!r}: {message[:1].lower()}{message[1:]}"
+        faults = [(fault["loc"][0], fault["input"], fault["msg"]) for fault in error.errors()]
+        known = BoardSettings.model_fields
+        said = [
+            f"{name} = {value!r}: {why[:1].lower()}{why[1:]}"
+            if name in known
+            else f"there is no option {name}"
+            for name, value, why in faults
+        ]
+        raise UsageError("; ".join(said)) from error
 
 
 def board_judge(arena: Arena, settings: BoardSettings) -> str | None:

@@ -158,16 +158,17 @@ def _unseen(
     try:
         return leave_systems_out(data, surrogate, how, training)
     except UsageError as error:
+        why = (str(error),)
+        nothing = [np.full((1, len(item.systems)), np.nan) for item in data]
         return [
-            Outcome(
-                item.language,
-                item.systems,
-                np.full((1, len(item.systems)), np.nan),
-                item.truth[None],
-                reasons=(str(error),),
-            )
-            for item in data
+            Outcome(item.language, item.systems, none, item.truth[None], reasons=why)
+            for item, none in zip(data, nothing, strict=True)
         ]
+
+
+def _left_of_few(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
+    """Draw few tournaments for surrogates that learn from none: they tell who is connected."""
+    return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
 
 
 def splits(data: Sequence[LanguageData]) -> int:
@@ -175,11 +176,6 @@ def splits(data: Sequence[LanguageData]) -> int:
     if max(len(item.systems) for item in data) >= ENOUGH_SYSTEMS:
         return 1
     return SPLITS if sum(len(item.systems) for item in data) < MANY_RATINGS else FEWER_SPLITS
-
-
-def _left_of_few(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
-    """Draw few tournaments for surrogates that learn from none: they tell who is connected."""
-    return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
 
 
 def _fit_tournaments(

@@ -124,7 +124,6 @@ def summarize_board(
             interval=intervals[code],
             systems_judged=len(study.data.systems),
             questions_judged=asked,
-            questions_per_tournament=tournaments.questions_per_tournament,
             judgments=len(study.data.judgments),
             skipped=skipped,
             notes=(*suspect.get(code, ()), *_training_notes(study, surrogate), *limits),
@@ -139,7 +138,6 @@ def summarize_board(
     means = finite_means(np.array(list(resampled.values())))
     macro = MacroSummary(
         judging=_unreliable(judged),
-        languages=sum(item.tau is not None for item in rated),
         tau=overall.tau,
         **_bounds("tau", overall.interval),
         tau_unseen=_mean(item.tau_unseen for item in rated),
@@ -148,7 +146,13 @@ def summarize_board(
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in rated),
         holdout_r2_median=_mean(item.holdout_r2.median for item in rated),
     )
-    return _summary(arena, settings, macro, languages)
+    return BoardSummary(
+        arena=arena.info.name,
+        fingerprint=fingerprint(arena),
+        settings=settings,
+        macro=macro,
+        languages=dict(sorted(languages.items())),
+    )
 
 
 def summarize_first_board(
@@ -168,21 +172,12 @@ def summarize_first_board(
             notes=(*suspect.get(code, ()), said),
             **counted,
         )
-    return _summary(arena, settings, MacroSummary(is_first=True), languages)
-
-
-def _summary(
-    arena: Arena,
-    settings: BoardRecord,
-    macro: MacroSummary,
-    languages: Mapping[str, LanguageSummary],
-) -> BoardSummary:
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
         settings=settings,
-        macro=macro,
-        languages=dict(sorted(languages.items())),
+        macro=MacroSummary(is_first=True),
+        languages=languages,
     )
 
 

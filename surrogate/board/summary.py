@@ -173,19 +173,15 @@ class Agreements(_Part):
     Attributes:
         is_first: Whether the board is a first one, without any verdict.
         tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
-            verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these.
-        tau_low: Lower bound of its 95% bootstrap interval (systems and questions resampled).
-        tau_high: Upper bound.
+            verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these. With its
+            95% bootstrap interval over systems and questions.
         tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
             and its battles (three to five folds over systems; repeated where ratings are few).
-        tau_unseen_low: Lower bound of its 95% bootstrap interval (systems resampled).
-        tau_unseen_high: Upper bound.
+            With its 95% bootstrap interval over systems, as ``gain`` has.
         split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
             the questions with ratings by the verdicts on the other half; mean over splits.
         split_half_verdicts: The same of ratings by the verdicts alone.
         gain: By how much the first of these is above the second.
-        gain_low: Lower bound of its 95% bootstrap interval (systems resampled).
-        gain_high: Upper bound.
     """
 
     is_first: bool = False
@@ -241,7 +237,6 @@ class LanguageSummary(Agreements):
         systems_judged: Systems that were judged, or have a published rating.
         questions: Questions in this language.
         questions_judged: Questions with judgments; all, where ratings are published.
-        questions_per_tournament: Questions drawn for each tournament.
         judgments: Judgments that entered; none where ratings are published.
         skipped: What did not enter.
         notes: Anything else that limits how far the numbers can be trusted.
@@ -254,7 +249,6 @@ class LanguageSummary(Agreements):
     systems_judged: int = 0
     questions: int
     questions_judged: int = 0
-    questions_per_tournament: int = 0
     judgments: int = 0
     skipped: Skipped
     notes: tuple[str, ...] = ()
@@ -263,15 +257,10 @@ class LanguageSummary(Agreements):
 class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
-    Attributes:
-        judging: Why the judge is unreliable by its own verdicts, a sentence; empty where it is not.
-        languages: Languages with a defined tau.
-        holdout_r2_mean: Mean of the languages' mean R².
-        holdout_r2_median: Mean of the languages' median R².
+    ``judging`` says why the judge is unreliable by its own verdicts; empty where it is not.
     """
 
     judging: str = ""
-    languages: int = 0
     holdout_r2_mean: Number = None
     holdout_r2_median: Number = None
 
@@ -340,8 +329,3 @@ class BoardSummary(_Part):
     def is_published(self) -> bool:
         """Whether it learns from published ratings: then there are no judgments."""
         return not self.is_first and not any(item.judgments for item in self.languages.values())
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Features, as declared."""
-        return self.settings.features
