@@ -22,14 +22,13 @@ from surrogate.board.judge_report import JudgeReport
 from surrogate.board.rows import covariance_of
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import IMPORTANCES, NEIGHBORS
+from surrogate.board.tables import IMPORTANCES
 from surrogate.publish.site.site import write_site
 
 SIZES = ((19, 18), (300, 20))
 TARGETS = {(19, 18): 10, (300, 20): 60}
 QUESTIONS = 50
 FEATURES = 14
-NEIGHBOR = NEIGHBORS.names[2]
 SORT = """() => {
   const button = document.querySelectorAll("#overall-table thead button")[2];
   const start = performance.now();
@@ -68,7 +67,6 @@ def synthetic_board(systems: int, languages: int) -> Board:
         importances=importances.reindex(columns=list(IMPORTANCES.names)).fillna(1 / FEATURES),
         win_matrix=pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1),
         differences=_differences(ratings),
-        neighbors=ratings[keys].assign(**{NEIGHBOR: names[0], "distance": 1.0}),
         features=_features(codes, names, random),
         judge_report=_judge_report(codes, systems),
         summary=_summary(codes, systems),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from arena.judging.choosing.pairing import batch_size
 from arena.judging.choosing.planner import Planner
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.rating.pairs import JudgedItems
 from arena.rating.posterior import RatingPrior
 from arena.statistics.rank_agreement import kendall_taus
 
@@ -82,7 +84,7 @@ def adaptive_items(
     """Judge the items that a planner asks for, and predict the others from them."""
     planner = _planner(battles, random, ridge, prior)
     total, done = len(battles.items), 0
-    place = battles.items.table(np.arange(total)).astype(np.intp)
+    place = _by_question(battles.items, np.arange(total)).astype(np.intp)
     reached: dict[int, Parts] = {}
     for budget in sorted({part(share, total) for share in shares}):
         while done < budget:
@@ -122,11 +124,18 @@ def _nested_items(
     return np.array([order < part(share, total) for share in shares])
 
 
+def _by_question(items: JudgedItems, values: npt.NDArray[Any]) -> Floats:
+    """Lay out a value of each item by question and pair, shape (Q, P); 0 elsewhere."""
+    table = np.zeros((items.n_questions, len(items.pairs)))
+    table[items.question, items.pair] = values
+    return table
+
+
 def _planner(
     battles: Battles, random: np.random.Generator, ridge: float, prior: RatingPrior | None = None
 ) -> Planner:
     items = battles.items
-    return Planner(items.pairs, items.table(items.counts), random, ridge, prior)
+    return Planner(items.pairs, _by_question(items, items.counts), random, ridge, prior)
 
 
 def _answer(planner: Planner, battles: Battles, judged: Integers) -> None:

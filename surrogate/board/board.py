@@ -53,7 +53,6 @@ class Board:
         importances: Feature importances a language; see ``study.importances_table``.
         win_matrix: Who won against whom; see ``details.win_table``.
         differences: How far each two systems are apart; see ``details.difference_table``.
-        neighbors: Nearest systems of every system.
         features: Feature table, one row an answer.
         judge_report: What is known of the judge whose judgments it learned from.
         summary: Settings, agreement, holdout scores, what was skipped.
@@ -67,7 +66,6 @@ class Board:
     importances: pd.DataFrame
     win_matrix: pd.DataFrame
     differences: pd.DataFrame
-    neighbors: pd.DataFrame
     features: pd.DataFrame
     judge_report: JudgeReport
     summary: BoardSummary

@@ -33,7 +33,6 @@ from surrogate.board.settings import (
 from surrogate.board.study import (
     LanguageStudy,
     importances_table,
-    language_neighbors,
     study_languages,
 )
 from surrogate.board.summarize import summarize_board, summarize_first_board
@@ -142,7 +141,6 @@ def build_board(
         importances=_stacked([importances_table(study, surrogate) for study in studies]),
         win_matrix=win_table(judged.judgments),
         differences=difference_table(rated),
-        neighbors=_stacked([language_neighbors(study, surrogate) for study in studies]),
         features=table,
         judge_report=report_judge(
             arena, judge, diagnoses, records or JudgingRecords(), record.seed
@@ -206,7 +204,6 @@ def _first_board(arena: Arena, table: pd.DataFrame, record: BoardRecord) -> Boar
         importances=tables.IMPORTANCES.empty(),
         win_matrix=win_table(nothing),
         differences=difference_table([(item.table, item.covariance) for item in found.values()]),
-        neighbors=tables.NEIGHBORS.empty(),
         features=table,
         judge_report=JudgeReport(judge=NOBODY),
         summary=summarize_first_board(arena, table, found, record),

@@ -30,12 +30,11 @@ from surrogate.learning.cross_fitting import (
     run_tasks,
 )
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
-from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.posterior.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.training import feature_tensor, training_ratings
+from surrogate.learning.training import training_ratings
 
 Floats = npt.NDArray[np.float64]
 
@@ -276,14 +275,3 @@ def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFram
     for name, values in zip(("mean", *SPREAD), spread, strict=True):
         table[f"tournament_{name}"] = values
     return table.sort_values("importance", ascending=False, kind="stable", na_position="last")
-
-
-def language_neighbors(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFrame:
-    """Name the systems nearest to each in the surrogate's feature space; none without it."""
-    if study.failure:
-        return pd.DataFrame(columns=NEIGHBOR_COLUMNS)
-    left_out = surrogate.left_out_.get(study.language, {})
-    used = [name for name in surrogate.features_ if name not in left_out]
-    tensor = feature_tensor(study.data.X, study.language, used)
-    trained = tensor.systems if study.borrows else surrogate.systems_[study.language]
-    return neighbors_table(system_space(tensor, used, trained), study.language)

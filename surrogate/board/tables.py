@@ -159,7 +159,6 @@ DIFFERENCES = BoardTable(
     "differences.csv",
     ("language", "system", "opponent", "difference", "low", "high", "probability"),
 )
-NEIGHBORS = BoardTable("neighbors.csv", ("language", "system", "neighbor", "distance"))
 
 TABLES: Mapping[str, BoardTable] = {
     "ratings": RATINGS,
@@ -168,7 +167,6 @@ TABLES: Mapping[str, BoardTable] = {
     "importances": IMPORTANCES,
     "win_matrix": WIN_MATRIX,
     "differences": DIFFERENCES,
-    "neighbors": NEIGHBORS,
 }
 """Name of a board's attribute to what is in it."""
 
@@ -179,7 +177,6 @@ BOARD_FILES: Mapping[str, str] = {
     IMPORTANCES.file: "share of each feature in the surrogate's decisions",
     WIN_MATRIX.file: "wins, losses and ties of each pair",
     DIFFERENCES.file: "by how much, and how surely, one of two systems is rated better",
-    NEIGHBORS.file: "nearest systems in the space of features",
     FEATURES_FILE: "every feature of every answer",
     JUDGE_REPORT_FILE: "what is known of the judge",
     SURROGATE_FILE: "the surrogate",

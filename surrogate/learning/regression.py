@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -317,14 +317,12 @@ def written(value: object) -> str:
         given = [
             f"{name}={written(item)}"
             for name, item in value.get_params(deep=False).items()
-            if not _is_same(item, getattr(defaults.get(name), "default", None))
+            if repr(item) != repr(getattr(defaults.get(name), "default", None))
         ]
         return _path(type(value)) + (f"({', '.join(given)})" if given else "")
     if isinstance(value, list | tuple):
-        inside = ", ".join(map(written, value))
-        if isinstance(value, list):
-            return f"[{inside}]"
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
+        inside = "".join(f"{written(item)}, " for item in value)
+        return f"[{inside[:-2]}]" if isinstance(value, list) else f"({inside.rstrip()})"
     if isinstance(value, dict):
         pairs = [f"{written(key)}: {written(item)}" for key, item in value.items()]
         return "{" + ", ".join(pairs) + "}"
@@ -353,9 +351,11 @@ def check_packages(text: str) -> None:
     Raises:
         UsageError: If it does.
     """
-    foreign = [path for path in _paths(_parsed(text)) if path.split(".")[0] not in KNOWN_PACKAGES]
-    if foreign:
-        raise UsageError(f"{foreign[0]} is of no package among {', '.join(KNOWN_PACKAGES)}")
+    for node in ast.walk(_parsed(text)):
+        if isinstance(node, ast.Attribute):
+            path = ast.unparse(node)
+            if path.split(".")[0] not in KNOWN_PACKAGES:
+                raise UsageError(f"{path} is of no package among {', '.join(KNOWN_PACKAGES)}")
 
 
 def _parsed(text: str) -> ast.expr:
@@ -363,15 +363,6 @@ def _parsed(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError) as error:
         raise UsageError(f"{text} does not name an estimator") from error
-
-
-def _paths(tree: ast.AST) -> Iterator[str]:
-    """Outermost dotted names."""
-    if isinstance(tree, ast.Attribute):
-        yield ast.unparse(tree)
-        return
-    for child in ast.iter_child_nodes(tree):
-        yield from _paths(child)
 
 
 def _made(node: ast.expr, text: str) -> Any:  # noqa: ANN401
@@ -413,9 +404,3 @@ def _path(kind: type) -> str:
         if getattr(import_module(module), kind.__name__, None) is kind:
             return f"{module}.{kind.__name__}"
     raise UsageError(f"{kind.__name__} is not found in {kind.__module__}")
-
-
-def _is_same(value: object, default: object) -> bool:
-    if value is default or repr(value) in (repr(default), "nan"):
-        return True
-    return isinstance(value, _PLAIN) and isinstance(default, _PLAIN) and value == default

@@ -30,8 +30,8 @@ from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import look_at
 from surrogate.integrity.standing import Seen, near_copies, standing
 from surrogate.learning.languages import with_answers
+from surrogate.learning.outside import systems_outside
 from surrogate.learning.surrogate import KEYS, known_features
-from surrogate.ranking.explanations import explain_systems
 from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings, usable_judgments
 
 NOTHING_SEEN = Seen()
@@ -49,7 +49,7 @@ NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
-EXPLANATION_COLUMNS = ["language", "system", "neighbors", "seen", "outside_training"]
+EXPLANATION_COLUMNS = ["language", "system", "seen", "outside_training"]
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class RankedSystems:
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
             ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage, answers,
             note``: where there are judgments, the rating is by these and the surrogate together.
-        explanations: What explains them: ``language, system, neighbors, seen`` (lists of entries),
+        explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``) and
             ``outside_training`` (the features in which a system is unlike the training systems;
-            None where it is not); see ``explain_systems`` and ``integrity.notes.Note``.
+            None where it is not).
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -238,9 +238,15 @@ def place_systems(
     if not summary.macro.ranks_unseen and summary.settings.ratings == "posterior":
         is_open = (looks[["unranked", "original"]] == "").all(axis=1) & known["posterior"].isna()
         looks.loc[is_open, "unranked"] = UNPROVEN
-    explanations = explain_systems(board.surrogate, table, board.features, keys)
-    entries = [[asdict(note) for note in seen.notes.get(key, ())] for key in keys]
-    explanations["seen"] = pd.Series(entries, keys, dtype=object)
+    unlike = systems_outside(board.surrogate, table, board.features)
+    explanations = pd.DataFrame(
+        {
+            "seen": [[asdict(note) for note in seen.notes.get(key, ())] for key in keys],
+            "outside_training": [list(unlike[key]) if key in unlike else None for key in keys],
+        },
+        keys,
+        dtype=object,
+    )
     parts = []
     for language in languages:
         there = board.ratings[board.ratings["language"] == language].set_index("system")

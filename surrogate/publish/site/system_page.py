@@ -1,4 +1,4 @@
-"""What ``systems/*.html`` show: a system's ranks, features, neighbors and record."""
+"""What ``systems/*.html`` show: a system's ranks, features and record."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class SystemPages:
         self._scale = scale_over(board.ratings[columns].to_numpy(float).ravel())
         self._overall = {row["system"]: row for row in plain_records(board.overall)}
         self._opponents = _by_system(_records(board.win_matrix))
-        self._neighbors = _by_system(board.neighbors)
 
     def page(self, system: str) -> Row:
         """Prepare the page of a system, as its template takes it.
@@ -40,11 +39,8 @@ class SystemPages:
             ``overall``: its row over all languages, or None; ``ranked``: systems ranked there;
             ``languages``: its rows by language with ratings on one scale (``both_span``,
             ``surrogate_span``, ``verdicts_span``); ``features`` against the field; ``opponents``:
-            its record over all languages, best first; ``neighbors`` by language.
+            its record over all languages, best first.
         """
-        neighbors: dict[str, list[Row]] = {}
-        for row in self._neighbors.get(system, []):
-            neighbors.setdefault(language_name(row["language"]), []).append(row)
         languages = [self._language(row) for row in self._languages.get(system, [])]
         return {
             "system": system,
@@ -55,7 +51,6 @@ class SystemPages:
             "splits_differ": any(row["split"] != "train" for row in languages),
             "features": self._features.get(system, []),
             "opponents": self._opponents.get(system, []),
-            "neighbors": neighbors,
         }
 
     def _language(self, row: Row) -> Row:
