@@ -85,7 +85,7 @@ def newcomers(arena_folder, path):
 def test_the_site_names_the_surrogate(built):
     name, folder = built
     method = (folder / "site" / "method.html").read_text(encoding="utf-8")
-    assert f"--surrogate {name}" in method
+    assert f"surrogate = &#34;{name}&#34;" in method
 
 
 def test_new_systems_are_ranked_with_interval_and_reasons(

@@ -115,7 +115,6 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena, quick_feat
     assert board.ratings.loc[is_judged, "note"].str.startswith("by its verdicts alone: ").all()
     assert "at least 3 systems and a feature are needed" in board.summary.languages["en"].notes[0]
     assert set(board.surrogate.failures_) == {"en", "sw"}
-    assert board.neighbors.empty
     assert board.ratings["surrogate_low"].isna().all()
 
 
@@ -152,7 +151,6 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
         "importances.csv",
         "judge_report.json",
         "manifest.json",
-        "neighbors.csv",
         "overall.csv",
         "summary.json",
         "win_matrix.csv",
@@ -167,14 +165,7 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
         judgments=small_arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
     )
     board = build_board(shuffled, tournaments=10, seed=3)
-    for table in (
-        "ratings",
-        "importances",
-        "arena",
-        "differences",
-        "win_matrix",
-        "neighbors",
-    ):
+    for table in ("ratings", "importances", "arena", "differences", "win_matrix"):
         pd.testing.assert_frame_equal(getattr(board, table), getattr(small_board, table))
     assert board.judge_report == small_board.judge_report
 

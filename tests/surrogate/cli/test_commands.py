@@ -102,7 +102,6 @@ def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tm
     printed = capsys.readouterr().out
     assert "Board with the new systems" in printed
     assert "newcomer" in printed
-    assert "What moved their ratings" in printed
 
 
 def test_board_says_how_good_its_judge_is(run, tiny_arena, quick_options, tmp_path, capsys):
