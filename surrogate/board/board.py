@@ -16,8 +16,8 @@ from pydantic import BaseModel
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import file_digest, replaced_folder
+from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
-from arena.data.tables.frames import notebook_html
 from arena.data.wording import count_of
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ValidationError
 
-from arena.data.errors import DataError, Problem, UsageError, told_problems
+from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.files import small_file
 from arena.data.rows import read_rows
 from arena.data.schema import validation_problems
@@ -115,7 +115,7 @@ class BoardTable:
         if name in COUNTS:
             fault = "is not a whole number"
             wrong |= numbers.notna() & (numbers != numbers.round()) | (numbers.abs() > _MOST_COUNT)
-        return told_problems(
+        return counted_problems(
             list(column[wrong].items()),
             lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
         )

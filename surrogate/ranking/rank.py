@@ -13,9 +13,9 @@ from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.frames import notebook_html, open_answers
 from arena.data.schema import QUESTION_KEY
-from arena.data.tables.frames import notebook_html, open_answers
-from arena.data.tables.names import alike
+from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.rating.battles import copies_of_others
 from features.declare.feature import Feature
