@@ -8,7 +8,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from features import extract
 from surrogate import Board, build_board, place_systems
-from surrogate.board import language as board_language
+from surrogate.board import study
 from surrogate.board.summarize import NO_IMPORTANCES
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES, surrogate_name
@@ -42,7 +42,7 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     assert f"|surrogate:{surrogate_name(name)}|rows:system|" in board.summary.signature
     validated = validate(
         *(tiny_arena, "leave-systems-out", name),
-        **{"feature_table": tiny_table, "repeats": board_language.SPLITS, "tournaments": SETTINGS},
+        **{"feature_table": tiny_table, "repeats": study.SPLITS, "tournaments": SETTINGS},
     )
     for language, item in board.summary.languages.items():
         assert item.tau_unseen == pytest.approx(validated.of(language)["tau"])
