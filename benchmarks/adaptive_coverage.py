@@ -22,7 +22,6 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
-from arena.judging.choosing.answer_strengths import attenuation
 from arena.judging.choosing.pairing import AdaptivePairing, batch_size
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
@@ -91,7 +90,7 @@ def simulate_truth(systems: int, seed: int, spread: float = 1.0) -> Truth:
     pairs = Pairs(first, second, systems)
     ratings = fit_bradley_terry(won, np.ones(len(won)), pairs, 1e-6).coefficients
     names = tuple(f"s{index:02}" for index in range(systems))
-    scale = 1.0 / np.sqrt(attenuation(ANSWER_VARIANCE))
+    scale = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * 2.0 * ANSWER_VARIANCE)
     return Truth(
         systems=names,
         ratings=ratings[0] - ratings[0].mean(),
