@@ -156,7 +156,7 @@ def _show_arena(
     arena: Arena, systems: Sequence[str], tokenizer: Path | None, as_json: bool
 ) -> None:
     from arena.diagnostics import arena_contents, white_space_words
-    from arena.text.trimming import read_tokenizer
+    from arena.text.prompts import read_tokenizer
 
     counted = None if tokenizer is None else read_tokenizer(tokenizer)
     unit = "words" if counted is None else f"tokens of {counted.name}"

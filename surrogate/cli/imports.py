@@ -194,8 +194,7 @@ def _counted(number: int, words: str) -> str:
 
 def add(arena: ArenaArgument, answers: AnswersArgument) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
-    from arena.data.append import add_answers
-    from arena.data.folder import read_answers, read_arena
+    from arena.data.folder import add_answers, read_answers, read_arena
 
     given = read_answers(answers, read_arena(arena).queries)
     names = list(dict.fromkeys(given["system"]))

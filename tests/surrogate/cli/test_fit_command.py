@@ -23,7 +23,7 @@ def test_fit_prints_strict_json(run, arena_folder, capsys):
     assert "ties:drop|position:yes" in printed["signature"]
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".parquet", ".jsonl.zst"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".parquet"])
 def test_every_file_format_gives_the_same_ratings(run, small_arena, tmp_path, capsys, suffix):
     from arena.data.rows import write_rows
 
