@@ -66,7 +66,7 @@ def read_arena(folder: Path | str) -> Arena:
     Args:
         folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
             ``published_ratings``, ``systems`` (all three optional), each as ``.jsonl``,
-            ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``.
+            ``.jsonl.gz``, ``.csv`` (not queries) or ``.parquet``.
 
     Raises:
         UsageError: If the folder or one of its files is absent or there twice.
@@ -251,7 +251,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     Args:
         arena: What to write.
         folder: Created if absent; files of the same name are replaced.
-        suffix: Format of the tables, one of ``.jsonl``, ``.jsonl.gz``, ``.jsonl.zst``,
+        suffix: Format of the tables, one of ``.jsonl``, ``.jsonl.gz``,
             ``.parquet``; published ratings and attributes are always CSV.
 
     Raises:

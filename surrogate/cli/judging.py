@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from arena.data.arena import Arena
     from arena.judging import ChosenPairs, Judging, LlmJudge
-    from arena.judging.summary import JudgingSummary
+    from arena.judging.run import JudgingSummary
     from arena.llm import Price
     from arena.text.prompts import ReplaceablePrompt
 

@@ -137,9 +137,10 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
         rows=description.rows,
         missing=description.missing,
         seed=description.seed,
+        n_jobs=n_jobs,
     )
     rows = _rows(_read_member(archive, ROWS), description.features)
-    return surrogate.restore(rows, ratings, models, n_jobs)
+    return surrogate.restore(rows, ratings, models)
 
 
 def _ratings(

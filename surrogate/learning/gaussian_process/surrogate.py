@@ -18,9 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.linalg import block_diag
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator
 
-from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.posterior import RatingPosterior
 from features.engine.columns import feature_columns
@@ -38,6 +36,7 @@ from surrogate.learning.surrogate import (
     NO_VALUE,
     Arrays,
     Asked,
+    Surrogate,
     too_few,
     with_features,
 )
@@ -136,7 +135,7 @@ def _items(profiles: Mapping[str, SystemProfiles]) -> _Items:
 
 
 @dataclass(eq=False, repr=False)
-class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
+class GaussianProcessSurrogate(Surrogate):
     """A Gaussian process over systems and languages.
 
     It learns from features, and from the answers where the table has a column ``answer``. It has
@@ -163,22 +162,8 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         """The settings as part of a board's signature."""
         return f"surrogate:{self.name}"
 
-    def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
-        """Learn from all languages together; see ``Surrogate.fit``."""
-        self.restore(X, ratings, {})
-        if self.process_ is None:
-            reasons = "; ".join(dict.fromkeys(self.failures_.values()))
-            raise UsageError(reasons or "no system has both answers and a rating to learn from")
-        return self
-
-    def restore(
-        self,
-        X: pd.DataFrame,
-        ratings: KnownRatings,
-        arrays: Mapping[str, Arrays],
-        n_jobs: int = 1,  # noqa: ARG002 - languages are learned from together
-    ) -> Self:
-        """Learn again, but for the texts that the arrays hold; see ``Surrogate.restore``."""
+    def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
+        """Learn from all languages together, but for the texts in the arrays; see ``Surrogate``."""
         known = training_ratings(ratings)
         names = [name for name in feature_columns(X) if name != ANSWER]
         self.features_ = tuple(X[names].select_dtypes("number").columns)
@@ -209,11 +194,6 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self.X_ = rows.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
         self.process_ = self._condition() if self.profiles_ else None
         return self
-
-    @property
-    def systems_(self) -> dict[str, tuple[str, ...]]:
-        """Language to the systems trained on."""
-        return {language: rated.systems for language, rated in self.ratings_.items()}
 
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
@@ -325,9 +305,10 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         apart = distances[np.triu_indices(len(distances), 1)]
         self.bandwidth_ = max(float(np.median(apart)), SMALLEST_DIAGONAL)
         self.scales_ = np.ones(1)
-        diagonals = self._own_kernels(self.items_).mean(axis=1)
-        self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
         kernels = self._kernels(self.items_, self.items_)
+        diagonals = np.einsum("kmm->k", kernels) / kernels.shape[1]
+        self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
+        kernels /= self.scales_[:, None, None]
         # Where no texts are read, much of what a system is like is not seen.
         share = RESIDUAL if self._reads else 1 / (len(kernels) + 1)
         process = fit_process(
@@ -342,9 +323,8 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
 
     def _predicted(self, process: GaussianProcess, items: _Items) -> tuple[Floats, Floats]:
         """Mean and standard error of each item as the process has them, two of shape (M,)."""
-        return process.predict(
-            self._kernels(items, self.items_), self._own_kernels(items), self._groups(items)
-        )
+        own = np.einsum("kmm->km", self._kernels(items, items))
+        return process.predict(self._kernels(items, self.items_), own, self._groups(items))
 
     def _items_of(self, X: pd.DataFrame) -> _Items | None:
         """Return the systems of a table as kernels see them; None where nothing can be rated."""
@@ -374,7 +354,6 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         Of features, linear and smooth, and of their means over languages; then of texts, and of
         their means. Without texts, systems are alike to themselves in other languages.
         """
-        same = one.languages[:, None] == other.languages[None]
         places = np.ix_(one.system, other.system)
         found = [
             one.features @ other.features.T,
@@ -382,33 +361,17 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         ]
         if self._is_multilingual:
             found.append((one.mean_features @ other.mean_features.T)[places])
-        if not self._reads:
-            if self._is_multilingual:
-                found.append(np.equal.outer(one.names, other.names).astype(np.float64))
-            return np.asarray(np.stack(found) / self.scales_[:, None, None])
-        found.append(one.texts @ other.texts.T * same)
-        mean_texts = np.zeros((len(one.mean_features), len(other.mean_features)))
-        for language, texts in other.texts_by_language.items():
-            if language in one.texts_by_language:
-                mean_texts += one.texts_by_language[language] @ texts.T
-        if self._is_multilingual:
-            found.append(mean_texts[places])
-        return np.asarray(np.stack(found) / self.scales_[:, None, None])
-
-    def _own_kernels(self, items: _Items) -> Floats:
-        """Kernels of each item with itself, shape (K, M)."""
-        ones = np.ones(len(items.keys))
-        found = [np.sum(items.features**2, axis=1), ones]
-        if self._is_multilingual:
-            found.append(np.sum(items.mean_features**2, axis=1)[items.system])
         if self._reads:
-            found.append(np.sum(items.texts**2, axis=1))
+            same = np.equal.outer(one.languages, other.languages)
+            found.append(one.texts @ other.texts.T * same)
         if self._is_multilingual and self._reads:
-            squares = [np.sum(t**2, axis=1) for t in items.texts_by_language.values()]
-            found.append(np.sum(squares, axis=0)[items.system])
+            mean_texts = np.zeros((len(one.mean_features), len(other.mean_features)))
+            for name in sorted(one.texts_by_language.keys() & other.texts_by_language.keys()):
+                mean_texts += one.texts_by_language[name] @ other.texts_by_language[name].T
+            found.append(mean_texts[places])
         elif self._is_multilingual:
-            found.append(ones)
-        return np.asarray(np.stack(found) / self.scales_[:, None])
+            found.append(np.equal.outer(one.names, other.names).astype(np.float64))
+        return np.asarray(np.stack(found) / self.scales_[:, None, None])
 
     def _groups(self, items: _Items) -> Floats:
         """Which language each item is in, shape (N, L)."""

