@@ -105,7 +105,6 @@ def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tm
     printed = capsys.readouterr().out
     assert "Board with the new systems" in printed
     assert "newcomer" in printed
-    assert "What moved their ratings" in printed
 
 
 def test_board_says_how_good_its_judge_is(run, tiny_arena, quick_options, tmp_path, capsys):
@@ -142,7 +141,7 @@ def test_rank_says_when_the_arena_has_moved(run, tiny_folder, quick_options, tmp
 
 def test_features_lists_names_that_can_be_asked_for(run, capsys):
     assert run("features", "--json") == 0
-    listed = json.loads(capsys.readouterr().out)
+    listed = json.loads(capsys.readouterr().out)["features"]
     assert "citation_recall@10" in {row["feature"] for row in listed}
 
 
