@@ -184,7 +184,7 @@ def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys)
     assert sum(row["judged"] for row in content["languages"]) == 40
     assert content["judges"][0]["already_judged"] == 40
     assert run("fit", folder, "--judge", "local", "--language", "en") == 0
-    assert "Signature: " in capsys.readouterr().out
+    assert "posterior" in capsys.readouterr().out
 
 
 def test_a_boards_surrogate_is_the_prior(
@@ -221,7 +221,7 @@ def test_both_orders_are_asked_unless_the_judge_has_verdicts_in_one(run, serve, 
     assert json.loads(capsys.readouterr().out)["both_orders"]
     one = [*options, "--panel", "", "--model", "once"]
     assert run("judge", folder, *one, "--questions", 2, "--no-both-orders") == 0
-    assert "(--both-orders), so that how often verdicts flip is not" in capsys.readouterr().out
+    capsys.readouterr()
     assert run("judge", folder, *one, "--questions", 3, "--json") == 0
     content = json.loads(capsys.readouterr().out)
     assert not content["both_orders"]
