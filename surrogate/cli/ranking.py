@@ -101,7 +101,7 @@ def rank(
 
 
 def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
-    from surrogate.board.ratings.intervals import LEVEL
+    from surrogate.board.summary import LEVEL
 
     new = placed.new
     if as_json:
