@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from arena.data.append import FAILED_JUDGMENTS, append_rows, list_failures
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, PANEL, WINNERS
 from arena.data.wording import count_of

@@ -16,7 +16,7 @@ from arena.data.schema import is_unstorable
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
-JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+JSONL_SUFFIXES = (".jsonl", ".jsonl.gz")
 _FAULTS: Mapping[str, tuple[str, str]] = {
     "missing": ("is missing", "add it"),
     "too_short": ("is an empty list", "give one at least"),
@@ -101,10 +101,7 @@ def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
 def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> None:
     """Write verdicts as JSON lines, a line a judge and item; the same verdicts give the same bytes.
 
-    Args:
-        verdicts: As ``evaluate_judges`` returns them.
-        path: Such as ``run.jsonl``; its folder must exist.
-        notice: License of what people said, noted in each line.
+    A notice of the license of what people said is noted in each line.
 
     Raises:
         UsageError: If the folder does not exist, or the name is not that of a JSONL file.
