@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from arena import import_arena
-from surrogate.metaevaluation.grouse.test_files import read_unit_tests
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS
+from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, read_unit_tests
 from surrogate.metaevaluation.memerag.sentences import read_memerag
 from surrogate.metaevaluation.wikieval.pairs import read_wikieval
 
@@ -133,9 +132,9 @@ PUBLISHED: Mapping[str, tuple[tuple[Mapping[str, str], Readers], ...]] = {
     "MEMERAG": ((MEMERAG, (read_memerag, _imported("memerag"))),),
     "WikiEval": (
         (WIKIEVAL, (read_wikieval,)),
-        (PUBLISHED_WIKIEVAL, (read_wikieval, _imported("wikieval"))),
+        (PUBLISHED_WIKIEVAL, (read_wikieval,)),
     ),
-    "GroUSE": ((GROUSE, (_unit_tests, _imported("grouse"))),),
+    "GroUSE": ((GROUSE, (_unit_tests,)),),
     "MIRAGE-Bench": ((MIRAGE, (_imported("mirage"),)),),
 }
 """Who published to files as they are laid out, and what reads them."""

@@ -2,7 +2,7 @@
 
     python benchmarks/surrogates.py ARENA... --out FILE [--surrogates S1,S2] [--report]
         [--judge ARENA=JUDGE] [--feature-sets crude,default,deterministic] [--feature-cache FOLDER]
-        [--protocol leave-families-out] [--repeats 5] [--tournaments 50] [--seed 0] [--jobs 1]
+        [--repeats 5] [--tournaments 50] [--seed 0] [--jobs 1]
 
 Each result is a line of FILE; what FILE has of the same settings and version is not measured
 again, so that a run that was killed goes on. Last comes the table: Kendall tau of unseen systems
@@ -22,17 +22,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from crude_features import CRUDE_FEATURES
 from reliability import SHARES, SPLITS, coverage, split_half
 
 from arena import Arena, read_arena
+from arena.data import __version__
 from arena.data.errors import ArenaError
-from arena.data.version import __version__
 from features import extract
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES
-from surrogate.validation import validate
+from surrogate.validation.scores import score_table
 from surrogate.validation.study import Study
 
 Line = dict[str, Any]
@@ -61,7 +62,6 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--surrogates", default=",".join(SURROGATE_NAMES))
     parser.add_argument("--feature-sets", default="default")
     parser.add_argument("--feature-cache", type=Path)
-    parser.add_argument("--protocol", default="leave-systems-out")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--tournaments", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
@@ -112,8 +112,8 @@ def settings_of(options: argparse.Namespace, features: str, surrogate: str) -> L
     line = {"surrogate": surrogate, "seed": options.seed, "version": __version__}
     if surrogate == HALVES:
         return {**line, "features": "", "protocol": "", "repeats": SPLITS, "tournaments": 1}
-    chosen = {name: getattr(options, name) for name in ("protocol", "repeats", "tournaments")}
-    return {**line, **chosen, "features": features}
+    chosen = {name: getattr(options, name) for name in ("repeats", "tournaments")}
+    return {**line, **chosen, "protocol": "leave-systems-out", "features": features}
 
 
 def identity(line: Line) -> tuple[object, ...]:
@@ -123,20 +123,15 @@ def identity(line: Line) -> tuple[object, ...]:
 def measured(arena: Arena, table: pd.DataFrame, line: Line, jobs: int) -> Line:
     """Return the scores of a surrogate, or of two halves of the questions."""
     settings = TournamentSettings(tournaments=line["tournaments"], seed=line["seed"])
+    own = {"judge": line["judge"], "feature_table": table, "tournaments": settings}
     if line["surrogate"] == HALVES:
-        data = Study.of(arena, judge=line["judge"], feature_table=table, tournaments=settings)
-        return split_half(data.languages, line["seed"])
-    found = validate(
-        *(arena, line["protocol"], line["surrogate"]),
-        judge=line["judge"],
-        feature_table=table,
-        repeats=line["repeats"],
-        tournaments=settings,
-        n_jobs=jobs,
-    )
-    reasons = dict.fromkeys(item.reason for item in found.per_language.values() if item.reason)
-    scores = found.scores.as_json() | {"reason": "; ".join(reasons) or None}
-    return scores | coverage(found.outcomes, line["seed"])
+        return split_half(Study.of(arena, **own).languages, line["seed"])
+    study = Study.of(arena, line["surrogate"], line["repeats"], n_jobs=jobs, **own)
+    outcomes = study.unseen()
+    scores = score_table(outcomes, line["seed"])
+    found: Line = scores.iloc[-1].drop("language").replace({np.nan: None}).to_dict()
+    found["reason"] = "; ".join(dict.fromkeys(filter(None, scores["reason"]))) or None
+    return found | coverage(outcomes, line["seed"])
 
 
 def report(lines: Sequence[Line]) -> str:

@@ -17,6 +17,7 @@ The prompts are brief ones, since a model of 135M parameters learns little from 
 """
 
 import argparse
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,9 +33,18 @@ PAIRS = ROOT / "examples" / "pair_in_brief.jinja"
 SCORES = ROOT / "examples" / "scores_in_brief.jinja"
 
 
+def shared_words(metric: str, *texts: object) -> int:
+    """Score an answer by the words that it shares with the expected one: a teacher for nothing."""
+    wanted, said = ({*str(text).casefold().split()} for text in texts[-2:])
+    share = len(wanted & said) / max(len(wanted), 1)
+    return round(share) if metric in ("usefulness", "faithfulness") else 1 + round(4 * share)
+
+
 def main() -> None:
     """Make the set, tune, and hold the judge against its teacher."""
     options = read_options()
+    # where commands find the teacher, shared_words
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "examples"), str(ROOT)])
     options.out.mkdir(parents=True, exist_ok=True)
     base = options.base or smollm2()
     if options.recipe == "judge":
@@ -46,13 +56,14 @@ def main() -> None:
 def distil_verdicts(options: argparse.Namespace, base: Path) -> None:
     """Teach verdicts on pairs."""
     out, arena, rest = options.out, options.arena, options.out / "rest"
-    draw = ["--questions", options.questions, "--seed", 0]
-    shown = ["--template", PAIRS, "--show", "answer", "--longest-passage", 120]
+    draw = ["--questions", options.questions]
+    shown = out / "shown.toml"
+    shown.write_text('show = "answer"\nlongest_passage = 120\n', encoding="utf-8")
     rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
     if not rows.is_file():
         chosen = ["--languages", options.language, "--pairs", options.pairs, "--sides", "both"]
-        files = ["--out", rows, "--unseen", unseen]
-        run("trainset", "judge", arena, *chosen, *draw, *shown, *files)
+        files, template = ["--out", rows, "--unseen", unseen], ["--template", f"pairwise={PAIRS}"]
+        run("trainset", "judge", arena, *chosen, *draw, *template, "--config", shown, *files)
         run("select", arena, *draw, "--others", "--out", rest)
     if not (tuned / "loss.svg").is_file():
         recipe = ["--recipe", "judge", "--batch", 4, "--learning-rate", "5e-4"]
@@ -153,7 +164,7 @@ def distil_scores(options: argparse.Namespace, base: Path) -> None:
         teach = ["--teacher", options.teacher]
         run("trainset", "grouse", options.arena, *teach, *draw, *kept, *own)
     if not (tuned / "loss.svg").is_file():
-        recipe = ["--recipe", "grouse", "--batch", 4, "--warmup", 0.1, "--learning-rate", "5e-4"]
+        recipe = ["--recipe", "grouse", "--batch", 4, "--learning-rate", "5e-4"]
         recipe += ["--epochs", options.epochs]
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
     judges = [f"llm:{base}", f"llm:{tuned}", options.teacher]
@@ -173,7 +184,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--recipe", choices=("judge", "grouse"), default="judge")
     parser.add_argument("--base", type=Path, help="folder or GGUF file; SmolLM2-135M")
     parser.add_argument("--judge", default="simulated-teacher", help="whose verdicts are taught")
-    parser.add_argument("--teacher", default="lexical", help="whose scores are taught")
+    parser.add_argument(
+        "--teacher", default="python:distil_judge:shared_words", help="whose scores are taught"
+    )
     parser.add_argument("--language", default="en")
     parser.add_argument("--questions", type=int, default=16, help="questions to train on")
     parser.add_argument("--pairs", type=int, default=2, help="pairs of a question")

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError
-from arena.llm.settings import LlmSettings, listed_names
+from arena.llm.settings import LlmSettings, Names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,18 +45,19 @@ class JudgingSettings(LlmSettings):
         ge=1,
         description="With pairs adaptive: pairs judged in all, those of earlier runs included.",
     )
-    until: str | None = Field(
+    until: float | None = Field(
         default=None,
-        description="With pairs adaptive: stop when every language's ranking is known so well: "
-        "first=0.95 (probability that the leader is best), pairs=0.2 (all neighbors decided, or "
-        "tied within so many logits), width=0.5 (of the widest 90% interval, in logits).",
+        gt=0,
+        lt=0.5,
+        description="With pairs adaptive: stop when at most this share of the pairs of systems is "
+        "expected in the wrong order, in every language.",
     )
     prior: str | None = Field(
         default=None,
         description="With pairs adaptive: board folder that says what to expect of the systems: "
         "by its surrogate or, of a first board, by how far answers agree.",
     )
-    panel: Annotated[tuple[str, ...], BeforeValidator(listed_names)] = Field(
+    panel: Names = Field(
         default=(), description="Further models, comma-separated, that judge the same."
     )
     both_orders: bool | None = Field(
@@ -64,9 +65,7 @@ class JudgingSettings(LlmSettings):
         description="Ask every pair in both orders, twice the calls; the default, except of a "
         "judge that the arena has verdicts of in one order.",
     )
-    languages: Annotated[tuple[str, ...], BeforeValidator(listed_names)] = Field(
-        default=(), description="Comma-separated languages; all by default."
-    )
+    languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     form: Literal["pairwise", "pointwise", "listwise"] = Field(
         default="pairwise",
         description="What is asked for: the better of two answers (pairwise); a mark for each "
@@ -99,7 +98,7 @@ class JudgingSettings(LlmSettings):
     def judge(self) -> str:
         """Name in the ``judge`` column; the panel's, where there is one."""
         from arena.judging.graded import judge_name
-        from arena.judging.panel import PANEL_JUDGE
+        from arena.judging.run import PANEL_JUDGE
 
         if self.panel:
             return PANEL_JUDGE
@@ -134,7 +133,7 @@ class JudgingSettings(LlmSettings):
             raise UsageError("both orders are asked of pairs; leave `both_orders` out, or `form`")
         asked = GRADED_PROMPTS[self.form]
         template = asked.packaged() if self.template is None else asked.read(self.template)
-        return GradedPrompt(self.form, template, *cuts, self.show, self.seed)
+        return GradedPrompt(template, *cuts, self.show, self.form, self.seed)
 
     def pair_chooser(
         self,
@@ -158,8 +157,7 @@ class JudgingSettings(LlmSettings):
             return self.choose_pairs(arena)
         from arena.judging.choosing.adaptive import AdaptivePairs
 
-        names = [judge.judge for judge in self.llm_judges()]
-        return AdaptivePairs(arena, names, self.adaptive_plan(prior), failed, calls)
+        return AdaptivePairs(arena, self.judge, self.adaptive_plan(prior), failed, calls)
 
     def adaptive_plan(self, prior: pd.DataFrame | None = None) -> AdaptivePlan:
         """Return what may be asked as verdicts come.
@@ -168,15 +166,13 @@ class JudgingSettings(LlmSettings):
             UsageError: If nothing says when to stop, or pairs are to be asked in both orders.
         """
         from arena.judging.choosing.adaptive import AdaptivePlan
-        from arena.judging.choosing.stopping import Precision
 
-        if self.both_orders or self.form != "pairwise":
+        if self.both_orders or self.form != "pairwise" or self.panel:
             raise UsageError(
-                "adaptive pairs are asked one by one and in one order; leave `form` pairwise and "
-                "`both_orders` out"
+                "adaptive pairs are asked of one judge, one by one and in one order; leave `form` "
+                "pairwise, and `both_orders` and `panel` out"
             )
-        until = None if self.until is None else Precision.parse(self.until)
-        limits = (self.budget, until, prior, self.questions)
+        limits = (self.budget, self.until, prior, self.questions)
         return AdaptivePlan(*limits, self.languages, self.seed, self.show)
 
     def choose_pairs(self, arena: Arena) -> ChosenPairs:

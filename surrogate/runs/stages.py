@@ -10,28 +10,27 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
-from arena.data.folder import TABLES, as_rows, checked_arena, read_arena
-from arena.data.rows import SUFFIXES, read_rows, write_rows
+from arena.data.folder import FAILED_JUDGMENTS, TABLES, as_rows, checked_arena, read_arena
+from arena.data.published import TABLE as PUBLISHED_TABLE
+from arena.data.rows import SUFFIXES, plain_records, read_rows, write_rows
 from arena.data.schema import CHOSEN, INFO_FILE, QUESTION_KEY
-from arena.data.tables.published import TABLE as PUBLISHED_TABLE
-from arena.data.tables.systems import SYSTEMS_TABLE
+from arena.data.systems import SYSTEMS_TABLE
 from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
 from arena.llm.settings import canonical_json
 from features.declare.feature import Feature
+from features.engine.cache import code_digest
 from features.engine.extraction import extract
-from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
-from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
-from surrogate.board.ratings.table import VANISHED
+from surrogate.board.judge_report import JudgingRecords, read_judging_records
+from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.rows import VANISHED
 from surrogate.board.settings import board_judge
 from surrogate.board.tables import (
     FEATURES_FILE,
@@ -63,6 +62,7 @@ from surrogate.runs.steps import (
 from surrogate.validation import TournamentSettings, validate
 
 JUDGING, FEATURES, BOARD, VALIDATION = "judging", "features", "board", "validation"
+STORE_FILE = "judging.sqlite"
 VERDICTS_FILE = "judgments.parquet"
 JUDGING_FILE = "judging.json"
 VALIDATION_FILE = "validation.json"
@@ -147,7 +147,7 @@ def _features_step(board: ConfiguredBoard) -> Step:
         lambda place: _measure(board, features, place),
         files=lambda: folder_digests(board.arena, _CONTENT, "arena/") | _model_files(features),
         options={"features": [_portable(item) for item in features]},
-        versions=versions_of(*libraries) | {"feature code": code_digest(features)},
+        versions=versions_of(*libraries) | {"feature code": code_digest()},
     )
 
 
@@ -158,7 +158,7 @@ def _board_step(board: ConfiguredBoard) -> Step:
         board.name,
         BOARD,
         lambda place: _build(board, place),
-        files=lambda: _files(board, *_REMARKS) | _metaevaluations(board),
+        files=lambda: _files(board, *_REMARKS),
         upstream=_upstream(board),
         options=settings.model_dump(mode="json", exclude={"features"}) | drawn,
         versions=versions_of(*_NUMERIC),
@@ -319,7 +319,8 @@ def _validate(board: ConfiguredBoard, options: ValidationOptions, place: Workpla
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
-    _write_json(validated.as_json(), place.target / VALIDATION_FILE)
+    content = {"table": plain_records(validated.table), "signature": validated.signature}
+    _write_json(content, place.target / VALIDATION_FILE)
 
 
 def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
@@ -352,15 +353,11 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
 
 def _judging_records(board: ConfiguredBoard, judge: str, place: Workplace) -> JudgingRecords:
     """Read what is known of a judge beside its judgments."""
-    further = [board.base / name for name in board.options.metaevaluation]
-    records = read_judging_records(board.arena, judge, further)
+    records = read_judging_records(board.arena, judge)
     if board.options.judging is None:
         return records
-    return replace(
-        records,
-        failures=read_judging_records(place.of(JUDGING), judge).failures,
-        usage=read_judging_records(place.out, judge).usage,
-    )
+    failures = read_judging_records(place.of(JUDGING), judge).failures
+    return records.model_copy(update={"failures": failures})
 
 
 def _feature_table(board: ConfiguredBoard, place: Workplace) -> pd.DataFrame:
@@ -385,16 +382,6 @@ def _files(board: ConfiguredBoard, *remarks: str) -> Digests:
     if table is not None and (board.base / table).is_file():
         digests[f"feature table/{Path(table).name}"] = file_digest(board.base / table)
     return digests
-
-
-def _metaevaluations(board: ConfiguredBoard) -> Digests:
-    named = (board.base / name for name in board.options.metaevaluation)
-    files = [path / METAEVALUATION_FILE if path.is_dir() else path for path in named]
-    return {
-        f"metaevaluation/{number}": file_digest(path)
-        for number, path in enumerate(files, start=1)
-        if path.is_file()
-    }
 
 
 def _model_files(features: Sequence[Feature]) -> Digests:

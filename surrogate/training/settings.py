@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from surrogate.metaevaluation.settings import JudgeOptions, Names
+from arena.llm.settings import Names
+from surrogate.metaevaluation.settings import JudgeOptions
 
 
 class TrainsetSettings(JudgeOptions):
@@ -16,7 +17,7 @@ class TrainsetSettings(JudgeOptions):
     teacher: str = Field(
         default="",
         description="Who is taught: a system (mirage), a judge of the arena (judge, preference), "
-        "or llm:MODEL, labels:FILE[#ANNOTATOR], lexical, python:MODULE:FUNCTION (grouse).",
+        "or llm:MODEL, labels:FILE[#ANNOTATOR], python:MODULE:FUNCTION (grouse).",
     )
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     questions: int | None = Field(

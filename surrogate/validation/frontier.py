@@ -7,19 +7,15 @@ it seldom says so of others, and that its intervals hold what they promise.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from joblib import delayed
-from sklearn.base import BaseEstimator
 
-from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.statistics.rank_agreement import kendall_tau
-from surrogate.board.ratings.intervals import conformal_intervals, unseen_ratings
+from surrogate.board.intervals import conformal_intervals
 from surrogate.board.summary import RatingInterval
 from surrogate.learning.cross_fitting import (
     FEWEST_SYSTEMS_TO_FOLD,
@@ -29,14 +25,11 @@ from surrogate.learning.cross_fitting import (
     train_and_rate,
 )
 from surrogate.learning.languages import LanguageData, judged_questions
-from surrogate.learning.names import DEFAULT_SURROGATE
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import MACRO
-from surrogate.validation.study import Study, StudyOptions, StudyTable
 
 Floats = npt.NDArray[np.float64]
 
-REPEATS = 2
 BEST = 0.5
 """Share of the systems, the best ones, that are held out as the frontier."""
 KEPT = 0.8
@@ -44,52 +37,8 @@ KEPT = 0.8
 FRONTIER, ORDINARY = "frontier", "ordinary"
 
 
-def frontier(
-    arena: Arena,
-    surrogate: str | Surrogate | BaseEstimator = DEFAULT_SURROGATE,
-    *,
-    repeats: int = REPEATS,
-    **options: Unpack[StudyOptions],
-) -> StudyTable:
-    """Rate the best systems by surrogates of the others, and systems of all kinds beside them.
-
-    Each repeat holds out the better half of the systems, by their mean rank over languages, and
-    learns from four fifths of the others, drawn; and it leaves out every fifth of all systems in
-    turn. What is held out is rated as ``rank`` does it, with intervals that rest on systems left
-    out of what is learned from.
-
-    Arguments that are not told here are those of ``validate``.
-
-    Args:
-        repeats: How often to draw.
-
-    Returns:
-        Columns ``language, better, flagged, tau, others, false_alarms, coverage``: ratings of
-        held-out systems that are better than all learned from, share of them said to be so, Kendall
-        tau among the better half; ratings of other held-out systems, share of them said to be
-        better, and share of the arena's ratings of systems left out in turn that their 90%
-        intervals hold. A language each, then ``macro``, their mean (of counts their sum).
-
-    Raises:
-        UsageError: For an unknown surrogate, or with fewer than nine judged systems.
-    """
-    study = Study.of(arena, surrogate, repeats, **options)
-    times = study.repeats
-    tasks = [
-        delayed(_rate_held)(study.languages, study.surrogate, Repeats(1, times.seed), kind, held)
-        for kind, held in _held_out(study.languages, times)
-    ]
-    rated = pd.concat(times.run(tasks), ignore_index=True)
-    table = pd.DataFrame([_row(str(code), own) for code, own in rated.groupby("language")])
-    counts = table[["better", "others"]].sum()
-    mean = table[["flagged", "tau", "false_alarms", "coverage"]].mean()
-    macro = pd.DataFrame([{"language": MACRO, **mean, **counts}])
-    whole = pd.concat([table, macro], ignore_index=True)[table.columns]
-    return StudyTable(whole, study.signature("frontier"))
-
-
-def _held_out(languages: Sequence[LanguageData], repeats: Repeats) -> list[tuple[str, list[str]]]:
-    """Choose what is held out in each training."""
+def held_out(languages: Sequence[LanguageData], repeats: Repeats) -> list[tuple[str, list[str]]]:
+    """Choose what is held out in each training: the better half, or every fifth in turn."""
     ranks = pd.concat([pd.Series(data.truth, data.systems).rank() for data in languages], axis=1)
     ordered = list(ranks.mean(axis=1).dropna().sort_values(kind="stable").index)
     worse = ordered[: len(ordered) - round(BEST * len(ordered))]
@@ -106,7 +55,7 @@ def _held_out(languages: Sequence[LanguageData], repeats: Repeats) -> list[tuple
     return chosen + [(ORDINARY, fold) for _, _, fold in system_folds(languages, repeats)]
 
 
-def _rate_held(
+def rate_held(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
     own: Repeats,
@@ -121,7 +70,7 @@ def _rate_held(
     parts = [data.without(held) for data in languages]
     rows = [data.rows([name for name in data.systems if name in held]) for data in languages]
     outcomes = leave_systems_out(parts, own.reseeded(surrogate, kind), own)
-    intervals = conformal_intervals(unseen_ratings(outcomes))
+    intervals = conformal_intervals(outcomes)
     table, _ = train_and_rate(
         own.reseeded(surrogate, kind, "all"), parts, pd.concat(rows), judged_questions(languages)
     )
@@ -138,14 +87,22 @@ def _compared(
 ) -> pd.DataFrame:
     rated = rated.assign(truth=rated["system"].map(truth)).dropna(subset=["rating", "truth"])
     errors = rated.get("standard_error", pd.Series(np.nan, rated.index))
-    both = list(zip(rated["rating"], errors, strict=True))
-    bounds = np.array([interval.around(*one) for one in both]).reshape(-1, 2)
-    inside = (bounds[:, 0] <= rated["truth"]) & (rated["truth"] <= bounds[:, 1])
+    width = pd.Series(interval.width(errors), rated.index)
+    inside = (rated["rating"] - rated["truth"]).abs() <= width
     return rated.assign(
         is_better=rated["truth"] > np.nanmax(others),
-        is_flagged=[interval.reaches_beyond(*one) for one in both],
-        is_inside=inside.where(np.isfinite(bounds[:, 0])),
+        is_flagged=interval.reaches_beyond(rated["rating"], errors),
+        is_inside=inside.where(np.isfinite(width)),
     )
+
+
+def frontier_table(rated: pd.DataFrame) -> pd.DataFrame:
+    """Count, a language each and over all (``macro``: means, of counts their sum)."""
+    table = pd.DataFrame([_row(str(code), own) for code, own in rated.groupby("language")])
+    counts = table[["better", "others"]].sum()
+    mean = table[["flagged", "tau", "false_alarms", "coverage"]].mean()
+    macro = pd.DataFrame([{"language": MACRO, **mean, **counts}])
+    return pd.concat([table, macro], ignore_index=True)[table.columns]
 
 
 def _row(language: str, rated: pd.DataFrame) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Protocols that hold out families, languages, arenas or, as in the paper, two systems.
+"""What is held out: languages or, as in the paper, two systems; and what is left.
 
 ``leave_systems_out``, the figure for new systems, is in ``surrogate.learning.cross_fitting``.
 """
@@ -14,7 +14,6 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from arena.diagnostics.families import own_family
 from surrogate.board.holdout import (
     DEFAULT_HOLDOUT_SIZE,
     check_holdout,
@@ -22,73 +21,27 @@ from surrogate.board.holdout import (
     fit_tournament,
 )
 from surrogate.learning.cross_fitting import (
-    Fold,
     HeldOutRatings,
     Rating,
     Repeats,
     derived_seed,
-    fold_count,
     grouped,
-    leave_systems_out,
     systems_by_content,
     train_and_rate,
 )
 from surrogate.learning.languages import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate
 
 FEWEST_LANGUAGES = 2
-FEWEST_FAMILIES = 2
-KNOWN_ELSEWHERE = "elsewhere:"
-"""Put before the questions of another arena, which may have the ids of this one's."""
-
-
-def leave_families_out(
-    languages: Sequence[LanguageData],
-    surrogate: Surrogate,
-    repeats: Repeats,
-) -> list[Outcome]:
-    """Rate every system by a surrogate that has seen no system of its family.
-
-    As ``leave_systems_out``, but for the folds: what is new in a new system may be new in its
-    relatives too. Families are read off names (``own_family``).
-
-    Raises:
-        UsageError: If all systems are of one family.
-    """
-    folds = family_folds(languages, repeats)
-    return leave_systems_out(languages, surrogate, repeats, folds=folds)
-
-
-def family_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
-    """Split the families of the systems into folds, of sizes as even as they allow.
-
-    The largest family goes first, each to the fold that is the smallest by then.
-
-    Raises:
-        UsageError: If all systems are of one family.
-    """
-    families: dict[str, list[str]] = {}
-    for system in sorted({system for data in languages for system in data.systems}):
-        families.setdefault(own_family(system), []).append(system)
-    if len(families) < FEWEST_FAMILIES:
-        raise UsageError(f"all systems are of the family {next(iter(families))}: none can be left")
-    chosen = []
-    size = sum(map(len, families.values()))
-    for repeat in range(repeats.times):
-        random = generator(repeats.seed, "validation folds", "families", str(repeat))
-        drawn = [list(families.values())[place] for place in random.permutation(len(families))]
-        folds: list[list[str]] = [[] for _ in range(min(fold_count(size), len(families)))]
-        for family in sorted(drawn, key=len, reverse=True):
-            min(folds, key=len).extend(family)
-        chosen += [(repeat, number, sorted(fold)) for number, fold in enumerate(folds)]
-    return chosen
+HELD_OUT = 4
+"""Systems that a repeat of table 3 holds out."""
+AXES = ("systems", "questions", "judgments")
+"""What a learning curve has less of."""
 
 
 def leave_language_out(
-    languages: Sequence[LanguageData],
-    surrogate: Surrogate,
-    repeats: Repeats,
+    languages: Sequence[LanguageData], surrogate: Surrogate, repeats: Repeats
 ) -> list[Outcome]:
     """Rate the systems in each language by a surrogate trained on the other languages.
 
@@ -96,8 +49,11 @@ def leave_language_out(
     which no judgment is known. Repeats differ by the surrogate's seed.
 
     Raises:
-        UsageError: With fewer than two judged languages.
+        UsageError: With fewer than two judged languages, or for a surrogate that learns each
+            language alone.
     """
+    if not surrogate.pooled:
+        raise UsageError(f"{surrogate.name} learns each language alone: it cannot rate in others")
     if len(languages) < FEWEST_LANGUAGES:
         raise UsageError(
             f"leave-language-out needs at least {FEWEST_LANGUAGES} judged languages, "
@@ -105,7 +61,7 @@ def leave_language_out(
         )
     tasks = [
         delayed(train_and_rate)(
-            repeats.reseeded(surrogate, "language", data.language, str(repeat), pooled=True),
+            repeats.reseeded(surrogate, "language", data.language, str(repeat)),
             [other for other in languages if other.language != data.language],
             data.rows(),
             judged_questions([data]),
@@ -119,75 +75,30 @@ def leave_language_out(
     ]
 
 
-def transfer(
-    languages: Sequence[LanguageData],
-    others: Sequence[LanguageData],
-    surrogate: Surrogate,
-    repeats: Repeats,
-) -> list[Outcome]:
-    """Rate the systems of another arena by a surrogate trained on this one.
-
-    Systems that are in both arenas are not trained on. Repeats differ by the surrogate's seed.
-
-    Args:
-        languages: Languages to train on.
-        others: Languages to rate, with the same features.
-        surrogate: What to train; one for all languages.
-        repeats: How often to train.
-    """
-    known = sorted({system for other in others for system in other.systems})
-    parts = [
-        data.without(known)
-        for data in languages
-        if len(set(data.systems) - set(known)) >= FEWEST_SYSTEMS
-    ]
-    rows = pd.concat([other.rows() for other in others])
-    renamed = rows.assign(query_id=KNOWN_ELSEWHERE + rows["query_id"])
-    asked = {
-        language: [f"{KNOWN_ELSEWHERE}{name}" for name in names]
-        for language, names in judged_questions(others).items()
-    }
-    tasks = [
-        delayed(train_and_rate)(
-            repeats.reseeded(surrogate, "transfer", str(repeat), pooled=True), parts, renamed, asked
-        )
-        for repeat in range(repeats.times)
-    ]
-    gathered = _gathered(repeats.run(tasks))
-    return [gathered.outcome(other, repeats.times) for other in others]
-
-
 def mirage(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
     repeats: Repeats,
     holdout: Sequence[str] | None = None,
 ) -> list[Outcome]:
-    """Hold two systems out of training, and rank all systems (MIRAGE-Bench, section 4.3).
+    """Hold two systems out of training, and rate all systems (MIRAGE-Bench, section 4.3).
 
-    Each repeat holds out two systems, drawn by the seed unless they are chosen. A surrogate
-    trained on the tournaments of all systems, but for the rows of those two, rates all of them.
-    R² is that of surrogates of single tournaments on the held-out systems; every tournament has
-    one, in one of the repeats. Its mean is reported, as in table 5; with two systems, whose R² has
-    no lower bound, it is often that of a few tournaments.
-
-    Most of the systems ranked were trained on, so tau is higher than for new systems.
+    A surrogate trained on the tournaments of all systems, but for the rows of those two, rates
+    all of them. R² is that of surrogates of single tournaments on the held-out systems; every
+    tournament has one, in one of the repeats. Its mean is reported, as in table 5; with two
+    systems, whose R² has no lower bound, it is often that of a few tournaments.
 
     Raises:
         UsageError: If a chosen system is not judged, or too few are left to train on.
     """
     systems = systems_by_content(languages)
-
-    def held_out(repeat: int) -> tuple[str, ...]:
-        if holdout is not None:
-            return check_holdout(holdout, systems)
-        return drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, repeats.seed, str(repeat))
-
     tasks = [
         delayed(_hold_out)(
             group,
             repeats.reseeded(surrogate, "mirage", str(repeat)),
-            held_out(repeat),
+            check_holdout(holdout, systems)
+            if holdout is not None
+            else drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, repeats.seed, str(repeat)),
             {
                 index: derived_seed(repeats.seed, "mirage", str(repeat), str(index))
                 for index in range(repeat, group[0].settings.tournaments, repeats.times)
@@ -203,29 +114,13 @@ def mirage(
         r2 = np.array([value for _, values in own for value in values])
         defined = r2[np.isfinite(r2)]
         mean = float(defined.mean()) if defined.size else float("nan")
-        gathered = _gathered(rating for rating, _ in own)
-        outcomes.append(gathered.outcome(data, len(own), r2=mean))
+        outcomes.append(_gathered(rating for rating, _ in own).outcome(data, len(own), r2=mean))
     return outcomes
 
 
 def _gathered(ratings: Iterable[Rating]) -> HeldOutRatings:
     """Put together the ratings of repeats that have no folds."""
     return HeldOutRatings.gathered((repeat, 0, rating) for repeat, rating in enumerate(ratings))
-
-
-def drawn_holdout(systems: Sequence[str], size: int, seed: int, *keys: str) -> tuple[str, ...]:
-    """Draw systems to hold out, of those in an order by content; sorted.
-
-    Raises:
-        UsageError: If fewer than three are left to train on.
-    """
-    drawn = choose_holdout(systems, seed, size, *keys)
-    if not drawn:
-        raise UsageError(
-            f"holding out {size} of {len(systems)} systems leaves fewer than {FEWEST_SYSTEMS} "
-            "to train on"
-        )
-    return drawn
 
 
 def _hold_out(
@@ -247,3 +142,68 @@ def _hold_out(
         for data, fit in zip(languages, fits, strict=True):
             r2[data.language].append(fit.holdout_r2)
     return rating, r2
+
+
+def drawn_holdout(systems: Sequence[str], size: int, seed: int, *keys: str) -> tuple[str, ...]:
+    """Draw systems to hold out, of those in an order by content; sorted.
+
+    Raises:
+        UsageError: If fewer than three are left to train on.
+    """
+    drawn = choose_holdout(systems, seed, size, *keys)
+    if not drawn:
+        raise UsageError(
+            f"holding out {size} of {len(systems)} systems leaves fewer than {FEWEST_SYSTEMS} "
+            "to train on"
+        )
+    return drawn
+
+
+def tournament_r2(
+    data: LanguageData, surrogate: Surrogate, repeat: int, seed: int
+) -> tuple[float, float]:
+    """Train a surrogate on one tournament; R² on the training and on four held-out systems."""
+    held = drawn_holdout(data.systems_by_content, HELD_OUT, seed, data.language, str(repeat))
+    state = derived_seed(seed, "table 3", data.language, str(repeat))
+    index = repeat % data.settings.tournaments
+    try:
+        [fit] = fit_tournament([data], surrogate, held, index, state, TREES)
+    except UsageError:
+        return float("nan"), float("nan")
+    return fit.train_r2, fit.holdout_r2
+
+
+def part_left(
+    data: LanguageData, held: Sequence[str], repeat: int, axis: str, share: float, seed: int
+) -> LanguageData:
+    """Draw what is learned from: a share of what is left without the held-out systems.
+
+    A larger share holds all that a smaller one holds.
+
+    Args:
+        data: One language.
+        held: Systems that have no part in it.
+        repeat: Keys the draw.
+        axis: One of ``AXES``.
+        share: Part to keep; at least one of the axis is kept.
+        seed: The user's seed.
+
+    Raises:
+        UsageError: If no judgment is left.
+    """
+    random = generator(seed, "learning curve", axis, data.language, str(repeat))
+
+    def dropped(items: Sequence[object]) -> list[object]:
+        order = random.permutation(len(items))
+        return [items[index] for index in order[max(1, round(share * len(items))) :]]
+
+    if axis == "systems":
+        left = [name for name in data.systems_by_content if name not in set(held)]
+        return data.without([*held, *map(str, dropped(left))])
+    rows = data.judgments
+    judged = rows[~rows["system_a"].isin(held) & ~rows["system_b"].isin(held)]
+    if axis == "questions":
+        kept = judged[~judged["query_id"].isin(dropped(sorted(judged["query_id"].unique())))]
+    else:
+        kept = judged.drop(index=dropped(list(judged.index)))
+    return data.hiding(held).judged_by(kept)

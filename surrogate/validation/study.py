@@ -1,29 +1,36 @@
-"""What every study of surrogates starts from, and what it gives."""
+"""Studies of a surrogate on an arena: how well it ranks what it has not seen, and by what."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
+import numpy as np
 import pandas as pd
+from joblib import delayed
 from sklearn.base import BaseEstimator
 
+from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.version import __version__
 from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
 from features.measures.registry import DEFAULT_FEATURES
+from surrogate.board.holdout import DEFAULT_HOLDOUT_SIZE, check_holdout
 from surrogate.learning.cross_fitting import (
     Progress,
     Repeats,
     Training,
+    derived_seed,
     everything_left,
+    held_out_ratings,
     leave_systems_out,
+    systems_by_content,
 )
 from surrogate.learning.languages import (
     LanguageData,
@@ -31,25 +38,66 @@ from surrogate.learning.languages import (
     language_data,
     with_answers,
 )
-from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.names import (
+    DEFAULT_SURROGATE,
+    TABLE_3_SURROGATES,
+    as_surrogate,
+)
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.posterior.replication import FEWEST_QUESTIONS, replicate
+from surrogate.learning.surrogate import Surrogate, reseeded
+from surrogate.validation.feature_groups import (
+    compared_with_all,
+    feature_subsets,
+    group_table,
+    papers_groups,
+    taus_of_all,
+)
+from surrogate.validation.frontier import frontier_table, held_out, rate_held
+from surrogate.validation.importances import importance_table, permuted_answers, permuted_name
+from surrogate.validation.protocols import (
+    AXES,
+    HELD_OUT,
+    drawn_holdout,
+    leave_language_out,
+    mirage,
+    part_left,
+    tournament_r2,
+)
+from surrogate.validation.scores import MACRO, score_table
+
+SurrogateLike: TypeAlias = str | Surrogate | BaseEstimator
+"""A surrogate's name, an unfitted one, or a regressor of scikit-learn's form."""
 
 DEFAULT_TOURNAMENTS = 50
 DEFAULT_SETTINGS = TournamentSettings(tournaments=DEFAULT_TOURNAMENTS)
+REPEATS = 5
+SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
+PERMUTATIONS = 5
+REPLICATION_COLUMNS = [
+    *("language", "questions", "judgments", "tau", "tau_low", "tau_high"),
+    *("tau_verdicts", "tau_surrogate", "gain", "gain_low", "gain_high", "inside"),
+]
+DEFAULT_PROTOCOL = "leave-systems-out"
+MIRAGE, TABLE_3, TABLE_4, REPLICATION = "mirage", "table3", "table4", "replication"
 
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A table that a study of an arena gives.
+    """What a study gives.
 
     Attributes:
-        table: See the study.
+        table: A row a language (and what is compared), then the mean over languages, ``macro``;
+            columns as the method of ``Study`` says.
         signature: Settings that reproduce it.
     """
 
     table: pd.DataFrame
     signature: str
+
+    def of(self, language: str = MACRO) -> pd.Series:
+        """Return the first row of a language; by default of the mean over languages."""
+        return self.table[self.table["language"] == language].iloc[0]
 
 
 class StudyOptions(TypedDict, total=False):
@@ -83,7 +131,7 @@ class Study:
         judge: Whose judgments they are.
         settings: How tournaments are drawn, and the seed of everything random.
         surrogate: What is trained, unfitted.
-        repeats: How often.
+        repeats: How often to split, draw or reseed.
     """
 
     languages: list[LanguageData]
@@ -98,16 +146,15 @@ class Study:
     def of(
         cls,
         arena: Arena | Path | str,
-        surrogate: str | Surrogate | BaseEstimator = DEFAULT_SURROGATE,
-        repeats: int = 1,
+        surrogate: SurrogateLike = DEFAULT_SURROGATE,
+        repeats: int = REPEATS,
         **options: Unpack[StudyOptions],
     ) -> Study:
         """Measure the features, unless they are at hand, and draw the tournaments.
 
         Args:
             arena: The arena, or the path of its folder.
-            surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, one unfitted, or a
-                regressor of scikit-learn's form.
+            surrogate: What to study.
             repeats: How often to split, draw or reseed.
             options: See ``StudyOptions``.
 
@@ -143,13 +190,288 @@ class Study:
         """Rate every system by surrogates that have not seen it; see ``leave_systems_out``."""
         return leave_systems_out(self.languages, self.surrogate, self.repeats, training)
 
-    def signature(self, protocol: str, *further: str, surrogates: str = "") -> str:
-        """Return the settings that reproduce a study, of one or of several surrogates."""
+    def _given(
+        self, table: pd.DataFrame, protocol: str, *further: str, surrogates: str = ""
+    ) -> StudyTable:
         parts = [
             f"protocol:{protocol}|arena:{self.name}|judge:{self.judge}",
             f"features:{','.join(self.features)}",
-            f"surrogate:{surrogates or described(self.surrogate)}|repeats:{self.repeats.times}",
+            f"surrogate:{surrogates or _settings_of(self.surrogate)}|repeats:{self.repeats.times}",
             *further,
             f"{self.settings}|version:{__version__}",
         ]
-        return "|".join(parts)
+        return StudyTable(table, "|".join(parts))
+
+    def _scored(self, outcomes: Sequence[Outcome], protocol: str, *further: str) -> StudyTable:
+        return self._given(score_table(outcomes, self.settings.seed), protocol, *further)
+
+    def leave_systems_out(self) -> StudyTable:
+        """Rate every system by surrogates that have not seen it: what to expect for new systems.
+
+        Returns:
+            Columns ``surrogate.validation.scores.SCORES``; see ``score_table``.
+
+        Raises:
+            UsageError: With fewer than five systems.
+        """
+        return self._scored(self.unseen(), DEFAULT_PROTOCOL)
+
+    def leave_language_out(self) -> StudyTable:
+        """Rate the systems in each language by surrogates of the other languages; likewise."""
+        outcomes = leave_language_out(self.languages, self.surrogate, self.repeats)
+        return self._scored(outcomes, "leave-language-out")
+
+    def mirage(self, holdout: Sequence[str] | None = None) -> StudyTable:
+        """Hold two systems out of training and rank all (MIRAGE-Bench, section 4.3); likewise.
+
+        Most of the systems ranked were trained on, so tau is higher than for new systems.
+
+        Args:
+            holdout: Systems to hold out, instead of two drawn each time.
+        """
+        outcomes = mirage(self.languages, self.surrogate, self.repeats, holdout)
+        return self._scored(outcomes, MIRAGE, *_named(holdout))
+
+    def ablate(self) -> StudyTable:
+        """Rank unseen systems with all features, without each family of them, and each alone.
+
+        Every subset has the same folds and tournaments, so differences are paired. For families
+        see ``feature_families``.
+
+        Returns:
+            Columns ``language, subset, features, tau, tau_low, tau_high, difference,
+            difference_low, difference_high, reason``: the number of features, Kendall tau of
+            unseen systems and its difference from that of all features, both with 95% intervals
+            over systems. NaN where tau is not defined, with the reason.
+
+        Raises:
+            UsageError: With fewer than two families of features, or too few systems.
+        """
+        subsets = feature_subsets(self.features)
+        outcomes = {name: self.with_features(names).unseen() for name, names in subsets.items()}
+        sizes = {name: len(columns) for name, columns in subsets.items()}
+        return self._given(compared_with_all(outcomes, sizes, self.settings.seed), "ablation")
+
+    def importances(self) -> StudyTable:
+        """Say how much the ranking rests on each feature.
+
+        **Permutation** (Breiman, 2001, "Random forests"): each system is rated by a surrogate
+        trained without it; once with its own values of a feature, and once with those of another
+        system's answers to the same questions. The importance is the Kendall tau that is lost.
+        Features that say the same stand in for each other, so that each seems to matter less.
+
+        **Share**: of the surrogate's own decisions, in surrogates of single tournaments; of a
+        forest the mean decrease in impurity, as in the paper. See ``Surrogate.importances``.
+
+        Returns:
+            Columns ``language, feature, permutation, permutation_low, permutation_high, share,
+            share_low, share_high``, those that matter most first; intervals hold 95% of the
+            tournaments. NaN: a feature without values in the language, and the share in a
+            surrogate that has none.
+        """
+        rated = partial(
+            permuted_answers,
+            features=self.features,
+            permutations=PERMUTATIONS,
+            seed=self.settings.seed,
+        )
+        found = held_out_ratings(self.languages, self.surrogate, self.repeats, rated=rated)
+        repeats, height = self.repeats.times, 1 + len(self.features) * PERMUTATIONS
+        tables = []
+        for item in self.languages:
+            names = [permuted_name(name, turn) for turn in range(height) for name in item.systems]
+            ratings = found.matrix(item.language, names, repeats)
+            folds = found.matrix(item.language, item.systems, repeats, "fold")
+            permuted = ratings.reshape(repeats, height, len(item.systems)), folds
+            tables.append(importance_table(item, self.features, permuted, self.surrogate))
+        table = pd.concat(tables, ignore_index=True)
+        return self._given(table, "importances", f"permutations:{PERMUTATIONS}")
+
+    def learning_curves(self, shares: Sequence[float] = SHARES) -> StudyTable:
+        """Rank unseen systems by surrogates that learned from random parts of what there is.
+
+        Every part is rated on the same folds, against the ratings that all judgments give.
+
+        Args:
+            shares: Parts to keep, each above 0 and at most 1.
+
+        Returns:
+            Columns ``language, axis, share`` and the further ones of ``SCORES``; the axis is what
+            there is less of: ``systems`` to train on, judged ``questions`` (with all their
+            judgments) or single ``judgments``.
+
+        Raises:
+            UsageError: For a share out of range, or too few systems.
+        """
+        if not shares or not all(0 < share <= 1 for share in shares):
+            raise UsageError("shares must be above 0 and at most 1, one at least")
+        seed, tables = self.settings.seed, []
+        for axis in AXES:
+            for share in sorted(shares):
+                training = partial(part_left, axis=axis, share=share, seed=seed)
+                scores = score_table(self.unseen(training), seed)
+                scores.insert(1, "axis", axis)
+                scores.insert(2, "share", share)
+                tables.append(scores)
+        table = pd.concat(tables).sort_values("language", kind="stable", ignore_index=True)
+        shown = ",".join(f"{share:g}" for share in sorted(shares))
+        return self._given(table, "learning-curve", f"shares:{shown}")
+
+    def frontier(self) -> StudyTable:
+        """Rate the best systems by surrogates of the others, and systems of all kinds beside them.
+
+        Each repeat holds out the better half of the systems, by their mean rank over languages,
+        and learns from four fifths of the others, drawn; and it leaves out every fifth of all
+        systems in turn. What is held out is rated as ``rank`` does it, with intervals that rest on
+        systems left out of what is learned from.
+
+        Returns:
+            Columns ``language, better, flagged, tau, others, false_alarms, coverage``: ratings of
+            held-out systems that are better than all learned from, share of them said to be so,
+            Kendall tau among the better half; ratings of other held-out systems, share of them
+            said to be better, and share of the arena's ratings of systems left out in turn that
+            their 90% intervals hold.
+
+        Raises:
+            UsageError: With fewer than nine judged systems.
+        """
+        once = Repeats(1, self.repeats.seed)  # what shows progress is not sent to processes
+        tasks = [
+            delayed(rate_held)(self.languages, self.surrogate, once, kind, held)
+            for kind, held in held_out(self.languages, self.repeats)
+        ]
+        rated = pd.concat(self.repeats.run(tasks), ignore_index=True)
+        return self._given(frontier_table(rated), "frontier")
+
+    def replicate(self, judged: Sequence[int | None] = (None,)) -> StudyTable:
+        """Rate by the verdicts on part of the questions, and compare with those on the others.
+
+        The judged questions of every language are split in half. Systems are rated by verdicts on
+        (some questions of) one half, by surrogate and verdicts together and by either alone; the
+        truth is the rating by the verdicts on the other half: neither these nor the answers to
+        their questions are learned from.
+
+        Args:
+            judged: Numbers of judged questions to learn from in each language; None for the half.
+
+        Returns:
+            A row a number of questions and language: mean numbers of ``questions`` and
+            ``judgments`` learned from; Kendall ``tau`` with the other half of ratings by both,
+            with a 95% bootstrap interval over systems; of ratings by verdicts or surrogate alone;
+            the ``gain`` of both over verdicts alone, with such an interval; and the share of the
+            other half's ratings ``inside`` the 90% intervals.
+
+        Raises:
+            UsageError: If no language has four judged questions.
+        """
+        rows = []
+        for number in judged:
+            found = replicate(self.languages, self.surrogate, self.repeats, number)
+            if found.rows.empty:
+                raise UsageError(
+                    f"no language has {FEWEST_QUESTIONS} judged questions, so there is nothing to "
+                    "halve"
+                )
+            parts = {str(name): found.of(name) for name in sorted(set(found.rows["language"]))}
+            if len(parts) > 1:
+                parts[MACRO] = found
+            for name, part in parts.items():
+                means = part.rows.groupby("language").mean(numeric_only=True).mean()
+                rows.append({**means, **part.summary(), "language": name})
+        table = pd.DataFrame(rows, columns=REPLICATION_COLUMNS)
+        told = ",".join("half" if number is None else str(number) for number in judged)
+        return self._given(table, REPLICATION, f"judged:{told}")
+
+    def table3(self, surrogates: Sequence[SurrogateLike] = TABLE_3_SURROGATES) -> StudyTable:
+        """Compare surrogates on random held-out systems (MIRAGE-Bench, table 3).
+
+        Each repeat takes one tournament, holds out four systems drawn by the seed, trains on the
+        others' features in that tournament, and scores both.
+
+        Args:
+            surrogates: What to compare, instead of the study's; as published they count missing
+                values 0.
+
+        Returns:
+            Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``;
+            means and median over repeats, which number those with a defined holdout R².
+
+        Raises:
+            UsageError: For an unknown surrogate, or a language with fewer than seven systems.
+            MissingDependencyError: If xgboost is asked for and not installed.
+        """
+        chosen = [as_surrogate(item) for item in surrogates]
+        keys = [
+            (item, surrogate, repeat)
+            for item in self.languages
+            for surrogate in chosen
+            for repeat in range(self.repeats.times)
+        ]
+        done = self.repeats.run([delayed(tournament_r2)(*key, self.settings.seed) for key in keys])
+        table = pd.DataFrame(done, columns=["train", "holdout"]).assign(
+            language=[item.language for item, _, _ in keys],
+            surrogate=[surrogate.name for _, surrogate, _ in keys],
+        )
+        rows = table.groupby(["language", "surrogate"], sort=False, as_index=False).agg(
+            train_r2=("train", "mean"),
+            holdout_r2=("holdout", "mean"),
+            holdout_r2_median=("holdout", "median"),
+            repeats=("holdout", "count"),
+        )
+        names = ",".join(map(_settings_of, chosen))
+        return self._given(rows, TABLE_3, f"held:{HELD_OUT}", surrogates=names)
+
+    def table4(self, holdout: Sequence[str] | None = None) -> StudyTable:
+        """Rank all systems by the paper's groups of features (MIRAGE-Bench, table 4).
+
+        Each group trains what a board trains: on all judged systems but the held-out ones. Tau is
+        that of all judged systems by their answers to all questions, and the arena's ratings. Most
+        of them were trained on, so that it is higher than for new systems (``ablate``).
+
+        Args:
+            holdout: Systems to keep out of training; by default two, the first time those that a
+                board with this seed holds out.
+
+        Returns:
+            Columns ``language, group, features, tau, reason``: number of features, mean tau over
+            repeats. NaN with a reason for a group of which no feature is there.
+
+        Raises:
+            UsageError: For systems that cannot be held out.
+        """
+        groups, seed = papers_groups(self.features), self.settings.seed
+        systems, drawn = systems_by_content(self.languages), []
+        for repeat in range(self.repeats.times):
+            keys = [str(repeat)] if repeat else []
+            state = derived_seed(seed, "table 4", str(repeat)) if repeat else seed
+            held = (
+                check_holdout(holdout, systems)
+                if holdout is not None
+                else drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, seed, *keys)
+            )
+            drawn.append((reseeded(self.surrogate, state), held))
+        tasks = [
+            delayed(taus_of_all)(self.with_features(columns).languages, *training)
+            for columns in groups.values()
+            if columns
+            for training in drawn
+        ]
+        done = iter(self.repeats.run(tasks))
+        taus = [
+            (item.language, name, found.get(item.language, np.nan))
+            for name, columns in groups.items()
+            for found in ([next(done) for _ in drawn] if columns else [{}])
+            for item in self.languages
+        ]
+        order = {item.language: place for place, item in enumerate(self.languages)}
+        taus.sort(key=lambda row: order[row[0]])
+        table = group_table(groups, taus)
+        return self._given(table, TABLE_4, *_named(holdout))
+
+
+def _named(holdout: Sequence[str] | None) -> list[str]:
+    return [] if holdout is None else [f"holdout:{','.join(sorted(holdout))}"]
+
+
+def _settings_of(surrogate: Surrogate) -> str:
+    return surrogate.signature.removeprefix("surrogate:")

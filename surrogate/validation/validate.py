@@ -1,120 +1,94 @@
-"""Validating surrogates: how well they rank what they were not trained on."""
+"""``validate``: any protocol by its name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Unpack
 
-from sklearn.base import BaseEstimator
-
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
-from surrogate.learning.cross_fitting import leave_systems_out
-from surrogate.learning.names import DEFAULT_SURROGATE
-from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import Surrogate
-from surrogate.validation.protocols import (
-    leave_families_out,
-    leave_language_out,
-    mirage,
-    transfer,
+from arena.data.errors import UsageError, checked_choice
+from features.measures.registry import PAPER_FEATURES
+from surrogate.learning.names import DEFAULT_SURROGATE, PAPERS_SURROGATE
+from surrogate.validation.study import (
+    DEFAULT_PROTOCOL,
+    MIRAGE,
+    REPEATS,
+    REPLICATION,
+    TABLE_3,
+    TABLE_4,
+    Study,
+    StudyOptions,
+    StudyTable,
+    SurrogateLike,
 )
-from surrogate.validation.scores import Validation, score_outcomes
-from surrogate.validation.study import Study, StudyOptions
 
-TRANSFER = "transfer"
-MIRAGE = "mirage"
-DEFAULT_PROTOCOL = "leave-systems-out"
-
-
-@dataclass(frozen=True)
-class _Protocol:
-    run: Callable[..., list[Outcome]]
-    repeats: int
-
-
-PROTOCOLS: MappingProxyType[str, _Protocol] = MappingProxyType(
+PROTOCOLS: Mapping[str, tuple[str, int]] = MappingProxyType(
     {
-        MIRAGE: _Protocol(mirage, 25),
-        DEFAULT_PROTOCOL: _Protocol(leave_systems_out, 5),
-        "leave-families-out": _Protocol(leave_families_out, 5),
-        "leave-language-out": _Protocol(leave_language_out, 5),
-        TRANSFER: _Protocol(transfer, 5),
+        DEFAULT_PROTOCOL: ("leave_systems_out", REPEATS),
+        "leave-language-out": ("leave_language_out", REPEATS),
+        MIRAGE: ("mirage", 25),
+        TABLE_3: ("table3", 50),
+        TABLE_4: ("table4", 1),
+        "ablation": ("ablate", REPEATS),
+        "importances": ("importances", REPEATS),
+        "learning-curve": ("learning_curves", REPEATS),
+        "frontier": ("frontier", 2),
+        REPLICATION: ("replicate", 10),
     }
 )
-OTHER_PROTOCOLS = (
-    *("table3", "table4", "ablation", "importances", "learning-curve", "frontier", "replication"),
-)
-"""Studies that the command line offers beside them."""
+"""Name of a protocol to the method of ``Study`` that runs it, and how often it repeats it."""
+SURROGATES = {TABLE_4: PAPERS_SURROGATE}
+"""Protocols whose surrogate is not the default by default."""
 
 
 def validate(
     arena: Arena | Path | str,
     protocol: str = DEFAULT_PROTOCOL,
-    surrogate: str | Surrogate | BaseEstimator = DEFAULT_SURROGATE,
-    *,
-    test_arena: Arena | Path | str | None = None,
-    test: StudyOptions | None = None,
-    holdout: Sequence[str] | None = None,
+    surrogate: SurrogateLike | Sequence[SurrogateLike] | None = None,
     repeats: int | None = None,
+    *,
+    holdout: Sequence[str] | None = None,
+    judged: Sequence[int | None] | None = None,
     **options: Unpack[StudyOptions],
-) -> Validation:
-    """Say how well a surrogate ranks systems or languages it was not trained on.
+) -> StudyTable:
+    """Say how well a surrogate ranks systems, languages or questions it was not trained on.
 
     The same arguments give the same result, whatever ``n_jobs``.
 
     Args:
         arena: The arena, or the path of its folder.
-        protocol: One of ``PROTOCOLS``: ``leave-systems-out`` (what to expect for new systems),
-            ``leave-families-out`` (for new systems unlike all known ones), ``leave-language-out``,
-            ``transfer`` (to ``test_arena``) or ``mirage`` (MIRAGE-Bench, section 4.3: two systems
-            held out, all ranked).
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, one unfitted, or a
-            regressor of scikit-learn's form.
-        test_arena: Arena to rank after training on ``arena``; for ``transfer`` only.
-        test: Its judge and features, where they differ; see ``StudyOptions``.
-        holdout: For ``mirage``: the systems to hold out, instead of two drawn each time.
-        repeats: How often to repeat with other folds, draws or seeds.
+        protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names.
+        surrogate: What to validate, ``gaussian-process`` by default; for ``table3`` several.
+        repeats: How often to repeat with other folds, draws or seeds; the protocol's own number
+            if None.
+        holdout: For ``mirage`` and ``table4``: systems to hold out.
+        judged: For ``replication``: numbers of judged questions to learn from.
         options: See ``StudyOptions``.
 
     Raises:
-        UsageError: For an unknown protocol or surrogate, or one the arena is too small for.
+        UsageError: For an unknown protocol or surrogate, one the arena is too small for, or an
+            argument that the protocol does not take.
     """
-    chosen = _find_protocol(protocol)
-    if (test_arena is None) == (protocol == TRANSFER):
-        raise UsageError("a test arena is what the protocol transfer needs, and no other takes")
-    if holdout is not None and protocol != MIRAGE:
-        raise UsageError(f"only the protocol {MIRAGE} holds out systems by name")
-    study = Study.of(arena, surrogate, chosen.repeats if repeats is None else repeats, **options)
-    further = []
-    tested = []
-    if test_arena is not None:
-        shared = StudyOptions(**{**options, "judge": None, "feature_table": None, **(test or {})})
-        other = Study.of(test_arena, surrogate, **shared)
-        study, other = _with_shared_features(study, other)
-        tested = [other.languages]
-        further.append(f"test:{other.name}")
-    run = partial(chosen.run, holdout=holdout) if protocol == MIRAGE else chosen.run
-    outcomes = run(study.languages, *tested, study.surrogate, study.repeats)
-    if holdout is not None:
-        further.append(f"holdout:{','.join(sorted(holdout))}")
-    signature = study.signature(protocol, *further)
-    return score_outcomes(outcomes, study.settings.seed, protocol, study.surrogate.name, signature)
-
-
-def _find_protocol(name: str) -> _Protocol:
-    if name not in PROTOCOLS:
-        known = ", ".join([*PROTOCOLS, *OTHER_PROTOCOLS])
-        raise UsageError(f"unknown protocol {name!r}; use one of {known}")
-    return PROTOCOLS[name]
-
-
-def _with_shared_features(data: Study, other: Study) -> tuple[Study, Study]:
-    shared = [name for name in data.features if name in set(other.features)]
-    if not shared:
-        raise UsageError("the two feature tables have no feature in common")
-    return data.with_features(shared), other.with_features(shared)
+    method, own_repeats = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
+    given: dict[str, object] = {"holdout": holdout, "judged": judged}
+    given = {name: value for name, value in given.items() if value is not None}
+    takers = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
+    for name in given:
+        if protocol not in takers[name]:
+            raise UsageError(f"`{name}` is for {' and '.join(takers[name])}, not for {protocol}")
+    several = isinstance(surrogate, Sequence) and not isinstance(surrogate, str)
+    if protocol == TABLE_3 and surrogate is not None:
+        given["surrogates"] = surrogate if several else [surrogate]
+        surrogate = None
+    elif several:
+        raise UsageError(f"several surrogates are for {TABLE_3}, not for {protocol}")
+    if protocol == TABLE_4:
+        options.setdefault("features", PAPER_FEATURES)
+    trained: SurrogateLike = (
+        SURROGATES.get(protocol, DEFAULT_SURROGATE) if surrogate is None else surrogate
+    )
+    study = Study.of(arena, trained, own_repeats if repeats is None else repeats, **options)
+    found: StudyTable = getattr(study, method)(**given)
+    return found

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from batch_server import BatchServer, answered
 from chat_server import ChatServer, completion
+from llm_requests import kept
 
 from arena import read_arena, write_arena
 from arena.llm import open_store
@@ -61,9 +61,8 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     status, printed = judge(server, *options)
     assert status == 0
     calls = sum(server.asked.values())
-    assert f"{2 * 3 * 4 * 2} comparisons on 6 questions, in both orders" in printed
+    assert f"Pairs: {2 * 3 * 4 * 2}\nBoth orders: True" in printed
     assert "INVALID: 0" in printed
-    assert "0 of 23 pairs judged in both orders flip (0.0%, 95% interval 0.0% to" in printed
     assert "Verdict on local: reliable" in printed
     assert "cost: not known; give each model's price (--prices FILE)" in printed
     assert (folder / "judging.sqlite").is_file()
@@ -75,7 +74,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     status, printed = judge(server, *options)
     assert " 0 calls to local (0 retries)" in printed
     assert "48 were judged before" in printed
-    assert "0 verdicts added" in printed
+    assert "Verdicts added: 0" in printed
     assert sum(server.asked.values()) == calls
     assert (folder / "judgments.jsonl.gz").read_bytes() == content
     assert run("fit", folder, "--judge", "local", "--language", "en", "--rounds", 10) == 0
@@ -92,7 +91,7 @@ def test_json_holds_every_count(judge, serve, folder):
     content = json.loads(printed, parse_constant=pytest.fail)
     summary = content["judges"][0]
     assert status == 0
-    assert content["pairs"]["pairs"] == 30
+    assert content["pairs"] == 30
     assert sum(summary["verdicts"].values()) + summary["invalid"] == 30
     assert summary["failures"] == {"unparsable": summary["invalid"]}
     assert summary["invalid"] > 0
@@ -126,8 +125,8 @@ def test_a_dry_run_leaves_everything_as_it_is(judge, serve, folder):
     assert sorted(path.name for path in folder.iterdir()) == before
     status, printed = judge(server, "--pairs", 2, "--dry-run", "--json", "--panel", "other")
     content = json.loads(printed)
-    assert set(content["judges"]) == {"local", "other"}
-    assert content["judges"]["local"]["calls"] == 12 - content["pairs"]["identical_answers"]
+    assert [row["judge"] for row in content["judges"]] == ["local", "other"]
+    assert content["judges"][0]["calls"] == 12 - content["identical_answers"]
 
 
 def test_a_budget_spans_the_panel(judge, serve):
@@ -158,7 +157,7 @@ def test_other_forms_are_held_against_the_verdicts_there_are(judge, serve, folde
     assert f"local:{form}" in printed
     assert "Agreement with other judges on the same pairs" in printed
     added = len(read_arena(folder).judgments) - before
-    assert f"{added} verdicts added" in printed
+    assert f"Verdicts added: {added}" in printed
     calls = sum(server.asked.values())
     assert calls < added
     status, printed = judge(server, "--json", config=own)
@@ -176,17 +175,16 @@ def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys)
     options = ["--pairs", "adaptive", "--budget", 40]
     status, printed = judge(server, *options)
     assert status == 0
-    assert "Stopped after" in printed
     assert "the budget of 40 pairs is spent" in printed
     table = read_arena(folder).judgments
     assert (table["chosen"] == "adaptive").sum() == 40
-    status, printed = judge(server, *options, "--json", config='until = "width=0.01"')
+    status, printed = judge(server, *options, "--json", config="until = 0.0001")
     content = json.loads(printed, parse_constant=pytest.fail)
     assert (content["added"], content["batches"]) == (0, 0)
     assert sum(row["judged"] for row in content["languages"]) == 40
     assert content["judges"][0]["already_judged"] == 40
     assert run("fit", folder, "--judge", "local", "--language", "en") == 0
-    assert "estimator:posterior" in capsys.readouterr().out
+    assert "posterior" in capsys.readouterr().out
 
 
 def test_a_boards_surrogate_is_the_prior(
@@ -220,13 +218,13 @@ def test_both_orders_are_asked_unless_the_judge_has_verdicts_in_one(run, serve, 
     assert run("judge", folder, *options, "--questions", 2) == 0
     assert "7 pairs judged in both orders" in " ".join(capsys.readouterr().out.split())
     assert run("judge", folder, *options, "--questions", 3, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["pairs"]["both_orders"]
+    assert json.loads(capsys.readouterr().out)["both_orders"]
     one = [*options, "--panel", "", "--model", "once"]
     assert run("judge", folder, *one, "--questions", 2, "--no-both-orders") == 0
-    assert "(--both-orders), so that how often verdicts flip is not" in capsys.readouterr().out
+    capsys.readouterr()
     assert run("judge", folder, *one, "--questions", 3, "--json") == 0
     content = json.loads(capsys.readouterr().out)
-    assert not content["pairs"]["both_orders"]
+    assert not content["both_orders"]
     assert content["judges"][0]["check"]["grade"] == "not known"
 
 
@@ -281,7 +279,7 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
     status, printed = judge(server, "--json", config='api_key_env = "PLANTED"')
     assert (status, server.headers[0]["authorization"]) == (0, f"Bearer {key}")
     with open_store(folder / "judging.sqlite") as store:
-        assert store.export()["text"].str.contains("[key] says", regex=False).all()
+        assert all("[key] says" in row["text"] for row in kept(store))
     assert key not in printed + str(capsys.readouterr())
     for path in folder.rglob("*"):
         assert not path.is_file() or key.encode() not in path.read_bytes()
@@ -305,41 +303,6 @@ def test_another_model_is_refused_unless_it_is_allowed(judge, serve, folder):
     status, printed = judge(server, "--json", config="any_model = true")
     assert status == 0
     assert "cheap-1b" in json.dumps(json.loads(printed)["judges"][0])
-
-
-def test_batches_of_a_panel_share_the_calls_of_a_run(run, folder, capsys):
-    config = folder / "few.toml"
-    config.write_text("max_calls = 5")
-    with BatchServer() as server:
-        options = ["--model", "m", "--panel", "n,o", "--base-url", server.url, "--pairs", 2]
-        options += ["--batch", "--config", config]
-        assert run("judge", folder, *options, "--questions", 2) == 0
-        assert sum(len(server.sent(name)) for name in server.batches) == 5
-        assert "o: 0 answers came, 0 calls sent" in capsys.readouterr().out
-
-
-def test_a_batch_is_sent_and_fetched_by_the_same_command(run, folder, capsys):
-    before = len(read_arena(folder).judgments)
-    with BatchServer() as server:
-        options = ["--model", "m", "--base-url", server.url, "--batch", "--pairs", 2]
-        assert run("judge", folder, *options, "--questions", 2, "--json") == 0
-        state = json.loads(capsys.readouterr().out)["batches"]["m"]
-        sent = len(server.sent("batch-0"))
-        assert (state["submitted"], state["waiting"]) == (sent, sent)
-        assert run("judge", folder, *options, "--questions", 2) == 0
-        printed = capsys.readouterr().out
-        assert f"m: 0 answers came, 0 calls sent; {sent} wait in batch-0 (in_progress)" in printed
-        assert "Run the same command again" in printed
-        server.end("batch-0", lambda key: answered(key, "Right. [[A]]"))
-        assert run("judge", folder, *options, "--questions", 2) == 0
-        printed = capsys.readouterr().out
-        assert f"m: {sent} answers came, 0 calls sent" in printed
-        assert "Verdict on m: unreliable" in printed
-        assert not any(path.endswith("completions") for _, path in server.requests)
-    judged = read_arena(folder).judged_by("m").judgments
-    assert len(judged) >= sent
-    assert len(read_arena(folder).judgments) == before + len(judged)
-    assert run("judge", folder, *options, "--pairs", "adaptive", "--budget", 5) == 2
 
 
 def test_a_panel_gives_one_verdict(judge, serve, folder):
@@ -393,7 +356,8 @@ def test_settings_of_a_file_reach_the_model_under_the_options(judge, serve, tmp_
         (["--budget", 5], "", "--budget"),
         (["--prior", "."], "", "holds no board"),
         (["--pairs", "adaptive", "--budget", 5, "--dry-run"], "", "--dry-run"),
-        (["--pairs", "adaptive"], 'until = "best"', "first=0.95"),
+        (["--pairs", "adaptive"], "until = 2", "until"),
+        (["--pairs", "adaptive", "--budget", 5, "--panel", "m"], "", "--panel"),
         (["--pairs", "adaptive", "--budget", 5, "--both-orders"], "", "--both-orders"),
         (["--pairs", "adaptive", "--budget", 5], 'form = "pointwise"', "--form"),
     ],

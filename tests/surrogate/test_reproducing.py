@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
+from arena.adapters.mirage_rows import PUBLISHED_FEATURES
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
@@ -36,7 +36,7 @@ SHORT = {
     "board": "--tournaments 3 --r2-tournaments 3 --r2-trees 5 --jobs 1 --no-site",
     "validate": "--tournaments 3 --jobs 1",
     "table3": "--repeats 1",
-    "sampling": "--repeats 2 --shares 0.5,1",
+    "sampling": "--repeats 2",
 }
 """Options that make a command short."""
 GROUPS = {

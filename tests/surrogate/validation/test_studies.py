@@ -1,33 +1,30 @@
-"""Ablations, importances and learning curves on an arena whose good feature is known."""
-
-import inspect
-import re
+"""Studies by part of the features or judgments, on an arena whose good feature is known."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from surrogate.validation import ablate, importances, learning_curves, validate
-from surrogate.validation.ablations import FAMILIES, feature_families, feature_subsets
-from surrogate.validation.frontier import frontier
-from surrogate.validation.importances import permuted_answers
-from surrogate.validation.learning_curves import AXES, part_left
-from surrogate.validation.replication import replication
-from surrogate.validation.table3 import compare_surrogates
-from surrogate.validation.table4 import compare_feature_groups
-
-QUICK = "ridge"
-STUDIES = (
-    *(ablate, compare_feature_groups, compare_surrogates, frontier),
-    *(importances, learning_curves, replication),
+from features.measures.registry import GROUPS
+from surrogate.learning.names import find_surrogate
+from surrogate.validation import Study, validate
+from surrogate.validation.feature_groups import (
+    ABSENT,
+    feature_families,
+    feature_subsets,
+    papers_groups,
 )
-GROUPS = {"good": ["close"], "bad": ["nothing"]}
+from surrogate.validation.importances import permuted_answers
+from surrogate.validation.protocols import AXES, part_left
+
+QUICK = "linear"
 
 
 @pytest.fixture(scope="module")
 def ablation(simulated, table, settings):
-    return ablate(simulated.arena, QUICK, feature_table=table, repeats=1, tournaments=settings)
+    return validate(
+        simulated.arena, "ablation", QUICK, 1, feature_table=table, tournaments=settings
+    )
 
 
 def rows_by(table, *keys):
@@ -40,7 +37,7 @@ def test_what_the_good_feature_is_worth_is_found(ablation):
         *("all", "without close", "without nothing", "only close", "only nothing")
     }
     without, alone = rows.loc[("macro", "without close")], rows.loc[("macro", "only close")]
-    assert without["difference_high"] < 0
+    assert without["difference"] < 0
     assert alone["tau"] > 0.6
     assert abs(alone["difference"]) < 0.3
     whole = rows.loc[("macro", "all")]
@@ -53,20 +50,18 @@ def test_all_features_are_ranked_as_validate_does(ablation, simulated, table, se
         **{"feature_table": table, "repeats": 1, "tournaments": settings},
     )
     whole = rows_by(ablation.table, "language", "subset").loc[("macro", "all")]
-    assert whole["tau"] == done.scores.tau
-    assert whole["tau_low"] == done.scores.tau_low
+    assert whole["tau"] == done.of()["tau"]
+    assert whole["tau_low"] == done.of()["tau_low"]
     assert "protocol:ablation|" in ablation.signature
 
 
 def test_a_subset_without_a_value_has_no_tau_and_says_why(simulated, table, settings):
     empty = table.assign(nothing=np.nan)
-    done = ablate(
-        *(simulated.arena, QUICK),
-        **{"feature_table": empty, "repeats": 1, "tournaments": settings, "groups": GROUPS},
+    done = validate(
+        *(simulated.arena, "ablation", QUICK, 1), feature_table=empty, tournaments=settings
     )
-    row = rows_by(done.table, "language", "subset").loc[("en", "only bad")]
-    assert np.isnan(row["tau"])
-    assert np.isnan(row["difference_low"])
+    row = rows_by(done.table, "language", "subset").loc[("en", "only nothing")]
+    assert row[["tau", "difference_low"]].isna().all()
     assert "0 features to train on" in row["reason"]
 
 
@@ -78,21 +73,14 @@ def test_features_are_grouped_by_what_they_look_at():
         "own score": ["own score"],
         "language": ["english(identifier=langid)"],
     }
-    names = [item.name for items in FAMILIES.values() for item in items]
-    assert len(names) == len(set(names))
-
-
-def test_groups_that_cannot_be_compared_are_refused():
-    with pytest.raises(UsageError, match="no feature is named z; use a, b"):
-        feature_subsets(["a", "b"], {"x": ["a"], "y": ["z"]})
-    with pytest.raises(UsageError, match="1 group of features leaves nothing to compare"):
-        feature_subsets(["a"], {"x": ["a"]})
+    with pytest.raises(UsageError, match="1 family"):
+        feature_subsets(["bleu"])
 
 
 def test_the_good_feature_matters_and_the_other_does_not(simulated, table, settings):
-    done = importances(
-        *(simulated.arena, "random-forest"),
-        **{"feature_table": table, "repeats": 1, "permutations": 2, "tournaments": settings},
+    done = validate(
+        *(simulated.arena, "importances", "random-forest", 1),
+        **{"feature_table": table, "tournaments": settings},
     )
     rows = rows_by(done.table, "language", "feature")
     for language in ("en", "sw"):
@@ -106,9 +94,8 @@ def test_the_good_feature_matters_and_the_other_does_not(simulated, table, setti
 
 def test_a_feature_without_values_has_no_importance(simulated, table, settings):
     empty = table.assign(nothing=np.where(table["language"] == "sw", np.nan, table["nothing"]))
-    done = importances(
-        *(simulated.arena, QUICK),
-        **{"feature_table": empty, "repeats": 1, "permutations": 1, "tournaments": settings},
+    done = validate(
+        *(simulated.arena, "importances", QUICK, 1), feature_table=empty, tournaments=settings
     )
     rows = rows_by(done.table, "language", "feature")
     assert rows.loc[("sw", "nothing")].isna().all()
@@ -117,9 +104,9 @@ def test_a_feature_without_values_has_no_importance(simulated, table, settings):
 
 
 def test_the_jobs_change_nothing(simulated, table, settings):
-    common = {"feature_table": table, "repeats": 1, "permutations": 1, "tournaments": settings}
-    done = importances(simulated.arena, "gaussian-process", **common)
-    again = importances(simulated.arena, "gaussian-process", **common, n_jobs=2)
+    common = {"feature_table": table, "repeats": 1, "tournaments": settings}
+    done = validate(simulated.arena, "importances", **common)
+    again = validate(simulated.arena, "importances", **common, n_jobs=2)
     pd.testing.assert_frame_equal(done.table, again.table)
 
 
@@ -146,11 +133,11 @@ def test_a_permuted_feature_is_anothers_answer_by_answer(simulated, table, data_
 
 def test_curves_end_at_what_validate_finds(simulated, table, settings):
     common = {"feature_table": table, "repeats": 1, "tournaments": settings}
-    done = learning_curves(simulated.arena, QUICK, shares=(0.1, 1.0), **common)
+    done = Study.of(simulated.arena, QUICK, **common).learning_curves(shares=(0.1, 1.0))
     rows = rows_by(done.table, "language", "axis", "share")
     whole = validate(simulated.arena, "leave-systems-out", QUICK, **common)
     for axis in AXES:
-        assert rows.loc[("macro", axis, 1.0), "tau"] == whole.scores.tau
+        assert rows.loc[("macro", axis, 1.0), "tau"] == whole.of()["tau"]
     few = rows.loc[("en", "systems", 0.1)]
     assert np.isnan(few["tau"])
     assert few["reason"]
@@ -169,27 +156,42 @@ def test_parts_grow_and_never_hold_what_is_held_out(axis, simulated, table, data
     assert sizes[2] == len(data.without(held).judgments)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"axes": ["moon"]}, "unknown axis"),
-        ({"shares": [0.0]}, "shares must be above 0"),
-        ({"repeats": 0}, "repeats must be at least 1"),
-        ({"surrogate": "oracle"}, "unknown surrogate 'oracle'"),
-    ],
-)
-def test_curves_that_cannot_be_drawn_are_refused(options, message, simulated, table):
-    with pytest.raises(UsageError, match=message):
-        learning_curves(simulated.arena, **options, feature_table=table)
+@pytest.mark.parametrize("features", [GROUPS["paper"], GROUPS["as-published"]])
+def test_the_papers_features_fall_into_its_groups(features):
+    columns = [str(feature) for feature in features]
+    groups = papers_groups(columns)
+    assert [len(group) for group in groups.values()] == [11, 9, 7, 2]
+    assert groups["only LLM-measured"] == ["llm_overlap", "llm_fluency"]
+    low = set(columns) - set(groups["without low correlation"])
+    assert {name.partition("(")[0] for name in low} == {
+        *("target_language", "english", "nli_entailment", "nli_neutral")
+    }
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_every_argument_of_a_study_is_told_once(study):
-    """By the study itself, or by ``validate``, to which it then refers."""
-    own, shared = (
-        set(re.findall(r"^        (\w+): ", each.__doc__, re.MULTILINE))
-        for each in (study, validate)
+def test_a_group_that_holds_the_good_feature_does_as_well_as_all(simulated, table, settings):
+    """The good feature passes for one that an LLM rates, the other for language detection."""
+    renamed = table.rename(columns={"close": "llm_overlap", "nothing": "target_language"})
+    done = validate(
+        *(simulated.arena, "table4", "linear"), feature_table=renamed, tournaments=settings
     )
-    assert set(inspect.signature(study).parameters) <= own | shared
-    assert "are those of ``validate``" in study.__doc__
-    assert not {"arena", "features", "judge", "feature_table", "n_jobs", "progress"} & own
+    taus = done.table.set_index(["language", "group"])["tau"].loc["macro"]
+    assert taus["all features"] > 0.6
+    assert taus["only LLM-measured"] == pytest.approx(taus["all features"], abs=0.2)
+    assert taus["without low correlation"] == taus["only LLM-measured"]
+    assert taus["without LLM-measured"] < taus["all features"] - 0.2
+    assert "protocol:table4|" in done.signature
+
+
+def test_a_group_that_is_not_there_has_no_tau_and_says_why(simulated, table, settings):
+    held = simulated.arena.info.systems[:2]
+    found = validate(
+        *(simulated.arena, "table4", find_surrogate("linear", missing="zero"), 2),
+        **{"feature_table": table, "tournaments": settings, "holdout": held},
+    )
+    absent = found.table[found.table["group"] != "all features"]
+    assert absent["tau"].isna().all()
+    assert (absent["reason"] == ABSENT).all()
+    assert (absent["features"] == 0).all()
+    assert np.isfinite(found.table.loc[found.table["group"] == "all features", "tau"]).all()
+    assert "surrogate:linear|rows:system|missing:zero|repeats:2|" in found.signature
+    assert f"|holdout:{','.join(sorted(held))}|" in found.signature

@@ -1,0 +1,277 @@
+"""What is trained for the board of one language, and how its ratings agree with the arena's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from joblib import delayed
+
+from arena.data.errors import UsageError
+from arena.data.seeds import generator, seed_sequence
+from arena.rating.posterior import RatingPosterior
+from arena.rating.published import PublishedTournaments
+from arena.rating.ratings import Ratings
+from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import Agreement, agreement
+from surrogate.board.holdout import TournamentFit, fit_tournament
+from surrogate.board.settings import BoardRecord
+from surrogate.board.summary import HoldoutR2
+from surrogate.learning.cross_fitting import (
+    Progress,
+    Repeats,
+    everything_left,
+    leave_systems_out,
+    run_tasks,
+)
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
+from surrogate.learning.outcomes import Outcome
+from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
+from surrogate.learning.posterior.replication import Replication, replicate
+from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.training import training_ratings
+
+Floats = npt.NDArray[np.float64]
+
+SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
+"""Percentiles of a feature's importance over tournaments."""
+TOURNAMENTS_PER_TASK = 25
+ENOUGH_SYSTEMS = 40
+MANY_RATINGS = 50
+SPLITS, FEWER_SPLITS = 5, 3
+NO_HOLDOUT = "no system is held out"
+NO_TOURNAMENTS = "this surrogate learns from no single tournament"
+NO_R2 = "fewer than two held-out systems are judged in this language"
+
+
+@dataclass(frozen=True)
+class LanguageStudy:
+    """What was trained for the board of one language.
+
+    Attributes:
+        data: What it was trained on.
+        ratings: The arena's ratings of the judged systems.
+        posterior: Their ratings by verdicts and surrogate together.
+        by: Whether the board's ratings are these, or by the trained surrogate alone.
+        holdout: Judged systems kept out of training.
+        halves: How ratings replicate; see ``surrogate.learning.posterior.replication``.
+        unseen: Each judged system's rating by a surrogate trained without it.
+        r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
+        shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
+        failure: Why no surrogate could be trained.
+        borrows: Whether few systems are judged, and all rated by what other languages tell, too.
+    """
+
+    data: LanguageData
+    ratings: Ratings
+    posterior: RatingPosterior
+    by: Literal["posterior", "surrogate"]
+    holdout: tuple[str, ...]
+    halves: Replication
+    unseen: Outcome
+    r2: Floats
+    shares: Floats
+    failure: str | None = None
+    borrows: bool = False
+
+    @property
+    def language(self) -> str:
+        """Language code."""
+        return self.data.language
+
+    @property
+    def without_error(self) -> frozenset[str]:
+        """Systems whose published rating has no error, known or assumed."""
+        known = self.data.tournaments
+        if not isinstance(known, PublishedTournaments):
+            return frozenset()
+        return frozenset(np.compress(np.isnan(known.errors), known.systems))
+
+
+def study_languages(
+    data: Sequence[LanguageData],
+    surrogate: Surrogate,
+    settings: BoardRecord,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[LanguageStudy]:
+    """Train the surrogates of every language.
+
+    The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
+    without each fold of the systems, and on single tournaments: their mean R² over 200 is no more
+    certain than over 50, for the held-out systems are the same.
+
+    Args:
+        data: One a language.
+        surrogate: What to train; it is fitted in place.
+        settings: The board's: systems kept out of training in every language, single tournaments.
+        n_jobs: Processes to use; -1 for all cores.
+        progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
+
+    Returns:
+        One a language, in the order given.
+    """
+    holdout = settings.holdout
+    training = pd.concat([item.hiding(holdout).X for item in data], ignore_index=True)
+    with suppress(UsageError):  # a board without ratings says why, language by language
+        surrogate.fit(training, {item.language: item.tournaments for item in data})
+    unseen = _unseen(data, surrogate, n_jobs, progress)
+    known = training_ratings({item.language: item.tournaments for item in data})
+    posteriors = posterior_ratings(surrogate, known, pd.concat(map(expected_ratings, unseen)))
+    # By surrogates that must be trained several times for a split, once.
+    times = 1 if surrogate.learns_tournaments else SPLITS
+    how = Repeats(times, surrogate.seed, n_jobs, progress)
+    halves = replicate(data, surrogate, how, with_surrogate=False)
+    held = [tuple(name for name in holdout if name in item.systems) for item in data]
+    fits = _fit_tournaments(data, surrogate, held, settings, n_jobs, progress)
+    size = len(surrogate.features_)
+    return [
+        LanguageStudy(
+            data=item,
+            ratings=item.tournaments.rate(settings.arena_ratings),
+            posterior=posteriors[item.language],
+            by="surrogate" if settings.ratings == "surrogate" else "posterior",
+            holdout=held[place],
+            halves=halves.of(item.language),
+            unseen=unseen[place],
+            r2=np.array([fit.holdout_r2 for fit in fits[place]]),
+            shares=np.array([fit.shares for fit in fits[place]]).reshape(-1, size),
+            failure=surrogate.failures_.get(item.language),
+            borrows=item.language in surrogate.borrowing_,
+        )
+        for place, item in enumerate(data)
+    ]
+
+
+def _unseen(
+    data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
+) -> list[Outcome]:
+    """Rate every system by a surrogate trained without it: what ``validate`` does."""
+    how = Repeats(splits(data), surrogate.seed, n_jobs, progress)
+    training = everything_left if surrogate.learns_tournaments else _left_of_few
+    try:
+        return leave_systems_out(data, surrogate, how, training)
+    except UsageError as error:
+        why = (str(error),)
+        nothing = [np.full((1, len(item.systems)), np.nan) for item in data]
+        return [
+            Outcome(item.language, item.systems, none, item.truth[None], reasons=why)
+            for item, none in zip(data, nothing, strict=True)
+        ]
+
+
+def _left_of_few(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
+    """Draw few tournaments for surrogates that learn from none: they tell who is connected."""
+    return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
+
+
+def splits(data: Sequence[LanguageData]) -> int:
+    """How often systems are split into folds: of few systems, tau hangs on who is held out."""
+    if max(len(item.systems) for item in data) >= ENOUGH_SYSTEMS:
+        return 1
+    return SPLITS if sum(len(item.systems) for item in data) < MANY_RATINGS else FEWER_SPLITS
+
+
+def _fit_tournaments(
+    data: Sequence[LanguageData],
+    surrogate: Surrogate,
+    held: Sequence[Sequence[str]],
+    settings: BoardRecord,
+    n_jobs: int,
+    progress: Progress | None,
+) -> list[list[TournamentFit]]:
+    """Train surrogates on single tournaments, in each language that has held-out systems."""
+    most = settings.r2_tournaments
+    stretches = [
+        (place, range(start, min(start + TOURNAMENTS_PER_TASK, most, len(item.tournaments.draws))))
+        for place, item in enumerate(data)
+        if surrogate.learns_tournaments and held[place]
+        if item.language not in surrogate.failures_
+        for start in range(0, min(most, len(item.tournaments.draws)), TOURNAMENTS_PER_TASK)
+    ]
+    tasks = [
+        delayed(_fit_stretch)(data[place], surrogate, held[place], stretch, settings.r2_trees)
+        for place, stretch in stretches
+    ]
+    fits: list[list[TournamentFit]] = [[] for _ in data]
+    for (place, _), done in zip(stretches, run_tasks(tasks, n_jobs, progress), strict=True):
+        fits[place] += done
+    return fits
+
+
+def _fit_stretch(
+    data: LanguageData, surrogate: Surrogate, holdout: Sequence[str], stretch: range, trees: int
+) -> list[TournamentFit]:
+    fits = []
+    for index in stretch:
+        keys = ("surrogate", data.language, "tournament", str(index))
+        seed = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
+        with suppress(UsageError):  # a tournament that rates fewer than three of the systems
+            fits += fit_tournament([data], surrogate, holdout, index, seed, trees)
+    return fits
+
+
+def arena_agreement(study: LanguageStudy, predicted: pd.DataFrame) -> Agreement:
+    """Compare what the trained surrogate predicts with the arena (MIRAGE-Bench, table 2).
+
+    Args:
+        study: What was trained.
+        predicted: Columns ``language, system, rating``.
+
+    Returns:
+        Kendall tau of the judged systems, with a bootstrap interval.
+    """
+    tournaments = study.data.tournaments
+    own = predicted[predicted["language"] == study.language].set_index("system")
+    rating = own["rating"].reindex(tournaments.systems).to_numpy(float)
+    random = generator(tournaments.seed, "agreement", study.language)
+    reported = study.ratings.table.set_index("system")["rating"].reindex(tournaments.systems)
+    return agreement(rating, reported.to_numpy(float), tournaments.coefficients, random)
+
+
+def holdout_r2(study: LanguageStudy) -> HoldoutR2:
+    """Summarize R² on the held-out systems over tournaments."""
+    defined = study.r2[np.isfinite(study.r2)]
+    if not defined.size:
+        absent = NO_TOURNAMENTS if study.holdout else NO_HOLDOUT
+        return HoldoutR2(reason=NO_R2 if study.r2.size else absent)
+    low, high = percentile_interval(defined)
+    return HoldoutR2(
+        mean=float(defined.mean()),
+        median=float(np.median(defined)),
+        low=low,
+        high=high,
+        tournaments=defined.size,
+    )
+
+
+def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFrame:
+    """Feature importances of a language (MIRAGE-Bench, figure 5).
+
+    Returns:
+        Columns ``language, feature, importance, tournament_mean, tournament_low,
+        tournament_high, tournament_q1, tournament_median, tournament_q3``: the share in the final
+        surrogate, then the mean, 95% percentile interval and quartiles over the surrogates of
+        single tournaments (NaN where nothing is held out); most important first. A feature that
+        was left out has NaN, as all have without a surrogate.
+    """
+    known = surrogate.importances()
+    own = known[known["language"] == study.language].set_index("feature")["importance"]
+    names = list(surrogate.features_)
+    table = pd.DataFrame(
+        {"language": study.language, "feature": names, "importance": own.reindex(names).to_numpy()}
+    )
+    spread = np.full((1 + len(SPREAD), len(table)), np.nan)
+    if len(study.shares):
+        used = table["importance"].notna().to_numpy()
+        shares = study.shares[:, used]
+        percentiles = np.percentile(shares, list(SPREAD.values()), axis=0)
+        spread[:, used] = [shares.mean(axis=0), *percentiles]
+    for name, values in zip(("mean", *SPREAD), spread, strict=True):
+        table[f"tournament_{name}"] = values
+    return table.sort_values("importance", ascending=False, kind="stable", na_position="last")

@@ -1,0 +1,243 @@
+"""LLMs that judge: ``judge``, ``prompts``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from arena.data.errors import UsageError
+from arena.judging.settings import JudgingSettings
+from surrogate.cli import options as opt
+from surrogate.cli.options import FILE, setting, settings_of
+from surrogate.cli.printing import progress_lines, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.data.arena import Arena
+    from arena.judging import ChosenPairs
+    from arena.judging.run import JudgingSummary
+    from arena.text.prompts import ReplaceablePrompt
+
+STORE = "judging.sqlite"
+NO_COST = "not known; give each model's price (--prices FILE)"
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+DRY_RUN = "Dry run: nothing was asked; tokens are estimates"
+PROMPT_COLUMNS = ["command", "name", "asks", "variables", "reply"]
+
+
+def judge(
+    arena: opt.Arena,
+    model: Annotated[str | None, setting(JudgingSettings, "model")] = None,
+    base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
+    api_key_env: Annotated[str | None, setting(JudgingSettings, "api_key_env")] = None,
+    questions: Annotated[int | None, setting(JudgingSettings, "questions")] = None,
+    pairs: Annotated[str | None, setting(JudgingSettings, "pairs")] = None,
+    budget: Annotated[int | None, setting(JudgingSettings, "budget")] = None,
+    prior: Annotated[str | None, setting(JudgingSettings, "prior")] = None,
+    panel: Annotated[str | None, setting(JudgingSettings, "panel")] = None,
+    both_orders: Annotated[
+        bool | None, setting(JudgingSettings, "both_orders", "--both-orders/--no-both-orders")
+    ] = None,
+    template: Annotated[str | None, setting(JudgingSettings, "template")] = None,
+    config: opt.Config = None,
+    dry_run: opt.DryRun = False,
+    prices: Annotated[
+        Path | None,
+        Option(
+            help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": '
+            "10}}.",
+            **FILE,
+        ),
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Judge pairs of answers with an LLM or a panel, and add the verdicts to the arena folder."""
+    settings = settings_of(JudgingSettings, config, locals())
+
+    import pandas as pd
+
+    from arena.data.folder import read_arena
+    from arena.judging import dry_run_judge
+    from arena.judging.run import judge as judge_pairs
+    from arena.judging.run import lasting_failures
+    from arena.llm import Budget, open_store, read_prices
+
+    is_adaptive = settings.pairs == "adaptive"
+    if is_adaptive and dry_run:
+        raise UsageError("adaptive pairs are chosen as verdicts come; leave --dry-run out")
+    judges = settings.llm_judges()
+    known_prices = None if prices is None else read_prices(prices)
+    read = read_arena(arena)
+    limit = Budget(settings.max_calls)
+    chooser: Any = settings.pair_chooser(
+        read, _prior(settings, read), lasting_failures(arena), limit
+    )
+    where = settings.store or str(arena / STORE)
+    if dry_run:
+        chosen = chooser.chosen([])
+        with opened_if_there(where) as opened:
+            runs = {
+                member.judge: vars(dry_run_judge(read, member, chosen, opened, known_prices))
+                for member in judges
+            }
+        table = pd.DataFrame([{"judge": name, **run} for name, run in runs.items()])
+        cost = NO_COST if prices is None else ""
+        shown = {**_counts_of(chosen), "judges": table, "cost": cost}
+        show(shown, as_json, {"judges": DRY_RUN})
+        return
+    with kept_replies(where), open_store(where) as store:
+        judging = judge_pairs(
+            *(read, judges, chooser, store),
+            budget=limit,
+            prices=known_prices,
+            progress=progress_lines(),
+        )
+    file, added = judging.write(arena)
+    panel_votes = judging.panel and {
+        "verdicts": len(judging.panel.judgments),
+        "ties for want of a majority": judging.panel.split,
+        "pairs with fewer than half of the judges": judging.panel.too_few,
+    }
+    summaries = [summary.as_json() for summary in judging.summaries]
+    for summary in () if as_json else judging.summaries:
+        _print_summary(summary)
+    shown = {**_counts_of(judging.pairs), "judges": summaries, "panel": panel_votes}
+    shown |= {"agreement": judging.agreement, "failures": judging.failure_counts}
+    if is_adaptive:
+        shown |= {"languages": chooser.progress(), "ratings": chooser.ratings()}
+        shown |= {"batches": judging.batches, "stopped": judging.reason}
+    titles = {
+        "judges": "",
+        "agreement": "Agreement with other judges on the same pairs (Cohen's kappa)",
+        "failures": "Without a verdict, listed beside it",
+        "languages": "Pairs of the questions drawn",
+        "ratings": "Ratings by these verdicts and the prior, if any (90% intervals)",
+        "added": "Verdicts added",
+    }
+    show(shown | {"file": file, "added": added}, as_json, titles)
+    if judging.failed:
+        raise UsageError(f"no pair that was asked got a verdict: {judging.failure_counts}")
+
+
+@contextmanager
+def kept_replies(store: str) -> Iterator[None]:
+    """Say on Ctrl-C what is kept and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(
+            f"Interrupted. Replies that came are kept in {store}; the same command goes on from "
+            "there and asks nothing twice.",
+            file=sys.stderr,
+        )
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _prior(settings: JudgingSettings, arena: Arena) -> pd.DataFrame | None:
+    """Return what a board's surrogate expects of the arena's systems, if one is the prior."""
+    if settings.prior is None:
+        return None
+    from surrogate.board.board import Board
+    from surrogate.ranking.prior import expected_systems
+
+    return expected_systems(Board.load(settings.prior), arena)
+
+
+def opened_if_there(where: str) -> Any:  # noqa: ANN401 - a store, or nothing to look into
+    """Open a store for a dry run, which makes none."""
+    from arena.llm import open_store
+
+    return open_store(where) if Path(where).is_file() else nullcontext()
+
+
+def _counts_of(chosen: ChosenPairs) -> dict[str, Any]:
+    return {
+        "questions": chosen.drawn.counts,
+        "pairs": len(chosen),
+        "both_orders": chosen.both_orders,
+        "identical_answers": len(chosen.identical),
+        "questions_without_pair": chosen.drawn.without_pair,
+        "absent_answers": chosen.drawn.absent_answers,
+    }
+
+
+def _print_summary(summary: JudgingSummary) -> None:
+    verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
+    print(f"{summary.judge} ({summary.prompt})")
+    print(f"  verdicts: {verdicts} ({summary.identical} of identical answers)")
+    print(f"  {summary.usage}; {summary.already_judged} were judged before")
+    print(f"  INVALID: {summary.invalid}")
+    if summary.cost is not None or summary.usage.calls:
+        print(f"  cost: {NO_COST if summary.cost is None else format(summary.cost, '.4f')}")
+    if summary.flags:
+        print(f"  flags: {', '.join(f'{count} {name}' for name, count in summary.flags.items())}")
+    print(f"  Verdict on {summary.judge}: {summary.check.grade}")
+    for warning in (*summary.warnings, *summary.check.faults):
+        print(f"    Warning: {warning}")
+    for fact in summary.check.facts:
+        print(f"    {fact}")
+
+
+def prompts(
+    name: Annotated[str | None, Argument(help="Prompt to print. Default: list all of them")] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """List the prompts that LLMs are sent, or print one; --template replaces them.
+
+    Listed are where they are used, their variables (required ones with a star), and what replies
+    must say.
+    """
+    import pandas as pd
+
+    if name is not None:
+        found = [each for known in all_prompts().values() for each in known if each.name == name]
+        if not found:
+            raise UsageError(f"there is no prompt {name!r}; 'prompts' shows which there are")
+        for prompt in found:
+            print(f"{{# {prompt.packaged_name}: {prompt.asks} #}}")
+            print(prompt.packaged_text())
+            for variable, each in prompt.variables.items():
+                print(f"{{# {' or '.join((variable, *each.also))}: {each.meaning} #}}")
+        return
+    rows = [
+        (command, prompt.name, prompt.asks, _variables(prompt), prompt.reply)
+        for command, known in all_prompts().items()
+        for prompt in known
+    ]
+    show({"prompts": pd.DataFrame(rows, columns=PROMPT_COLUMNS)}, as_json)
+
+
+def _variables(prompt: ReplaceablePrompt) -> str:
+    return ", ".join(
+        f"{' or '.join((name, *each.also))}{'*' if each.is_required else ''}"
+        for name, each in prompt.variables.items()
+    )
+
+
+def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
+    """Return every replaceable prompt by the command that sends it."""
+    from arena.generation import PROTOCOLS, TIME_PROMPT
+    from arena.judging.graded import GRADED_PROMPTS
+    from arena.judging.prompt import PAIRWISE_PROMPTS
+    from features.models import FEATURE_PROMPTS
+    from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, JOINT_PROMPT
+    from surrogate.metaevaluation.memerag.memerag import MEMERAG_PROMPTS
+    from surrogate.metaevaluation.memerag.sheets import HIGHLIGHT_PROMPT
+    from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
+
+    rated = {prompt.name for prompt in FEATURE_PROMPTS}
+    return {
+        "judge": (*PAIRWISE_PROMPTS.values(), *GRADED_PROMPTS.values()),
+        "features, board, rank": FEATURE_PROMPTS,
+        "generate": (*(protocol.prompt for protocol in PROTOCOLS.values()), TIME_PROMPT),
+        "metaeval memerag": (*MEMERAG_PROMPTS, HIGHLIGHT_PROMPT),
+        "metaeval wikieval": tuple(each for each in WIKIEVAL_PROMPTS if each.name not in rated),
+        "metaeval grouse": (*GROUSE_PROMPTS.values(), JOINT_PROMPT),
+    }

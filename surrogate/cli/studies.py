@@ -1,0 +1,386 @@
+"""How good things are: ``features``, ``validate``, ``metaeval``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from arena.data.errors import UsageError, checked_choice
+from surrogate.board.settings import MOST_DRAWS, PRESET, BoardSettings, chosen_settings
+from surrogate.cli import options as opt
+from surrogate.cli.options import (
+    FILE,
+    FOLDER,
+    OUT_FILE,
+    given_features,
+    setting,
+    settings_of,
+    split_names,
+)
+from surrogate.cli.printing import print_table, progress_lines, show, with_spans
+from surrogate.metaevaluation.settings import OF_PROMPTS, MetaevalSettings
+
+if TYPE_CHECKING:
+    from surrogate.metaevaluation.evaluation import Benchmark, Report
+
+STORE = "ratings.sqlite"
+LISTED = ["feature", "summary", "source", "needs", "available"]
+BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
+TABLE_3, SAMPLING, HALF = "table3", "sampling", "half"
+SUBSETS = 100
+"""Random parts of each size, of sampling."""
+TITLES = MappingProxyType(
+    {
+        "ablation": "Unseen systems ranked by part of the features (Kendall tau, 95% interval over "
+        "systems; difference from all features)",
+        "importances": "What the ranking rests on (tau of unseen systems lost by permutation; 95% "
+        "intervals over tournaments)",
+        "frontier": "Systems better than all learned from: share said to be so, and of others; tau "
+        "among them; share of ratings inside their 90% intervals",
+        "replication": "Ratings by the verdicts on part of the questions against the verdicts on "
+        "others (Kendall tau of both together, of verdicts and surrogate alone; 95% over systems)",
+        "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall "
+        "tau, 95% interval over systems)",
+        TABLE_3: "R² of surrogates",
+        SAMPLING: "Kendall tau with the whole arena (mean and 95% over random subsets)",
+        "table4": "All systems ranked by groups of features, two held out (Kendall tau)",
+    }
+)
+"""Protocols whose results are tables of their own."""
+
+
+def features(
+    arena: Annotated[
+        Path | None, Argument(help="Arena folder. Default: list the features", **FOLDER)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option(help="Table to write: .parquet, .jsonl or .csv (.gz).", **OUT_FILE),
+    ] = None,
+    features: Annotated[str, setting(BoardSettings, "features")] = "default",
+    answers: Annotated[
+        Path | None, Option(help="Answers of other systems, instead of the arena's.", **FILE)
+    ] = None,
+    jobs: opt.Jobs = -1,
+    device: Annotated[str, Option(help="Where models run: auto, cpu, cuda or mps.")] = "auto",
+    batch_size: Annotated[int, Option(min=1, help="Batch size of models.")] = 32,
+    download: opt.Download = False,
+    base_url: Annotated[
+        str | None, Option(help="OpenAI-compatible server of LLM-rated features, up to /v1.")
+    ] = None,
+    store: Annotated[
+        str | None, Option(help="SQLite file of an LLM's replies. Default: in the cache")
+    ] = None,
+    templates: opt.Templates = None,
+    cache: Annotated[
+        Path | None, Option(help="Folder of measured values. Default: beside the table")
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Measure features of every answer, or list what can be measured.
+
+    A run that was killed resumes.
+    """
+    from arena.data.folder import read_answers, read_arena
+    from arena.data.rows import row_suffix, write_rows
+    from arena.llm import LlmSettings
+    from arena.text.prompts import read_templates
+    from features.engine.columns import feature_columns, missing_counts
+    from features.engine.extraction import extract
+    from features.measures.registry import describe_features, parse_features
+    from features.models import FEATURE_PROMPTS, ModelOptions
+
+    if arena is None:
+        listed = describe_features()
+        show({"features": listed if as_json else listed[LISTED]}, as_json)
+        return
+    if out is None:
+        raise UsageError("say where the table goes: --out features.parquet")
+    row_suffix(out)
+    own = read_templates(templates or (), FEATURE_PROMPTS)
+    declared = parse_features(features)
+    read = read_arena(arena)
+    others = None if answers is None else read_answers(answers, read.queries)
+    cache = cache or out.with_name(f"{out.name}.cache")
+    cache.mkdir(parents=True, exist_ok=True)
+    store = store or str(cache / STORE)
+    llm = settings_of(LlmSettings, None, {"store": store, "base_url": base_url})
+    models = ModelOptions(device, batch_size, download, llm, own)
+    table = extract(
+        *(read, declared, others),
+        n_jobs=jobs,
+        models=models,
+        cache=cache,
+        progress=progress_lines(),
+    )
+    write_rows(table, out)
+    missing = missing_counts(table)
+    summary = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T
+    summary = summary.rename_axis("feature").reset_index().astype({"count": "int64"})
+    shown = {"answers": len(table), "features": summary, "missing": missing, "table": out}
+    if not as_json and len(missing):
+        by = missing.groupby(["feature", "reason"], sort=False)
+        shown["missing"] = by["answers"].sum().reset_index()
+    show(shown, as_json, {"missing": "Without a value", "table": "Table written to"})
+
+
+def validate(
+    arena: opt.Arena,
+    protocol: Annotated[
+        str,
+        Option(
+            help="leave-systems-out, leave-language-out, mirage (two systems held out, all "
+            "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
+            "systems held out, all ranked), ablation (part of the features), importances (of "
+            "features), frontier (the best systems rated by surrogates of the others), replication "
+            "(half of the questions against the other half), learning-curve (part of the arena) or "
+            "sampling (verdicts alone: fewer questions, or fewer pairs, against all of them)."
+        ),
+    ] = "leave-systems-out",
+    preset: opt.Preset = None,
+    surrogate: Annotated[
+        str | None, Option(help="Surrogate to validate; for table3 comma-separated.")
+    ] = None,
+    features: Annotated[str | None, setting(BoardSettings, "features")] = None,
+    feature_table: opt.FeatureTable = None,
+    judge: opt.Judge = None,
+    holdout: Annotated[
+        str | None, Option(help="For mirage, table4: comma-separated systems to hold out.")
+    ] = None,
+    judged: Annotated[
+        str | None,
+        Option(help="For replication: comma-separated numbers of judged questions, or half."),
+    ] = None,
+    repeats: Annotated[
+        int | None, Option(min=1, max=MOST_DRAWS, help="Repeats. Default: the protocol's")
+    ] = None,
+    tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
+    seed: opt.Seed = 0,
+    config: opt.Config = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
+) -> None:
+    """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
+    given = {"features": features, "tournaments": tournaments, "seed": seed}
+    names = split_names(surrogate) if protocol == TABLE_3 else []
+    given |= {} if names else {"surrogate": surrogate}
+    stated = settings_of(BoardSettings, config, given, ("judge", "holdout", "ratings"))
+
+    from arena.data.folder import read_arena
+
+    read = read_arena(arena)
+    read.judged_by(judge)  # refused before what is slow to load
+
+    from arena.judging.choosing.sampling import DEFAULT_SHARES, DESIGNS, study_sampling
+    from features.measures.registry import parse_features
+    from surrogate.learning.languages import TournamentSettings
+    from surrogate.learning.names import TABLE_3_SURROGATES, find_surrogate
+    from surrogate.validation import validate as validate_arena
+    from surrogate.validation.study import DEFAULT_TOURNAMENTS
+
+    more: dict[str, object] = {PRESET: preset}
+    if preset is None and "tournaments" not in stated.model_fields_set:
+        more["tournaments"] = DEFAULT_TOURNAMENTS
+    chosen = chosen_settings(stated, more)
+    if protocol == SAMPLING:
+        judgments = read.judged_by(judge).judgments
+
+        found = study_sampling(
+            *(judgments, DEFAULT_SHARES, tuple(DESIGNS), repeats or SUBSETS),
+            *(chosen.ties, chosen.ridge, chosen.seed),
+        )
+        _show_study(found, protocol, as_json)
+        return
+    options: dict[str, Any] = {}
+    if preset is not None or "features" in stated.model_fields_set:
+        options["features"] = parse_features(",".join(chosen.features))
+    trained = [
+        find_surrogate(name, rows=chosen.rows, missing=chosen.missing)
+        for name in ((names or TABLE_3_SURROGATES) if protocol == TABLE_3 else [chosen.surrogate])
+    ]
+    study = validate_arena(
+        *(read, protocol, trained if protocol == TABLE_3 else trained[0], repeats),
+        **options,
+        holdout=None if holdout is None else split_names(holdout),
+        judged=None if judged is None else _numbers(judged),
+        judge=judge,
+        feature_table=given_features(feature_table),
+        tournaments=TournamentSettings(
+            *(chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, chosen.seed)
+        ),
+        n_jobs=jobs,
+        progress=progress_lines(),
+    )
+    _show_study(study, protocol, as_json)
+
+
+def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
+    other = f"Agreement with the arena: {protocol} (Kendall tau, 95% interval over systems)"
+    table = study.table if as_json else with_spans(study.table)
+    titles = {"table": TITLES.get(protocol, other)}
+    show({"table": table, "signature": study.signature}, as_json, titles)
+
+
+def _numbers(judged: str) -> list[int | None]:
+    """Read numbers of judged questions, such as ``6,12,half``."""
+    items = split_names(judged)
+    wrong = [item for item in items if item != HALF and not (item.isdecimal() and int(item) > 0)]
+    if wrong or not items:
+        raise UsageError(f"--judged is {judged!r}: give numbers from 1 on, or {HALF}")
+    return [None if item == HALF else int(item) for item in items]
+
+
+def metaeval(
+    benchmark: Annotated[str, Argument(help=f"One of {', '.join(BENCHMARKS)}.")],
+    path: Annotated[
+        Path | None,
+        Argument(
+            help="Its data as published: MEMERAG's folder, WikiEval's rows or the folder of its "
+            "recast, GroUSE's tests (this project's by default).",
+            exists=True,
+        ),
+    ] = None,
+    judges: Annotated[
+        list[str] | None,
+        Option(
+            "--judge",
+            help="Repeatable: llm:MODEL, python:MODULE:FUNCTION, or run:FILE (verdicts of "
+            "--out); for WikiEval ragas:LLM, 'ragas:LLM with EMBEDDER', gpt-score:LLM, "
+            "gpt-ranking:LLM; for GroUSE labels:FILE[#ANNOTATOR], feature:QUALITY=FEATURE.",
+        ),
+    ] = None,
+    prompts: Annotated[str | None, setting(MetaevalSettings, "prompts")] = None,
+    languages: Annotated[str | None, setting(MetaevalSettings, "languages")] = None,
+    kinds: Annotated[str | None, setting(MetaevalSettings, "kinds")] = None,
+    limit: Annotated[int | None, setting(MetaevalSettings, "limit")] = None,
+    reference: Annotated[str | None, setting(MetaevalSettings, "reference")] = None,
+    base_url: Annotated[str | None, setting(MetaevalSettings, "base_url")] = None,
+    store: Annotated[str | None, setting(MetaevalSettings, "store")] = None,
+    config: opt.Config = None,
+    templates: opt.Templates = None,
+    statistics: Annotated[
+        bool,
+        Option("--statistics", help="MEMERAG: ask no judge; print labels and agreement of people."),
+    ] = False,
+    sheet: Annotated[
+        Path | None,
+        Option(help="MEMERAG: sheet for an annotator to write, such as anna.csv.", **OUT_FILE),
+    ] = None,
+    out: Annotated[
+        Path | None, Option(help="File for the verdicts, such as run.jsonl.", **OUT_FILE)
+    ] = None,
+    arena: Annotated[
+        Path | None, Option(help="Arena folder whose metaevaluation.json notes the result.")
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Compare judges with what people said: MEMERAG, WikiEval, or GroUSE's unit tests."""
+    settings = settings_of(MetaevalSettings, config, locals(), OF_PROMPTS)
+    checked_choice(benchmark, BENCHMARKS, "benchmark")
+    asks_people = statistics or sheet is not None
+    if statistics + (sheet is not None) + bool(judges) != 1:
+        raise UsageError("give a --judge, or --statistics, or --sheet")
+    if asks_people and (benchmark != "memerag" or path is None):
+        raise UsageError("--statistics and --sheet are of memerag, with its folder")
+    if path is None and benchmark != "grouse":
+        raise UsageError(f"give the path of the data of {benchmark}")
+
+    from arena.statistics.agreement import Resampling
+    from surrogate.metaevaluation.evaluation import evaluate_judges
+    from surrogate.metaevaluation.memerag.label_spread import statistics_report
+    from surrogate.metaevaluation.memerag.sentences import read_memerag
+    from surrogate.metaevaluation.records import write_run
+
+    if statistics and path is not None:
+        resampling = Resampling(settings.replicates, seed=settings.seed)
+        sentences = read_memerag(path, settings.languages)
+        _print_report(statistics_report(sentences, resampling), as_json)
+        return
+    if sheet is not None and path is not None:
+        _write_sheet(path, settings, templates or [], sheet, as_json)
+        return
+    made = _benchmark(benchmark, path, settings, templates or [])
+    asked = list(dict.fromkeys([*(judges or ()), *filter(None, [settings.reference])]))
+    evaluation = evaluate_judges(made, asked, progress_lines())
+    if out is not None:
+        write_run(evaluation.verdicts, out, getattr(made, "notice", ""))
+    _print_report(made.report(evaluation), as_json, arena)
+
+
+def _benchmark(
+    name: str, path: Path | None, settings: MetaevalSettings, templates: list[str]
+) -> Benchmark:
+    from arena.text.prompts import read_templates
+
+    if name == "grouse" or path is None:
+        from surrogate.metaevaluation.grouse.grouse import Grouse
+        from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, JOINT_PROMPT
+
+        own = read_templates(templates, [*GROUSE_PROMPTS.values(), JOINT_PROMPT])
+        return Grouse.read(path, settings, own)
+    if name == "wikieval":
+        from surrogate.metaevaluation.wikieval.pairs import read_wikieval
+        from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS, Wikieval
+
+        own = read_templates(templates, WIKIEVAL_PROMPTS)
+        return Wikieval(read_wikieval(path, settings.kinds), settings, own)
+    from surrogate.metaevaluation.memerag.memerag import MEMERAG_PROMPTS, Memerag
+    from surrogate.metaevaluation.memerag.sentences import read_memerag
+
+    own = read_templates(templates, MEMERAG_PROMPTS)
+    sentences = read_memerag(path, settings.languages)
+    return Memerag(sentences, settings, own, "faithfulness" if name == "memerag" else "relevance")
+
+
+def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> None:
+    """Note the results in an arena's folder, if one is given, and print them."""
+    from surrogate.board.metaevaluations import add_metaevaluations
+
+    if arena is not None:
+        add_metaevaluations(arena, report.metaevaluations)
+    if as_json:
+        show(report.as_json(), as_json)
+        return
+    for table in report.tables:
+        print_table(table.title, table.table)
+        for note in table.notes:
+            print(note)
+    for usage in report.usages or ():
+        print(usage)
+
+
+def _write_sheet(
+    path: Path, settings: MetaevalSettings, templates: list[str], out: Path, as_json: bool
+) -> None:
+    """Write a sheet for an annotator, with the support of each sentence marked if asked for."""
+    from arena.llm import Budget, Llm, open_store
+    from arena.text.prompts import read_templates
+    from surrogate.metaevaluation.memerag import sheets
+    from surrogate.metaevaluation.memerag.sentences import read_memerag
+
+    sentences = read_memerag(path, settings.languages)
+    if settings.limit is not None:
+        of_language = sentences.groupby("language", sort=False)
+        sentences = of_language.head(settings.limit).reset_index(drop=True)
+    counts: dict[str, object] = {"file": str(out), "sentences": len(sentences)}
+    if settings.highlight is not None:
+        own = read_templates(templates, [sheets.HIGHLIGHT_PROMPT])
+        most = settings.max_tokens or sheets.MAX_TOKENS
+        update: dict[str, object] = {"model": settings.highlight, "max_tokens": most}
+        update["temperature"] = sheets.TEMPERATURE
+        asked = settings.model_copy(update=update).located()
+        with open_store(settings.store) as store:
+            llm = Llm(asked, store, Budget(settings.max_calls))
+            found, usage = sheets.highlight_support(sentences, llm, own, progress_lines())
+        sentences = sentences.assign(passages=found["highlighted"].to_numpy())
+        counts |= {
+            "highlighted": int((found["references"].map(len) > 0).sum()),
+            "unsupported": sum(each is False for each in found["is_supported"]),
+            "unknown": int(found["is_supported"].isna().sum()),
+            "usage": usage.as_json(),
+        }
+    sheets.write_sheet(sentences, out)
+    show(counts, as_json)

@@ -1,0 +1,152 @@
+"""Rankings by part of the features: by families, or by the groups of MIRAGE-Bench's table 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import kendall_tau
+from features.measures.registry import FEATURES, GROUPS, parse_features
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.outcomes import Outcome, on_common_systems
+from surrogate.learning.surrogate import Surrogate
+from surrogate.validation.scores import MACRO, replicate_taus, score_table
+
+ALL = "all"
+FEWEST_GROUPS = 2
+COLUMNS = [
+    *("language", "subset", "features", "tau", "tau_low", "tau_high"),
+    *("difference", "difference_low", "difference_high", "reason"),
+]
+LLM_MEASURED = frozenset(feature.name for feature in GROUPS["llm"])
+LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nli_neutral"})
+"""Language detection and support: the features of little importance in MIRAGE-Bench's figure 5."""
+ABSENT = "the features that this group is about are not there"
+
+
+def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:
+    """Group the columns of a feature table by the side of an answer that they look at.
+
+    Args:
+        columns: Names of features, such as ``citation_recall@10``; one that is not of this
+            project is a family of its own.
+
+    Returns:
+        Family (the module of ``features.measures`` that declares the features) to its columns.
+    """
+    groups: dict[str, list[str]] = {}
+    for column in columns:
+        feature = FEATURES.get(feature_name(column))
+        module = column if feature is None else feature.measurement.__module__
+        groups.setdefault(module.rpartition(".")[2], []).append(column)
+    return groups
+
+
+def feature_name(column: str) -> str:
+    """Return the name of the feature in a column, without its parameters."""
+    try:
+        [feature] = parse_features(column)
+    except (UsageError, ValueError):
+        return column
+    return feature.name
+
+
+def feature_subsets(columns: Sequence[str]) -> dict[str, list[str]]:
+    """Return the subsets of features to compare: all, without each family, each family alone.
+
+    Raises:
+        UsageError: With fewer than two families.
+    """
+    families = feature_families(columns)
+    if len(families) < FEWEST_GROUPS:
+        raise UsageError(f"{len(families)} family of features leaves nothing to compare")
+    without = {
+        f"without {name}": [column for column in columns if column not in family]
+        for name, family in families.items()
+    }
+    alone = {f"only {name}": family for name, family in families.items()}
+    return {ALL: list(columns), **without, **alone}
+
+
+def compared_with_all(
+    outcomes: Mapping[str, Sequence[Outcome]], sizes: Mapping[str, int], seed: int
+) -> pd.DataFrame:
+    """Tabulate tau of each subset and its paired difference from that of all features.
+
+    Systems that some subset has no prediction of are left out of all.
+    """
+    common = [on_common_systems(items) for items in zip(*outcomes.values(), strict=True)]
+    outcomes = dict(zip(outcomes, zip(*common, strict=True), strict=True))
+    reference = replicate_taus(outcomes[ALL], seed)
+    whole = score_table(outcomes[ALL], seed)["tau"]
+    tables = []
+    for name, items in outcomes.items():
+        replicates = replicate_taus(items, seed)
+        scores = score_table(items, seed).assign(subset=name, features=sizes[name])
+        scores["difference"] = scores["tau"] - whole
+        bounds = np.array(
+            [percentile_interval(replicates[code] - reference[code]) for code in scores["language"]]
+        )
+        bounds[scores["difference"].isna()] = np.nan
+        scores["difference_low"], scores["difference_high"] = bounds.T
+        tables.append(scores[COLUMNS])
+    table = pd.concat(tables).sort_values("language", kind="stable", ignore_index=True)
+    return table if table["language"].nunique() > 2 else table[table["language"] != MACRO]
+
+
+def papers_groups(columns: Sequence[str]) -> dict[str, list[str]]:
+    """Return the feature columns of each of the paper's four groups, in their order.
+
+    A group that would leave out or hold none of the columns is empty.
+    """
+    names = {column: feature_name(column) for column in columns}
+    rated = [column for column in columns if names[column] in LLM_MEASURED]
+    low = [column for column in columns if names[column] in LOW_CORRELATION]
+    without = [[column for column in columns if column not in part] for part in (rated, low)]
+    return {
+        "all features": list(columns),
+        "without LLM-measured": without[0] if rated else [],
+        "without low correlation": without[1] if low else [],
+        "only LLM-measured": rated,
+    }
+
+
+def taus_of_all(
+    languages: Sequence[LanguageData], surrogate: Surrogate, held: Sequence[str]
+) -> dict[str, float]:
+    """Train as a board does, without the held-out systems; each language's tau of all systems."""
+    training = pd.concat([data.hiding(held).X for data in languages], ignore_index=True)
+    try:
+        surrogate.fit(training, {data.language: data.tournaments for data in languages})
+    except UsageError:
+        return {}
+    rated = surrogate.predict(pd.concat([data.X for data in languages], ignore_index=True))
+    known = rated.set_index(["language", "system"])["rating"]
+    taus = {}
+    for data in languages:
+        places = pd.MultiIndex.from_product([[data.language], data.systems])
+        taus[data.language] = kendall_tau(known.reindex(places).to_numpy(np.float64), data.truth)
+    return taus
+
+
+def group_table(
+    groups: Mapping[str, Sequence[str]], taus: Sequence[tuple[str, str, float]]
+) -> pd.DataFrame:
+    """Average tau over repeats, a row a language and group; ``macro`` is the mean over languages.
+
+    Args:
+        groups: Group to its feature columns.
+        taus: Language, group and tau of every training; NaN of a group without columns.
+    """
+    table = pd.DataFrame(taus, columns=["language", "group", "tau"])
+    means = table.groupby(["language", "group"], sort=False, as_index=False)["tau"].mean()
+    if means["language"].nunique() > 1:
+        macro = means.groupby("group", sort=False, as_index=False)["tau"].mean()
+        means = pd.concat([means, macro.assign(language=MACRO)], ignore_index=True)
+    sizes = means["group"].map({name: len(columns) for name, columns in groups.items()})
+    means.insert(2, "features", sizes)
+    return means.assign(reason=np.where(sizes == 0, ABSENT, ""))

@@ -1,0 +1,157 @@
+"""Tables of answers of one's own: columns, marks, pairs, and what is said of faults."""
+
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import DataError, import_arena
+from arena.data.schema import passages_of
+
+ONE_EACH = (
+    "prompt,model,output,score,contexts,ground_truth,tokens\n"
+    'Where?,m1,Paris [1],2,"[""Paris is in France."", ""Oslo.""]",In France,9\n'
+    "Where?,m2,,1,,In France,0\n"
+    "Where?,m3,Nowhere,,,,4\n"
+    "Why?,m1,Because,0.5,[1] A plain text,,1\n"
+    "Why?,m2,So,0.5,,,1\n"
+)
+
+
+def table(folder, text, name="answers.csv"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_row_an_answer(tmp_path):
+    read = import_arena("csv", [table(tmp_path, ONE_EACH)], language="en", judge="grader")
+    arena = read.arena
+    where, why = arena.queries.to_dict(orient="records")
+    assert where["query"] == "Where?"
+    assert [item["text"] for item in where["passages"]] == ["Paris is in France.", "Oslo."]
+    assert [item["text"] for item in why["passages"]] == ["[1] A plain text"]
+    answers = arena.answers.set_index(["query_id", "system"])["answer"]
+    assert answers[where["query_id"], "m2"] == ""
+    assert where["reference"] == "In France"
+    assert pd.isna(why["reference"])
+    assert arena.info.systems == ("m1", "m2", "m3")  # the reference does not compete
+    assert arena.info.reference_system is None
+    judged = arena.judgments.set_index("query_id")
+    assert set(judged["judge"]) == {"grader"}
+    first = judged.loc[where["query_id"]]
+    assert {first["system_a"], first["system_b"]} == {"m1", "m2"}
+    assert first["system_a" if first["winner"] == "a" else "system_b"] == "m1"
+    assert judged.loc[why["query_id"], "winner"] == "tie"
+    assert "question from 'prompt'" in arena.info.note
+    assert read.skipped[["item", "reason", "count"]].values.tolist() == [
+        ["column", "'tokens' is no column of this schema", 1],
+        ["verdict", "it is missing", 1],
+    ]
+
+
+def test_a_row_a_pair(tmp_path):
+    rows = [
+        {"id": 7, "lang": "German", "question": "Wo?", "model_a": "x", "response_a": "hier"}
+        | {"model_b": "y", "response_b": "dort", "winner": winner}
+        for winner in ("model_a", "tie (bothbad)", None)
+    ]
+    path = table(tmp_path, json.dumps(rows), "pairs.json")
+    read = import_arena("csv", [path], columns={"query_id": "id"})
+    arena = read.arena
+    assert arena.queries[["query_id", "language", "query"]].values.tolist() == [["7", "de", "Wo?"]]
+    assert arena.judgments["winner"].tolist() == ["a", "tie"]
+    assert len(arena.answers) == 2
+    assert read.skipped["reason"].tolist() == ["it has no winner"]
+
+
+def test_columns_can_be_named(tmp_path):
+    text = "title,who,said,question\nWhere?,m1,Paris,no\n"
+    columns = {"question": "title", "system": "who", "answer": "said"}
+    read = import_arena("csv", [table(tmp_path, text)], columns=columns)
+    assert read.arena.queries["query"].tolist() == ["Where?"]
+    assert read.skipped["reason"].tolist() == ["'question' is no column of this schema"]
+
+
+def test_every_fault_is_told_with_line_and_column(tmp_path):
+    text = (
+        "prompt,id,model,output,score,lang,contexts\n"
+        "Where?,1,m1,Paris,good,,\n"
+        "Whence?,1,m2,Paris,1,,\n"
+        "Why?,2,,So,1,,\n"
+        "Why?,2,m1,So,1,Klingon,\n"
+        'Who?,3,m1,So,1,,"[{""id"": 1}]"\n'
+        "Where?,1,m1,Oslo,1,,\n"
+    )
+    with pytest.raises(DataError) as caught:
+        import_arena("csv", [table(tmp_path, text)], columns={"query_id": "id"})
+    assert [(problem.line, problem.field) for problem in caught.value.problems] == [
+        *[(2, "score"), (3, "prompt"), (4, "model"), (5, "lang"), (6, "contexts"), (7, "model")]
+    ]
+    text = "question,system,answer\n"
+    for name, answer in (("one.csv", "Paris"), ("two.csv", "Oslo")):
+        table(tmp_path, f"{text}Where?,m,{answer}\n", name)
+    with pytest.raises(DataError, match=r"two.csv:2: system = 'm': has answered .* at .*one.csv:2"):
+        import_arena("csv", [tmp_path / "one.csv", tmp_path / "two.csv"])
+
+
+def records(folder, rows):
+    path = folder / "answers.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def test_ids_in_numbers_and_texts_are_the_same(tmp_path):
+    rows = [
+        {"query_id": query_id, "question": "Where?", "system": system, "answer": "Paris"}
+        for system, query_id in {"m1": 1, "m2": 1.0, "m3": "1"}.items()
+    ]
+    arena = import_arena("csv", [records(tmp_path, rows)]).arena
+    assert arena.queries["query_id"].tolist() == ["1"]
+    assert len(arena.answers) == 3
+
+
+def test_a_question_with_an_id_in_some_rows_alone_is_refused(tmp_path):
+    rows = [
+        {"question": "Where?", "system": "m1", "answer": "Paris"},
+        {"query_id": "1", "question": "Where?", "system": "m2", "answer": "Oslo"},
+        {"question": "Whence?", "system": "m2", "answer": "Oslo"},
+    ]
+    with pytest.raises(
+        DataError, match="query_id = None: is missing, and stands on line 2"
+    ) as told:
+        import_arena("csv", [records(tmp_path, rows)])
+    assert len(told.value.problems) == 1
+
+
+@given(st.one_of(st.none(), st.text(), st.lists(st.one_of(st.text(), st.integers()))))
+def test_any_cell_of_passages_is_read_or_refused(cell):
+    try:
+        found = passages_of(cell)
+    except ValueError:
+        return
+    assert all(isinstance(passage["text"], str) for passage in found)
+    assert len({passage["passage_id"] for passage in found}) == len(found)
+
+
+def test_where_contexts_differ_each_answer_has_its_own(tmp_path):
+    text = (
+        '{"user_input": "Where?", "system": "m1", "response": "Paris [1].", '
+        '"retrieved_contexts": ["Paris is in France."]}\n'
+        '{"user_input": "Where?", "system": "m2", "response": "Oslo [2].", '
+        '"retrieved_contexts": ["Bern.", "Oslo."]}\n'
+        '{"user_input": "Why?", "system": "m1", "response": "So.", '
+        '"retrieved_contexts": ["Because."]}\n'
+        '{"user_input": "Why?", "system": "m2", "response": "So.", '
+        '"retrieved_contexts": ["Because."]}\n'
+    )
+    arena = import_arena("csv", [table(tmp_path, text, "answers.jsonl")]).arena
+    shared = {row.query: row.passages for row in arena.queries.itertuples()}
+    assert shared["Where?"] == []
+    assert [passage["text"] for passage in shared["Why?"]] == ["Because."]
+    own = arena.answers["passages"].map(
+        lambda passages: passages and [passage["text"] for passage in passages]
+    )
+    assert own.tolist() == [["Paris is in France."], ["Bern.", "Oslo."], None, None]

@@ -1,0 +1,211 @@
+"""Records of other tools; the files were written by Inspect and LangSmith, or as the others do."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from arena import DataError, UsageError, import_arena
+
+FILES = Path(__file__).with_name("files")
+
+
+def answers(read):
+    return read.arena.answers.set_index(["query_id", "system"])["answer"].to_dict()
+
+
+def wins(read, judge):
+    """Return the winner, or None for a tie, of each question that a judge has."""
+    judged = read.arena.judgments
+    rows = judged[judged["judge"] == judge].to_dict(orient="records")
+    return {row["query_id"]: row.get(f"system_{row['winner']}") for row in rows}
+
+
+def skipped(read):
+    return dict(zip(read.skipped["reason"], read.skipped["count"], strict=True))
+
+
+def test_inspect_logs():
+    read = import_arena("inspect", [FILES / "inspect"], language="en")
+    gpt, small = "openai/gpt-4o", "mistral/small"
+    assert read.arena.info.systems == (small, gpt)
+    questions = read.arena.queries.set_index("query_id")
+    assert questions.loc["q2", "reference"] == "Switzerland"  # the first of two targets
+    assert questions.loc["q2", "query"] == "Where is Bern?"  # the user's message, not the system's
+    assert [item["text"] for item in questions.loc["q2", "passages"]] == [
+        "Bern is in Switzerland.",
+        "Bern lies on the Aare.",
+    ]
+    assert wins(read, "model_graded_fact") == {"q1": gpt, "q2": small}  # C over P, C over I
+    assert wins(read, "f1") == {"q1": gpt, "q2": small}
+    assert skipped(read) == {
+        "it ended in an error": 1,
+        "its system has answered the question before: the first answer is kept": 1,
+    }
+    assert "system from 'eval.model'" in read.arena.info.note
+
+
+def test_promptfoo_results():
+    read = import_arena("promptfoo", [FILES / "promptfoo/results.json"])
+    assert read.arena.info.systems == ("ollama:llama3", "openai:gpt-4o")
+    assert read.arena.judges == ("promptfoo", "right")
+    assert set(wins(read, "right").values()) == {"openai:gpt-4o"}
+    assert skipped(read) == {"its call failed": 1}
+    assert sorted(answers(read).values()) == ["In Norway.", "In Switzerland", "Oslo"]
+    assert sorted(read.arena.queries["reference"]) == ["Norway", "Switzerland"]
+    assert "Oslo is the capital" in read.arena.queries["passages"].iloc[0][0]["text"]
+
+
+def test_prompts_of_one_provider_are_systems(tmp_path):
+    whole = json.loads((FILES / "promptfoo/results.json").read_text())
+    rows = whole["results"]["results"][:2]
+    for number, row in enumerate(rows):
+        row |= {"provider": "openai:gpt-4o", "promptIdx": number}
+    rows[1]["prompt"]["label"] = "brief"
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read = import_arena("promptfoo", [path], scores=["right"])
+    assert read.arena.info.systems == (*("openai:gpt-4o | brief", "openai:gpt-4o | prompt 1"),)
+    assert read.arena.judges == ("right",)
+
+
+@pytest.mark.parametrize("name", ["traces.json", "traces.csv"])
+def test_langfuse_traces(name):
+    read = import_arena("langfuse", [FILES / "langfuse" / name])
+    assert read.arena.info.systems == ("base", "rerank")
+    assert set(read.arena.queries["query"]) == {"Where is Oslo?", "Where is Bern?"}
+    assert list(read.arena.answers["answer"]) == [
+        "In Norway.",
+        "I do not know.",
+        "It is in Norway.",
+        "In Switzerland.",
+    ]
+    assert sorted(wins(read, "correctness").values(), key=str) == [None, "rerank"]
+    assert read.arena.queries["passages"].map(len).tolist() == [1, 2]
+    assert skipped(read) == {"its call failed": 1, "'helpful' is missing": 2}
+
+
+def test_a_page_of_an_api_is_its_list(tmp_path):
+    listed = json.loads((FILES / "langfuse/traces.json").read_text())
+    page = tmp_path / "page.json"
+    for trace in listed:
+        trace["scores"] = [{"name": "correctness", "value": trace.pop("correctness")[0]}]
+    page.write_text(json.dumps({"data": listed, "meta": {"page": 1}}))
+    read = import_arena("langfuse", [page])
+    assert sorted(wins(read, "correctness").values(), key=str) == [None, "rerank"]
+
+
+def test_langsmith_runs():
+    read = import_arena("langsmith", [FILES / "langsmith/runs.jsonl"])
+    assert read.arena.info.systems == ("base", "rerank")
+    assert sorted(wins(read, "correctness").values(), key=str) == [None, "rerank"]
+    assert read.arena.queries["passages"].iloc[1][0]["title"] == "Cities"
+    assert skipped(read) == {"it is a run within another": 2, "its run failed": 1}
+
+
+def test_langsmith_experiments_are_systems_by_their_files():
+    paths = [FILES / "langsmith/base.jsonl", FILES / "langsmith/rerank.jsonl"]
+    read = import_arena("langsmith", paths)
+    assert read.arena.info.systems == ("base", "rerank")
+    assert "system from 'file'" in read.arena.info.note
+    assert "In Switzerland." in set(answers(read).values())
+    assert "Norway" in set(read.arena.queries["reference"])
+    assert sorted(wins(read, "correctness").values(), key=str) == [None, "rerank"]
+
+
+def test_a_table_of_python_is_refused_with_its_place(tmp_path):
+    rows = pd.read_json(FILES / "langsmith/base.jsonl", lines=True)
+    rows.to_csv(tmp_path / "base.csv", index=False)
+    with pytest.raises(DataError) as caught:
+        import_arena("langsmith", [tmp_path / "base.csv"], columns={"system": "file"})
+    first = caught.value.problems[0]
+    assert (first.line, first.field) == (2, "outputs.documents")
+    assert "is no JSON list" in first.fault
+
+
+def test_paths_can_be_named():
+    path = FILES / "langfuse/traces.json"
+    read = import_arena("langfuse", [path], columns={"system": "environment"}, scores=["helpful"])
+    assert read.arena.info.systems == ("default",)
+    assert skipped(read)["its system has answered the question before: the first answer is kept"]
+    with pytest.raises(UsageError, match=r"no record has anything at 'input.title'"):
+        import_arena("langfuse", [path], columns={"question": "input.title"})
+    with pytest.raises(UsageError, match="unknown field of langfuse 'text'"):
+        import_arena("langfuse", [path], columns={"text": "input"})
+    with pytest.raises(UsageError, match="unknown score 'speed'; use one of correctness, helpful"):
+        import_arena("langfuse", [path], scores=["speed"])
+
+
+def test_what_is_no_record_is_said_with_what_to_export(tmp_path):
+    wrong = tmp_path / "results.json"
+    for text, message in (
+        ('{"prompts": []}', "results.json: holds no records of promptfoo: no list at"),
+        ("[1]", "results.json:1: is no record; write results with 'promptfoo eval"),
+        ("{", "results.json: is not JSON"),
+    ):
+        wrong.write_text(text)
+        with pytest.raises(DataError, match=message.replace("'", ".")):
+            import_arena("promptfoo", [wrong])
+    wrong.write_text('[{"vars": {"topic": "cats"}, "response": {"output": "x"}}]')
+    with pytest.raises(UsageError, match="no record says its question or system where promptfoo"):
+        import_arena("promptfoo", [wrong])
+    wrong.write_text("[]")
+    with pytest.raises(UsageError, match="there is no record of an answer to read"):
+        import_arena("promptfoo", [wrong])
+    packed = tmp_path / "log.eval"
+    packed.write_bytes(b"PK")
+    with pytest.raises(UsageError, match=r"log.eval is none of .*inspect log convert --to json"):
+        import_arena("inspect", [packed])
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        *(" \n", {}, [], [" "], {"a": "", "b": []}, {"text": "", "finish_reason": "stop"}),
+        *({"role": "assistant", "content": ""}, {"messages": []}),
+        {"choices": [{"message": {"role": "assistant", "content": None}, "index": 0}]},
+    ],
+)
+def test_what_holds_no_text_is_a_missing_answer(tmp_path, empty):
+    rows = [{"vars": {"question": q}, "provider": "p"} for q in ("One?", "Two?")]
+    rows[0]["response"], rows[1]["response"] = {"output": "One."}, {"output": empty}
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read = import_arena("promptfoo", [path])
+    assert list(read.arena.answers["answer"]) == ["One."]
+    assert skipped(read)["it has no text at 'response.output', for the answer"] == 1
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        {"role": "assistant", "content": "Norway"},
+        {"messages": [{"role": "user", "content": "?"}, {"type": "ai", "content": "Norway"}]},
+        ["Norway", "Norge"],
+    ],
+)
+def test_a_reference_may_be_what_an_assistant_says(tmp_path, right):
+    row = {"inputs": {"question": "Oslo?"}, "outputs": {"answer": "x"}, "session_name": "s"}
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(row | {"reference_outputs": {"answer": right}}))
+    read = import_arena("langsmith", [path])
+    assert list(read.arena.queries["reference"]) == ["Norway"]
+
+
+@pytest.mark.parametrize(("depth", "ending"), [(101, ".jsonl"), (10_000, ".json")])
+def test_what_is_nested_too_deep_is_said_with_its_place(tmp_path, depth, ending):
+    row = json.dumps({"id": 1, "input": "q", "output": "x", "name": "m"})
+    deep = '{"messages": [' * (depth // 2) + "1" + "]}" * (depth // 2)
+    rows = [row, row.replace('"q"', deep)]
+    path = tmp_path / f"traces{ending}"
+    path.write_text("\n".join(rows) if ending == ".jsonl" else f"[{','.join(rows)}]")
+    with pytest.raises(DataError) as caught:
+        import_arena("langfuse", [path])
+    (problem,) = caught.value.problems
+    assert "nested deeper than 100 levels" in problem.fault
+    assert problem.line == (2 if ending == ".jsonl" else None)
+    shallow = row.replace('"q"', '{"messages": [' * 49 + "1" + "]}" * 49)
+    path.write_text(shallow if ending == ".jsonl" else f"[{shallow}]")
+    with pytest.raises(UsageError, match="no record says its question"):
+        import_arena("langfuse", [path])
