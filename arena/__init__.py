@@ -4,7 +4,7 @@ Reading and writing:
     read_arena, write_arena   an arena folder: questions, answers, judgments
     read_answers              answers of further systems to an arena's questions
     read_judgments            judgments of any file: ours, or LMArena's battles
-    import_arena              what others published: MIRAGE-Bench, AlpacaEval, tables of answers, …
+    import_arena              what others published: MIRAGE-Bench, LMArena, tables of answers, …
     add_answers               joins a new system's answers to a folder
     Arena, ArenaInfo, Passage what is read; ``Arena.from_frames`` makes one of tables
     sample_arena              the simulated arena that comes with the package

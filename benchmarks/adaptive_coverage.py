@@ -26,6 +26,7 @@ from arena.judging.choosing.answer_strengths import attenuation
 from arena.judging.choosing.pairing import AdaptivePairing, batch_size
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.pairs import Pairs
 from arena.rating.posterior import RatingPrior, battle_posterior
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
@@ -87,7 +88,8 @@ def simulate_truth(systems: int, seed: int, spread: float = 1.0) -> Truth:
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
     apart = (strength[first] - strength[second])[:, None]
     won = expit(apart + np.sqrt(2 * ANSWER_VARIANCE) * nodes) @ (weights / weights.sum())
-    ratings = fit_bradley_terry(won, np.ones(len(won)), first, second, systems, 1e-6).coefficients
+    pairs = Pairs(first, second, systems)
+    ratings = fit_bradley_terry(won, np.ones(len(won)), pairs, 1e-6).coefficients
     names = tuple(f"s{index:02}" for index in range(systems))
     scale = 1.0 / np.sqrt(attenuation(ANSWER_VARIANCE))
     return Truth(
@@ -165,7 +167,7 @@ def of_board(
 
 def of_likelihood(judgments: pd.DataFrame, truth: Truth) -> dict[str, float]:
     """Measure ratings of maximum likelihood with a bootstrap over questions, of 95% intervals."""
-    table = rate(judgments, estimator="likelihood", rounds=200).table.set_index("system")
+    table = rate(judgments, ridge=0.0, rounds=200).table.set_index("system")
     rated = [
         name in table.index for name in truth.systems
     ]  # a prior may leave some without battles

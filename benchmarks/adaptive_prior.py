@@ -85,10 +85,7 @@ def taus(battles: Battles, parts: Parts) -> Floats:
 
 
 def _coefficients(battles: Battles, points: Floats, counts: Floats) -> Floats:
-    pairs = battles.items.pairs
-    size = pairs.n_systems
-    fit = fit_bradley_terry(points, counts, pairs.first, pairs.second, size, DEFAULT_RIDGE)
-    return fit.coefficients
+    return fit_bradley_terry(points, counts, battles.items.pairs, DEFAULT_RIDGE).coefficients
 
 
 def curves(battles: Battles, prior: RatingPrior, shares: Floats, seeds: int) -> Floats:

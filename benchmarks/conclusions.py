@@ -42,13 +42,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arenas", type=int, default=400)
     arenas = parser.parse_args().arenas
-    for estimator in ("posterior", "likelihood"):
+    for estimator, ridge in {"posterior": None, "likelihood": 0.0}.items():
         for systems, questions in SHAPES:
             times = arenas if systems < MANY else max(arenas // 4, 1)
             tables = [
                 rate(
                     equal_systems(systems, questions, seed),
-                    estimator=estimator,
+                    ridge=ridge,
                     rounds=BOOTSTRAPS,
                 ).table
                 for seed in range(times)

@@ -133,9 +133,9 @@ PUBLISHED: Mapping[str, tuple[tuple[Mapping[str, str], Readers], ...]] = {
     "MEMERAG": ((MEMERAG, (read_memerag, _imported("memerag"))),),
     "WikiEval": (
         (WIKIEVAL, (read_wikieval,)),
-        (PUBLISHED_WIKIEVAL, (read_wikieval, _imported("wikieval"))),
+        (PUBLISHED_WIKIEVAL, (read_wikieval,)),
     ),
-    "GroUSE": ((GROUSE, (_unit_tests, _imported("grouse"))),),
+    "GroUSE": ((GROUSE, (_unit_tests,)),),
     "MIRAGE-Bench": ((MIRAGE, (_imported("mirage"),)),),
 }
 """Who published to files as they are laid out, and what reads them."""

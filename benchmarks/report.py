@@ -28,7 +28,7 @@ from surrogate.board.judge.report import (
 from surrogate.board.ratings.table import independent_covariance
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import FIRST_VERDICTS, IMPORTANCES, NEIGHBORS, Example
+from surrogate.board.tables import IMPORTANCES, NEIGHBORS, Example
 from surrogate.publish.site.site import write_site
 
 SIZES = ((19, 18), (300, 20))
@@ -63,7 +63,6 @@ def synthetic_board(systems: int, languages: int) -> Board:
         **{f"surrogate_{name}": board[name] for name in ("rating", "low", "high")},
         **bounds,
         verdict_share=0.9,
-        worth=20.0,
     )
     keys = ["language", "system"]
     pairs = _cells(codes, names).merge(_cells(codes, names, "opponent"), on="language")
@@ -76,7 +75,6 @@ def synthetic_board(systems: int, languages: int) -> Board:
         win_matrix=pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1),
         differences=_differences(ratings),
         neighbors=ratings[keys].assign(**{NEIGHBOR: names[0], "distance": 1.0}),
-        first_verdicts=pd.DataFrame(columns=list(FIRST_VERDICTS.columns)),
         examples=pd.DataFrame(columns=list(Example.model_fields)),
         features=_features(codes, names, random),
         judge_report=_judge_report(codes, systems),

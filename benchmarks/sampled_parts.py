@@ -146,9 +146,8 @@ def part_taus(battles: Battles, design: str, shares: Sequence[float], seed: int)
     """Kendall tau of one draw of parts with the whole arena, shape (shares,)."""
     random = generator(seed, "sampling", "en", design, "0")
     parts = DESIGNS[design](battles, shares, random, DEFAULT_RIDGE)
-    pairs = battles.items.pairs
     rated = [
-        fit_bradley_terry(*counts, pairs.first, pairs.second, pairs.n_systems).coefficients
+        fit_bradley_terry(*counts, battles.items.pairs).coefficients
         for counts in (battles.items.totals, (parts.points, parts.counts))
     ]
     return np.asarray(np.nan_to_num(kendall_taus(rated[1], rated[0])[:, 0]))

@@ -6,8 +6,8 @@ Runs on a simulated arena, offline, in half a minute. A board of eight systems i
 judgments among them. Four systems come later: the board's surrogate ranks them by their answers
 alone. Then a few questions, drawn at random, are judged (here by the simulated teacher; on data of
 your own by ``surrogate-arena judge``), and the systems are rated by answers and verdicts together,
-as those on the board are. Beside it stands a win rate with a 95% interval that holds, however good
-or bad the surrogate is. Last, all judgments are shown, which nobody would have paid for.
+as those on the board are. Beside it stands their share of points over all judgments, which nobody
+would have paid for.
 """
 
 import argparse
@@ -21,7 +21,6 @@ from arena import Arena
 from arena.simulation import simulate
 from surrogate import Board, build_board
 from surrogate.ranking.advice import advise
-from surrogate.ranking.prediction_powered import estimate_win_rates
 from surrogate.ranking.rank import rank_systems
 
 LANGUAGE = "en"
@@ -52,20 +51,8 @@ def main() -> None:
     both = rank_systems(board, answers, without(whole, NEWER), judgments=few)
     columns = ["system", "rank", "rating", "low", "high", "verdict_share", "surrogate_rating"]
     show(f"Rated by their answers and {len(few)} verdicts", both.new[columns])
-    combined = estimate_win_rates(board, placed.features, few).set_index("system")
-    truth = points_won(matchups)
-    table = pd.DataFrame(
-        {
-            "predicted": combined["predicted"],
-            "judged alone": interval(combined, "judged_alone"),
-            "combined": interval(combined, "win_rate", "low", "high"),
-            "width": combined["width_ratio"],
-            "rating": combined["rating"],
-            "all judged": truth.reindex(combined.index),
-        }
-    )
-    title = f"Win rate against the board: {len(few)} of {len(matchups)} judgments and the surrogate"
-    show(title, table.sort_values("all judged", ascending=False).reset_index())
+    truth = points_won(matchups).rename("points of all judgments").sort_values(ascending=False)
+    show(f"By all {len(matchups)} judgments", truth.rename_axis("system").reset_index())
 
 
 def read_options() -> argparse.Namespace:
@@ -95,13 +82,6 @@ def points_won(matchups: pd.DataFrame) -> pd.Series:
     is_a = matchups["system_a"].isin(NEWER)
     system = matchups["system_a"].where(is_a, matchups["system_b"])
     return points.where(is_a, 1 - points).groupby(system).mean()
-
-
-def interval(table: pd.DataFrame, name: str, low: str = "", high: str = "") -> pd.Series:
-    """Write an estimate with its interval."""
-    bounds = table[[name, low or f"{name}_low", high or f"{name}_high"]]
-    texts = [f"{value:.2f} [{least:.2f}, {most:.2f}]" for value, least, most in bounds.to_numpy()]
-    return pd.Series(texts, index=table.index)
 
 
 def show(title: str, table: pd.DataFrame) -> None:

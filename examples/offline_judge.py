@@ -21,7 +21,7 @@ import xllamacpp
 from scipy.stats import kendalltau
 
 from arena import Arena, read_arena
-from arena.diagnostics import diagnose_judgments
+from arena.diagnostics import diagnose
 from arena.judging import LlmJudge, judge, pairs_judged_in
 from arena.judging.pairs import pair_keys, unordered
 from arena.llm import LlmSettings, open_store
@@ -49,7 +49,7 @@ def main() -> None:
     print(f"verdicts {summary.verdicts}, flags {summary.flags}")
     print(summary.check)
     both = pd.concat([theirs, judged.judgments], ignore_index=True)
-    print(diagnose_judgments(both).agreement.round(3).to_string(index=False))
+    print(diagnose(both).agreement.round(3).to_string(index=False))
     boards = {
         "GPT-4, these pairs": theirs,
         "GPT-4, all": arena.judgments,

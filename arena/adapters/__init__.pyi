@@ -1,4 +1,4 @@
-from .foreign_rows import ForeignArena as ForeignArena
+from .collected import ForeignArena as ForeignArena
 from .imports import READERS as READERS
 from .imports import WrittenImport as WrittenImport
 from .imports import check_import_folder as check_import_folder
@@ -7,6 +7,5 @@ from .imports import reader_options as reader_options
 from .imports import write_import as write_import
 from .lmarena import read_battles as read_battles
 from .miracl import read_corpus as read_corpus
-from .mirage import MirageFiles as MirageFiles
 from .mirage import load_mirage as load_mirage
 from .mirage import read_mirage as read_mirage

@@ -44,20 +44,16 @@ def files_below(paths: Sequence[Path | str], suffixes: Sequence[str] = SUFFIXES)
 def _files_at(path: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     if path.is_file():
         yield path
-    elif path.is_dir():
-        for number, file in enumerate(_walk(path)):
-            if number >= MOST_FILES:
-                raise UsageError(f"{path} holds more than {MOST_FILES:,} files; name its parts")
-            if file.name.endswith(suffixes):
-                yield file
-    else:
+    elif not path.is_dir():
         raise UsageError(f"there is no file or folder {path}")
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place, name) for name in sorted(files) if not name.startswith("."))
+    number = 0
+    for place, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        number += len(names)
+        if number > MOST_FILES:
+            raise UsageError(f"{path} holds more than {MOST_FILES:,} files; name its parts")
+        there = (name for name in names if not name.startswith("."))
+        yield from (Path(place, name) for name in there if name.endswith(suffixes))
 
 
 def shown_path(path: Path, below: Sequence[Path | str]) -> str:
@@ -108,13 +104,7 @@ def checked_language(code: str | None) -> str | None:
 
 def split_of(path: Path) -> str | None:
     """Tell the split of a file from its name, such as ``dev``; None if it names none."""
-    parts = re.split(r"[^A-Za-z]+", path.name)
-    return next((part for part in parts if part in _SPLITS), None)
-
-
-def columns_of(rows: Rows) -> frozenset[str]:
-    """Return the names of a file's columns."""
-    return frozenset(map(str, rows.table.columns))
+    return next((part for part in _PARTS.split(path.name) if part in _SPLITS), None)
 
 
 def without_language(paths: Iterable[str]) -> UsageError:

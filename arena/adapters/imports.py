@@ -9,18 +9,13 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-import pandas as pd
-
-from arena.adapters.alpacaeval import read_alpacaeval
-from arena.adapters.benchmarks import read_grouse_tests, read_memerag_answers, read_wikieval_answers
-from arena.adapters.faithjudge import read_faithjudge
-from arena.adapters.foreign_rows import ForeignArena
-from arena.adapters.lmarena import read_battle_files
+from arena.adapters.answer_tables import TABLE, kinds, read_answer_tables
+from arena.adapters.collected import ForeignArena
+from arena.adapters.lmarena import read_battles
+from arena.adapters.memerag import read_memerag_answers
 from arena.adapters.miracl import read_miracl
-from arena.adapters.mirage import read_mirage_clone
-from arena.adapters.records.answer_tables import read_answer_tables
-from arena.adapters.records.tool_records import read_tool_records, tools
-from arena.data.arena import Arena
+from arena.adapters.mirage import read_mirage
+from arena.adapters.tool_records import read_tool_records
 from arena.data.errors import UsageError, checked_choice
 from arena.data.files import replaced_folder
 from arena.data.folder import write_arena
@@ -31,16 +26,12 @@ Reader = Callable[..., ForeignArena]
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
-        "mirage": read_mirage_clone,
-        "lmarena": read_battle_files,
-        "alpacaeval": read_alpacaeval,
-        "faithjudge": read_faithjudge,
-        "memerag": read_memerag_answers,
-        "wikieval": read_wikieval_answers,
-        "grouse": read_grouse_tests,
-        "csv": read_answer_tables,
+        "mirage": read_mirage,
         "miracl": read_miracl,
-        **{kind: partial(read_tool_records, kind) for kind in tools()},
+        "memerag": read_memerag_answers,
+        "lmarena": read_battles,
+        TABLE: read_answer_tables,
+        **{tool: partial(read_tool_records, tool) for tool in kinds() if tool != TABLE},
     }
 )
 """Reader of each kind of source: paths, and options by name."""
@@ -78,24 +69,6 @@ def reader_options(kind: str) -> list[str]:
     """
     reader = READERS[checked_choice(kind, READERS, "kind of source")]
     return [name for name in inspect.signature(reader).parameters if name != "paths"]
-
-
-def split_apart(arena: Arena, systems: Sequence[str]) -> tuple[Arena, pd.DataFrame]:
-    """Take systems out of an arena, to rank them as new ones.
-
-    Returns:
-        The arena without them, their answers, judgments and published ratings; and their answers.
-
-    Raises:
-        UsageError: If the arena has no such system, or one is its reference.
-    """
-    for system in systems:
-        if system == arena.info.reference_system:
-            raise UsageError(f"{system!r} is the reference; others need its answers in the arena")
-        checked_choice(system, arena.info.systems, "system to keep apart")
-    others = [name for name in arena.info.systems if name not in systems]
-    is_apart = arena.answers["system"].isin(systems)
-    return arena.part(systems=others), arena.answers[is_apart].reset_index(drop=True)
 
 
 @dataclass(frozen=True)
@@ -160,8 +133,13 @@ def write_import(
     """
     folder = Path(folder)
     check_import_folder(folder, is_replaced)
-    kept, answers = split_apart(foreign.arena, apart)
-    features = foreign.features
+    arena, features = foreign.arena, foreign.features
+    for system in apart:
+        if system == arena.info.reference_system:
+            raise UsageError(f"{system!r} is the reference; others need its answers in the arena")
+        checked_choice(system, arena.info.systems, "system to keep apart")
+    kept = arena.part(systems=[name for name in arena.info.systems if name not in apart])
+    answers = arena.answers[arena.answers["system"].isin(apart)].reset_index(drop=True)
     with replaced_folder(folder) as writing:
         write_arena(kept, writing)
         if len(features):

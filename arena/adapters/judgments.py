@@ -12,7 +12,14 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, read_arena, with_language_of
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
-from arena.data.schema import CHOSEN, JUDGMENTS, SOFT_COLUMNS, check_table, self_judgments
+from arena.data.schema import (
+    CHOSEN,
+    JUDGMENTS,
+    SOFT_COLUMNS,
+    check_table,
+    self_judgments,
+    whole_digits,
+)
 from arena.data.tables.names import name_problems
 
 ANONYMOUS_JUDGE = "judge"
@@ -44,13 +51,14 @@ def read_judgments(path: Path | str, questions: pd.DataFrame | None = None) -> p
     path = Path(path)
     if path.is_dir():
         arena = read_arena(path)
-        if arena.judgments.empty and len(arena.published_ratings):
-            raise UsageError(f"{path}: there is no judgment in it, only published ratings")
-        return _some(_known(arena.judgments), str(path))
+        if arena.judgments.empty:
+            there = ", only published ratings" if len(arena.published_ratings) else ""
+            raise UsageError(f"{path}: there is no judgment in it{there}")
+        return _known(arena.judgments)
     rows = read_rows(path)
-    if _is_battle_table(rows):
-        return _some(_judgments_of_battles(path), rows.source)
-    return _checked(rows if questions is None else with_language_of(rows, questions))
+    if set(rows.table) >= _BATTLE_COLUMNS and "system_a" not in rows.table:
+        return _judgments_of_battles(path)
+    return _checked(rows, questions)
 
 
 def checked_judgments(
@@ -64,73 +72,58 @@ def checked_judgments(
         source: What problems call the table.
         questions: As for ``read_judgments``.
     """
-    rows = as_rows(plain_table(judgments), source)
-    return _checked(rows if questions is None else with_language_of(rows, questions))
+    return _checked(as_rows(plain_table(judgments), source), questions)
 
 
-def _checked(rows: Rows) -> pd.DataFrame:
-    if rows.table.empty and not rows.problems:
-        raise UsageError(f"{rows.source}: there is no judgment in it")
-    if rows.table.empty:
+def _checked(rows: Rows, questions: pd.DataFrame | None) -> pd.DataFrame:
+    if rows.table.empty and rows.problems:
         raise DataError(rows.problems)
-    completed = replace(rows, table=_completed(rows.table))
-    found = check_table(completed, JUDGMENTS)
+    if rows.table.empty:
+        raise UsageError(f"{rows.source}: there is no judgment in it")
+    if questions is not None:
+        rows = with_language_of(rows, questions)
+    rows = replace(rows, table=_completed(rows.table))
+    found = check_table(rows, JUDGMENTS)
     problems = sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
     if not problems:
-        names = {*completed.table["system_a"], *completed.table["system_b"]}
+        names = {*rows.table["system_a"], *rows.table["system_b"]}
         problems = [
-            *self_judgments(completed),
+            *self_judgments(rows),
             *name_problems(names, rows.source, "system"),
-            *name_problems(completed.table["judge"], rows.source, "judge"),
+            *name_problems(rows.table["judge"], rows.source, "judge"),
         ]
     if problems:
         raise DataError(problems)
-    return _known(completed.table).astype("str")
+    return _known(rows.table).astype("str")
 
 
 def _known(table: pd.DataFrame) -> pd.DataFrame:
-    further = [name for name in (CHOSEN, *SOFT_COLUMNS) if name in table]
-    return table[[*_COLUMNS, *further]]
+    return table[[*_COLUMNS, *(name for name in (CHOSEN, *SOFT_COLUMNS) if name in table)]]
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:
     """Give every judgment a question, a language and a judge, where the columns are absent."""
-    size = len(table)
-    absent: dict[str, list[str]] = {
-        "query_id": [f"battle-{number}" for number in range(1, size + 1)],
-        "language": [UNDETERMINED] * size,
-        "judge": [ANONYMOUS_JUDGE] * size,
+    absent: dict[str, object] = {
+        "query_id": [f"battle-{number}" for number in range(1, len(table) + 1)],
+        "language": UNDETERMINED,
+        "judge": ANONYMOUS_JUDGE,
     }
     added = {name: values for name, values in absent.items() if name not in table.columns}
-    full = table.assign(**added)
+    full = table.assign(**added).astype(object)
     unnamed = full["judge"].isna() | (full["judge"] == "")
     return full.assign(
-        query_id=full["query_id"].map(_as_text).astype(object),
-        judge=full["judge"].astype(object).where(~unnamed, ANONYMOUS_JUDGE),
-    )
-
-
-def _as_text(value: object) -> object:
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_number else value
-
-
-def _is_battle_table(rows: Rows) -> bool:
-    columns = set(rows.table.columns)
-    return columns >= _BATTLE_COLUMNS and "system_a" not in columns
+        query_id=[whole_digits(value) or value for value in full["query_id"]],
+        judge=full["judge"].where(~unnamed, ANONYMOUS_JUDGE),
+    ).astype(object)
 
 
 def _judgments_of_battles(path: Path) -> pd.DataFrame:
-    battles = read_battles(path)
-    undecided = int(battles.skipped.loc[battles.skipped["item"] == "battle", "count"].sum())
+    battles = read_battles([path])
+    skipped = battles.skipped
+    undecided = int(skipped.loc[skipped["item"] == "judgment", "count"].sum())
     if undecided:
-        fault = f"is missing in {undecided} battles"
-        hint = "leave failed judgments out"
+        fault, hint = f"is missing in {undecided} battles", "leave failed judgments out"
         raise DataError([Problem(path.name, None, "winner", None, fault, hint)])
+    if battles.arena.judgments.empty:
+        raise UsageError(f"{path.name}: there is no judgment in it")
     return battles.arena.judgments[_COLUMNS]
-
-
-def _some(judgments: pd.DataFrame, source: str) -> pd.DataFrame:
-    if judgments.empty:
-        raise UsageError(f"{source}: there is no judgment in it")
-    return judgments

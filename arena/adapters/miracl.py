@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from pydantic import BaseModel, Field, ValidationError
 
+from arena.adapters.collected import (
+    Collected,
+    ForeignArena,
+    Key,
+    Place,
+    Record,
+    StorableText,
+)
 from arena.adapters.files import (
     checked_language,
     files_below,
@@ -18,30 +24,24 @@ from arena.adapters.files import (
     shown_path,
     without_language,
 )
-from arena.adapters.foreign_rows import (
-    ForeignArena,
-    Skip,
-    StorableText,
-    ignored_columns,
-    skipped_table,
-    sound_records,
-)
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import lenient_text
-from arena.data.folder import as_rows, checked_arena, empty_rows
 from arena.data.rows import SUFFIXES, json_records
-from arena.data.schema import ANSWERS, QUERIES, ArenaInfo, Text, validation_problems
+from arena.data.schema import Text, validation_problems
 
 SOURCE = "MIRACL (Zhang et al., 2023)"
-
 TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")
 """Endings of topics and relevance files."""
 
 _CORPUS_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _CORPUS_HINT = "write {docid, title, text} a line"
-_NO_TEXT = "it is in no corpus file"
+_TOPIC = "an id, a tab and a question"
+_LABEL = "an id, Q0, a passage and a label"
 
-Key = tuple[str, str]
+Labels = dict[Key, dict[str, int]]
+"""Relevance of the judged passages of each question, by their ids."""
+Passages = dict[tuple[str, str], Record]
+"""Passages by language and id."""
 
 
 class CorpusPassage(BaseModel):
@@ -59,15 +59,6 @@ class JudgedQuery(BaseModel):
     query: Text = Field(description="a string")
     positive_passages: list[CorpusPassage] = Field(description="a list of {docid, text, title}")
     negative_passages: list[CorpusPassage] = Field(description="a list of {docid, text, title}")
-
-
-@dataclass
-class _Read:
-    queries: dict[Key, str] = field(default_factory=dict)
-    labels: dict[Key, dict[str, int]] = field(default_factory=dict)
-    passages: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    skips: list[Skip] = field(default_factory=list)
 
 
 def read_miracl(
@@ -96,32 +87,37 @@ def read_miracl(
         UsageError: If a path is absent or the language of a file is not known.
         DataError: With every problem of all files.
     """
-    read = _Read()
-    of = _languages(checked_language(language))
-    for path, code in of(paths, (*TSV, *SUFFIXES)):
-        _read_queries(path, shown_path(path, paths), code, read)
-    for path, code in of(qrels, TSV):
-        _read_labels(path, shown_path(path, qrels), code, read)
-    wanted = {(code, passage) for (code, _), of_one in read.labels.items() for passage in of_one}
-    for path, code in of(corpus, _CORPUS_SUFFIXES):
+    read = Collected()
+    labels: Labels = {}
+    passages: Passages = {}
+    for path, source, code in _files(paths, (*TSV, *SUFFIXES), language):
+        if path.name.endswith(TSV):
+            for place, cells in _cells(read, path, source, 2, _TOPIC):
+                _add_question(read, place, (code, cells[0]), cells[1])
+            continue
+        for place, row in read.records(read_foreign_rows(path, source), JudgedQuery):
+            key = (code, row.query_id)
+            _add_question(read, place, key, row.query)
+            for label, listed in ((1, row.positive_passages), (0, row.negative_passages)):
+                for passage in listed:
+                    _add_label(read, place, labels, key, passage.docid, label)
+                    passages[code, passage.docid] = _record(passage)
+    for path, source, code in _files(qrels, TSV, language):
+        for place, (query_id, _, passage_id, given) in _cells(read, path, source, 4, _LABEL):
+            if given in ("0", "1"):
+                _add_label(read, place, labels, (code, query_id), passage_id, int(given))
+            else:
+                hint = "write 1 for relevant, 0 for not"
+                read.fault(place, "label", given, "is no label", hint)
+    wanted = {(code, passage) for (code, _), of_one in labels.items() for passage in of_one}
+    for path, source, code in _files(corpus, _CORPUS_SUFFIXES, language):
         keep = {passage for known, passage in wanted if known == code}
-        for passage in _corpus_passages(path, shown_path(path, corpus), read.problems, keep):
-            read.passages[(code, passage["passage_id"])] = passage
-    if read.problems:
-        raise DataError(read.problems)
-    records = [*_records(read)]
-    if not records:
+        for record in _corpus_passages(path, source, read.problems, keep):
+            passages[code, record["passage_id"]] = record
+    _label(read, labels, passages)
+    if not read.queries and not read.problems:
         raise UsageError("no question has a judged passage with a text; give `qrels` and `corpus`")
-    info = ArenaInfo(
-        name=name,
-        languages=tuple(sorted({row["language"] for row in records})),
-        systems=(),
-        source=SOURCE,
-    )
-    queries = as_rows(pd.DataFrame(records, columns=list(QUERIES.columns), dtype=object), "queries")
-    return ForeignArena(
-        checked_arena(info, queries, empty_rows(ANSWERS)), skipped_table(read.skips)
-    )
+    return read.foreign(name, SOURCE)
 
 
 def read_corpus(
@@ -144,132 +140,94 @@ def read_corpus(
     problems: list[Problem] = []
     rows = [
         {"language": code, **passage}
-        for path, code in _languages(checked_language(language))(paths, _CORPUS_SUFFIXES)
+        for path, source, code in _files(paths, _CORPUS_SUFFIXES, language)
         if not languages or code in languages
-        for passage in _corpus_passages(path, shown_path(path, paths), problems)
+        for passage in _corpus_passages(path, source, problems)
     ]
     if problems:
         raise DataError(problems)
     return pd.DataFrame(rows, columns=["language", "passage_id", "title", "text"], dtype=object)
 
 
-FilesWithLanguage = Callable[[Sequence[Path | str], Sequence[str]], Iterable[tuple[Path, str]]]
+def _files(
+    paths: Sequence[Path | str], suffixes: Sequence[str], language: str | None
+) -> list[tuple[Path, str, str]]:
+    """List files with what messages call them, and the language of each."""
+    files = files_below(paths, suffixes) if paths else []
+    given = checked_language(language)
+    codes = {path: language_of(path, paths, given) for path in files}
+    unknown = [str(path) for path, code in codes.items() if code is None]
+    if unknown:
+        raise without_language(unknown)
+    return [(path, shown_path(path, paths), str(code)) for path, code in codes.items()]
 
 
-def _languages(language: str | None) -> FilesWithLanguage:
-    """Return a function that lists files with the language of each."""
-
-    def listed(paths: Sequence[Path | str], suffixes: Sequence[str]) -> list[tuple[Path, str]]:
-        files = files_below(paths, suffixes) if paths else []
-        codes = {path: language_of(path, paths, language) for path in files}
-        unknown = [str(path) for path, code in codes.items() if code is None]
-        if unknown:
-            raise without_language(unknown)
-        return [(path, code) for path, code in codes.items() if code is not None]
-
-    return listed
-
-
-def _read_queries(path: Path, source: str, code: str, read: _Read) -> None:
-    if path.name.endswith(TSV):
-        for line, cells in _cells(path, source, 2, "an id, a tab and a question", read.problems):
-            _add_query((code, cells[0]), cells[1], source, line, read)
-        return
-    rows = read_foreign_rows(path, source)
-    read.skips += ignored_columns(rows, list(JudgedQuery.model_fields))
-    for line, row in sound_records(rows, JudgedQuery, read.problems):
-        key = (code, row.query_id)
-        _add_query(key, row.query, source, line, read)
-        for label, passages in ((1, row.positive_passages), (0, row.negative_passages)):
-            for passage in passages:
-                _add_label(key, passage.docid, label, source, line, read)
-                read.passages[(code, passage.docid)] = _passage(passage)
-
-
-def _add_query(key: Key, text: str, source: str, line: int, read: _Read) -> None:
-    if not text.strip() or not key[1].strip():
-        fault, hint = "is empty", "write an id, a tab and a question"
-        read.problems.append(Problem(source, line, "query", text, fault, hint))
-    elif key in read.queries:
-        fault, hint = "stands in the files before", "give each question once"
-        read.problems.append(Problem(source, line, "query_id", key[1], fault, hint))
+def _add_question(read: Collected, place: Place, key: Key, text: str) -> None:
+    if text.strip() and key[1].strip():
+        read.question(place, key, text, [])
     else:
-        read.queries[key] = text
+        read.fault(place, "query", text, "is empty", f"write {_TOPIC}")
 
 
-def _read_labels(path: Path, source: str, code: str, read: _Read) -> None:
-    form = "an id, Q0, a passage and a label"
-    for line, cells in _cells(path, source, 4, form, read.problems):
-        query_id, _, passage_id, label = cells
-        if label not in ("0", "1"):
-            fault, hint = "is no label", "write 1 for relevant, 0 for not"
-            read.problems.append(Problem(source, line, "label", label, fault, hint))
-        else:
-            _add_label((code, query_id), passage_id, int(label), source, line, read)
+def _add_label(
+    read: Collected, place: Place, labels: Labels, key: Key, passage: str, label: int
+) -> None:
+    if labels.setdefault(key, {}).setdefault(passage, label) != label:
+        hint = "give each passage of a question one label"
+        read.fault(place, "passage", passage, "has the other label before", hint)
 
 
-def _add_label(key: Key, passage_id: str, label: int, source: str, line: int, read: _Read) -> None:
-    known = read.labels.setdefault(key, {})
-    if known.setdefault(passage_id, label) != label:
-        fault, hint = "has the other label before", "give each passage of a question one label"
-        read.problems.append(Problem(source, line, "passage", passage_id, fault, hint))
+def _label(read: Collected, labels: Labels, passages: Passages) -> None:
+    """Give questions their judged passages; those without any are left out and counted."""
+    unasked = sum(key not in read.queries for key in labels)
+    read.skip("qrels", "question", "its text is in no file of topics", unasked)
+    for key, query in list(read.queries.items()):
+        judged = labels.get(key, {})
+        query["passages"] = [
+            {**passages[key[0], passage], "relevance": label}
+            for passage, label in judged.items()
+            if (key[0], passage) in passages
+        ]
+        absent = len(judged) - len(query["passages"])
+        read.skip("corpus", "passage", "it is in no corpus file", absent)
+        if not query["passages"]:
+            read.skip("queries", "question", "it has no judged passage with a text")
+            del read.queries[key]
 
 
 def _cells(
-    path: Path, source: str, count: int, form: str, problems: list[Problem]
-) -> Iterator[tuple[int, list[str]]]:
+    read: Collected, path: Path, source: str, count: int, form: str
+) -> Iterator[tuple[Place, list[str]]]:
     """Yield the cells of each line of a file of tabs; TREC's files may have spaces instead."""
     with lenient_text(path) as stream:
         for number, line in enumerate(stream, start=1):
-            text = line.rstrip("\r\n")
-            if not text.strip():
-                continue
+            place, text = Place(source, number), line.rstrip("\r\n")
             cells = text.split("\t", count - 1)
             if count > 2 and len(cells) < count:
                 cells = text.split()
-            if len(cells) != count:
-                problems.append(
-                    Problem(source, number, None, None, "has other cells", f"write {form}")
-                )
-            elif any("\udc80" <= letter <= "\udcff" for letter in text):
+            if any("\udc80" <= letter <= "\udcff" for letter in text):
                 fault, hint = "is not UTF-8 text", "save the file as UTF-8"
-                problems.append(Problem(source, number, None, None, fault, hint))
-            else:
-                yield number, [cell.strip() for cell in cells]
+                read.problems.append(Problem(*place, None, None, fault, hint))
+            elif len(cells) == count:
+                yield place, [cell.strip() for cell in cells]
+            elif text.strip():
+                fault, hint = "has other cells", f"write {form}"
+                read.problems.append(Problem(*place, None, None, fault, hint))
 
 
 def _corpus_passages(
     path: Path, source: str, problems: list[Problem], keep: Collection[str] | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Record]:
     """Yield the passages of a corpus file, line by line: a corpus may be larger than memory."""
-    for line, record in json_records(path, source, is_held=False):
+    for line, record in json_records(path, source):
         if isinstance(record, Problem):
             problems.append(record)
-            continue
-        if keep is not None and record.get("docid") not in keep:
-            continue
-        try:
-            yield _passage(CorpusPassage.model_validate(record))
-        except ValidationError as error:
-            problems += validation_problems(error, source, line, lambda _: _CORPUS_HINT)
+        elif keep is None or record.get("docid") in keep:
+            try:
+                yield _record(CorpusPassage.model_validate(record))
+            except ValidationError as error:
+                problems += validation_problems(error, source, line, lambda _: _CORPUS_HINT)
 
 
-def _passage(passage: CorpusPassage) -> dict[str, Any]:
+def _record(passage: CorpusPassage) -> Record:
     return {"passage_id": passage.docid, "title": passage.title, "text": passage.text}
-
-
-def _records(read: _Read) -> Iterator[dict[str, Any]]:
-    unasked = [key for key in read.labels if key not in read.queries]
-    read.skips += [Skip("qrels", "question", "its text is in no file of topics") for _ in unasked]
-    for (code, query_id), text in read.queries.items():
-        labels = read.labels.get((code, query_id), {})
-        there = [passage_id for passage_id in labels if (code, passage_id) in read.passages]
-        read.skips += [Skip("corpus", "passage", _NO_TEXT)] * (len(labels) - len(there))
-        if not there:
-            read.skips.append(Skip("queries", "question", "it has no judged passage with a text"))
-            continue
-        passages = [
-            {**read.passages[(code, passage_id)], "relevance": labels[passage_id]}
-            for passage_id in there
-        ]
-        yield {"query_id": query_id, "language": code, "query": text, "passages": passages}

@@ -74,6 +74,7 @@ class Rows:
         source: Name of the file.
         problems: Lines that are no record at all (broken JSON, wrong encoding).
         is_frame: Whether they are those of a table in memory; lines then count from 0.
+        sources: File of each row, where they are of several.
     """
 
     table: pd.DataFrame
@@ -81,15 +82,23 @@ class Rows:
     source: str
     problems: tuple[Problem, ...] = ()
     is_frame: bool = False
+    sources: pd.Series | None = None
 
     def problem(self, row: object, field: str, value: object, fault: str, hint: str) -> Problem:
         """Say what is wrong in a row, which its label in ``table`` names."""
         line = int(self.lines.loc[row])
-        return Problem(self.source, line, field, value, fault, hint, self.is_frame)
+        return Problem(self.source_of(row), line, field, value, fault, hint, self.is_frame)
 
-    def place(self, line: int) -> str:
-        """Say where a row stands, to one who reads of another row of the same source."""
-        return f"at {place_of(self.source, line, True)}" if self.is_frame else f"on line {line}"
+    def source_of(self, row: object) -> str:
+        """Return the file of a row."""
+        return self.source if self.sources is None else str(self.sources.loc[row])
+
+    def place(self, row: object, other: object) -> str:
+        """Say where another row stands, to one who reads of a row."""
+        source, line = self.source_of(other), int(self.lines.loc[other])
+        if self.is_frame or source != self.source_of(row):
+            return f"at {place_of(source, line, self.is_frame)}"
+        return f"on line {line}"
 
 
 class _BadRowError(Exception):

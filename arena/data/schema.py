@@ -409,11 +409,12 @@ def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
     repeated = rows.table.duplicated(list(key))
     if not repeated.any():
         return []
-    first_lines = rows.lines.groupby([rows.table[column] for column in key]).first()
+    labels = rows.table.index.to_series()
+    first = labels.groupby([rows.table[column] for column in key]).first()
 
     def tell(item: _Identity) -> Problem:
         row, identity = item
-        fault = f"this {noun} already stands {rows.place(int(first_lines.loc[identity]))}"
+        fault = f"this {noun} already stands {rows.place(row, first.loc[identity])}"
         return rows.problem(row, "+".join(key), identity, fault, "keep one of the two")
 
     return told_problems(_identities(rows.table[repeated], key), tell)

@@ -12,16 +12,8 @@ from arena.data.arena import Arena
 from arena.data.errors import checked_choice
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
-from arena.diagnostics.finding import Finding, listed
+from arena.diagnostics.verdicts import Finding, listed
 from arena.text.answers import parse_answer
-
-CONTENT_COLUMNS = [
-    *("language", "questions", "question_length"),
-    *("relevant_passages", "other_passages", "unlabeled_passages"),
-    *("passage_length", "context_length"),
-    *("systems", "answers", "reason_length", "answer_length", "judgments"),
-]
-
 
 MOST_OF_THEM = 0.5
 """Share of answers above which they are most of them."""
@@ -50,79 +42,53 @@ def arena_contents(
         systems: Systems whose answers and judgments count; all if left out.
 
     Returns:
-        A row a language, columns ``CONTENT_COLUMNS``. Passages are the mean of a question, by
-        label: relevant, not relevant (``other``), none. Lengths are means: of a question, of a
-        passage with its title, of all passages of a question (``context``), of the reason before
-        an answer, of an answer; missing where there is none.
+        A row a language. Passages are the mean of a question, by label: ``relevant_passages,
+        other_passages`` (not relevant), ``unlabeled_passages``. Lengths are means: of a question,
+        of a passage with its title, of all passages of a question (``context_length``), of the
+        reason before an answer, of an answer; missing where there is none. ``questions, systems,
+        answers, judgments`` are counts.
 
     Raises:
         UsageError: If the arena has no such system.
     """
-    for system in systems:
-        checked_choice(system, arena.info.systems, "system")
     answers, judgments = arena.answers, arena.judgments
     if systems:
-        answers = answers[answers["system"].isin(systems)]
-        is_between = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
-        judgments = judgments[is_between]
-    questions = _questions(arena.queries, length)
-    said = _answers(answers, length)
-    by_language = questions.groupby("language", sort=True)
-    means = by_language.mean(numeric_only=True)
-    passages = questions["passages"].groupby(questions["language"]).sum()
-    table = pd.DataFrame(
-        {
-            "questions": by_language.size(),
-            "question_length": means["question"],
-            "relevant_passages": means["relevant"],
-            "other_passages": means["other"],
-            "unlabeled_passages": means["unlabeled"],
-            "passage_length": by_language["context"].sum() / passages.where(passages > 0),
-            "context_length": means["context"].where(passages > 0),
-            "systems": said.groupby("language")["system"].nunique(),
-            "answers": said.groupby("language").size(),
-            "reason_length": said.groupby("language")["reason"].mean(),
-            "answer_length": said.groupby("language")["answer"].mean(),
-            "judgments": judgments.groupby("language").size(),
-        }
-    )
-    counts = ["questions", "systems", "answers", "judgments"]
-    table[counts] = table[counts].fillna(0).astype(int)
-    return table.rename_axis("language").reset_index()[CONTENT_COLUMNS]
-
-
-def _questions(queries: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:
-    rows = [
-        {
-            "language": language,
-            "question": float(length(query)),
-            "relevant": sum(passage.get("relevance") == 1 for passage in passages),
-            "other": sum(passage.get("relevance") == 0 for passage in passages),
-            "unlabeled": sum(passage.get("relevance") is None for passage in passages),
-            "passages": len(passages),
-            "context": float(sum(length(_shown(passage)) for passage in passages)),
-        }
-        for language, query, passages in queries[["language", "query", "passages"]].itertuples(
-            index=False, name=None
-        )
-    ]
-    return pd.DataFrame(rows)
-
-
-def _shown(passage: dict[str, object]) -> str:
-    return f"{passage.get('title') or ''} {passage['text']}".strip()
-
-
-def _answers(answers: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:
+        known = [checked_choice(system, arena.info.systems, "system") for system in systems]
+        answers = answers[answers["system"].isin(known)]
+        judgments = judgments[judgments[["system_a", "system_b"]].isin(known).all(axis=1)]
+    asked = arena.queries[["language", "query", "passages"]].to_dict("records")
+    rows = []
+    for row in asked:
+        labels = [passage.get("relevance") for passage in row["passages"]]
+        sizes = [
+            length(f"{passage.get('title') or ''} {passage['text']}".strip())
+            for passage in row["passages"]
+        ]
+        counts = [labels.count(1), labels.count(0), labels.count(None), len(sizes), sum(sizes)]
+        rows.append([row["language"], length(row["query"]), *counts])
+    passages = ["relevant_passages", "other_passages", "unlabeled_passages"]
+    names = ["language", "question_length", *passages, "number", "context_length"]
+    questions = pd.DataFrame(rows, columns=names).groupby("language", sort=True)
     parts = [parse_answer(output) for output in answers["answer"]]
-    return pd.DataFrame(
-        {
-            "language": answers["language"].to_numpy(),
-            "system": answers["system"].to_numpy(),
-            "reason": [None if part.reason is None else length(part.reason) for part in parts],
-            "answer": [length(part.text) for part in parts],
-        }
-    ).astype({"reason": "float64", "answer": "float64"})
+    said = answers[["language", "system"]].assign(
+        reason=[np.nan if part.reason is None else length(part.reason) for part in parts],
+        answer=[float(length(part.text)) for part in parts],
+    )
+    said_of, means, totals = said.groupby("language"), questions.mean(), questions.sum()
+    has_passages = totals["number"] > 0
+    table = means.drop(columns="number").assign(
+        questions=questions.size(),
+        passage_length=totals["context_length"] / totals["number"].where(has_passages),
+        context_length=means["context_length"].where(has_passages),
+        systems=said_of["system"].nunique(),
+        answers=said_of.size(),
+        reason_length=said_of["reason"].mean(),
+        answer_length=said_of["answer"].mean(),
+        judgments=judgments.groupby("language").size(),
+    )
+    whole = ["questions", "systems", "answers", "judgments"]
+    table[whole] = table[whole].fillna(0).astype(int)
+    return table.reset_index()
 
 
 def same_answer_findings(arena: Arena) -> Iterator[Finding]:
@@ -132,34 +98,26 @@ def same_answer_findings(arena: Arena) -> Iterator[Finding]:
     """
     asked = arena.queries[[*QUESTION_KEY, "query"]]
     rows = arena.answers[[*QUESTION_KEY, "system", "answer"]].merge(asked, on=QUESTION_KEY)
-    rows = rows.assign(
-        text=[_plain(parse_answer(output).text) for output in rows["answer"]],
-        question=rows["query"].map(_plain),
-    )
-    for language, own in rows.groupby("language"):
-        yield from _of_language(str(language), own[own["text"] != ""])
+    rows["text"] = [_plain(parse_answer(output).text) for output in rows["answer"]]
+    rows["question"] = rows["query"].map(_plain)
+    for (language, system), own in rows[rows["text"] != ""].groupby(["language", "system"]):
+        repeated = int((own["text"] == own["question"]).sum())
+        commonest = int(own["text"].value_counts().iloc[0])
+        most = max(MOST_OF_THEM * len(own), 0 if len(own) >= FEWEST_ANSWERS else np.inf)
+        if max(repeated, commonest) > most:
+            times, said = (repeated, "repeat the question")
+            if repeated <= most:
+                times, said = commonest, "are one and the same text"
+            sentence = f"{times:,} of {count_of(len(own), 'answer')} {said}"
+            yield Finding("warning", "same answers", f"{language}, {system}", sentence)
+    for language, own in rows[rows["text"] != ""].groupby("language"):
+        for group in _alike(own):
+            sentence = f"{listed(group)} gave the same answers to most of the questions they share"
+            yield Finding("warning", "same answers", str(language), sentence)
 
 
 def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
-
-
-def _of_language(language: str, rows: pd.DataFrame) -> Iterator[Finding]:
-    for system, own in rows.groupby("system"):
-        if len(own) < FEWEST_ANSWERS:
-            continue
-        repeated = int((own["text"] == own["question"]).sum())
-        commonest = int(own["text"].value_counts().iloc[0])
-        total = count_of(len(own), "answer")
-        if repeated > MOST_OF_THEM * len(own):
-            sentence = f"{repeated:,} of {total} repeat the question"
-            yield Finding("warning", "same answers", f"{language}, {system}", sentence)
-        elif commonest > MOST_OF_THEM * len(own):
-            sentence = f"{commonest:,} of {total} are one and the same text"
-            yield Finding("warning", "same answers", f"{language}, {system}", sentence)
-    for group in _alike(rows):
-        sentence = f"{listed(group)} gave the same answers to most of the questions they share"
-        yield Finding("warning", "same answers", language, sentence)
 
 
 def _alike(rows: pd.DataFrame) -> list[list[str]]:

@@ -1,103 +1,66 @@
-"""Diagnosis of an arena before a board is shown."""
+"""Diagnosis of an arena before a board is shown: what limits it, the gravest first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from arena.adapters.judgments import checked_judgments
+from arena.adapters.judgments import ANONYMOUS_JUDGE, checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.rows import plain_records
-from arena.diagnostics.bias import (
-    length_findings,
-    length_table,
-    order_consistency_findings,
-    order_consistency_table,
-    position_findings,
-    position_table,
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY, is_derived
+from arena.data.tables.names import alike
+from arena.data.wording import count_of
+from arena.diagnostics.agreement import agreement_findings, agreement_table
+from arena.diagnostics.bias import Looked, answer_lengths, flips, length, position
+from arena.diagnostics.families import self_preference_findings, self_preference_table
+from arena.diagnostics.verdicts import (
+    GROUP,
+    PAIR,
+    Finding,
+    Severity,
+    by_severity,
+    listed,
+    verdicts,
 )
-from arena.diagnostics.coverage import (
-    answer_findings,
-    answers_table,
-    coverage_findings,
-    coverage_table,
-    name_findings,
-    overview_findings,
-    overview_table,
-    published_findings,
-    repeat_findings,
-    unjudged_languages,
-)
-from arena.diagnostics.finding import Finding, Severity, by_severity
-from arena.diagnostics.judge_agreement import (
-    agreement_findings,
-    agreement_table,
-    independent,
-    judges_left_out,
-)
-from arena.diagnostics.self_preference import (
-    families_of_systems,
-    self_preference_findings,
-    self_preference_table,
-)
-from arena.diagnostics.systems import (
-    connection_findings,
-    connections_table,
-    pairs_table,
-    systems_table,
-)
-from arena.diagnostics.verdicts import verdicts
-from arena.rating.battle_files import ALL, selected_judgments
-from arena.rating.battles import copies_of_others
+from arena.rating.battles import ALL, copies_of_others, selected_judgments
+from arena.rating.pairs import connected_groups
 
-TABLES = (
-    *("overview", "connections", "coverage", "systems", "pairs", "position"),
-    *("order_consistency", "agreement", "self_preference", "lengths", "absent"),
-)
+FEW_QUESTIONS = 10
+"""With fewer questions, a bootstrap over questions says little."""
+FEW_BATTLES = 10
+"""With fewer battles a system, a single verdict can move its rank."""
+MANY_TIES = 0.5
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is known of an arena before it is ranked; one row a language and judge in each table.
+    """What is known of an arena before it is ranked.
 
     Attributes:
         findings: Plain sentences, the gravest first.
-        overview: Judgments, questions, systems; see ``overview_table``.
-        connections: Groups of systems that judgments connect; see ``connections_table``.
-        coverage: Pairs that met and did not; see ``coverage_table``.
-        systems: Record, groups and note of every system; see ``systems_table``.
-        pairs: Battles of every pair that met; see ``pairs_table``.
-        position: How often side A wins; see ``position_table``.
-        order_consistency: Verdicts that flip with the order; see ``order_consistency_table``.
-        agreement: Kappa of every two judges whose verdicts are their own; see ``agreement_table``.
+        counts: A row a language and judge: judgments, ties, systems, questions; groups of systems
+            that judgments connect (``groups``), and that wins connect both ways
+            (``strong_groups``); pairs that never met; answers that are in no judgment, and what
+            ``position``, ``flips`` and ``length`` of ``arena.diagnostics.bias`` count.
+        agreement: Kappa of every two judges whose verdicts are their own, see ``agreement_table``.
         self_preference: What judges give systems of their own family beyond what others give
             them; see ``self_preference_table``.
-        lengths: How often the longer answer wins; see ``length_table``. None without answers.
-        absent: Answers and judgments that do not meet; see ``answers_table``. None without
-            answers.
         seed: Seed of the bootstrap.
     """
 
     findings: tuple[Finding, ...]
-    overview: pd.DataFrame
-    connections: pd.DataFrame
-    coverage: pd.DataFrame
-    systems: pd.DataFrame
-    pairs: pd.DataFrame
-    position: pd.DataFrame
-    order_consistency: pd.DataFrame
+    counts: pd.DataFrame
     agreement: pd.DataFrame
     self_preference: pd.DataFrame
-    lengths: pd.DataFrame | None
-    absent: pd.DataFrame | None
     seed: int
 
     @property
@@ -107,207 +70,235 @@ class Diagnosis:
 
     def as_json(self) -> dict[str, Any]:
         """Return findings and tables as plain lists and dictionaries, missing values as None."""
-        tables = {name: _records(getattr(self, name)) for name in TABLES}
-        said = [
-            {
-                "severity": finding.severity,
-                "check": finding.check,
-                "subject": finding.subject,
-                "sentence": finding.sentence,
-            }
-            for finding in self.findings
-        ]
-        return {"seed": self.seed, "worst": self.worst, "findings": said, **tables}
+        tables = ("counts", "agreement", "self_preference")
+        return {
+            "seed": self.seed,
+            "worst": self.worst,
+            "findings": [asdict(finding) for finding in self.findings],
+            **{name: plain_records(getattr(self, name)) for name in tables},
+        }
 
 
 def diagnose(
-    arena: Arena | Path | str,
+    arena: Arena | pd.DataFrame | Path | str,
     seed: int = 0,
     *,
     judge: str | None = None,
     language: str | None = None,
     pool: bool = False,
-    families: Mapping[str, str] = MappingProxyType({}),
 ) -> Diagnosis:
-    """Diagnose an arena.
+    """Diagnose an arena, or a table of judgments.
 
     Args:
-        arena: Arena with judgments by any number of judges, or the path of its folder.
+        arena: Arena with judgments by any number of judges, or the path of its folder; or columns
+            ``system_a, system_b, winner`` and, optional, ``query_id`` (without it every judgment
+            is a question of its own), ``language`` and ``judge``.
         seed: Seed of the bootstrap.
-        judge: The only judge to look at.
+        judge: The only judge to look at; it is still held against the others.
         language: The only language to look at.
         pool: Take all judges as one, as for crowd workers; agreement is still between them, and
             no worker is held against another's verdict when flips are counted.
-        families: System or judge to its family, where neither the attribute ``family`` of systems
-            nor the name of their ``model``, or their own, tells.
 
     Raises:
         UsageError: If there is no judgment, or none of that judge or in that language.
         DataError: If judgments are at fault.
     """
-    arena = open_arena(arena)
-    published = list(published_findings(arena.published_ratings, arena.answers))
-    if published and arena.judgments.empty:
-        said = "; ".join(map(str, published))
-        raise UsageError(f"there are no judgments to diagnose, only published ratings: {said}")
-    if arena.judgments.empty:
-        raise UsageError(f"arena {arena.info.name!r} has no judgments to diagnose")
-    found = diagnose_judgments(
-        arena.judgments,
-        arena.answers if len(arena.answers) else None,
-        arena.queries,
-        systems=arena.info.systems,
-        languages=arena.info.languages,
-        judge=judge,
-        language=language,
-        seed=seed,
-        pool=pool,
-        families=families,
-        attributes=arena.attributes,
-    )
-    return replace(found, findings=by_severity([*found.findings, *published]))
+    whole = None if isinstance(arena, pd.DataFrame) else open_arena(arena)
+    judgments = arena if isinstance(arena, pd.DataFrame) else open_arena(arena).judgments
+    published = [] if whole is None else [*published_findings(whole)]
+    if whole is not None and judgments.empty:
+        said = f", only published ratings: {'; '.join(map(str, published))}" if published else ""
+        raise UsageError(f"arena {whole.info.name!r} has no judgments to diagnose{said}")
+    everybody = selected_judgments(checked_judgments(judgments), language or ALL, ALL)
+    chosen = selected_judgments(everybody, ALL, judge or ALL)
+    found = _found(chosen, everybody, whole, pool, seed)
+    declared = whole.info.languages if whole is not None and language is None else ()
+    sentence = "declared, but without judgments; no system can be ranked there"
+    absent = [
+        Finding("error", "no judgments", code, sentence)
+        for code in sorted(set(declared) - set(everybody["language"]))
+    ]
+    return replace(found, findings=by_severity([*absent, *found.findings, *published]))
 
 
-def diagnose_judgments(
-    judgments: pd.DataFrame,
-    answers: pd.DataFrame | None = None,
-    queries: pd.DataFrame | None = None,
-    *,
-    systems: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    judge: str | None = None,
-    language: str | None = None,
-    seed: int = 0,
-    pool: bool = False,
-    families: Mapping[str, str] = MappingProxyType({}),
-    attributes: pd.DataFrame | None = None,
-) -> Diagnosis:
-    """Diagnose a table of judgments, with whatever else is known.
-
-    Args:
-        judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
-            it every judgment is a question of its own), ``language`` and ``judge``.
-        answers: Columns ``query_id, language, system, answer``.
-        queries: Columns ``query_id, language``.
-        systems: Systems that should have been judged.
-        languages: Languages that should have been judged.
-        judge: The only judge to look at.
-        language: The only language to look at.
-        seed: Seed of the bootstrap.
-        pool: Take all judges as one.
-        families: System or judge to its family, before what names and attributes tell.
-        attributes: ``system`` and, of use here, ``family`` or ``model``.
-
-    Raises:
-        UsageError: If there is no judgment, or none of that judge or in that language.
-        DataError: With every unknown winner, missing value and system against itself.
-    """
-    everybody = checked_judgments(judgments)
-    chosen = selected_judgments(everybody, language or ALL, judge or ALL)
-    given = verdicts(chosen, pool)
-    table = verdicts(chosen[~copies_of_others(chosen)], pool)
-    # A judge is held against those not looked at, too.
-    around = table
-    if judge is not None:
-        around = verdicts(selected_judgments(everybody, language or ALL, ALL), pool)
-    kinds = families_of_systems(sorted({*around["first"], *around["second"]}), attributes, families)
-    preference = self_preference_table(around, kinds, families, seed)
-    if judge is not None:
-        preference = preference[preference["judge"] == judge].reset_index(drop=True)
-    tables = _tables(table, answers, queries, systems, seed) | {"self_preference": preference}
-    unjudged = unjudged_languages(languages if language is None else (), tables["overview"])
-    repeats = repeat_findings(given)
-    findings = by_severity([*unjudged, *repeats, *_findings(table, tables, systems)])
-    return Diagnosis(findings, seed=seed, **tables)
-
-
-def diagnose_languages(
-    judgments: pd.DataFrame, answers: pd.DataFrame, seed: int = 0
-) -> dict[str, Diagnosis]:
-    """Diagnose each language's judgments by itself, which takes little longer than one language.
-
-    Args:
-        judgments: Of one judge, in the columns and as sound as those of an arena: they are not
-            checked again.
-        answers: Columns ``query_id, language, system, answer``.
-        seed: Seed of the bootstrap.
+def diagnose_languages(judged: Arena, seed: int = 0) -> dict[str, Diagnosis]:
+    """Diagnose each language of an arena with one judge's judgments by itself.
 
     Returns:
-        Language, sorted, to what ``diagnose_judgments`` finds in its judgments.
+        Language, sorted, to its diagnosis; declared systems are not looked for.
     """
-    given = verdicts(judgments.reset_index(drop=True))
-    table = verdicts(judgments[~copies_of_others(judgments)].reset_index(drop=True))
-    if table.empty:
-        return {}
-    tables = _tables(table, answers, None, (), seed)
+    bare = judged.info.model_copy(update={"systems": ()})
     found = {}
-    for language in sorted(table["language"].unique()):
-        own = _of_language(table, language)
-        parts = {
-            name: None if part is None else _of_language(part, language)
-            for name, part in tables.items()
-        }
-        kinds = families_of_systems(sorted({*own["first"], *own["second"]}))
-        parts["self_preference"] = self_preference_table(own, kinds, seed=seed)
-        repeats = repeat_findings(_of_language(given, language))
-        findings = by_severity([*repeats, *_findings(own, parts, ())])
-        found[str(language)] = Diagnosis(findings, seed=seed, **parts)
+    for language, own in judged.judgments.groupby("language"):
+        answers = judged.answers[judged.answers["language"] == language]
+        part = replace(judged, info=bare, answers=answers)
+        found[str(language)] = _found(own, own, part, False, seed)
     return found
 
 
-def _of_language(table: pd.DataFrame, language: str) -> pd.DataFrame:
-    return table[table["language"] == language].reset_index(drop=True)
+def _found(
+    chosen: pd.DataFrame, everybody: pd.DataFrame, arena: Arena | None, pool: bool, seed: int
+) -> Diagnosis:
+    """Diagnose chosen judgments, beside everybody's; copies of others count once."""
+    table = verdicts(chosen[~copies_of_others(chosen)], pool)
+    around = verdicts(everybody[~copies_of_others(everybody)], pool)
+    systems = () if arena is None else arena.info.systems
+    looks: list[Callable[[pd.DataFrame], Looked]] = [
+        *(connections, partial(amounts, declared=systems), position, flips),
+    ]
+    if arena is not None and len(arena.answers):
+        lengths = answer_lengths(arena.answers)
+        looks += [partial(unmet_answers, answers=lengths), partial(length, lengths=lengths)]
+    rows, findings = [], [*copy_findings(verdicts(chosen, pool)), *name_findings(table, systems)]
+    for (code, name), part in table.groupby(GROUP):
+        row = {"language": code, "judge": name}
+        for look in looks:
+            numbers, said = look(part)
+            row |= numbers
+            findings += [
+                Finding(grave, check, f"{code}, {name}", text) for grave, check, text in said
+            ]
+        rows.append(row)
+    witnesses = around[~around["rater"].map(is_derived).astype(bool)]
+    of = () if len(chosen) == len(everybody) else set(table["rater"])
+    agreement = agreement_table(witnesses, seed, of)
+    preference = self_preference_table(around, None if arena is None else arena.attributes, seed)
+    preference = preference[preference["judge"].isin(table["judge"])].reset_index(drop=True)
+    findings += [*agreement_findings(around, agreement), *self_preference_findings(preference)]
+    return Diagnosis(by_severity(findings), pd.DataFrame(rows), agreement, preference, seed)
 
 
-def _tables(
-    table: pd.DataFrame,
-    answers: pd.DataFrame | None,
-    queries: pd.DataFrame | None,
-    systems: Sequence[str],
-    seed: int,
-) -> dict[str, Any]:
-    """Make the tables of a diagnosis, but for that of judges and their own families."""
-    pairs = pairs_table(table)
-    records = systems_table(table, pairs, systems)
-    return {
-        "overview": overview_table(table, records, queries),
-        "connections": connections_table(records),
-        "coverage": coverage_table(pairs, records),
-        "systems": records,
-        "pairs": pairs,
-        "position": position_table(table, pairs),
-        "order_consistency": order_consistency_table(table),
-        "agreement": agreement_table(independent(table)[0], seed),
-        "lengths": None if answers is None else length_table(table, answers),
-        "absent": None if answers is None else answers_table(table, answers),
-    }
+def copy_findings(table: pd.DataFrame) -> Iterator[Finding]:
+    """Say which judgments repeat others: whole copies count once, see ``copies_of_others``."""
+    asked = [*GROUP, "rater", "query_id", *PAIR, "first_on_a"]
+    repeats = table[table.duplicated(asked)]
+    equal = table.duplicated([*asked, "outcome"])
+    for (language, judge), rows in repeats.groupby(GROUP):
+        severity: Severity = "info" if (rows["rater"] == ANONYMOUS_JUDGE).all() else "warning"
+        same = int(equal[rows.index].sum())
+        sentence = f"{count_of(len(rows), 'judgment')} of the same question, sides and judge as "
+        sentence += (
+            "others, all with the same verdict, as of a file that was joined twice: each verdict "
+            "counts once"
+            if same == len(rows)
+            else f"others, {same:,} with the same verdict and {len(rows) - same:,} with another: "
+            "this judge was asked more than once, and each judgment counts"
+        )
+        yield Finding(severity, "copies", f"{language}, {judge}", sentence)
 
 
-def _findings(
-    table: pd.DataFrame, tables: Mapping[str, Any], systems: Sequence[str]
-) -> Iterator[Finding]:
-    records, overview = tables["systems"], tables["overview"]
-    witnesses, derived = independent(table)
-    return chain(
-        connection_findings(tables["connections"], records),
-        overview_findings(overview, records),
-        name_findings([*systems, *records["system"]]),
-        coverage_findings(tables["coverage"]),
-        _unless_none(tables["absent"], answer_findings),
-        position_findings(tables["position"]),
-        order_consistency_findings(tables["order_consistency"]),
-        agreement_findings(tables["agreement"], judges_left_out(witnesses), derived),
-        self_preference_findings(tables["self_preference"]),
-        _unless_none(tables["lengths"], length_findings),
-    )
+def name_findings(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Finding]:
+    """Say which names of systems look like another's."""
+    for first, name in alike({*declared, *table["first"], *table["second"]}):
+        sentence = f"the names {first!a} and {name!a} look alike, and are of two systems"
+        yield Finding("warning", "names", "systems", sentence)
 
 
-def _unless_none(
-    table: pd.DataFrame | None, findings: Callable[[pd.DataFrame], Iterator[Finding]]
-) -> Iterator[Finding]:
-    if table is not None:
-        yield from findings(table)
+def connections(part: pd.DataFrame) -> Looked:
+    """Say what keeps systems off one scale, and whose rating has no finite estimate.
+
+    Where wins lead from every system to every other (a tie counts both ways), and only there,
+    ratings have a finite maximum likelihood (Ford, 1957, "Solution of a ranking problem from
+    binary comparisons").
+    """
+    codes, names = pd.factorize(pd.concat([part["first"], part["second"]]), sort=True)
+    first, second = np.split(codes, 2)
+    outcome, size, battles = part["outcome"].to_numpy(), len(names), np.bincount(codes)
+    winners = np.concatenate([first[outcome >= 0], second[outcome <= 0]])
+    losers = np.concatenate([second[outcome >= 0], first[outcome <= 0]])
+    group = connected_groups(first, second, size)
+    strong = connected_groups(winners, losers, size, one_way=True)
+    groups, strongs, median = int(group.max()) + 1, int(strong.max()) + 1, float(np.median(battles))
+    pairs = size * (size - 1) // 2
+    never_met = pairs - len(part[PAIR].drop_duplicates())
+    said: list[tuple[Severity, str, str]] = []
+    if groups > 1:
+        sentence = (
+            f"no judgments connect the {size:,} systems: they fall into {groups:,} groups, the "
+            f"largest of {(group == 0).sum():,}, which cannot be ranked on one scale; outside the "
+            f"largest: {listed(list(names[group > 0]))}"
+        )
+        said.append(("error", "connected", sentence))
+    elif strongs > 1:
+        sentence = (
+            f"wins do not lead from every system to every other: the {size:,} systems fall into "
+            f"{strongs:,} groups, the largest of {(strong == 0).sum():,}, between which all wins "
+            "go one way; how far apart these stand is bounded by a prior only"
+        )
+        said.append(("warning", "both ways", sentence))
+    ties = np.bincount(codes, np.tile(outcome == 0, 2))
+    not_lost = np.bincount(winners, minlength=size)
+    for verb, is_so in (("wins", not_lost - ties == battles), ("loses", not_lost == 0)):
+        if is_so.any():
+            named = listed(list(names[is_so]))
+            sentence = f"{named}: {verb} every battle; only a prior bounds the rating"
+            said.append(("warning", f"{verb} all", sentence))
+    if median < FEW_BATTLES:
+        sentence = f"half of the systems have at most {median:g} battles"
+        said.append(("warning", "battles", f"{sentence}; one verdict can move a rank"))
+    if never_met:
+        sentence = f"{never_met:,} of {count_of(pairs, 'pair')} of systems never met"
+        said.append(("info", "pairs", f"{sentence}; their order rests on the others"))
+    row = {"systems": size, "groups": groups, "strong_groups": strongs, "battles_median": median}
+    return {**row, "pairs": pairs, "never_met": never_met}, said
 
 
-def _records(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
-    return None if table is None else plain_records(table)
+def amounts(part: pd.DataFrame, declared: Sequence[str]) -> Looked:
+    """Say where there is little to rank by."""
+    judged = {*part["first"], *part["second"]}
+    unjudged = sorted(set(declared) - judged)
+    questions, ties = part["query_id"].nunique(), int((part["outcome"] == 0).sum())
+    asked = count_of(questions, "question")
+    amount = f"{count_of(len(part), 'judgment')} of {count_of(len(judged), 'system')} on {asked}"
+    said: list[tuple[Severity, str, str]] = [("info", "amount", amount)]
+    if questions < FEW_QUESTIONS:
+        said.append(("warning", "questions", f"only {asked} judged; intervals will be rough"))
+    if ties >= MANY_TIES * len(part):
+        sentence = f"{ties / len(part):.0%} of the judgments are ties"
+        said.append(("warning", "ties", f"{sentence}; few verdicts tell systems apart"))
+    if unjudged:
+        sentence = f"{count_of(len(unjudged), 'declared system')} never judged: {listed(unjudged)}"
+        said.append(("warning", "never judged", sentence))
+    row = {"judgments": len(part), "ties": ties, "questions": questions}
+    return row | {"never_judged": len(unjudged)}, said
+
+
+def unmet_answers(part: pd.DataFrame, answers: pd.Series) -> Looked:
+    """Say which answers and judgments do not meet; ``answers`` has the index ``ANSWER_KEY``."""
+    sides = [
+        pd.MultiIndex.from_frame(part[[*QUESTION_KEY, side]], names=ANSWER_KEY) for side in PAIR
+    ]
+    absent = int((~(sides[0].isin(answers.index) & sides[1].isin(answers.index))).sum())
+    own = answers.index[answers.index.isin(part["language"].unique(), level="language")]
+    not_judged = len(own) - int(own.isin(sides[0].union(sides[1])).sum())
+    said: list[tuple[Severity, str, str]] = []
+    if absent:
+        sentence = (
+            f"{count_of(absent, 'judgment')} of a system that gave no answer to that question"
+        )
+        said.append(("warning", "absent answers", sentence))
+    if not_judged:
+        sentence = f"{not_judged:,} of {len(own):,} answers are in no judgment"
+        said.append(("info", "answers not judged", sentence))
+    row = {"answers": len(own), "not_judged": not_judged}
+    return row | {"judgments_without_answer": absent}, said
+
+
+def published_findings(arena: Arena) -> Iterator[Finding]:
+    """Say whose ratings are published, and which do not belong to answers."""
+    for (language, judge), rows in arena.published_ratings.groupby(["language", "judge"]):
+        own = set(arena.answers.loc[arena.answers["language"] == language, "system"])
+        rated, errors = set(rows["system"]), int(rows["standard_error"].notna().sum())
+        sentence = f"{count_of(len(rated), 'rating')} are published, {errors} with a standard error"
+        said: list[tuple[Severity, str]] = [("info", sentence)]
+        if rated - own:
+            absent = count_of(len(rated - own), "published rating")
+            sentence = f"{absent} of systems without answers here: nothing is learned from them"
+            said.append(("warning", sentence))
+        if own - rated:
+            unrated = count_of(len(own - rated), "system")
+            sentence = f"{unrated} of {len(own)} that answered have no published rating"
+            said.append(("warning", sentence))
+        yield from (
+            Finding(grave, "published", f"{language}, {judge}", text) for grave, text in said
+        )

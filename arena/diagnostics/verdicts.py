@@ -1,27 +1,76 @@
-"""Judgments brought to one orientation, and several of one item as one verdict."""
+"""What a diagnosis looks at, judgments brought to one orientation, and what it says: findings."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 from arena.rating.battles import points_of_a
+from arena.statistics.significance import wilson_interval
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 GROUP = ["language", "judge"]
 """What a diagnosis is made for."""
-
 PAIR = ["first", "second"]
 QUESTION_PAIR = [*QUESTION_KEY, *PAIR]
 """One question and one unordered pair of systems."""
 ITEM = [*GROUP, "rater", "query_id", *PAIR]
 """One question, one unordered pair of systems, one rater."""
-
 EVERYONE = "all judges"
 """Judge under whose name pooled judgments stand."""
+
+SHOWN_NAMES = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing a user should know before a board is shown.
+
+    Attributes:
+        severity: ``error``: the systems cannot be ranked on one scale; ``warning``: they can, but
+            something limits how far to trust it; ``info``: a fact that is no concern by itself.
+        check: What was looked at, such as ``position``; one word for all findings of a kind.
+        subject: Language and judge, or system, it is about.
+        sentence: What was found, a sentence without the subject.
+    """
+
+    severity: Severity
+    check: str
+    subject: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.sentence}"
+
+
+def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Sort findings, the gravest first; equal ones keep their order."""
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def listed(names: Sequence[str]) -> str:
+    """List names, the first ones where there are many."""
+    shown = ", ".join(names[:SHOWN_NAMES])
+    rest = len(names) - SHOWN_NAMES
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def share_of(part: int, whole: int) -> tuple[float, float, float]:
+    """Return a share with its 95% Wilson interval; NaN of nothing."""
+    (low,), (high,) = wilson_interval([part], [whole])
+    return (part / whole if whole else float("nan")), float(low), float(high)
+
+
+def shown_share(observed: float, low: float, high: float) -> str:
+    """Show a share with its interval, in percent."""
+    return f"{observed:.1%}, 95% interval {low:.1%} to {high:.1%}"
 
 
 def verdicts(judgments: pd.DataFrame, pool: bool = False) -> pd.DataFrame:
@@ -68,46 +117,11 @@ def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     A system wins if it won more than half of them; anything else is a tie, so that a win in one
     order and a loss in the other are a tie.
 
-    Args:
-        table: As ``verdicts`` returns it.
-        keys: Columns that identify what was judged, such as ``ITEM``.
-
     Returns:
-        The keys, ``judged`` (number of verdicts), ``unanimous`` and ``outcome``; sorted by keys.
+        The keys and ``outcome``; sorted by keys.
     """
     outcome = table["outcome"]
     marked = table[keys].assign(judged=1, wins=outcome == 1, losses=outcome == -1)
     counts = marked.groupby(keys, sort=True, observed=True).sum().reset_index()
-    judged, wins, losses = counts["judged"], counts["wins"], counts["losses"]
-    ties = judged - wins - losses
-    unanimous = np.maximum(np.maximum(wins, losses), ties) == judged
-    majority = (2 * wins > judged).astype(int) - (2 * losses > judged).astype(int)
-    return counts[[*keys, "judged"]].assign(unanimous=unanimous, outcome=majority)
-
-
-def sums(table: pd.DataFrame, groups: pd.DataFrame, columns: dict[str, Any]) -> pd.DataFrame:
-    """Sum marks of rows for every language and judge, 0 where there is no row.
-
-    Args:
-        table: Rows with ``language`` and ``judge``.
-        groups: Every language and judge, in the order wanted.
-        columns: Name of a sum to the marks of the rows, each of the table's length.
-
-    Returns:
-        Columns ``language, judge`` and the sums, one row a group.
-    """
-    marked = table[GROUP].assign(**columns)
-    totals = marked.groupby(GROUP, observed=True)[list(columns)].sum()
-    wanted = pd.MultiIndex.from_frame(groups[GROUP])
-    return totals.reindex(wanted, fill_value=0).astype(int).reset_index()
-
-
-def groups_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Return every language and judge once, sorted: columns ``language, judge``."""
-    return table[GROUP].drop_duplicates().sort_values(GROUP, ignore_index=True)
-
-
-def share(part: npt.ArrayLike, whole: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Divide counts; NaN where the whole is 0."""
-    parts, wholes = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    return np.asarray(np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0))
+    won = np.asarray(2 * counts["wins"] > counts["judged"], dtype=np.int64)
+    return counts[keys].assign(outcome=won - (2 * counts["losses"] > counts["judged"]))

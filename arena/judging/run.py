@@ -14,7 +14,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS
-from arena.diagnostics.judge_agreement import agreement_table
+from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.asking import LlmJudge, ask_judge, pairs_left
 from arena.judging.choosing.drawn import ChosenPairs, PairChooser, Verdicts

@@ -11,8 +11,8 @@ import pandas as pd
 
 from arena.data.schema import JUDGMENTS, WINNERS
 from arena.data.wording import count_of
+from arena.diagnostics.bias import NOTABLE_INVALID, SelfCheck, self_check
 from arena.diagnostics.families import self_preference_warnings
-from arena.diagnostics.self_check import NOTABLE_INVALID, SelfCheck, self_check
 from arena.judging.choosing.drawn import ChosenPairs, Verdicts
 from arena.llm.replies import OVER_BUDGET, UNPARSABLE
 from arena.llm.usage import Price, Usage

@@ -1,3 +1,4 @@
-from .ballot import Ballot as Ballot
-from .ballot import make_ballot as make_ballot
-from .votes import collect_votes as collect_votes
+from .ballots import Ballot as Ballot
+from .ballots import collect_votes as collect_votes
+from .ballots import make_ballot as make_ballot
+from .calibration import calibrate as calibrate

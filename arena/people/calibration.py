@@ -27,34 +27,29 @@ from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
 Floats = npt.NDArray[np.float64]
 
+Fitted = Callable[[Floats], Floats]
+
 FOLDS = 5
 RESAMPLES = 2000
 MOST_CERTAIN = 0.01
 """Scores nearer to 0 or 1 than this count as this near: no number of labels supports more."""
 
-ERROR_COLUMNS = ["error", "before", "after", "difference", "low", "high"]
-
-Fitted = Callable[[Floats], Floats]
-
 
 @dataclass(frozen=True)
 class Calibration:
-    """How a judge's scores relate to people's verdicts.
+    """How a judge's scores relate to people's verdicts; intervals are 95%, over questions.
 
     Attributes:
         judge: Whose verdicts are calibrated.
         reference: To whose: people, or other judges, by their mean.
         pairs: Pairs of answers that both judged.
         questions: Questions of these.
-        errors: Brier score and log loss of scores as they are and calibrated, and the difference
-            with its 95% interval by the bootstrap over questions (below 0 is better):
-            ``ERROR_COLUMNS``. Calibrated values are cross-fitted by question.
+        errors: Brier scores: of scores as they are (``before``), calibrated by the labels of other
+            questions (``after``), and the ``difference`` (below 0 is better), ``low, high``.
         association: Mean of (2 s - 1)(2 y - 1) over pairs, s the judge's score and y people's: 1
             where they always agree and are sure, 0 where one says nothing of the other.
-        low: Lower bound of its 95% interval by the bootstrap over questions.
+        low: Lower bound of its interval.
         high: Upper bound.
-        curve: The calibration at the judge's own scores of the system it prefers (0.5 to 1):
-            ``score, pairs, people`` (mean of their verdicts for that system), ``calibrated``.
         scores: Every pair that the judge judged: ``language, query_id, first, second, score,
             calibrated``; for pairs with a label, fitted without the labels of their question's
             fold.
@@ -64,11 +59,10 @@ class Calibration:
     reference: tuple[str, ...]
     pairs: int
     questions: int
-    errors: pd.DataFrame
+    errors: dict[str, float]
     association: float
     low: float
     high: float
-    curve: pd.DataFrame
     scores: pd.DataFrame
 
     @property
@@ -110,19 +104,14 @@ class Calibration:
 
 
 def calibrate(
-    judgments: pd.DataFrame,
-    judge: str,
-    reference: Sequence[str],
-    seed: int = 0,
+    judgments: pd.DataFrame, judge: str, reference: Sequence[str], seed: int = 0
 ) -> Calibration:
     """Calibrate a judge's verdicts to people's.
 
     Platt's scaling has one number here, the slope of the logit (sides being arbitrary, there is no
-    intercept), with his smoothed targets (Platt, 1999). Errors are those of predictions for
-    questions that the calibration has not seen.
-
-    Ratings from calibrated verdicts are those of people as far as the judge's verdicts tell, and
-    nearer to 0 the less they tell. Their intervals take the calibration as known.
+    intercept), with his smoothed targets (Platt, 1999). Ratings from calibrated verdicts are those
+    of people as far as the judge's verdicts tell, and nearer to 0 the less they tell. Their
+    intervals take the calibration as known.
 
     Args:
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge`` and, where
@@ -151,36 +140,39 @@ def calibrate(
             "a calibration needs two at least, and some fifty labeled pairs to be of use"
         )
     score, label = both["score"].to_numpy(np.float64), both["label"].to_numpy(np.float64)
-    fitted = _cross_fitted(score, label, groups)
-    final = _platt(score, label)
-    whole = scores.assign(calibrated=final(scores["score"].to_numpy(np.float64)))
-    labeled = both[QUESTION_PAIR].assign(cross=fitted)
-    joined = whole.merge(labeled, on=QUESTION_PAIR, how="left")
-    whole = whole.assign(calibrated=joined["cross"].fillna(joined["calibrated"]).to_numpy())
-    is_turned = both["score"] < 0.5
-    folded = both.assign(
-        score=both["score"].where(~is_turned, 1.0 - both["score"]),
-        label=both["label"].where(~is_turned, 1.0 - both["label"]),
+    cross, final = np.empty(len(both)), _platt(score, label)
+    for train, held in GroupKFold(min(FOLDS, len(names))).split(score, groups=groups):
+        cross[held] = _platt(score[train], label[train])(score[held])
+    whole = scores.merge(both[QUESTION_PAIR].assign(cross=cross), on=QUESTION_PAIR, how="left")
+    calibrated = whole.pop("cross").fillna(pd.Series(final(whole["score"].to_numpy())))
+    terms = np.column_stack(
+        [
+            *((score - label) ** 2, (cross - label) ** 2),
+            *((2.0 * score - 1.0) * (2.0 * label - 1.0), np.ones(len(score))),
+        ]
     )
-    levels = folded.groupby(folded["score"].round(6))["label"]
-    curve = levels.agg(pairs="size", people="mean").reset_index()
+    sums = pd.DataFrame(terms).groupby(groups).sum().to_numpy()
+    drawn = resampled_sums(sums, RESAMPLES, generator(seed, "calibration"))
+    drawn = drawn[:, :3] / drawn[:, 3:]
+    before, after, association, _ = (float(mean) for mean in terms.mean(axis=0))
+    bounds = percentile_interval(drawn[:, 1] - drawn[:, 0])
+    errors = {"before": before, "after": after, "difference": after - before}
+    low, high = percentile_interval(drawn[:, 2])
     return Calibration(
         judge=judge,
         reference=tuple(reference),
         pairs=len(both),
         questions=len(names),
-        errors=_errors(score, fitted, label, groups, seed),
-        **_association(score, label, groups, seed),
-        curve=curve.assign(calibrated=final(curve["score"].to_numpy(np.float64))),
-        scores=whole,
+        errors=errors | dict(zip(("low", "high"), bounds, strict=True)),
+        association=association,
+        low=low,
+        high=high,
+        scores=whole.assign(calibrated=calibrated),
     )
 
 
 def pair_scores(judgments: pd.DataFrame) -> pd.DataFrame:
     """Average what judgments give the first system of each pair, by name.
-
-    Args:
-        judgments: Of one judge, or of several that count together.
 
     Returns:
         Columns ``language, query_id, first, second, score`` (0 to 1), sorted; one row a pair.
@@ -193,7 +185,7 @@ def pair_scores(judgments: pd.DataFrame) -> pd.DataFrame:
         oriented = np.where(table["first_on_a"], share, 1.0 - share)
         score = np.where(np.isfinite(oriented), oriented, score)
     scored = table[QUESTION_PAIR].assign(score=score)
-    return scored.groupby(QUESTION_PAIR, sort=True, observed=True)["score"].mean().reset_index()
+    return scored.groupby(QUESTION_PAIR, observed=True)["score"].mean().reset_index()
 
 
 def _platt(score: Floats, label: Floats) -> Fitted:
@@ -213,48 +205,3 @@ def _platt(score: Floats, label: Floats) -> Fitted:
 
 def _logits(score: Floats) -> Floats:
     return np.asarray(logit(np.clip(score, MOST_CERTAIN, 1.0 - MOST_CERTAIN)), dtype=np.float64)
-
-
-def _cross_fitted(score: Floats, label: Floats, groups: npt.NDArray[np.intp]) -> Floats:
-    """Calibrate every pair by the labels of other questions."""
-    folds = GroupKFold(min(FOLDS, len(np.unique(groups))))
-    fitted = np.empty(len(score))
-    for train, held in folds.split(score, groups=groups):
-        fitted[held] = _platt(score[train], label[train])(score[held])
-    return fitted
-
-
-def _association(
-    score: Floats, label: Floats, groups: npt.NDArray[np.intp], seed: int
-) -> dict[str, float]:
-    """Average the products of centered verdicts, with their interval over questions."""
-    sums = np.zeros((int(groups.max()) + 1, 2))
-    products = (2.0 * score - 1.0) * (2.0 * label - 1.0)
-    np.add.at(sums, groups, np.column_stack([products, np.ones(len(score))]))
-    drawn = resampled_sums(sums, RESAMPLES, generator(seed, "association"))
-    low, high = percentile_interval(drawn[:, 0] / drawn[:, 1])
-    return {"association": float(products.mean()), "low": low, "high": high}
-
-
-def _errors(
-    score: Floats, fitted: Floats, label: Floats, groups: npt.NDArray[np.intp], seed: int
-) -> pd.DataFrame:
-    """Measure errors before and after, with the difference's interval over questions."""
-    losses = np.column_stack([_losses(score, label), _losses(fitted, label), np.ones(len(score))])
-    sums = np.zeros((int(groups.max()) + 1, losses.shape[1]))
-    np.add.at(sums, groups, losses)
-    before, after = losses[:, :2].mean(axis=0), losses[:, 2:4].mean(axis=0)
-    drawn = resampled_sums(sums, RESAMPLES, generator(seed, "calibration"))
-    apart = (drawn[:, 2:4] - drawn[:, :2]) / drawn[:, 4:]
-    rows = [
-        (name, before[at], after[at], after[at] - before[at], *percentile_interval(apart[:, at]))
-        for at, name in enumerate(("brier_score", "log_loss"))
-    ]
-    return pd.DataFrame(rows, columns=ERROR_COLUMNS)
-
-
-def _losses(values: Floats, label: Floats) -> Floats:
-    """Return the squared error and the log loss of each pair, shape (N, 2)."""
-    sure = np.clip(values, MOST_CERTAIN, 1.0 - MOST_CERTAIN)
-    loss = -(label * np.log(sure) + (1.0 - label) * np.log1p(-sure))
-    return np.column_stack([(values - label) ** 2, loss])

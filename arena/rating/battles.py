@@ -5,32 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN, QUESTION_KEY, SOFT, SOFT_COLUMNS, WINNERS
-from arena.rating.pairs import (
-    OUTCOMES,
-    POINTS_OF_A,
-    JudgedItems,
-    Pairs,
-    WinCounts,
-    connected_groups,
-    split_outcomes,
-)
+from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
-Booleans = npt.NDArray[np.bool_]
 TieRule = Literal["half", "drop"]
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
+ALL = "all"
+"""Choice of every language, or of every judge."""
 
+POINTS_OF_A = np.array([1.0, 0.0, 0.5])
+"""Side A's points of each outcome, in the order of ``WINNERS``: a tie is half a one."""
 TIE = WINNERS.index("tie")
+_RECORD = ("wins", "losses", "ties")
 _SHARES = list(SOFT_COLUMNS[1:])
 _TRUE = ("true", "1", "1.0")
 _ROUNDING = 1e-9
@@ -45,10 +40,9 @@ class Battles:
         side_a: System on side A, shape (N,).
         side_b: System on side B, shape (N,).
         winner: 0 side A, 1 side B, 2 a tie, shape (N,).
-        question: Question of each battle, shape (N,); None where every battle has its own.
+        question: Question of each battle, shape (N,).
         n_questions: Number of questions Q.
         questions: Their query ids, sorted; empty where they were not read.
-        covariates: Of each battle's logit, side A minus side B, shape (N, C); None without.
         adaptive: Whether battles were chosen by the outcomes of others.
         weight: What share of a battle each row is, where soft verdicts are spread over outcomes,
             shape (N,); None where every row is a whole one.
@@ -58,20 +52,14 @@ class Battles:
     side_a: Integers
     side_b: Integers
     winner: Integers
-    question: Integers | None
+    question: Integers
     n_questions: int
     questions: tuple[str, ...] = ()
-    covariates: Floats | None = None
     adaptive: bool = False
     weight: Floats | None = None
 
     @classmethod
-    def from_judgments(
-        cls,
-        judgments: pd.DataFrame,
-        covariates: npt.NDArray[np.float64] | None = None,
-        systems: Sequence[str] = (),
-    ) -> Battles:
+    def from_judgments(cls, judgments: pd.DataFrame, systems: Sequence[str] = ()) -> Battles:
         """Take in judgments of one judge; copies of others count once (``copies_of_others``).
 
         Args:
@@ -80,7 +68,6 @@ class Battles:
                 languages are two, whatever their ids), ``chosen`` (``adaptive`` where a
                 judgment was asked for because of others) and ``soft`` (true where probabilities
                 take the verdict's place; see ``spread``).
-            covariates: Of each judgment's logit, shape (N, C).
             systems: Systems that are to be among those of the battles, whether they met or not.
 
         Raises:
@@ -89,56 +76,33 @@ class Battles:
         """
         if judgments.empty:
             raise UsageError("there are no judgments to count")
-        single = ~copies_of_others(judgments)
-        judgments, position, weight = spread(judgments[single])
-        covariates = None if covariates is None else covariates[single][position]
-        winner = _outcomes(judgments)
-        side_a, names_a = pd.factorize(judgments["system_a"])
-        side_b, names_b = pd.factorize(judgments["system_b"])
-        if (side_a < 0).any() or (side_b < 0).any():
+        judgments, _, weight = spread(judgments[~copies_of_others(judgments)])
+        sides = pd.concat([judgments["system_a"], judgments["system_b"]], ignore_index=True)
+        if sides.isna().any():
             raise UsageError("judgments hold a system without a name")
-        question, questions = _questions(judgments)
-        names = [*names_a, *systems]
-        battles = cls.from_codes(side_a, names, side_b, list(names_b), winner, question, questions)
-        same = np.flatnonzero(battles.side_a == battles.side_b)
+        names = pd.Index(sorted({*sides.astype(str), *systems}), dtype=object)
+        side_a, side_b = np.split(names.get_indexer(pd.Index(sides.astype(str))), 2)
+        same = np.flatnonzero(side_a == side_b)
         if same.size:
-            name = battles.systems[battles.side_a[same[0]]]
-            raise UsageError(f"{name} is judged against itself")
-        adaptive = CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any())
-        return replace(battles, covariates=covariates, adaptive=adaptive, weight=weight)
+            raise UsageError(f"{names[side_a[same[0]]]} is judged against itself")
+        question, questions = _questions(judgments)
+        return cls(
+            systems=tuple(names),
+            side_a=side_a,
+            side_b=side_b,
+            winner=_outcomes(judgments),
+            question=question,
+            n_questions=len(questions) or len(judgments),
+            questions=questions,
+            adaptive=CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any()),
+            weight=weight,
+        )
 
     @classmethod
     def none(cls, systems: Sequence[str], questions: Sequence[str]) -> Battles:
         """Return what there is where nobody has judged: systems and questions without battles."""
         nobody = np.empty(0, dtype=np.intp)
         return cls(tuple(systems), nobody, nobody, nobody, nobody, len(questions), tuple(questions))
-
-    @classmethod
-    def from_codes(
-        cls,
-        side_a: npt.ArrayLike,
-        names_a: Sequence[str],
-        side_b: npt.ArrayLike,
-        names_b: Sequence[str],
-        winner: npt.ArrayLike,
-        question: npt.ArrayLike | None = None,
-        questions: tuple[str, ...] = (),
-    ) -> Battles:
-        """Build battles from codes of either side's names; see ``Battles`` for the others."""
-        systems = sorted({*map(str, names_a), *map(str, names_b)})
-        position = pd.Index(systems)
-        a = position.get_indexer(pd.Index(names_a, dtype=object))[np.asarray(side_a)]
-        b = position.get_indexer(pd.Index(names_b, dtype=object))[np.asarray(side_b)]
-        codes = None if question is None else np.asarray(question, dtype=np.intp)
-        return cls(
-            systems=tuple(systems),
-            side_a=np.asarray(a, dtype=np.intp),
-            side_b=np.asarray(b, dtype=np.intp),
-            winner=np.asarray(winner, dtype=np.intp),
-            question=codes,
-            n_questions=len(a) if codes is None else len(np.unique(codes)),
-            questions=questions,
-        )
 
     def __len__(self) -> int:
         return len(self.winner)
@@ -177,8 +141,6 @@ class Battles:
 
     def on_battled_questions(self) -> Battles:
         """Leave out questions without a battle."""
-        if self.question is None:
-            return replace(self, n_questions=len(self))
         present, question = np.unique(self.question, return_inverse=True)
         names = tuple(self.questions[index] for index in present) if self.questions else ()
         return replace(self, question=question, n_questions=len(present), questions=names)
@@ -191,104 +153,103 @@ class Battles:
         names = [name for name, group in zip(self.systems, groups, strict=True) if group == 0]
         return self.among(names).on_battled_questions()
 
-    def _take(self, rows: Booleans) -> Battles:
+    def _take(self, rows: npt.NDArray[np.bool_]) -> Battles:
         return replace(
             self,
             side_a=self.side_a[rows],
             side_b=self.side_b[rows],
             winner=self.winner[rows],
-            question=None if self.question is None else self.question[rows],
-            covariates=None if self.covariates is None else self.covariates[rows],
+            question=self.question[rows],
             weight=None if self.weight is None else self.weight[rows],
         )
-
-    def count(self, by_side: bool = False, by_question: bool = False) -> WinCounts:
-        """Count wins, losses and ties of every pair of systems that met.
-
-        With covariates, every battle is a pair of its own.
-
-        Args:
-            by_side: Keep apart which system stood on side A.
-            by_question: Count by question too, also where every question has but one battle.
-        """
-        if self.covariates is not None:
-            return self._count_singly(self.covariates)
-        size = len(self.systems)
-        own_questions = self.n_questions == len(self) and not by_question
-        if own_questions and size * size <= 4 * len(self):
-            met, totals = self._pair_totals(by_side)
-            return WinCounts(_pairs(met, size), split_outcomes(totals), self.n_questions)
-        swapped = np.zeros(len(self), dtype=bool) if by_side else self.side_a > self.side_b
-        first = np.where(swapped, self.side_b, self.side_a)
-        second = np.where(swapped, self.side_a, self.side_b)
-        outcome = np.where(swapped & (self.winner != TIE), 1 - self.winner, self.winner)
-        met, pair = _distinct(first * size + second, size)
-        entry = outcome * len(met) + pair
-        totals = np.bincount(entry, self.weight, OUTCOMES * len(met))
-        counted = None if own_questions else self._by_question(entry, len(met))
-        return WinCounts(_pairs(met, size), split_outcomes(totals), self.n_questions, counted)
-
-    def _pair_totals(self, by_side: bool) -> tuple[Integers, npt.NDArray[Any]]:
-        """Return the distinct pairs, sorted, and how often each has each outcome."""
-        size = len(self.systems)
-        entry = self.side_a * size
-        entry += self.side_b
-        entry *= OUTCOMES
-        entry += self.winner
-        entries = np.bincount(entry, self.weight, OUTCOMES * size * size)
-        table = entries.reshape(size, size, OUTCOMES)
-        if not by_side:
-            table = table + table.transpose(1, 0, 2)[:, :, [1, 0, 2]]
-            table[np.tril_indices(size)] = 0
-        outcomes = table.reshape(-1, OUTCOMES)
-        met = np.flatnonzero(outcomes.any(axis=1))
-        return met, outcomes[met].T.ravel()
-
-    def _count_singly(self, covariates: Floats) -> WinCounts:
-        entry = self.winner * len(self) + np.arange(len(self))
-        totals = np.bincount(entry, self.weight, OUTCOMES * len(self))
-        pairs = Pairs(self.side_a, self.side_b, len(self.systems))
-        counted = self._by_question(entry, len(self))
-        return WinCounts(pairs, split_outcomes(totals), self.n_questions, counted, covariates)
-
-    def _by_question(self, entry: Integers, pairs: int) -> csr_array:
-        question = np.arange(len(self)) if self.question is None else self.question
-        shape = (OUTCOMES * pairs, self.n_questions)
-        weight = np.ones(len(entry)) if self.weight is None else self.weight
-        return coo_array((weight, (entry, question)), shape=shape).tocsr()
-
-    def records(self) -> pd.DataFrame:
-        """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``.
-
-        Counts are whole numbers, of soft verdicts sums of their shares.
-        """
-        counts = self.count(by_side=True)
-        totals, size = counts.totals, len(self.systems)
-        kind = np.intp if self.weight is None else np.float64
-
-        def summed(of_first: Floats, of_second: Floats) -> npt.NDArray[Any]:
-            of_side_a = np.bincount(counts.pairs.first, of_first[:, 0], size)
-            of_side_b = np.bincount(counts.pairs.second, of_second[:, 0], size)
-            return np.asarray(of_side_a + of_side_b, dtype=kind)
-
-        return pd.DataFrame(
-            {
-                "system": self.systems,
-                "wins": summed(totals.wins, totals.losses),
-                "losses": summed(totals.losses, totals.wins),
-                "ties": summed(totals.ties, totals.ties),
-            }
-        )
-
-    @cached_property
-    def by_question(self) -> WinCounts:
-        """Wins, losses and ties of every pair, whatever its sides, by question."""
-        return self.count(by_question=True)
 
     @cached_property
     def items(self) -> JudgedItems:
         """Outcomes by pair and question, a pair's first system being the one first by name."""
-        return self.by_question.items
+        return self._items(self.side_a > self.side_b)
+
+    @property
+    def items_by_side(self) -> JudgedItems:
+        """The same, a pair's first system being the one on side A."""
+        return self._items(np.zeros(len(self), dtype=np.bool_))
+
+    def _items(self, swapped: npt.NDArray[np.bool_]) -> JudgedItems:
+        size = len(self.systems)
+        first = np.where(swapped, self.side_b, self.side_a)
+        second = np.where(swapped, self.side_a, self.side_b)
+        met, pair = np.unique(first * size + second, return_inverse=True)
+        entry = self.question * max(len(met), 1) + pair
+        keys, item = np.unique(entry, return_inverse=True)
+        question, pair_of_item = np.divmod(keys, max(len(met), 1))
+        points = POINTS_OF_A[self.winner]
+        weight = np.ones(len(self)) if self.weight is None else self.weight
+        won = weight * np.where(swapped, 1.0 - points, points)
+        return JudgedItems(
+            Pairs(met // max(size, 1), met % max(size, 1), size),
+            question,
+            pair_of_item,
+            np.bincount(item, won, len(keys)).astype(np.float64),
+            np.bincount(item, weight, len(keys)).astype(np.float64),
+            self.n_questions,
+        )
+
+    def outcomes(self) -> pd.DataFrame:
+        """Count wins, losses and ties of every two systems that met, in both directions.
+
+        Returns:
+            Columns ``system, opponent, wins, losses, ties``, sorted; whole numbers, of soft
+            verdicts sums of their shares.
+        """
+        weight = np.ones(len(self), dtype=np.intp) if self.weight is None else self.weight
+        places = (self.winner, np.array([1, 0, TIE])[self.winner])
+        sides = [(self.side_a, self.side_b), (self.side_b, self.side_a)]
+        names = np.array(self.systems, dtype=object)
+        tables = [
+            pd.DataFrame({"system": names[own], "opponent": names[other]}).assign(
+                **{name: (place == at) * weight for at, name in enumerate(_RECORD)}
+            )
+            for (own, other), place in zip(sides, places, strict=True)
+        ]
+        both = pd.concat(tables).groupby(["system", "opponent"], as_index=False).sum()
+        return both.astype({"system": "str", "opponent": "str"})
+
+    def records(self) -> pd.DataFrame:
+        """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``."""
+        totals = self.outcomes().groupby("system")[list(_RECORD)].sum()
+        return totals.reindex(list(self.systems), fill_value=0).rename_axis("system").reset_index()
+
+
+def chosen_of(column: str, wanted: str | None, present: Sequence[str]) -> str | None:
+    """Choose a language or a judge.
+
+    Args:
+        column: ``language`` or ``judge``.
+        wanted: What the user asked for; may be left out where there is one, or ``all``.
+        present: What there is.
+
+    Returns:
+        What to keep; None for everything.
+
+    Raises:
+        UsageError: If there is no such one, or a choice to be made.
+    """
+    if wanted is None and len(present) > 1:
+        raise UsageError(f"several {column}s, choose one (or all): {', '.join(present)}")
+    if wanted is not None and wanted not in present and wanted != ALL:
+        raise UsageError(f"no {column} {wanted!r} here; there is {', '.join(present)}")
+    return wanted if wanted in present else None
+
+
+def selected_judgments(
+    judgments: pd.DataFrame, language: str | None = None, judge: str | None = None
+) -> pd.DataFrame:
+    """Keep the judgments of one language and one judge; see ``chosen_of``."""
+    for column, wanted in (("language", language), ("judge", judge)):
+        if column in judgments:
+            kept = chosen_of(column, wanted, sorted(judgments[column].astype(str).unique()))
+            if kept is not None:
+                judgments = judgments[judgments[column] == kept]
+    return judgments.reset_index(drop=True)
 
 
 def copies_of_others(judgments: pd.DataFrame) -> npt.NDArray[np.bool_]:
@@ -345,10 +306,10 @@ def _outcomes(judgments: pd.DataFrame) -> Integers:
     return np.asarray(outcomes, dtype=np.intp)
 
 
-def _questions(judgments: pd.DataFrame) -> tuple[Integers | None, tuple[str, ...]]:
-    """Code the questions of judgments, sorted by query id."""
+def _questions(judgments: pd.DataFrame) -> tuple[Integers, tuple[str, ...]]:
+    """Code the questions of judgments, sorted by query id; without ids each has its own."""
     if "query_id" not in judgments:
-        return None, ()
+        return np.arange(len(judgments)), ()
     ids = judgments["query_id"]
     if "language" in judgments and judgments["language"].nunique() > 1:
         ids = judgments["language"].astype(str) + "/" + ids.astype(str)
@@ -356,21 +317,6 @@ def _questions(judgments: pd.DataFrame) -> tuple[Integers | None, tuple[str, ...
     if (codes < 0).any():
         raise UsageError("judgments hold a question without a query_id")
     return np.asarray(codes, dtype=np.intp), tuple(names)
-
-
-def _pairs(met: Integers, size: int) -> Pairs:
-    return Pairs((met // size).astype(np.intp), (met % size).astype(np.intp), size)
-
-
-def _distinct(pairs: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the distinct pairs, sorted, and the index of each battle's pair among them."""
-    if size * size > 4 * len(pairs):
-        met, pair = np.unique(pairs, return_inverse=True)
-        return met, pair
-    met = np.flatnonzero(np.bincount(pairs, minlength=size * size))
-    index = np.zeros(size * size, dtype=np.intp)
-    index[met] = np.arange(len(met))
-    return met, index[pairs]
 
 
 def spread(

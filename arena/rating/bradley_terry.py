@@ -1,7 +1,7 @@
-"""Bradley-Terry coefficients by maximum likelihood, many replicates at once.
+"""Bradley-Terry coefficients: the likelihood of battles and its maximum, many replicates at once.
 
-The model (Hunter, 2004): system i beats system j with probability sigma(theta_i - theta_j). A
-Gaussian prior of precision ``ridge`` keeps coefficients finite where a system wins or loses all.
+The model (Hunter, 2004): system i beats system j with probability sigma(theta_i - theta_j); a tie
+is half a win for both. A normal prior keeps coefficients finite where a system wins or loses all.
 
 Replicates that lie around a fit (resamples of its data, say) take Newton steps with the
 information of that fit, one factor for all; those that do not converge so are finished with their
@@ -12,34 +12,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
 
-from arena.data.errors import ArenaError, UsageError, checked_choice
-from arena.rating.likelihoods import (
-    Columns,
-    Counts,
-    Davidson,
-    HalfTies,
-    Information,
-    Likelihood,
-)
+from arena.data.errors import ArenaError, UsageError
 from arena.rating.pairs import Pairs, is_strongly_connected
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 Booleans = npt.NDArray[np.bool_]
+Solver = Callable[[Floats], Floats]
+"""Right-hand sides of shape (K, R) to solutions of that shape."""
 
 DEFAULT_RIDGE = 0.1
-TIE_MODELS = ("half", "drop", "davidson")
-
+"""Precision of the usual weak prior."""
 TOLERANCE = 1e-10
 """Largest error, in logits."""
-RESAMPLE_TOLERANCE = 1e-8
-"""The same of bootstrap resamples, of which only the spread counts."""
 FASTEST, SLOWEST = 0.05, 0.5
 """Steps are trusted to go on shrinking by no smaller factors, and not at all by larger ones."""
 NOISE = 1e-9
@@ -51,47 +42,15 @@ MOST_SHARED_STEPS = 60
 LONGEST_STEP = 5.0
 HALVINGS = 40
 SINGULAR = 1e-12
-REPLICATE_PAIRS = 2_000_000
-"""Counts (replicates x pairs) fitted at a time."""
-CACHED_ENTRIES = 65_536
-"""Counts whose derivatives are computed at a time."""
 
 NO_MAXIMUM = (
-    "the fit did not converge: some systems only win, only lose, or do not meet the others "
-    "(or a model of ties has nothing but ties), so the likelihood has no maximum; use ridge > 0"
+    "the fit did not converge: some systems only win, only lose, or do not meet the others, "
+    "so the likelihood has no maximum; use ridge > 0"
 )
-
-Solver = Callable[[Floats], Floats]
-"""Right-hand sides of shape (K, R) to solutions of that shape."""
 
 
 class ConvergenceError(ArenaError, ArithmeticError):
     """The likelihood has no maximum, or it was not reached."""
-
-
-@dataclass(frozen=True)
-class BradleyTerryFit:
-    """Fits of R replicates.
-
-    Attributes:
-        parameters: Coefficients, effects and tau, shape (R, K); NaN where the likelihood of a
-            replicate has no maximum.
-        coefficients: Logits, centered on 0, shape (R, S).
-        effects: Coefficients of the covariates (the position effect, say), shape (R, C).
-        tie_parameter: exp(tau), Davidson's nu, shape (R,), or None.
-        ridge: Precision of the Gaussian prior.
-    """
-
-    parameters: Floats
-    coefficients: Floats
-    effects: Floats
-    tie_parameter: Floats | None
-    ridge: float
-
-    @property
-    def converged(self) -> Booleans:
-        """Which replicates have a maximum, shape (R,)."""
-        return np.asarray(np.isfinite(self.parameters).all(axis=1))
 
 
 @dataclass(frozen=True)
@@ -100,147 +59,98 @@ class NormalPrior:
 
     Attributes:
         means: Shape (S,).
-        precisions: One over their variances, above 0, shape (S,).
+        precisions: One over their variances, shape (S,); all 0 for no prior.
     """
 
     means: Floats
     precisions: Floats
 
+    @classmethod
+    def ridge(cls, systems: int, precision: float) -> NormalPrior:
+        """Expect ratings about 0.
+
+        Raises:
+            UsageError: If the precision is below 0 or not finite.
+        """
+        if not np.isfinite(precision) or precision < 0:
+            raise UsageError("ridge must be at least 0")
+        return cls(np.zeros(systems), np.full(systems, precision))
+
 
 @dataclass(frozen=True)
 class PenalizedLikelihood:
-    """Penalized likelihoods of R replicates.
+    """Battles of P pairs in R replicates, with a prior.
 
-    A column of parameters holds S coefficients, then C effects, then tau where ties have a model.
+    A column of parameters holds S coefficients and, where sides matter, the advantage of the first.
 
     Attributes:
-        likelihood: Battles of P pairs, R replicates.
         pairs: Which systems meet.
-        covariates: Of each pair's logit, shape (P, C); a position effect is a column of ones.
-        ridge: Precision of the prior on coefficients and tau.
-        known: What else is known of the coefficients; then it is no ridge that they have.
+        points: Points of each pair's first system, shape (P, R): 1 a win, 0.5 a tie.
+        counts: Battles of each pair, shape (P, R).
+        prior: What is known of the coefficients.
+        position: Whether the first of a pair has an advantage, to be estimated.
     """
 
-    likelihood: Likelihood
     pairs: Pairs
-    covariates: Floats
-    ridge: float
-    known: NormalPrior | None = None
+    points: Floats
+    counts: Floats
+    prior: NormalPrior
+    position: bool = False
 
-    @property
-    def linear(self) -> int:
-        """Number of coefficients: systems, then covariates."""
-        return self.pairs.n_systems + int(self.covariates.shape[1])
-
-    def take(self, columns: Columns) -> PenalizedLikelihood:
+    def take(self, columns: slice | Integers) -> PenalizedLikelihood:
         """Keep some replicates."""
-        return replace(self, likelihood=self.likelihood.take(columns))
+        return replace(self, points=self.points[:, columns], counts=self.counts[:, columns])
 
     def pooled(self) -> PenalizedLikelihood:
         """Average over replicates."""
-        return replace(self, likelihood=self.likelihood.pooled())
+        points, counts = (part.mean(axis=1, keepdims=True) for part in (self.points, self.counts))
+        return replace(self, points=points, counts=counts)
 
-    def parts(self, parameters: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats]:
-        """Split parameters into the logits of (some) pairs, shape (P, R), and tau, shape (R,)."""
-        theta = parameters[: self.pairs.n_systems]
-        logits = theta.take(self.pairs.first[rows], axis=0)
-        logits -= theta.take(self.pairs.second[rows], axis=0)
-        if self.covariates.shape[1]:
-            logits += self.covariates[rows] @ parameters[self.pairs.n_systems : self.linear]
-        tie = parameters[-1] if self.likelihood.has_tie_parameter else np.zeros(1)
-        return logits, tie
+    def start(self) -> Floats:
+        """The prior's means, shape (K, 1)."""
+        return np.append(self.prior.means, [0.0] * self.position)[:, None]
 
-    def collect(self, by_logit: Floats) -> Floats:
-        """Sum values of pairs into the coefficients they depend on: (P, R) to (S + C, R)."""
-        systems = self.pairs.incidence @ by_logit
-        if not self.covariates.shape[1]:
-            return np.asarray(systems)
-        return np.concatenate([systems, self.covariates.T @ by_logit])
+    def _logits(self, parameters: Floats) -> Floats:
+        """Logits that the first system is better: (K, R) to (P, R)."""
+        logits = parameters[self.pairs.first] - parameters[self.pairs.second]
+        if self.position:
+            logits += parameters[-1]
+        return logits
 
     def gradient(self, parameters: Floats) -> Floats:
         """Gradient of the loss, shape (K, R)."""
-        by_logit, by_tie = self._score(parameters)
-        gradient = -self.collect(by_logit)
-        apart, precisions = self._from_prior(parameters)
-        gradient[: self.pairs.n_systems] += precisions * apart
-        if by_tie is None:
-            return gradient
-        return np.vstack([gradient, self.ridge * parameters[-1] - by_tie])
-
-    def _from_prior(self, parameters: Floats) -> tuple[Floats, Floats | float]:
-        """Return how far coefficients are from the prior's means, (S, R), and its precisions."""
+        # sigma(d) = (1 + tanh(d / 2)) / 2: tanh takes a tenth of the time of expit.
+        half = self.counts / 2
+        surplus = self.points - half - half * np.tanh(self._logits(parameters) / 2)
         theta = parameters[: self.pairs.n_systems]
-        if self.known is None:
-            return theta, self.ridge
-        return theta - self.known.means[:, None], self.known.precisions[:, None]
-
-    def _score(self, parameters: Floats) -> tuple[Floats, Floats | None]:
-        """First derivatives of the log-likelihood by logits, (P, R), and by tau, (R,)."""
-        by_logit = np.empty((len(self.pairs), self.likelihood.replicates))
-        by_tie = []
-        for rows, likelihood in self._pieces:
-            by_logit[rows], tie = likelihood.score(*self.parts(parameters, rows))
-            if tie is not None:
-                by_tie.append(tie.sum(axis=0))
-        return by_logit, sum(by_tie) if by_tie else None
-
-    @cached_property
-    def _pieces(self) -> list[tuple[slice, Likelihood]]:
-        """Likelihoods of pairs beside each other, so few that what is computed stays cached."""
-        step = max(1, CACHED_ENTRIES // self.likelihood.replicates)
-        rows = [slice(start, start + step) for start in range(0, len(self.pairs), step)]
-        return [(piece, self.likelihood.among(piece)) for piece in rows]
+        away = self.prior.precisions[:, None] * (theta - self.prior.means[:, None])
+        gradient = away - self.pairs.incidence @ surplus
+        return np.vstack([gradient, -surplus.sum(axis=0)]) if self.position else gradient
 
     def loss(self, parameters: Floats) -> Floats:
         """Penalized negative log-likelihood, shape (R,)."""
-        apart, precisions = self._from_prior(parameters)
-        penalty = (precisions * apart**2).sum(axis=0)
-        if self.likelihood.has_tie_parameter:
-            penalty = penalty + self.ridge * parameters[-1] ** 2
-        return np.asarray(self.likelihood.loss(*self.parts(parameters)) + 0.5 * penalty)
-
-    def information(self, parameters: Floats) -> Floats:
-        """Expected information of one replicate with the prior's, shape (K, K).
-
-        Without a prior, coefficients are defined up to a constant; the one of mean 0 is taken.
-
-        Args:
-            parameters: Shape (K, 1).
-        """
-        information = self.likelihood.information(*self.parts(parameters))
-        systems = self.pairs.n_systems
-        matrix = self._unpenalized(information)
-        if self.known is not None:
-            matrix[:systems, :systems] += np.diag(self.known.precisions)
-            return matrix
-        matrix[:systems, :systems] += 1.0 / systems
-        penalized = np.r_[:systems, self.linear : len(matrix)]
-        matrix[penalized, penalized] += self.ridge
-        return matrix
-
-    def _unpenalized(self, moments: Information) -> Floats:
-        """Sum second moments of pairs, each of shape (P, 1), to those of parameters, (K, K)."""
-        logit, cross, tie = moments.logit, moments.cross, moments.tie
-        systems = self.pairs.n_systems
-        matrix = np.zeros((self.linear, self.linear))
-        matrix[:systems, :systems] = self.pairs.laplacian(logit[:, 0])
-        if self.covariates.shape[1]:
-            weighted = self.covariates * logit
-            across = self.pairs.incidence @ weighted
-            matrix[:systems, systems:], matrix[systems:, :systems] = across, across.T
-            matrix[systems:, systems:] = self.covariates.T @ weighted
-        if cross is None or tie is None:
-            return matrix
-        edge = self.collect(cross)
-        return np.block([[matrix, edge], [edge.T, tie.sum(keepdims=True)]])
+        logits = self._logits(parameters)
+        terms = self.counts * np.logaddexp(0.0, logits) - self.points * logits
+        away = parameters[: self.pairs.n_systems] - self.prior.means[:, None]
+        penalty = self.prior.precisions[:, None] * away**2
+        return np.asarray(terms.sum(axis=0) + 0.5 * penalty.sum(axis=0))
 
     def solver(self, parameters: Floats) -> Solver:
-        """Factorize the information of one replicate; parameters have shape (K, 1).
+        """Factorize the information of one replicate with the prior's; parameters (K, 1).
+
+        Without a prior, coefficients are defined up to a constant; the one of mean 0 is taken.
 
         Raises:
             LinAlgError: If it is singular.
         """
-        matrix = self.information(parameters)
+        logits = self._logits(parameters)
+        information = (self.counts * expit(logits) * expit(-logits))[:, 0]
+        matrix = self.pairs.laplacian(information) + np.diag(self.prior.precisions)
+        if not self.prior.precisions.any():
+            matrix += 1.0 / len(matrix)
+        if self.position:
+            edge = self.pairs.incidence @ information[:, None]
+            matrix = np.block([[matrix, edge], [edge.T, information.sum(keepdims=True)]])
         factor = cho_factor(matrix)
         if (np.diag(factor[0]) ** 2 <= SINGULAR).any():
             raise np.linalg.LinAlgError("singular information")
@@ -248,12 +158,44 @@ class PenalizedLikelihood:
 
     def may_have_maximum(self) -> Booleans:
         """Tell of each replicate whether wins lead from every system to every other, (R,)."""
-        if self.ridge > 0:
-            return np.ones(self.likelihood.replicates, dtype=bool)
-        won, lost = self.likelihood.won_and_lost()
-        return np.array(
-            [is_strongly_connected(self.pairs, *sides) for sides in zip(won.T, lost.T, strict=True)]
-        )
+        if self.prior.precisions.all():
+            return np.ones(self.points.shape[1], dtype=bool)
+        replicates = zip(self.points.T, self.counts.T, strict=True)
+        return np.array([is_strongly_connected(self.pairs, *both) for both in replicates])
+
+
+@dataclass(frozen=True)
+class BradleyTerryFit:
+    """Fits of R replicates.
+
+    Attributes:
+        parameters: Coefficients and, where there is one, the first side's advantage, shape (R, K);
+            NaN where the likelihood of a replicate has no maximum.
+        n_systems: Number of coefficients S.
+    """
+
+    parameters: Floats
+    n_systems: int
+
+    @property
+    def coefficients(self) -> Floats:
+        """Logits, centered on 0 (or as the prior has them), shape (R, S)."""
+        return self.parameters[:, : self.n_systems]
+
+    @property
+    def converged(self) -> Booleans:
+        """Which replicates have a maximum, shape (R,)."""
+        return np.asarray(np.isfinite(self.parameters).all(axis=1))
+
+    def checked(self) -> BradleyTerryFit:
+        """Return the fit.
+
+        Raises:
+            ConvergenceError: If a replicate has no maximum.
+        """
+        if not self.converged.all():
+            raise ConvergenceError(NO_MAXIMUM)
+        return self
 
 
 @dataclass(frozen=True)
@@ -281,61 +223,39 @@ def solve(
         warm_start: What the replicates lie around; by default the fit of their mean.
         tolerance: Largest error of replicates, in logits.
     """
-    replicates = problem.likelihood.replicates
+    replicates, systems = problem.points.shape[1], problem.pairs.n_systems
     if warm_start is None:
-        pooled = problem.pooled()
         try:
-            size = problem.linear + int(problem.likelihood.has_tie_parameter)
-            parameters = _newton(pooled, np.zeros((size, 1)))
-            if replicates == 1:
-                return _fit(problem, parameters)
-            warm_start = WarmStart(parameters, pooled.solver(parameters))
+            mean = problem.pooled()
+            parameters = newton(mean, mean.start())
+            warm_start = WarmStart(parameters, mean.solver(parameters))
         except (ConvergenceError, np.linalg.LinAlgError):
-            return _fit(problem, np.full((size, replicates), np.nan))
-    block = max(1, REPLICATE_PAIRS // max(len(problem.pairs), 1))
-    fits = [
-        _fit_block(problem.take(slice(start, start + block)), warm_start, tolerance)
-        for start in range(0, replicates, block)
-    ]
-    return _fit(problem, np.hstack(fits))
-
-
-def _fit_block(problem: PenalizedLikelihood, warm_start: WarmStart, tolerance: float) -> Floats:
-    parameters, open_columns = _shared_newton(problem, warm_start, tolerance)
-    if not open_columns.size:
-        return parameters
-    parameters[:, open_columns] = np.nan
-    maybe = problem.take(open_columns).may_have_maximum()
-    for column in open_columns[maybe]:
-        try:
-            alone = _newton(problem.take(slice(column, column + 1)), warm_start.parameters)
+            size = len(problem.start())
+            return BradleyTerryFit(np.full((replicates, size), np.nan), systems)
+        if replicates == 1:
+            return BradleyTerryFit(warm_start.parameters.T, systems)
+    parameters, unfinished = _shared_newton(problem, warm_start, tolerance)
+    if unfinished.size:
+        parameters[:, unfinished] = np.nan
+        maybe = problem.take(unfinished).may_have_maximum()
+        for column in unfinished[maybe]:
+            try:
+                alone = newton(problem.take(slice(column, column + 1)), warm_start.parameters)
+            except ConvergenceError:
+                continue
             parameters[:, column] = alone[:, 0]
-        except ConvergenceError:
-            continue
-    return parameters
-
-
-def _fit(problem: PenalizedLikelihood, parameters: Floats) -> BradleyTerryFit:
-    systems, rows = problem.pairs.n_systems, parameters.T
-    has_tie = problem.likelihood.has_tie_parameter
-    return BradleyTerryFit(
-        parameters=rows,
-        coefficients=rows[:, :systems],
-        effects=rows[:, systems : problem.linear],
-        tie_parameter=np.exp(rows[:, -1]) if has_tie else None,
-        ridge=problem.ridge,
-    )
+    return BradleyTerryFit(parameters.T, systems)
 
 
 def _shared_newton(
     problem: PenalizedLikelihood, warm_start: WarmStart, tolerance: float
 ) -> tuple[Floats, Integers]:
-    """Step all replicates with one information matrix; return also the columns left open."""
-    replicates = problem.likelihood.replicates
+    """Step all replicates with one information matrix; return also the columns not finished."""
+    replicates = problem.points.shape[1]
     parameters = warm_start.parameters  # of all replicates at first: the cheapest step
     last, grew = np.full(replicates, np.inf), np.zeros(replicates, dtype=bool)
     converged = np.zeros(replicates, dtype=bool)
-    with np.errstate(all="ignore"):  # replicates that diverge are left open
+    with np.errstate(all="ignore"):  # replicates that diverge are not finished
         for _ in range(MOST_SHARED_STEPS):
             move = warm_start.solver(problem.gradient(parameters))
             parameters = parameters - move
@@ -354,13 +274,13 @@ def _error(size: Floats, last: Floats) -> Floats:
     return np.where(rate < SLOWEST, size * rate / (1 - rate), size)
 
 
-def _newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
+def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
     """Take damped Newton steps of one replicate until it converges, shape (K, 1).
 
-    With a tie parameter the expected information stands for the Hessian (Fisher scoring).
+    Raises:
+        ConvergenceError: If its likelihood has no maximum.
     """
     parameters, last = start, np.inf
-    noise = NOISE if problem.likelihood.has_tie_parameter else QUADRATIC_NOISE
     for _ in range(MOST_STEPS):
         try:
             move = problem.solver(parameters)(problem.gradient(parameters))
@@ -370,7 +290,7 @@ def _newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
         if size > 1.0:
             move = _shortened(problem, parameters, move * min(1.0, LONGEST_STEP / size))
         parameters = parameters - move
-        if size <= TOLERANCE or (size <= noise and size > last / 2):
+        if size <= TOLERANCE or (size <= QUADRATIC_NOISE and size > last / 2):
             return parameters
         last = size
     raise ConvergenceError(NO_MAXIMUM)
@@ -387,31 +307,15 @@ def _shortened(problem: PenalizedLikelihood, parameters: Floats, move: Floats) -
     return move
 
 
-def climb(problem: PenalizedLikelihood, start: Floats) -> Floats:
-    """Find the maximum of one replicate's likelihood, from parameters of shape (K,).
-
-    Raises:
-        ConvergenceError: If there is none.
-    """
-    return _newton(problem, start[:, None].astype(np.float64))[:, 0]
-
-
 def fit_bradley_terry(
-    points: npt.ArrayLike,
-    counts: npt.ArrayLike,
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    n_systems: int,
-    ridge: float = DEFAULT_RIDGE,
+    points: npt.ArrayLike, counts: npt.ArrayLike, pairs: Pairs, ridge: float = DEFAULT_RIDGE
 ) -> BradleyTerryFit:
     """Fit Bradley-Terry coefficients to R replicates of aggregated counts.
 
     Args:
         points: Points of the first system of each pair (1 a win, 0.5 a tie), shape (R, P).
         counts: Battles of each pair, shape (R, P).
-        first: First system of each pair, shape (P,).
-        second: Second system of each pair, shape (P,).
-        n_systems: Number of systems S.
+        pairs: The P pairs.
         ridge: Precision of the Gaussian prior on coefficients, at least 0. With 0 the plain
             maximum likelihood is sought, which exists only where wins connect every system
             with every other both ways.
@@ -425,52 +329,12 @@ def fit_bradley_terry(
     """
     won = np.atleast_2d(np.asarray(points, dtype=np.float64))
     met = np.atleast_2d(np.asarray(counts, dtype=np.float64))
-    one, other = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
-    if n_systems < 2:
+    if pairs.n_systems < 2:
         raise UsageError("a Bradley-Terry model needs at least two systems")
-    if len(one) != len(other) or won.shape != met.shape or won.shape[1] != len(one):
+    if won.shape != met.shape or won.shape[1] != len(pairs):
         raise UsageError("points and counts must be (replicates, pairs) for the same pairs")
-    if not (np.isfinite(won).all() and np.isfinite(met).all()):
-        raise UsageError("points and counts must be finite numbers")
-    if (won < 0).any() or (won > met).any():
+    if not (np.isfinite(met).all() and (won >= 0).all() and (won <= met).all()):
         raise UsageError("points must lie between 0 and the number of battles of the pair")
-    wins, losses = np.ascontiguousarray(won.T), np.ascontiguousarray((met - won).T)
-    likelihood = HalfTies(Counts(wins, losses, np.zeros_like(wins)))
-    pairs = Pairs(one, other, n_systems)
-    return all_converged(
-        solve(PenalizedLikelihood(likelihood, pairs, np.zeros((len(one), 0)), checked_ridge(ridge)))
-    )
-
-
-def all_converged(fit: BradleyTerryFit) -> BradleyTerryFit:
-    """Return a fit if all its replicates have a maximum.
-
-    Raises:
-        ConvergenceError: If one has not.
-    """
-    if not fit.converged.all():
-        raise ConvergenceError(NO_MAXIMUM)
-    return fit
-
-
-def checked_ridge(ridge: float) -> float:
-    """Return a precision of the prior.
-
-    Raises:
-        UsageError: If it is below 0 or not finite.
-    """
-    if not np.isfinite(ridge) or ridge < 0:
-        raise UsageError("ridge must be at least 0")
-    return ridge
-
-
-def tie_likelihood(ties: str, counts: Counts) -> Likelihood:
-    """Return the likelihood of counts under a tie rule, one of ``TIE_MODELS``.
-
-    Raises:
-        UsageError: If the rule is unknown.
-    """
-    if ties == "davidson":
-        return Davidson(counts)
-    checked_choice(ties, TIE_MODELS, "tie rule")
-    return HalfTies(counts)
+    prior = NormalPrior.ridge(pairs.n_systems, ridge)
+    columns = np.ascontiguousarray(won.T), np.ascontiguousarray(met.T)
+    return solve(PenalizedLikelihood(pairs, *columns, prior)).checked()

@@ -10,80 +10,24 @@ from scipy.special import ndtr, stdtr, stdtrit
 
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
-    RESAMPLE_TOLERANCE,
     BradleyTerryFit,
+    NormalPrior,
     PenalizedLikelihood,
     WarmStart,
-    all_converged,
     solve,
-    tie_likelihood,
 )
-from arena.rating.likelihoods import Counts
-from arena.rating.pairs import WinCounts
+from arena.rating.pairs import JudgedItems
 from arena.statistics.bootstrap import percentile_intervals
 from arena.statistics.significance import holm_adjusted
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
 Booleans = npt.NDArray[np.bool_]
 
 LEVEL = 0.95
 MOST_COMPARED = 1_500
 """Systems whose pairs are all compared."""
-
-
-@dataclass(frozen=True)
-class RatingModel:
-    """A Bradley-Terry model of some battles.
-
-    Attributes:
-        counts: The battles; by side where ``position`` is set, without ties where they are
-            dropped.
-        ties: ``half`` a win for each, or ``davidson``, a model with a parameter.
-        position: Estimate the advantage of side A.
-        ridge: Precision of the Gaussian prior on coefficients (and on tau).
-    """
-
-    counts: WinCounts
-    ties: str = "half"
-    position: bool = False
-    ridge: float = 0.0
-
-    @property
-    def covariates(self) -> Floats:
-        """Covariates of each pair's logit, shape (P, C)."""
-        size = len(self.counts.pairs)
-        given = self.counts.covariates
-        columns = np.empty((size, 0)) if given is None else given
-        return np.hstack([np.ones((size, 1)), columns]) if self.position else columns
-
-    def problem(self, counts: Counts | None = None) -> PenalizedLikelihood:
-        """Return the likelihood of all battles, or of other counts of the same pairs."""
-        likelihood = tie_likelihood(self.ties, self.counts.totals if counts is None else counts)
-        return PenalizedLikelihood(likelihood, self.counts.pairs, self.covariates, self.ridge)
-
-    def fit(self) -> BradleyTerryFit:
-        """Fit all battles, one replicate.
-
-        Raises:
-            ConvergenceError: If the likelihood has no maximum (with ``ridge`` 0).
-        """
-        return all_converged(solve(self.problem()))
-
-    def fit_resampled(self, counts: Counts, warm_start: WarmStart) -> tuple[BradleyTerryFit, int]:
-        """Fit resamples of the battles, those without a maximum with a prior of their own.
-
-        Returns:
-            The fit, and the number of resamples that needed the prior.
-        """
-        problem = self.problem(counts)
-        fit = solve(problem, warm_start, RESAMPLE_TOLERANCE)
-        degenerate = np.flatnonzero(~fit.converged)
-        if degenerate.size:
-            regular = replace(problem.take(degenerate), ridge=max(self.ridge, DEFAULT_RIDGE))
-            again = all_converged(solve(regular))
-            fit.parameters[degenerate] = again.parameters
-        return fit, len(degenerate)
+RESAMPLE_TOLERANCE = 1e-8
+"""Largest error of bootstrap resamples, of which only the spread counts, in logits."""
 
 
 @dataclass(frozen=True)
@@ -95,63 +39,64 @@ class Uncertainty:
         high: Upper bound.
         covariance: Of the coefficients, shape (S, S); NaN where it is not known.
         freedom: Degrees of freedom that the covariance was estimated with; infinity if it is known.
-        effect_widths: Half-widths of the 95% intervals of the covariates' effects, shape (C,).
         regularized: Bootstrap samples whose likelihood has no maximum, fitted with a prior.
     """
 
     low: Floats
     high: Floats
     covariance: Floats
-    freedom: float
-    effect_widths: Floats
+    freedom: float = np.inf
     regularized: int = 0
 
     @classmethod
-    def unknown(cls, systems: int, effects: int) -> Uncertainty:
+    def unknown(cls, systems: int) -> Uncertainty:
         """Know nothing."""
-        nothing, square = np.full(systems, np.nan), np.full((systems, systems), np.nan)
-        return cls(nothing, nothing, square, np.inf, np.full(effects, np.nan))
+        nothing = np.full(systems, np.nan)
+        return cls(nothing, nothing, np.full((systems, systems), np.nan))
 
 
 def bootstrap(
-    model: RatingModel, parameters: Floats, rounds: int, random: np.random.Generator
+    items: JudgedItems,
+    problem: PenalizedLikelihood,
+    fit: BradleyTerryFit,
+    rounds: int,
+    random: np.random.Generator,
 ) -> Uncertainty:
     """Bootstrap over questions, the unit of sampling.
 
     Of few questions percentiles are too near, as normal quantiles are beside Student's: those taken
     are as far out as the t-distribution of Q - 1 degrees of freedom asks (Hesterberg, 2015, "What
-    teachers should know about the bootstrap", the expanded percentile interval).
+    teachers should know about the bootstrap", the expanded percentile interval). Resamples without
+    a maximum have the usual weak prior.
 
     Args:
-        model: Model of the battles.
-        parameters: All parameters of its fit, shape (K,).
+        items: What was judged.
+        problem: Its likelihood.
+        fit: Its fit.
         rounds: Number of replicates B.
         random: Generator of the draws.
     """
-    column = parameters[:, None]
-    warm_start = WarmStart(column, model.problem().solver(column))
-    fits, regularized = [], 0
-    for counts in model.counts.resampled(rounds, random):
-        fit, degenerate = model.fit_resampled(counts, warm_start)
-        fits.append(fit)
-        regularized += degenerate
-    replicates = np.concatenate([fit.coefficients for fit in fits])
-    questions = model.counts.n_questions
+    questions, systems = items.n_questions, items.pairs.n_systems
     if questions < 2:  # resamples of one question are all alike
-        return Uncertainty.unknown(replicates.shape[1], model.covariates.shape[1])
+        return Uncertainty.unknown(systems)
+    start = WarmStart(fit.parameters.T, problem.solver(fit.parameters.T))
+    prior = NormalPrior.ridge(systems, DEFAULT_RIDGE)
+    parts, regularized = [], 0
+    for points, counts in items.resampled(rounds, random):
+        drawn = replace(problem, points=points, counts=counts)
+        found = solve(drawn, start, RESAMPLE_TOLERANCE)
+        if (again := np.flatnonzero(~found.converged)).size:
+            degenerate = solve(replace(drawn.take(again), prior=prior)).checked()
+            found.parameters[again] = degenerate.parameters
+        parts.append(found.coefficients)
+        regularized += again.size
+    replicates = np.concatenate(parts)
     larger = questions / (questions - 1)
     quantile = float(stdtrit(questions - 1, (1 + LEVEL) / 2))
     outside = 100 * float(ndtr(-quantile * np.sqrt(larger)))
     low, high = percentile_intervals(replicates, (outside, 100 - outside))
-    errors = np.concatenate([fit.effects for fit in fits]).std(axis=0, ddof=1)
-    return Uncertainty(
-        low=low,
-        high=high,
-        covariance=larger * np.atleast_2d(np.cov(replicates, rowvar=False)),
-        freedom=questions - 1,
-        effect_widths=quantile * np.sqrt(larger) * errors,
-        regularized=regularized,
-    )
+    covariance = larger * np.atleast_2d(np.cov(replicates, rowvar=False))
+    return Uncertainty(low, high, covariance, questions - 1, int(regularized))
 
 
 def ranks_and_tiers(

@@ -13,17 +13,13 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from arena.rating.likelihoods import Counts
 from arena.statistics.bootstrap import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
-OUTCOMES = 3
-POINTS_OF_A = np.array([1.0, 0.0, 0.5])
-"""Side A's points of each outcome, in the order of ``WINNERS``: a tie is half a one."""
-BLOCK_ENTRIES = 6_000_000
-"""Counts (replicates x pairs x outcomes) held at a time while resampling."""
+BLOCK_ENTRIES = 2_000_000
+"""Counts (replicates x pairs, or x questions) held at a time while resampling."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,7 @@ class JudgedItems:
     Attributes:
         pairs: The P pairs of S systems.
         question: Question of each item, shape (N,).
-        pair: Pair of each item, shape (N,); that of ``Battles`` are sorted by question, then pair.
+        pair: Pair of each item, shape (N,); those of ``Battles`` are sorted by question, then pair.
         points: Points of the pair's first system, shape (N,): 1 a win, 0.5 a tie.
         counts: Number of battles, shape (N,).
         n_questions: Number of questions Q.
@@ -136,6 +132,42 @@ class JudgedItems:
             for values in (self.points, self.counts)
         )
         return points, counts
+
+    @cached_property
+    def _by_question(self) -> csr_array:
+        """Points above battles of each pair by question, shape (2 P, Q)."""
+        size = len(self.pairs)
+        rows = np.concatenate([self.pair, self.pair + size])
+        values = np.concatenate([self.points, self.counts])
+        entries = (values, (rows, np.tile(self.question, 2)))
+        return coo_array(entries, shape=(2 * size, self.n_questions)).tocsr()
+
+    def in_blocks(self, draws: npt.NDArray[Any]) -> Iterator[tuple[Floats, Floats]]:
+        """Count with each question taken as often as drawn, some replicates at a time.
+
+        Args:
+            draws: How often each replicate holds each question, shape (R, Q).
+
+        Yields:
+            Points and battles of the pairs, each of shape (P, replicates).
+        """
+        for start in range(0, len(draws), self._block):
+            times = np.asarray(draws[start : start + self._block], dtype=np.float64)
+            points, counts = np.split(self._by_question @ times.T, 2)
+            yield points, counts
+
+    def resampled(
+        self, rounds: int, random: np.random.Generator
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """Resample questions with replacement; yields what ``in_blocks`` does."""
+        for start in range(0, rounds, self._block):
+            size = min(self._block, rounds - start)
+            yield from self.in_blocks(bootstrap_weights(self.n_questions, size, random))
+
+    @property
+    def _block(self) -> int:
+        """Number of replicates whose counts are held at a time."""
+        return max(1, BLOCK_ENTRIES // max(len(self.pairs), self.n_questions, 1))
 
     def table(self, values: npt.NDArray[Any]) -> Floats:
         """Lay out a value of each item, shape (N,), by question and pair, (Q, P); 0 elsewhere."""
@@ -178,107 +210,6 @@ class JudgedItems:
         )
 
 
-@dataclass(frozen=True)
-class WinCounts:
-    """Wins, losses and ties of P pairs of systems.
-
-    Attributes:
-        pairs: The pairs; the first system is the one on side A where sides matter, else the one
-            that comes first by name.
-        totals: Outcomes for the first system, each of shape (P, 1).
-        n_questions: Number of questions Q.
-        counted: The same by question, shape (3 P, Q), wins above losses above ties; None where
-            every battle is a question of its own.
-        covariates: Of each pair's logit, shape (P, C); None without.
-    """
-
-    pairs: Pairs
-    totals: Counts
-    n_questions: int
-    counted: csr_array | None = None
-    covariates: Floats | None = None
-
-    @property
-    def _by_question(self) -> csr_array:
-        if self.counted is None:
-            raise ValueError("every battle is a question of its own")
-        return self.counted
-
-    @property
-    def tables(self) -> tuple[csr_array, csr_array, csr_array]:
-        """Wins, losses and ties by question, each of shape (P, Q)."""
-        size, counted = len(self.pairs), self._by_question
-        return counted[:size], counted[size : 2 * size], counted[2 * size :]
-
-    @property
-    def items(self) -> JudgedItems:
-        """Points and number of battles of each pair on each question, sorted by question, pair."""
-        counted, size = self._by_question.tocoo(), max(len(self.pairs), 1)
-        outcome, of_entry = np.divmod(counted.row, size)
-        entries = counted.col.astype(np.intp) * size + of_entry
-        keys, item = np.unique(entries, return_inverse=True)
-        question, pair = np.divmod(keys, size)
-        points, counts = (
-            np.bincount(item, values, len(keys)).astype(np.float64)
-            for values in (counted.data * POINTS_OF_A[outcome], counted.data)
-        )
-        return JudgedItems(self.pairs, question, pair, points, counts, self.n_questions)
-
-    def weighted(self, weights: npt.ArrayLike) -> Counts:
-        """Count with each question taken as often as said, weights of shape (R, Q)."""
-        times = np.asarray(weights, dtype=np.float64)
-        return split_outcomes(self._by_question @ times.T)
-
-    def in_blocks(self, weights: Integers) -> Iterator[Counts]:
-        """Count as ``weighted`` does, some replicates at a time, which bounds memory."""
-        for start in range(0, len(weights), self._block):
-            yield self.weighted(weights[start : start + self._block])
-
-    @property
-    def _block(self) -> int:
-        """Number of replicates whose counts are held at a time."""
-        return max(1, BLOCK_ENTRIES // (OUTCOMES * max(len(self.pairs), 1)))
-
-    def resampled(self, rounds: int, random: np.random.Generator) -> Iterator[Counts]:
-        """Resample questions with replacement, in blocks that bound memory.
-
-        Where every battle is its own question, battles have exponential weights (the Bayesian
-        bootstrap, Rubin, 1981): no count of a pair that met is 0.
-
-        Args:
-            rounds: Number of replicates in all.
-            random: Generator of the draws.
-
-        Yields:
-            Counts of some replicates, each array of shape (P, replicates).
-        """
-        for start in range(0, rounds, self._block):
-            size = min(self._block, rounds - start)
-            if self.counted is None:
-                yield self._reweighted(size, random)
-            else:
-                yield self.weighted(bootstrap_weights(self.n_questions, size, random))
-
-    def _reweighted(self, size: int, random: np.random.Generator) -> Counts:
-        parts = (self.totals.wins, self.totals.losses, self.totals.ties)
-        shape = (len(self.pairs), size)
-        return Counts(*(random.standard_gamma(part, shape) for part in parts))
-
-    @property
-    def is_strongly_connected(self) -> bool:
-        """Whether wins lead from every system to every other (ties lead both ways)."""
-        tied = self.totals.ties[:, 0] > 0
-        won, lost = self.totals.wins[:, 0] > 0, self.totals.losses[:, 0] > 0
-        return is_strongly_connected(self.pairs, won | tied, lost | tied)
-
-
-def split_outcomes(stacked: npt.ArrayLike) -> Counts:
-    """Part wins, losses and ties that stand above each other, (3 P, R) or (3 P,)."""
-    counts = np.asarray(stacked, dtype=np.float64)
-    columns = counts[:, None] if counts.ndim == 1 else counts
-    return Counts(*np.split(columns, OUTCOMES))
-
-
 def connected_groups(
     first: Integers, second: Integers, n_systems: int, one_way: bool = False
 ) -> Integers:
@@ -305,18 +236,18 @@ def connected_groups(
     return np.asarray(rank[label], dtype=np.intp)
 
 
-def is_strongly_connected(pairs: Pairs, won: npt.ArrayLike, lost: npt.ArrayLike) -> bool:
-    """Tell whether wins lead from every system to every other.
+def is_strongly_connected(pairs: Pairs, points: Floats, counts: Floats) -> bool:
+    """Tell whether wins (or ties) lead from every system to every other.
 
     There, and only there, the Bradley-Terry likelihood has a maximum (Ford, 1957, "Solution of a
     ranking problem from binary comparisons").
 
     Args:
         pairs: The pairs.
-        won: Whether each pair's first system won a battle or tied, shape (P,).
-        lost: Whether its second system did, shape (P,).
+        points: Points of each pair's first system, shape (P,).
+        counts: Battles of each pair, shape (P,).
     """
-    one, other = np.asarray(won, dtype=bool), np.asarray(lost, dtype=bool)
-    winners = np.concatenate([pairs.first[one], pairs.second[other]])
-    losers = np.concatenate([pairs.second[one], pairs.first[other]])
+    won, lost = points > 0, counts > points
+    winners = np.concatenate([pairs.first[won], pairs.second[lost]])
+    losers = np.concatenate([pairs.second[won], pairs.first[lost]])
     return not connected_groups(winners, losers, pairs.n_systems, one_way=True).any()

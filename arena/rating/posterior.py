@@ -20,8 +20,7 @@ from scipy.special import expit, log_expit, softmax
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, climb
-from arena.rating.likelihoods import Counts, HalfTies
+from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
 from arena.rating.pairs import JudgedItems, Pairs
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_QUANTILE
@@ -89,11 +88,9 @@ class BattleLikelihood:
         Raises:
             ConvergenceError: If there is no mode.
         """
-        won, met = (total[:, None] / effect for total in self.items.totals)
-        counts = HalfTies(Counts(won, met - won, np.zeros_like(won)))
-        nothing = np.zeros((len(self.pairs), 0))
-        problem = PenalizedLikelihood(counts, self.pairs, nothing, 0.0, prior)
-        return climb(problem, prior.means if start is None else start)
+        points, counts = (total[:, None] / effect for total in self.items.totals)
+        problem = PenalizedLikelihood(self.pairs, points, counts, prior)
+        return newton(problem, (prior.means if start is None else start)[:, None])[:, 0]
 
     def information(self, ratings: Floats) -> Floats:
         """Of the battles as if they were independent, shape (S, S)."""

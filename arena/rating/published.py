@@ -141,9 +141,7 @@ class PublishedTournaments(Tournaments):
         }
         return Ratings(
             table=best_first(table),
-            tie_parameter=None,
             position_effect=None,
-            controls=pd.DataFrame(columns=["control", "effect", "low", "high"]),
             notes=tuple(note for note, is_so in limits.items() if is_so),
             signature=f"published|systems:{len(table)}|seed:{self.seed}|version:{__version__}",
         )

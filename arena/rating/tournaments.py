@@ -13,15 +13,7 @@ import pandas as pd
 from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.rating.battles import TIE_RULES, Battles, TieRule
-from arena.rating.bradley_terry import (
-    DEFAULT_RIDGE,
-    PenalizedLikelihood,
-    WarmStart,
-    all_converged,
-    checked_ridge,
-    solve,
-)
-from arena.rating.likelihoods import Counts, HalfTies
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood, solve
 from arena.rating.pairs import Pairs, connected_groups
 from arena.rating.ratings import Ratings, best_first, rate
 from arena.statistics.bootstrap import bootstrap_weights, percentile_intervals
@@ -201,45 +193,21 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
     Raises:
         UsageError: If ``ridge`` is below 0 or not finite.
     """
-    met, mean = battles.by_question, draws.mean(axis=0, keepdims=True)
-    start = _mean_start(_problem(met.weighted(mean), met.pairs, checked_ridge(ridge)))
+    items, prior = battles.items, NormalPrior.ridge(len(battles.systems), ridge)
+    weak = NormalPrior.ridge(len(battles.systems), WEAKEST_RIDGE)
     fits, regularized = [], 0
-    for counts in met.in_blocks(draws):
-        fitted, again = _fitted(_problem(counts, met.pairs, ridge), start)
-        fits.append(np.where(_connected(met.pairs, counts.battles.T), fitted, np.nan))
-        regularized += again
+    for points, counts in items.in_blocks(draws):
+        problem = PenalizedLikelihood(items.pairs, points, counts, prior)
+        fit = solve(problem)
+        if (again := np.flatnonzero(~fit.converged)).size and not ridge:
+            degenerate = solve(replace(problem.take(again), prior=weak)).checked()
+            fit.parameters[again] = degenerate.parameters
+            regularized += again.size
+        fitted = fit.checked().coefficients
+        fits.append(np.where(_connected(items.pairs, counts.T), fitted, np.nan))
     coefficients = np.concatenate(fits)
     centered = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
-    return np.asarray(np.round(centered, DECIMALS)), regularized
-
-
-def _problem(counts: Counts, pairs: Pairs, ridge: float) -> PenalizedLikelihood:
-    return PenalizedLikelihood(HalfTies(counts), pairs, np.zeros((len(pairs), 0)), ridge)
-
-
-def _mean_start(mean: PenalizedLikelihood) -> WarmStart | None:
-    """Fit the mean of all tournaments; None where it has no maximum, and so none of them has."""
-    fit = solve(mean)
-    if not fit.converged[0]:
-        return None
-    parameters = fit.parameters.T
-    try:
-        return WarmStart(parameters, mean.solver(parameters))
-    except np.linalg.LinAlgError:
-        return None
-
-
-def _fitted(problem: PenalizedLikelihood, start: WarmStart | None) -> tuple[Floats, int]:
-    """Fit replicates, and again those without a maximum; how many these are."""
-    fit = solve(problem, start)
-    if problem.ridge > 0:
-        return all_converged(fit).coefficients, 0
-    again = np.flatnonzero(~fit.converged)
-    coefficients = fit.coefficients.copy()
-    if again.size:
-        weak = replace(problem.take(again), ridge=WEAKEST_RIDGE)
-        coefficients[again] = all_converged(solve(weak)).coefficients
-    return coefficients, int(again.size)
+    return np.asarray(np.round(centered, DECIMALS)), int(regularized)
 
 
 def _connected(pairs: Pairs, met: Floats) -> npt.NDArray[np.bool_]:

@@ -58,8 +58,6 @@ class Board:
         win_matrix: Who won against whom; see ``details.win_table``.
         differences: How far each two systems are apart; see ``details.difference_table``.
         neighbors: Nearest systems of every system.
-        first_verdicts: Pairs to judge first, where there is no verdict; see
-            ``first_verdicts.first_verdicts``.
         examples: Some answers with their verdicts; see ``details.choose_examples``.
         features: Feature table, one row an answer.
         judge_report: What is known of the judge whose judgments it learned from.
@@ -75,7 +73,6 @@ class Board:
     win_matrix: pd.DataFrame
     differences: pd.DataFrame
     neighbors: pd.DataFrame
-    first_verdicts: pd.DataFrame
     examples: pd.DataFrame
     features: pd.DataFrame
     judge_report: JudgeReport

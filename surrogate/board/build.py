@@ -26,7 +26,7 @@ from surrogate.board.details import (
     difference_table,
     win_table,
 )
-from surrogate.board.first_board import first_prior, first_ratings
+from surrogate.board.first_board import first_ratings
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge.report import JudgingRecords, no_judge, report_judge
 from surrogate.board.language import (
@@ -219,8 +219,6 @@ def _first_board(
     arena: Arena, table: pd.DataFrame, names: tuple[str, ...], settings: BoardSettings
 ) -> Board:
     """Build a board without any verdict."""
-    from surrogate.board.judge.first_verdicts import first_verdicts  # loads what plans judging
-
     X = with_answers(table, arena.answers)
     counts = arena.queries["language"].value_counts().sort_index()
     systems, reference = arena.info.systems, arena.info.reference_system
@@ -251,7 +249,6 @@ def _first_board(
         win_matrix=win_table(nothing),
         differences=_differences((item.table, item.covariance) for item in found.values()),
         neighbors=tables.NEIGHBORS.empty(),
-        first_verdicts=first_verdicts(arena, first_prior(ratings), settings.seed),
         examples=choose_examples(unjudged, settings.examples, settings.seed),
         features=table,
         judge_report=no_judge(),
@@ -337,7 +334,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     others = [table for table in unjudged if not table.empty]
     ratings = _stacked([*rated, *others])
     ratings = ratings.sort_values("language", kind="stable", ignore_index=True)
-    diagnoses = diagnose_languages(parts.judged.judgments, parts.judged.answers)
+    diagnoses = diagnose_languages(parts.judged)
     return Board(
         features=parts.table,
         arena=_stacked(arena_table(fit.ratings, fit.language) for fit in fits),
@@ -355,7 +352,6 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
             ]
         ),
         neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
-        first_verdicts=tables.FIRST_VERDICTS.empty(),
         examples=examples,
         surrogate_or_file=surrogate,
         judge_report=report_judge(

@@ -135,26 +135,11 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
         return WIN_MATRIX.empty()
     whole = judgments.drop(columns=SOFT, errors="ignore")
     parts = [
-        _of_language(Battles.from_judgments(rows), str(language))
+        Battles.from_judgments(rows).outcomes().assign(language=str(language))
         for language, rows in whole.groupby("language")
     ]
     table = pd.concat(parts).sort_values(WIN_MATRIX.of_kind("text"), ignore_index=True)
     return table[WIN_MATRIX.names]
-
-
-def _of_language(battles: Battles, language: str) -> pd.DataFrame:
-    counts, names = battles.count(), np.array(battles.systems, dtype=object)
-    wins, losses, ties = (
-        part[:, 0].astype(int)
-        for part in (counts.totals.wins, counts.totals.losses, counts.totals.ties)
-    )
-    sides = names[counts.pairs.first], names[counts.pairs.second]
-    of_first = {"system": sides[0], "opponent": sides[1], "wins": wins, "losses": losses}
-    of_second = {"system": sides[1], "opponent": sides[0], "wins": losses, "losses": wins}
-    both = pd.concat(
-        [pd.DataFrame(of_first | {"ties": ties}), pd.DataFrame(of_second | {"ties": ties})]
-    )
-    return both.astype({"system": "str", "opponent": "str"}).assign(language=language)
 
 
 def difference_table(rating: pd.Series, covariance: pd.DataFrame, language: str) -> pd.DataFrame:

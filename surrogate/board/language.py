@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -28,9 +28,8 @@ from surrogate.learning.cross_fitting import (
     run_tasks,
 )
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
-from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
-from surrogate.learning.outcomes import Outcome, on_common_systems
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.posterior.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
@@ -63,7 +62,6 @@ class LanguageFit:
         holdout: Judged systems kept out of training.
         halves: How ratings replicate; see ``surrogate.learning.posterior.replication``.
         unseen: Each judged system's rating by a surrogate trained without it.
-        compared: The same by another surrogate, of systems that both rate; by its name.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
         failure: Why no surrogate could be trained.
@@ -76,7 +74,6 @@ class LanguageFit:
     holdout: tuple[str, ...]
     halves: Replication
     unseen: Outcome
-    compared: Mapping[str, Outcome]
     r2: Floats
     shares: Floats
     failure: str | None = None
@@ -116,12 +113,9 @@ def fit_languages(
     training = pd.concat([item.hiding(holdout).X for item in data], ignore_index=True)
     with suppress(UsageError):  # a board without ratings says why, language by language
         surrogate.fit(training, {item.language: item.tournaments for item in data})
-    other = find_surrogate(compared_surrogate(surrogate.name), seed=surrogate.seed)
     unseen = _unseen(data, surrogate, n_jobs, progress)
     known = training_ratings({item.language: item.tournaments for item in data})
     posteriors = posterior_ratings(surrogate, known, pd.concat(map(expected_ratings, unseen)))
-    few = [item.drawing(FEW_TOURNAMENTS) for item in data]  # a comparison is not to cost a board
-    compared = _unseen(few, other, n_jobs, progress)
     halves = _halves(data, surrogate, n_jobs, progress)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     single = [min(len(item.tournaments.draws), settings.r2_tournaments) for item in data]
@@ -148,7 +142,6 @@ def fit_languages(
             holdout=held[place],
             halves=halves.of(item.language),
             unseen=unseen[place],
-            compared={other.name: on_common_systems([compared[place], unseen[place]])[0]},
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),
             shares=np.array([fit.shares for fit in fits[place]]).reshape(-1, size),
             failure=surrogate.failures_.get(item.language),

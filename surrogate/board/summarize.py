@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
+from arena.diagnostics.bias import self_check
 from arena.diagnostics.contents import same_answer_findings
-from arena.diagnostics.coverage import published_findings
-from arena.diagnostics.self_check import self_check
+from arena.diagnostics.diagnosis import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
@@ -37,9 +37,8 @@ from surrogate.board.summary import (
 )
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.posterior.replication import Replication
-from surrogate.learning.posterior.worth import worth_of
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
-from surrogate.learning.training import finite_means, training_ratings
+from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
 
@@ -101,7 +100,6 @@ def agreements_of(
             "tau_high": high,
             "tau_unseen": fit.unseen.tau,
             **_bounds("tau_unseen", resampled[fit.language]),
-            "tau_unseen_of": {name: item.tau for name, item in fit.compared.items()},
             **_halves(fit.halves),
             "holdout_r2": holdout_r2(fit),
         }
@@ -254,10 +252,7 @@ def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]
     for name in [fit.language for fit in fits if fit.borrows]:
         if intervals[name].reason == NO_SURROGATE:
             intervals[name] = intervals[name].model_copy(update={"reason": FEW_TO_LEAVE_OUT})
-    worth = worth_of(unseen, training_ratings({fit.language: fit.data.tournaments for fit in fits}))
-    if worth is None:
-        return intervals
-    return {name: item.model_copy(update=asdict(worth)) for name, item in intervals.items()}
+    return intervals
 
 
 def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
@@ -323,7 +318,7 @@ def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str
     yield from fit.ratings.notes
     published = arena.published_ratings
     own = published[(published["judge"] == judge) & (published["language"] == fit.language)]
-    findings = published_findings(own, arena.answers)
+    findings = published_findings(replace(arena, published_ratings=own))
     yield from (item.sentence for item in findings if item.severity != "info")
 
 
@@ -369,10 +364,6 @@ def _macro(
         tau_low=low,
         tau_high=high,
         tau_unseen=_mean(item.tau_unseen for item in languages),
-        tau_unseen_of={
-            name: _mean(item.tau_unseen_of.get(name) for item in languages)
-            for name in sorted({name for item in languages for name in item.tau_unseen_of})
-        },
         **_bounds("tau_unseen", finite_means(np.array(list(resampled.values())))),
         **_halves(Replication.of_all([fit.halves for fit in fits])),
         holdout_r2_mean=_mean(holdout_r2(fit).mean for fit in fits),

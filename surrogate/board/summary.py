@@ -60,8 +60,6 @@ class RatingInterval(BaseModel):
         best: Rating of the best judged system (logits).
         frontier: How far below it (negative) or above it a predicted rating lies, in the same
             units as the half-width, from where the system may be better than every judged one.
-        verdict_variance: Variance of a rating by one verdict; see ``posterior.worth.Worth``.
-        error_variance: Of ratings by surrogates that had not seen the system; see the same.
         residuals: Ratings of unseen systems it rests on.
         pooled: Whether they are those of all languages, for want of systems in this one.
         reason: Why there is none, where there is none.
@@ -74,8 +72,6 @@ class RatingInterval(BaseModel):
     in_standard_errors: bool = False
     best: Number = None
     frontier: Number = None
-    verdict_variance: Number = None
-    error_variance: Number = None
     residuals: int = 0
     pooled: bool = False
     reason: str | None = None
@@ -85,15 +81,6 @@ class RatingInterval(BaseModel):
         width = math.nan if self.half_width is None else self.half_width
         width *= self._unit(standard_error)
         return rating - width, rating + width
-
-    def worth(self, standard_error: float = math.nan) -> float:
-        """Return how many verdicts on a system would rate it as well as the surrogate does.
-
-        NaN where that is not known.
-        """
-        if self.verdict_variance is None or self.error_variance is None:
-            return math.nan
-        return self.verdict_variance / (self.error_variance * self._unit(standard_error) ** 2)
 
     def reaches_beyond(self, rating: float, standard_error: float = math.nan) -> bool:
         """Whether a new system may be better than every judged one.
@@ -203,8 +190,8 @@ NOT_SPLIT = Conclusion(
 UNJUDGED_BOARD = Conclusion(
     sentence="Nobody has judged these answers. Ranks say how far answers agree with those of the "
     "others, with reference answers and with relevance labels; on six public arenas such ranks had "
-    "a Kendall tau with verdicts of 0.07 to 0.72. Have the pairs of first_verdicts.csv judged, and "
-    "build the board again.",
+    "a Kendall tau with verdicts of 0.07 to 0.72. Have some pairs "
+    "judged (surrogate-arena judge), and build the board again.",
     is_warning=True,
 )
 
@@ -222,8 +209,6 @@ class Agreements(BaseModel):
             and its battles (five folds over systems; five times over where ratings are few).
         tau_unseen_low: Lower bound of its 95% bootstrap interval (systems resampled).
         tau_unseen_high: Upper bound.
-        tau_unseen_of: The same, by another surrogate: the paper's own beside the default, the
-            default beside any other.
         split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
             the questions with ratings by the verdicts on the other half; mean over splits.
         split_half_verdicts: The same of ratings by the verdicts alone.
@@ -241,7 +226,6 @@ class Agreements(BaseModel):
     tau_unseen: Number = None
     tau_unseen_low: Number = None
     tau_unseen_high: Number = None
-    tau_unseen_of: dict[str, Number] = {}
     split_half: Number = None
     split_half_verdicts: Number = None
     gain: Number = None

@@ -142,7 +142,7 @@ RATINGS = BoardTable(
         **dict.fromkeys(("rating", "low"), "number"),
         **{"high": "bound", "verdict_share": "number"},
         **dict.fromkeys(("surrogate_rating", "surrogate_low"), "number"),
-        **{"surrogate_high": "bound", "worth": "number"},
+        "surrogate_high": "bound",
         **{"arena_rank": "count"},
         **dict.fromkeys(("arena_rating", "arena_low", "arena_high"), "number"),
         **{"coverage": "number", "answers": "count", "split": "text", "note": "text"},
@@ -192,11 +192,6 @@ NEIGHBORS = BoardTable(
     {"language": "text", "system": "text", "neighbor": "text", "distance": "number"},
 )
 
-FIRST_VERDICTS = BoardTable(
-    "first_verdicts.csv",
-    dict.fromkeys(("language", "query_id", "system_a", "system_b"), "text"),
-)
-
 TABLES: Mapping[str, BoardTable] = {
     "ratings": RATINGS,
     "overall": OVERALL,
@@ -205,7 +200,6 @@ TABLES: Mapping[str, BoardTable] = {
     "win_matrix": WIN_MATRIX,
     "differences": DIFFERENCES,
     "neighbors": NEIGHBORS,
-    "first_verdicts": FIRST_VERDICTS,
 }
 """Name of a board's attribute to what is in it."""
 
@@ -217,7 +211,6 @@ BOARD_FILES: Mapping[str, str] = {
     WIN_MATRIX.file: "wins, losses and ties of each pair",
     DIFFERENCES.file: "by how much, and how surely, one of two systems is rated better",
     NEIGHBORS.file: "nearest systems in the space of features",
-    FIRST_VERDICTS.file: "pairs to judge first, of a board without verdicts; else empty",
     EXAMPLES_FILE: "answers with their verdicts, as the systems wrote them",
     FEATURES_FILE: "every feature of every answer",
     JUDGE_REPORT_FILE: "what is known of the judge",

@@ -191,11 +191,10 @@ def print_language(board: pd.DataFrame, language: str, by: str) -> None:
 def print_agreement(summary: BoardSummary) -> None:
     """Print how ratings replicate, and how the surrogate does without verdicts, by language."""
     macro, languages = summary.macro, summary.languages
-    others = list(macro.tau_unseen_of)
     held_out = any(item.holdout for item in languages.values())
     rows = [
         [
-            *_agreement_row(language, item, others),
+            *_agreement_row(language, item),
             *(_r2_row(item.holdout_r2) if held_out else []),
             *(item.systems, item.questions),
         ]
@@ -203,10 +202,10 @@ def print_agreement(summary: BoardSummary) -> None:
     ]
     if len(rows) > 1:
         r2 = [macro.holdout_r2_mean, None, macro.holdout_r2_median] if held_out else []
-        rows.append([*_agreement_row("macro", macro, others), *r2, None, None])
+        rows.append([*_agreement_row("macro", macro), *r2, None, None])
     header = ["language", "split half", "verdicts alone", "gain", "unseen", "95%"]
-    header += [*(f"by {other}" for other in others), "trained on"]
-    header += [*(["R² held out", "interval", "median"] if held_out else []), "systems", "questions"]
+    header += ["trained on", *(["R² held out", "interval", "median"] if held_out else [])]
+    header += ["systems", "questions"]
     print_table(
         f"Kendall tau with the verdicts of {summary.judge}: ratings from half of the questions "
         "with the other half (gain over verdicts alone: 95% over systems); the surrogate's of "
@@ -228,14 +227,11 @@ def _r2_row(found: HoldoutR2) -> list[object]:
     return [found.mean, _interval(found.low, found.high), found.median]
 
 
-def _agreement_row(
-    name: str, item: LanguageSummary | MacroSummary, others: Sequence[str]
-) -> list[object]:
-    compared = [item.tau_unseen_of.get(other) for other in others]
+def _agreement_row(name: str, item: LanguageSummary | MacroSummary) -> list[object]:
     gain = shown_bounds(item.gain_low, item.gain_high, " to ", two_decimals)
     unseen = shown_bounds(item.tau_unseen_low, item.tau_unseen_high, " to ", two_decimals)
     halves = [item.split_half, item.split_half_verdicts, gain]
-    return [name, *halves, item.tau_unseen, unseen, *compared, item.tau]
+    return [name, *halves, item.tau_unseen, unseen, item.tau]
 
 
 def _print_skipped(summary: BoardSummary) -> None:

@@ -106,11 +106,6 @@ def described(surrogate: Surrogate) -> str:
     )
 
 
-def compared_surrogate(name: str) -> str:
-    """Return the surrogate a board compares its own with: the paper's, or else the default."""
-    return PAPERS_SURROGATE if name == DEFAULT_SURROGATE else DEFAULT_SURROGATE
-
-
 def checked_surrogate(name: str) -> str:
     """Return the name of a surrogate.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,42 +15,55 @@ from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
-from surrogate.integrity.coverage import Key
 from surrogate.learning.posterior.observations import observe
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
 
-Floats = npt.NDArray[np.float64]
-
 JUDGED_COLUMNS = [
-    *("language", "system", "judgments", "left_aside", "rating", "standard_error"),
-    "verdict_share",
+    *("language", "system", "judgments", "rating", "standard_error", "verdict_share"),
 ]
 SMALLEST_SHARE = 1e-6
-NOBODY = "no judgment is of a new system against a system on the board, or another new one"
+NOBODY = "no judgment involves a new system"
 PUBLISHED = "the ratings of this board are published, so that judgments are on another scale"
+
+
+def usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -> pd.Series:
+    """Tell which judgments are of a new system against one judged on the board, or another new one.
+
+    Args:
+        board: The board.
+        systems: The new systems.
+        judgments: Columns ``language, system_a, system_b``.
+    """
+    known = {
+        (language, name)
+        for language, item in board.surrogate.ratings_.items()
+        for name in {*item.systems, *systems}
+    }
+    a, b = (
+        [key in known for key in zip(judgments["language"], judgments[side], strict=True)]
+        for side in ("system_a", "system_b")
+    )
+    return pd.Series(a, judgments.index) & pd.Series(b, judgments.index) & _of(judgments, systems)
 
 
 def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Rate new systems by their answers and verdicts: the posterior that boards have.
 
     Their battles join those the board was built from; the weights that the surrogate has learned
-    stay. Languages with verdicts on a system tell of it in each other and, where the surrogate is a
-    Gaussian process, in those where it has answers alone: what is expected of it moves there as the
-    posterior does.
+    stay. What is expected of a system has the error that its conformal interval tells, not the
+    smaller one of the process, and the verdicts add their information to that.
 
     Args:
         board: The board.
         table: Feature table of the new systems' answers, with the board's features; with a column
             ``answer`` where the surrogate reads them.
-        judgments: Columns ``language, query_id, system_a, system_b, winner``. Those between
-            systems of which one is unknown, or both are on the board, are left aside.
+        judgments: Columns ``language, query_id, system_a, system_b, winner``; those that are not
+            ``usable_judgments`` do not count.
 
     Returns:
-        A row a language and new system, ``JUDGED_COLUMNS``, where it has judgments, or these move
-        its rating from elsewhere: how many judgments there are (0 there) and are left aside in the
-        language, the rating (logits) with its standard error, and how much of it rests on the
-        system's own verdicts in the language.
+        ``JUDGED_COLUMNS``, a row a language and new system with judgments there: how many, the
+        rating (logits) with its standard error, and how much of it rests on them.
 
     Raises:
         UsageError: If no judgment can be used, or the board's ratings are published.
@@ -59,125 +71,59 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
     if board.summary.is_published:
         raise UsageError(PUBLISHED)
     new = set(table["system"])
-    known = dict(board.surrogate.ratings_)
-    used, aside = {}, {}
-    for language, rows in judgments.groupby("language"):
-        own = known.get(str(language))
-        there = new if own is None else {*new, *own.systems}
-        both = rows["system_a"].isin(there) & rows["system_b"].isin(there)
-        usable = rows[both & _takes_part(rows, new)]
-        aside[str(language)] = len(rows) - len(usable)
-        if own is not None and len(usable):
-            used[str(language)] = usable
-            known[str(language)] = _joined(own, usable, board.summary.settings.ties == "drop")
-    if not used:
+    usable = judgments[usable_judgments(board, new, judgments)]
+    if usable.empty:
         raise UsageError(NOBODY)
-    found = posterior_ratings(board.surrogate, known, _expected(board, table), table)
-    counts = {
-        (language, system): number
-        for language, rows in used.items()
-        for system in new
-        if (number := int(_takes_part(rows, {system}).sum()))
-    }
-    judged = {system for _, system in counts}
-    keys = [
-        (language, system)
-        for language, posterior in found.items()
-        for system in posterior.systems
-        if system in judged
-    ]
-    known_before = observe(board.surrogate.ratings_)
-    told = _Judged(
-        board,
-        board.surrogate.predict(table).set_index(["language", "system"]),
-        board.surrogate.posterior(known_before, table) or {},
-        found,
-        new,
-    )
-    rated = [
-        *(told.rated(key, counts[key]) for key in keys if key in counts),
-        *(told.moved(key) for key in keys if key not in counts),
-    ]
-    ratings = pd.DataFrame(rated, columns=JUDGED_COLUMNS)
-    return ratings.assign(left_aside=ratings["language"].map(aside).fillna(0).astype(int))
+    known = dict(board.surrogate.ratings_)
+    for language, rows in usable.groupby("language"):
+        known[language] = _joined(known[language], rows, board.summary.settings.ties == "drop")
+    predicted = board.surrogate.predict(table)
+    columns = ["language", "system", "rating"]
+    own = board.ratings.assign(rating=board.ratings["surrogate_rating"])
+    expected = pd.concat([own[columns], predicted[columns]], ignore_index=True)
+    after = posterior_ratings(board.surrogate, known, expected, table)
+    before = board.surrogate.posterior(observe(board.surrogate.ratings_), table) or {}
+    found = predicted.set_index(["language", "system"])
+    rated = []
+    for language, rows in usable.groupby("language"):
+        for system in sorted(new & set(after[language].systems)):
+            count = int(_of(rows, {system}).sum())
+            if not count:
+                continue
+            told = found.loc[(language, system)] if (language, system) in found.index else None
+            rating, variance, share = _rated(
+                board, language, system, told, before.get(language), after[language], new
+            )
+            rated.append([language, system, count, rating, math.sqrt(variance), share])
+    return pd.DataFrame(rated, columns=JUDGED_COLUMNS)
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """What is known of systems before and after some verdicts.
-
-    Attributes:
-        board: The board.
-        expected: What the surrogate predicts, by language and system.
-        before: What the process has without the verdicts; empty of other surrogates.
-        found: Ratings with the verdicts.
-        new: The new systems.
-    """
-
-    board: Board
-    expected: pd.DataFrame
-    before: Mapping[str, RatingPosterior]
-    found: Mapping[str, RatingPosterior]
-    new: set[str]
-
-    def rated(self, key: Key, judgments: int) -> dict[str, Any]:
-        """Rate a system by its own verdicts and its answers.
-
-        What is expected has the error that its conformal interval tells, not the smaller one of
-        the process, and the verdicts add their information to that. The process says how far they
-        move it, and how much they tell.
-        """
-        language, system = key
-        posterior = self.found[language]
-        place = posterior.systems.index(system)
-        rating = posterior.ratings[place] + _shift(self.board, language, posterior)
-        variance, share = posterior.covariance[place, place], posterior.shares[place]
-        known = self.expected.loc[key] if key in self.expected.index else pd.Series(dtype=float)
-        expected = float(known.get("rating", np.nan))
-        if np.isfinite(expected):
-            moved, old = rating - expected, variance / max(1 - share, SMALLEST_SHARE)
-            if language in self.before:
-                after = _beside(posterior, system, self.new)[0]
-                old_rating, old_error = _beside(self.before[language], system, self.new)
-                moved, old = after - old_rating, old_error**2
-            interval = self.board.summary.languages[language].interval
-            half = interval.around(0.0, float(known.get("standard_error", np.nan)))[1]
-            prior = max(old, np.nan_to_num(half / NORMAL_90) ** 2)
-            wider = 1 / (1 / prior + max(1 / variance - 1 / old, 0.0)) / variance
-            rating, variance = expected + wider * moved, wider * variance
-            share = min(share * wider, 1.0)
-        return {
-            "language": language,
-            "system": system,
-            "judgments": judgments,
-            "rating": rating,
-            "standard_error": math.sqrt(variance),
-            "verdict_share": share,
-        }
-
-    def moved(self, key: Key) -> dict[str, Any]:
-        """Rate a system that has verdicts in other languages alone.
-
-        What is expected of it moves by as much as its posterior beside the board's systems: where
-        few are judged, that is about another level. Its error falls by the root of the factor by
-        which the posterior has it: how far languages agree on a system is learned from few, and
-        with the whole factor conformal intervals do not hold (``benchmarks/other_languages.py``).
-        """
-        language, system = key
-        rating, error = _beside(self.found[language], system, self.new)
-        old_rating, old_error = _beside(self.before[language], system, self.new)
-        known, ratio = self.expected.loc[key], error / old_error
-        interval = self.board.summary.languages[language].interval
-        half = interval.around(0.0, float(known["standard_error"]))[1]
-        prior = max(half / NORMAL_90, known["standard_error"])  # none without an interval
-        return {
-            "language": language,
-            "system": system,
-            "judgments": 0,
-            "rating": known["rating"] + rating - old_rating,
-            "standard_error": prior * max(ratio, math.sqrt(ratio)),
-            "verdict_share": 0.0,
-        }
+def _rated(
+    board: Board,
+    language: str,
+    system: str,
+    told: pd.Series | None,
+    before: RatingPosterior | None,
+    after: RatingPosterior,
+    new: set[str],
+) -> tuple[float, float, float]:
+    """Return a system's rating, its variance, and the share that rests on its verdicts."""
+    place = after.systems.index(system)
+    on_board = board.ratings[board.ratings["language"] == language].set_index("system")["rating"]
+    shift = float((on_board.reindex(list(after.systems)) - after.ratings).mean())
+    rating, share = float(after.ratings[place]) + shift, float(after.shares[place])
+    variance = float(after.covariance[place, place])
+    if told is None or not np.isfinite(told["rating"]):
+        return rating, variance, share
+    moved, old = rating - told["rating"], variance / max(1 - share, SMALLEST_SHARE)
+    if before is not None:
+        (then, error), (now, _) = (_beside(item, system, new) for item in (before, after))
+        moved, old = now - then, error**2
+    interval = board.summary.languages[language].interval
+    half = interval.around(0.0, float(told.get("standard_error", np.nan)))[1]
+    prior = max(old, np.nan_to_num(half / NORMAL_90) ** 2)
+    wider = 1 / (1 / prior + max(1 / variance - 1 / old, 0.0)) / variance
+    return told["rating"] + wider * moved, wider * variance, min(share * wider, 1.0)
 
 
 def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> tuple[float, float]:
@@ -188,23 +134,8 @@ def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> tuple[flo
     return float(posterior.ratings[place]) - level, float(posterior.standard_errors[place])
 
 
-def _shift(board: Board, language: str, posterior: RatingPosterior) -> float:
-    """What to add so that the board's systems are on average where they are on the board."""
-    own = board.ratings[board.ratings["language"] == language].set_index("system")["rating"]
-    moved = own.reindex(list(posterior.systems)) - posterior.ratings
-    return float(moved.mean())
-
-
-def _takes_part(judgments: pd.DataFrame, systems: set[str]) -> pd.Series:
+def _of(judgments: pd.DataFrame, systems: set[str]) -> pd.Series:
     return judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)
-
-
-def _expected(board: Board, table: pd.DataFrame) -> pd.DataFrame:
-    """What surrogates that have not seen a system expect, of the board's systems and the new."""
-    columns = ["language", "system", "rating"]
-    known = board.ratings.assign(rating=board.ratings["surrogate_rating"])
-    new = board.surrogate.predict(table)
-    return pd.concat([known[columns], new[columns]], ignore_index=True)
 
 
 def _joined(known: TrainingRatings, judgments: pd.DataFrame, drop_ties: bool) -> TrainingRatings:
@@ -214,7 +145,7 @@ def _joined(known: TrainingRatings, judgments: pd.DataFrame, drop_ties: bool) ->
         battles = battles.decided()
     systems = tuple(sorted({*known.systems, *battles.systems}))
     questions = tuple(sorted({*known.questions, *battles.questions}))
-    own, new = (
+    own, further = (
         part.items.placed(
             *(_places(part.systems, systems), len(systems)),
             *(_places(part.questions, questions), len(questions)),
@@ -227,7 +158,7 @@ def _joined(known: TrainingRatings, judgments: pd.DataFrame, drop_ties: bool) ->
         questions=questions,
         draws=np.ones((1, len(questions)), dtype=np.intp),
         coefficients=np.zeros((1, len(systems))),
-        items=own.joined(new),
+        items=own.joined(further),
     )
 
 

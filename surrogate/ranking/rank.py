@@ -36,7 +36,7 @@ from surrogate.integrity.standing import Looks, Standing
 from surrogate.learning.languages import with_answers
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.explanations import Explanation, explain_systems
-from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings
+from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings, usable_judgments
 
 NEW = "new"
 NOT_JUDGED = pd.DataFrame(columns=JUDGED_COLUMNS)
@@ -45,20 +45,20 @@ SUBSTANTIAL_SHARE = 0.5
 NOTHING_SEEN = Looks()
 NO_VERDICTS = (
     "this is a first board: nobody has judged, so that no surrogate can place new systems. Add "
-    "their answers to the arena and build the board again, or have its first_verdicts.csv judged"
+    "their answers to the arena and build the board again, or judge some pairs first"
 )
 COPIED = "{} left out that stand there more than once: each verdict counts once"
 NOT_ASKED = "{} left out, on questions that the arena does not have"
+NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
 NO_SURROGATE = "the board has no surrogate for this language"
 OUTSIDE = "unlike the systems the surrogate was trained on"
 NO_ATTRIBUTIONS = (
     "no attributions of ratings in {}: forests and linear surrogates have them, not {}"
 )
-ELSEWHERE = "no verdict in this language: by its answers, and by the verdicts on it in others"
 ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
-    *("surrogate_rating", "worth", "judgments", "verdict_share", "coverage", "answers", "note"),
+    *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
 LISTS = ("neighbors", "answer_neighbors", "attributions", "seen")
 EXPLANATION_COLUMNS = ["language", "system", *LISTS, "outside_training"]
@@ -81,9 +81,9 @@ class RankedSystems:
         features: Feature table of the new answers.
         new: Ratings of the new systems by language and rank: columns ``language, system, rank,
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
-            ``rating, low, high, surrogate_rating, worth, judgments, verdict_share, coverage,
+            ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage,
             answers, note``: where there are judgments, the rating is by these and the surrogate
-            together; ``worth`` is how many verdicts would rate it as well as the surrogate.
+            together.
         explanations: Row by row what explains them: ``language, system, neighbors,
             answer_neighbors, attributions, seen`` (lists of entries), ``outside_training`` (the
             features in which a system is unlike the training systems; None where it is not); see
@@ -248,7 +248,7 @@ def place_systems(
     judged = NOT_JUDGED
     said: list[str] = []
     if judgments is not None:
-        judgments, said = _counted(judgments, queries)
+        judgments, said = _counted(board, set(systems), judgments, queries)
         judged = judged_ratings(board, table, judgments)
     judged = judged.set_index(["language", "system"])
     explanations = explain_systems(board.surrogate, table, board.features)
@@ -287,12 +287,15 @@ def place_systems(
     )
 
 
-def _counted(judgments: pd.DataFrame, queries: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out copies, and verdicts on questions that the arena does not have; say how many."""
+def _counted(
+    board: Board, systems: set[str], judgments: pd.DataFrame, queries: pd.DataFrame
+) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out copies, and what cannot be used; say how many."""
     asked = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(str))
     is_asked = pd.MultiIndex.from_frame(judgments[QUESTION_KEY].astype(str)).isin(asked)
     copies = copies_of_others(judgments)
-    left = {COPIED: copies, NOT_ASKED: ~is_asked & ~copies}
+    used = usable_judgments(board, systems, judgments)
+    left = {COPIED: copies, NOT_ASKED: ~is_asked & ~copies, NOT_USED: ~used & is_asked & ~copies}
     counts = {note: int(rows.sum()) for note, rows in left.items()}
     notes = [note.format(count_of(each, "judgment")) for note, each in counts.items() if each]
     return judgments[is_asked & ~copies], notes
@@ -331,7 +334,6 @@ def _row(
     interval, variance = _interval(board, language), standing.variances.get(system, 0.0)
     expected, expected_low, expected_high = _unjudged(interval, known, variance)
     verdicts = judged.loc[key] if key in judged.index else None
-    is_judged = verdicts is not None and verdicts["judgments"] > 0
     if verdicts is None:
         rating, low, high = expected, expected_low, expected_high
     else:
@@ -347,7 +349,6 @@ def _row(
     notes = [
         standing.note(system, why, is_barred=is_barred),
         BEYOND if np.isinf(high) else "",
-        ELSEWHERE if verdicts is not None and not is_judged and not is_barred else "",
         _unlike(explanation.outside_training),
     ]
     outside = explanation.outside_training
@@ -364,7 +365,6 @@ def _row(
         "surrogate_rating": expected,
         "surrogate_low": expected_low,
         "surrogate_high": expected_high,
-        "worth": round(interval.worth(float(known.get("standard_error", np.nan))), DECIMALS),
         "judgments": 0 if verdicts is None else int(verdicts["judgments"]),
         "coverage": answers / questions,
         "answers": answers,
@@ -381,7 +381,7 @@ def _row(
 def _judged(
     interval: RatingInterval, verdicts: pd.Series, known: pd.Series, variance: float
 ) -> tuple[float, float, float]:
-    """Rate a system with verdicts here or in other languages, with its 90% interval.
+    """Rate a system with verdicts, with its 90% interval.
 
     Until much of its rating rests on verdicts of its own, what limits those without any does too.
     """

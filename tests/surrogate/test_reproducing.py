@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
+from arena.adapters.mirage_rows import PUBLISHED_FEATURES
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"

@@ -12,7 +12,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
-from arena.diagnostics.self_check import FEWEST, SAME_LETTER
+from arena.diagnostics.bias import FEWEST, SAME_LETTER
 from arena.judging.asking import LlmJudge
 from arena.judging.choosing.drawn import (
     Batches,

@@ -297,9 +297,7 @@ def rate_whole(
         ridge: Precision of the prior on coefficients, above 0.
     """
     expected, counts = complete_counts(points, battles, ahead, predicted)
-    fit = fit_bradley_terry(
-        expected[None], counts[None], pairs.first, pairs.second, pairs.n_systems, ridge
-    )
+    fit = fit_bradley_terry(expected[None], counts[None], pairs, ridge)
     coefficients = fit.coefficients[0]
     probability = expit(pairs.differences(coefficients))
     precision = pairs.laplacian(counts * probability * (1.0 - probability))

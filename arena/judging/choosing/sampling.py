@@ -168,6 +168,4 @@ def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "h
 
 
 def _coefficients(battles: Battles, points: Floats, counts: Floats, ridge: float) -> Floats:
-    pairs = battles.items.pairs
-    fit = fit_bradley_terry(points, counts, pairs.first, pairs.second, pairs.n_systems, ridge)
-    return fit.coefficients
+    return fit_bradley_terry(points, counts, battles.items.pairs, ridge).coefficients

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
@@ -15,9 +14,8 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
-from arena.diagnostics.judge_agreement import agreement_table
-from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts
-from arena.statistics.significance import wilson_interval
+from arena.diagnostics.agreement import agreement_with_reference
+from arena.diagnostics.verdicts import share_of
 from surrogate.board.judge.metaevaluations import (
     FILE_NAME,
     MetaEvaluation,
@@ -229,7 +227,6 @@ ONE_ORDER = "no pair was judged in both orders"
 ALL_TIES = "every judgment is a tie"
 NO_VERDICTS = "nobody has judged"
 ONLY_RATINGS = "ratings are published, without judgments"
-ALL_LANGUAGES = "all languages"
 MOST_JUDGES = 20
 """Judges compared with a board's own: those that share the most items with it."""
 
@@ -285,26 +282,22 @@ def no_judge() -> JudgeReport:
 
 
 def _flip_rate(diagnoses: Sequence[Diagnosis]) -> FlipRate:
-    items = sum(int(item.order_consistency["items"].sum()) for item in diagnoses)
-    flipped = sum(int(item.order_consistency["flipped"].sum()) for item in diagnoses)
+    items, flipped = (
+        sum(int(item.counts[name].sum()) for item in diagnoses) for name in ("items", "flipped")
+    )
     if not items:
         return FlipRate(items=0, flipped=0, reason=ONE_ORDER if diagnoses else ONLY_RATINGS)
     return FlipRate(items=items, flipped=flipped, rate=flipped / items)
 
 
 def _position(diagnoses: Sequence[Diagnosis]) -> Position:
-    decided = sum(int(item.position["decided"].sum()) for item in diagnoses)
-    first = sum(int(item.position["won_by_a"].sum()) for item in diagnoses)
+    decided, first = (
+        sum(int(item.counts[name].sum()) for item in diagnoses) for name in ("decided", "won_by_a")
+    )
     if not decided:
         return Position(first_wins=0, decided=0, reason=ALL_TIES if diagnoses else ONLY_RATINGS)
-    low, high = wilson_interval([first], [decided])
-    return Position(
-        first_wins=first,
-        decided=decided,
-        share=first / decided,
-        low=float(low[0]),
-        high=float(high[0]),
-    )
+    share, low, high = share_of(first, decided)
+    return Position(first_wins=first, decided=decided, share=share, low=low, high=high)
 
 
 def _length_preference(diagnoses: Mapping[str, Diagnosis]) -> dict[str, str]:
@@ -318,25 +311,10 @@ def _length_preference(diagnoses: Mapping[str, Diagnosis]) -> dict[str, str]:
 
 def _agreement(judgments: pd.DataFrame, judge: str, seed: int) -> tuple[JudgeAgreement, ...]:
     """Compare the judge with every other one on the items both judged, languages together."""
-    if judge not in set(judgments["judge"]):
+    try:
+        found = agreement_with_reference(judgments, [judge], seed)
+    except UsageError:  # nobody else judged the same
         return ()
-    table = verdicts(judgments)
-    items = table[[*QUESTION_PAIR, "judge"]].drop_duplicates()
-    own = items.loc[items["judge"] == judge, QUESTION_PAIR]
-    shared = items[items["judge"] != judge].merge(own, on=QUESTION_PAIR)["judge"].value_counts()
-    others = sorted(shared.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_JUDGES]
-    whole = table.assign(
-        language=ALL_LANGUAGES, query_id=table["language"] + "\x1f" + table["query_id"]
-    )
-    return tuple(_compared(whole, judge, str(other), seed) for other, _ in others)
-
-
-def _compared(table: pd.DataFrame, judge: str, other: str, seed: int) -> JudgeAgreement:
-    row = agreement_table(table[table["judge"].isin([judge, other])], seed).iloc[0]
-    return JudgeAgreement(
-        judge=other,
-        items=int(row["items"]),
-        kappa=np.float64(row["kappa"]),
-        low=np.float64(row["low"]),
-        high=np.float64(row["high"]),
-    )
+    most = found.sort_values(["items", "judge"], ascending=[False, True]).head(MOST_JUDGES)
+    rows = most[["judge", "items", "kappa", "low", "high"]].to_dict("records")
+    return tuple(JudgeAgreement(**{str(name): row[name] for name in row}) for row in rows)

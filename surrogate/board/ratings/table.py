@@ -66,9 +66,8 @@ def board_ratings(
         (infinity). ``rank_low, rank_high`` holds all ranks at once at 95%, and systems of a
         ``tier`` are not distinguishable from its best one. ``verdict_share`` says how much of a
         rating rests on the system's own verdicts. ``surrogate_rating`` is by a surrogate that has
-        not seen the system or its verdicts, with its conformal interval, and ``worth`` is how
-        many verdicts on the system would rate it as well; ``arena_*`` is by verdicts alone.
-        ``coverage`` is the share of questions answered; ``split`` is ``train``, ``holdout`` or
+        not seen the system or its verdicts, with its conformal interval; ``arena_*`` is by verdicts
+        alone. ``coverage`` is the share of questions answered; ``split`` ``train``, ``holdout`` or
         ``unjudged``.
     """
     expected = _widened(_expected(fit, predicted, systems, interval), standing.variances)
@@ -190,9 +189,6 @@ def _expected(
             "surrogate_rating": rating,
             "surrogate_low": [low for low, _ in bounds],
             "surrogate_high": np.where(beyond, np.inf, [high for _, high in bounds]),
-            "worth": np.where(
-                np.isfinite(rating), [interval.worth(error) for error in errors], np.nan
-            ),
             "is_beyond": beyond,
             "is_known": known,
             "answers": answers,
@@ -267,9 +263,7 @@ def unjudged_ratings(
     low, high = own["rating"] - width, own["rating"] + width
     rated = own["rating"].dropna()
     spread = np.diag(own.loc[rated.index, "standard_error"].to_numpy(np.float64) ** 2)
-    missing = dict.fromkeys(
-        ("worth", "arena_rank", "arena_rating", "arena_low", "arena_high"), np.nan
-    )
+    missing = dict.fromkeys(("arena_rank", "arena_rating", "arena_low", "arena_high"), np.nan)
     table = pd.DataFrame(
         {
             **{"language": language, "rank": rated.rank(ascending=False, method="min")},

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surrogate.board.settings import MOST_DRAWS
-from surrogate.cli.options import JsonOption, SeedOption, split_names
+from surrogate.cli.options import JsonOption, SeedOption
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.rating.battles import Battles
     from arena.rating.ratings import Ratings
 
 
@@ -23,39 +22,26 @@ def fit(
     ],
     judge: Annotated[str | None, typer.Option("--judge", help="Judge to take, or all.")] = None,
     language: Annotated[str | None, typer.Option("--language", help="Language to take.")] = None,
-    ties: Annotated[str, typer.Option("--ties", help="half, drop or davidson.")] = "half",
+    ties: Annotated[str, typer.Option("--ties", help="half or drop.")] = "half",
     position: Annotated[
         bool, typer.Option("--position", help="Estimate the advantage of side A.")
     ] = False,
-    estimator: Annotated[
-        str | None,
-        typer.Option(
-            "--estimator",
-            help="posterior, or likelihood with a bootstrap over questions; by default posterior, "
-            "but with --position, --control, --ridge or --ties davidson.",
-        ),
-    ] = None,
     rounds: Annotated[
         int,
         typer.Option(
-            "--rounds", min=0, max=MOST_DRAWS, help="Bootstrap rounds; 0 for no intervals."
+            "--rounds",
+            min=0,
+            max=MOST_DRAWS,
+            help="Bootstrap rounds, with --position or --ridge; 0 for no intervals.",
         ),
     ] = 1000,
-    scale: Annotated[str, typer.Option("--scale", help="logit or elo.")] = "logit",
     ridge: Annotated[
         float | None,
         typer.Option(
             "--ridge",
             min=0,
-            help="Precision of the prior; by default none where the likelihood has a maximum.",
-        ),
-    ] = None,
-    control: Annotated[
-        str | None,
-        typer.Option(
-            "--control",
-            help="Rate at equal style: comma-separated length, citations, markup; needs an arena "
-            "folder with answers.",
+            help="Precision of the prior; 0 is maximum likelihood. Default: the posterior, "
+            "averaged over priors.",
         ),
     ] = None,
     factors: Annotated[
@@ -86,18 +72,13 @@ def fit(
 
         rate_factors(judgments, factors, judge, topic, seed, as_json)
         return
-    controls = split_names(control)
-    battles, findings = _read(judgments, judge, language, columns_only=not controls)
+    selected, findings = _read(judgments, judge, language)
     rated = rate(
-        battles,
+        selected,
         ties=ties,
         position=position,
-        controls=controls,
-        answers=_answers(judgments) if controls else None,
-        estimator=estimator,
-        rounds=rounds,
-        scale=scale,
         ridge=ridge,
+        rounds=rounds,
         language=language,
         judge=judge,
         seed=seed,
@@ -109,40 +90,20 @@ def fit(
 
 
 def _read(
-    path: Path, judge: str | None, language: str | None, columns_only: bool
-) -> tuple[Battles | pd.DataFrame, list[dict[str, str]]]:
-    """Read the judgments of one judge and language, and what a diagnosis finds.
-
-    Parquet files of over a million judgments are read by columns, and not diagnosed further than
-    the fit itself does.
-    """
+    path: Path, judge: str | None, language: str | None
+) -> tuple[pd.DataFrame, list[dict[str, str]]]:
+    """Read the judgments of one judge and language, and what a diagnosis finds."""
     from arena.adapters.judgments import read_judgments
-    from arena.diagnostics import diagnose_judgments
-    from arena.rating.battle_files import (
-        ALL,
-        is_large_file,
-        read_battle_columns,
-        selected_judgments,
-    )
+    from arena.diagnostics import diagnose
+    from arena.rating.battles import ALL, selected_judgments
 
-    if columns_only and is_large_file(path):
-        return read_battle_columns(path, language, judge), []
     judgments = selected_judgments(read_judgments(path), language, judge)
-    found = diagnose_judgments(judgments, pool=judge == ALL).findings
+    found = diagnose(judgments, pool=judge == ALL).findings
     plain = [
         {"severity": item.severity, "check": item.check, "sentence": item.sentence}
         for item in found
     ]
     return judgments, plain
-
-
-def _answers(path: Path) -> pd.DataFrame:
-    from arena.data.errors import UsageError
-    from arena.data.folder import read_arena
-
-    if not path.is_dir():
-        raise UsageError("--control needs the answers: give an arena folder, not a file")
-    return read_arena(path).answers
 
 
 def _print_ratings(rated: Ratings, diagnostics: list[dict[str, str]], as_json: bool) -> None:
@@ -152,9 +113,7 @@ def _print_ratings(rated: Ratings, diagnostics: list[dict[str, str]], as_json: b
         printing.print_json(
             {
                 "ratings": rated.table,
-                "tie_parameter": rated.tie_parameter,
                 "position_effect": rated.position_effect,
-                "controls": rated.controls,
                 "diagnostics": {"notes": list(rated.notes), "findings": diagnostics},
                 "signature": rated.signature,
             }
@@ -164,14 +123,6 @@ def _print_ratings(rated: Ratings, diagnostics: list[dict[str, str]], as_json: b
     printing.print_columns("Ratings", rated.table, columns)
     if rated.position_effect is not None:
         print(f"Advantage of side A: {rated.position_effect:+.3f} logits")
-    if rated.tie_parameter is not None:
-        print(f"Tie parameter: {rated.tie_parameter:.3f}")
-    if len(rated.controls):
-        printing.print_columns(
-            "Effect of one standard deviation of style (logits)",
-            rated.controls,
-            list(rated.controls.columns),
-        )
     for note in rated.notes:
         print(f"Note: {note}")
     for finding in diagnostics:

@@ -204,7 +204,7 @@ def _card(source: Path, form: str, license_name: str | None) -> str:
 
 def _records(source: Path, form: str, language: str | None, systems: Sequence[str]) -> str:
     """Return an arena's answers, of one language or all, as a tool's records."""
-    from arena.adapters.records.exports import answer_records, records_text
+    from arena.adapters.exports import answer_records, records_text
     from arena.data.errors import checked_choice
     from arena.data.folder import read_arena
 

@@ -129,7 +129,7 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
 def _print_new(placed: RankedSystems) -> None:
     from surrogate.board.ratings.intervals import LEVEL
     from surrogate.cli import printing
-    from surrogate.publish.formats import percent, whole
+    from surrogate.publish.formats import percent
 
     new = placed.new
     ranked = placed.board.groupby("language")["rank"].count()
@@ -146,20 +146,17 @@ def _print_new(placed: RankedSystems) -> None:
         rating=new["rating"].map(printing.two_decimals),
         own=new["verdict_share"].map(percent),
         surrogate=new["surrogate_rating"].map(printing.two_decimals),
-        worth=new["worth"].map(whole),
         coverage=new["coverage"].map(percent),
     )
     columns = ["language", "system", "rank", "of", "ranks", "rating", "interval"]
     if (new["judgments"] > 0).any():
         columns += ["judgments", "own", "surrogate"]
-    columns.append("worth")
     columns += ["coverage"] if (new["coverage"] < 1).any() else []
     columns += ["note"] if (new["note"] != "").any() else []
     by = "verdicts and surrogate" if "judgments" in columns else "the surrogate"
     title = f"New systems, language by language: ratings by {by}, with {LEVEL:.0%} intervals"
     if "own" in columns:
         title += "; the share that is by a system's own verdicts; the rating by the surrogate alone"
-    title += "; how many verdicts that is worth"
     printing.print_columns(title, rows, columns)
 
 

@@ -47,9 +47,8 @@ def import_command(
     kind: Annotated[
         str,
         typer.Argument(
-            help="mirage, lmarena, alpacaeval, faithjudge, memerag, wikieval, grouse or miracl "
-            "(published data); csv (your own table: CSV, JSONL, Parquet, JSON); promptfoo, "
-            "inspect, langfuse or langsmith (records of tools)."
+            help="mirage, miracl, memerag or lmarena (published data); csv (your own table: CSV, "
+            "JSONL, Parquet, JSON); promptfoo, inspect, langfuse or langsmith (records of tools)."
         ),
     ],
     paths: Annotated[list[Path], typer.Argument(help="Clones, folders or files.", exists=True)],
@@ -107,7 +106,7 @@ def import_command(
 ) -> None:
     """Read what others published, or other tools wrote, into an arena folder.
 
-    Further settings of a kind's reader, such as the annotator of alpacaeval, are keys of --config.
+    Further settings of a kind's reader, such as the split of mirage, are keys of --config.
     """
     given: dict[str, object] = {
         "columns": named_values("--column", columns or [], FIELD),

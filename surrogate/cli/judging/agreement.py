@@ -1,4 +1,4 @@
-"""``surrogate-arena agreement``: which judge agrees best with people, or any other reference."""
+"""``surrogate-arena agreement``: how far judges agree with people, or any other reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PEOPLE = "people"
-SHOWN_LEVELS = 12
 
 
 def agreement_command(
@@ -54,11 +53,11 @@ def agreement_command(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how far judges agree with people, and how many labels decide between two of them."""
+    """Say how far judges agree with people, or with another judge."""
     from arena.adapters.judgments import read_judgments
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
-    from arena.diagnostics.judge_agreement import agreement_with_reference, comparison_sentences
+    from arena.diagnostics.agreement import agreement_with_reference
     from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
     from surrogate.cli import printing
 
@@ -71,8 +70,8 @@ def agreement_command(
     if calibrate is not None:
         _calibrate(table, calibrate, named, seed, judgments if write else None, as_json)
         return
-    kappas, compared = agreement_with_reference(table, named, seed)
-    said = list(comparison_sentences(compared))
+    kappas = agreement_with_reference(table, named, seed)
+    said: list[str] = []
     written = None
     if write:
         held_against = PEOPLE if reference == PEOPLE else "+".join(named)
@@ -84,8 +83,7 @@ def agreement_command(
             {
                 "reference": named,
                 "judges": kappas,
-                "compared": compared,
-                "sentences": said,
+                "notes": said,
                 "written": None if written is None else str(written),
             }
         )
@@ -103,7 +101,7 @@ def _asked(
 ) -> tuple[list[str], pd.DataFrame]:
     """Return the judges of the reference, and the judgments of these and of those asked for."""
     from arena.data.errors import UsageError
-    from arena.people.votes import PREFIX
+    from arena.people.ballots import PREFIX
 
     present = sorted(set(table["judge"]))
     named = split_names(reference)
@@ -148,29 +146,18 @@ def _calibrate(
                 "errors": found.errors,
                 "association": [found.association, found.low, found.high],
                 "warning": found.warning,
-                "curve": found.curve,
                 "written": None if added is None else str(added[0]),
             }
         )
         return
-    title = (
+    errors = found.errors
+    print(
         f"{judge} against {', '.join(reference)}: {count_of(found.pairs, 'pair')} on "
-        f"{count_of(found.questions, 'question')}, cross-fitted (95% interval over "
-        "questions)"
+        f"{count_of(found.questions, 'question')}. Brier score {errors['before']:.3f}, calibrated "
+        f"{errors['after']:.3f} (cross-fitted; difference {errors['difference']:+.3f}, 95% "
+        f"interval {errors['low']:+.3f} to {errors['high']:+.3f})"
     )
-    printing.print_columns(title, found.errors, list(found.errors))
-    curve = found.curve if len(found.curve) <= SHOWN_LEVELS else _tenths(found.curve)
-    printing.print_columns("What its scores are worth", curve, list(curve))
     if found.warning:
         print(f"Warning: {found.warning}")
     if added is not None:
         print(f"{count_of(added[1], 'judgment')} of {CALIBRATED}{judge} written to {added[0]}")
-
-
-def _tenths(curve: pd.DataFrame) -> pd.DataFrame:
-    """Sum up a curve of many scores by tenths."""
-    tenth = (curve["score"] * 10).clip(upper=9).astype(int)
-    weighted = curve[["score", "people", "calibrated"]].mul(curve["pairs"], axis=0)
-    sums = weighted.assign(pairs=curve["pairs"]).groupby(tenth).sum()
-    means = sums[["score", "people", "calibrated"]].div(sums["pairs"], axis=0)
-    return means.assign(pairs=sums["pairs"])[list(curve)].reset_index(drop=True)

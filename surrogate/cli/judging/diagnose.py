@@ -6,59 +6,50 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import JsonOption, SeedOption, named_values
+from surrogate.cli.options import JsonOption, SeedOption
 
 if TYPE_CHECKING:
-    from arena.diagnostics import Diagnosis, Finding
+    import pandas as pd
+
+    from arena.diagnostics import Finding
 
 SHOWN_OF_A_KIND = 5
 SHOWN_ROWS = 25
 
-TABLES = MappingProxyType(
+COUNTS = MappingProxyType(
     {
-        "overview": (
-            "Judgments",
-            ("judgments", "ties", "systems", "never_judged", "questions", "battles_median"),
+        "Judgments": (
+            "judgments",
+            "ties",
+            "systems",
+            "never_judged",
+            "questions",
+            "battles_median",
         ),
-        "connections": (
-            "Groups of systems that battles connect, and that wins connect both ways",
-            ("systems", "groups", "largest_group", "strong_groups", "win_all", "lose_all"),
+        "Systems that battles connect, and that wins connect both ways": (
+            *("systems", "groups", "strong_groups", "pairs", "never_met"),
         ),
-        "coverage": (
-            "Battles a pair of systems",
-            ("pairs", "never_met", "battles_min", "battles_median", "battles_max"),
+        "Answers and judgments that do not meet": (
+            *("answers", "not_judged", "judgments_without_answer"),
         ),
-        "absent": (
-            "Answers and judgments that do not meet",
-            ("answers", "not_judged", "judgments_without_answer"),
+        "Decided battles that side A wins (95% interval)": (
+            *("decided", "won_by_a", "share_a", "low_a", "high_a"),
         ),
-        "position": (
-            "Decided battles that side A wins (95% interval)",
-            ("decided", "won_by_a", "share", "low", "high", "verdict"),
+        "Pairs judged in both orders (95% interval of the flip rate)": (
+            *("items", "flipped", "flip_rate", "flip_low", "flip_high"),
         ),
-        "order_consistency": (
-            "Items judged in both orders (95% interval of the flip rate)",
-            ("items", "consistent", "tie_vs_win", "flipped", "flip_rate", "low", "high"),
-        ),
-        "agreement": (
-            "Agreement between judges (Cohen's kappa, 95% interval over questions)",
-            ("other_judge", "items", "agreement", "kappa", "low", "high"),
-        ),
-        "self_preference": (
-            "What judges give their own family, beyond judges of others (95% interval)",
-            ("family", "others", "items", "share", "share_others", "excess", "low", "high"),
-        ),
-        "lengths": (
-            "Decided battles that the longer answer wins (95% interval)",
-            ("decided", "longer_won", "share", "low", "high", "slope", "slope_error", "missing"),
+        "Decided battles that the longer answer wins (95% interval)": (
+            *("unlike", "longer_won", "share_longer", "low_longer", "high_longer"),
         ),
     }
 )
-"""Tables that are printed: title, and columns after language and judge."""
+"""Columns of ``Diagnosis.counts`` by table, after language and judge."""
+AGREEMENT = ("other_judge", "items", "agreement", "kappa", "low", "high")
+PREFERENCE = ("family", "others", "items", "share", "share_others", "excess", "low", "high")
 
 
 def diagnose_command(
@@ -69,59 +60,42 @@ def diagnose_command(
         ),
     ],
     judge: Annotated[
-        str | None,
-        typer.Option("--judge", help="Judge to look at; by default all, each by itself."),
+        str | None, typer.Option("--judge", help="Judge to look at. Default: all, one by one")
     ] = None,
     language: Annotated[
-        str | None, typer.Option("--language", help="Language to look at; by default all.")
+        str | None, typer.Option("--language", help="Language to look at. Default: all")
     ] = None,
     pool: Annotated[
-        bool, typer.Option("--pool", help="Take all judges as one, as for crowd workers.")
+        bool, typer.Option("--pool", help="Treat all judges as one, as for crowd workers.")
     ] = False,
-    family: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--family",
-            help="NAME=FAMILY of a system or judge whose name, 'model' or 'family' in systems.csv "
-            "does not tell it; repeatable.",
-        ),
-    ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Say what limits a board: gaps, position bias, disagreement, preference for length or kin."""
     from arena.adapters.judgments import read_judgments
-    from arena.data.folder import read_arena
-    from arena.diagnostics import diagnose as diagnose_arena
-    from arena.diagnostics import diagnose_judgments
+    from arena.diagnostics import diagnose
     from surrogate.cli import printing
 
-    chosen: dict[str, Any] = {"judge": judge, "language": language, "pool": pool, "seed": seed}
-    chosen["families"] = named_values("--family", family or [])
-    if judgments.is_dir():
-        found = diagnose_arena(read_arena(judgments), **chosen)
-    else:
-        found = diagnose_judgments(read_judgments(judgments), **chosen)
+    source = judgments if judgments.is_dir() else read_judgments(judgments)
+    found = diagnose(source, seed, judge=judge, language=language, pool=pool)
     if as_json:
         printing.print_json(found.as_json())
         return
-    print_diagnosis(found)
-
-
-def print_diagnosis(found: Diagnosis) -> None:
-    """Print the tables of a diagnosis, then what it says."""
-    for name, (title, columns) in TABLES.items():
-        _print_rows(found, name, title, columns)
+    for title, columns in COUNTS.items():
+        _print_rows(found.counts, title, columns)
+    kappas = "Agreement between judges (Cohen's kappa, 95% interval over questions)"
+    _print_rows(found.agreement, kappas, AGREEMENT)
+    excess = "What judges give their own family, beyond judges of others (95% interval)"
+    _print_rows(found.self_preference, excess, PREFERENCE)
     print()
     for line in _said(found.findings):
         print(line)
 
 
-def _print_rows(found: Diagnosis, name: str, title: str, columns: Sequence[str]) -> None:
+def _print_rows(table: pd.DataFrame, title: str, columns: Sequence[str]) -> None:
     from surrogate.cli import printing
 
-    table = getattr(found, name)
-    if table is None or table.empty:
+    if table.empty or not set(columns) <= set(table):
         return
     shown = table.head(SHOWN_ROWS)
     printing.print_columns(title, shown, ["language", "judge", *columns])

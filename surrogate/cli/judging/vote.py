@@ -118,28 +118,20 @@ def _write(
 
 def _collect(folder: Path, arena: Arena, files: list[Path], as_json: bool) -> None:
     from arena.data.append import append_rows
+    from arena.data.folder import read_arena
     from arena.people import collect_votes
     from surrogate.cli import printing
 
-    found = collect_votes(arena, files)
-    there = len(arena.judgments)
-    file, _ = append_rows(folder, "judgments", found.judgments, replacing=True)
-    from arena.data.folder import read_arena
-
-    added = len(read_arena(folder).judgments) - there
+    judgments, replaced = collect_votes(arena, files)
+    file, _ = append_rows(folder, "judgments", judgments, replacing=True)
+    added = len(read_arena(folder).judgments) - len(arena.judgments)
+    again = replaced + len(judgments) - added
+    voters = judgments.groupby("judge").size().rename("votes").reset_index()
     if as_json:
-        printing.print_json(
-            {
-                "file": str(file),
-                "votes": len(found.judgments),
-                "added": added,
-                "replaced": found.replaced + len(found.judgments) - added,
-                "voters": found.voters,
-            }
-        )
+        counts = {"votes": len(judgments), "added": added, "replaced": again, "voters": voters}
+        printing.print_json({"file": str(file), **counts})
         return
-    printing.print_columns("Votes", found.voters, list(found.voters))
-    again = found.replaced + len(found.judgments) - added
+    printing.print_columns("Votes", voters, list(voters))
     print(
         f"{count_of(added, 'vote')} added to {file}, {again} in the place of earlier ones on the "
         "same pair"

@@ -33,9 +33,8 @@ def judge_page(board: Board) -> dict[str, Any]:
 
     Returns:
         ``judge``; its ``report``; ``facts``; ``tau``: how far ratings agree with verdicts they
-        have not seen, a row a language, and their ``mean`` where there are several; the name of
-        the surrogate that is ``compared``; whether the board ``holds_out`` systems for R²; and
-        ``conclusions`` over all languages.
+        have not seen, a row a language, and their ``mean`` where there are several; whether the
+        board ``holds_out`` systems for R²; and ``conclusions`` over all languages.
     """
     summary, report = board.summary, board.judge_report
     rows = [_tau_row(code, item) for code, item in summary.languages.items()]
@@ -45,7 +44,6 @@ def judge_page(board: Board) -> dict[str, Any]:
         "facts": _facts(report),
         "tau": sorted(rows, key=itemgetter("name")),
         "mean": _mean_row(summary.macro) if len(rows) > 1 else None,
-        "compared": ", ".join(summary.macro.tau_unseen_of),
         "holds_out": any(item.holdout for item in summary.languages.values()),
         "conclusions": summary.macro.conclusions,
     }
@@ -73,7 +71,6 @@ def _taus(item: LanguageSummary | MacroSummary) -> dict[str, Any]:
         "half_span": span(_TAU, item.split_half, None, None),
         "unseen_span": span(_TAU, item.tau_unseen, item.tau_unseen_low, item.tau_unseen_high),
         "verdicts_span": span(_TAU, item.split_half_verdicts, None, None),
-        "compared": next(iter(item.tau_unseen_of.values()), None),
     }
 
 

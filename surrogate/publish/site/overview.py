@@ -22,7 +22,7 @@ from surrogate.publish.view import (
 
 NUMBERS = (
     *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
+    *("surrogate_rating", "surrogate_low", "surrogate_high"),
     *("arena_rating", "arena_low", "arena_high", "coverage", "kind"),
 )
 ROW_COLUMNS = (*NUMBERS, "note")

@@ -6,8 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from arena.data.version import __version__
-from arena.people.ballot import Ballot, BallotPair
-from arena.people.votes import FORMAT, LONGEST_NAME
+from arena.people.ballots import FORMAT, LONGEST_NAME, Ballot, BallotPair
 from surrogate.publish import palette
 from surrogate.publish.formats import direction, language_tag
 from surrogate.publish.site.pages import content_policy, storable

@@ -1,151 +1,175 @@
-"""Battle tables in the manner of LMArena."""
+"""Battle tables in the manner of LMArena, with and without what was said."""
 
-from __future__ import annotations
-
-from pathlib import Path
+import json
 
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError
-from arena.adapters import read_battles
+from arena import DataError, UsageError, import_arena, write_arena
 from arena.data.languages import language_code
-from arena.data.rows import SUFFIXES, write_rows
+from arena.data.rows import write_rows
 
-WINNERS = ["model_a", "model_b", "tie", "tie (bothbad)", "both_bad"]
-BATTLES = pd.DataFrame(
-    {
-        "question_id": ["q1", "q1", "q2", "q2", "q1"],
-        "model_a": ["x", "y", "x", "y", "z"],
-        "model_b": ["y", "x", "z", "z", "x"],
-        "winner": WINNERS,
-        "judge": ["u1", "u1", "u2", "u2", "u3"],
-        "language": ["English", "English", "Japanese", "ja", "german"],
-        "turn": [1, 1, 2, 1, 3],
-    }
-)
+BATTLES = {
+    "question_id": ["q1", "q1", "q2", "q2", "q1"],
+    "model_a": ["x", "y", "x", "y", "z"],
+    "model_b": ["y", "x", "z", "z", "x"],
+    "winner": ["model_a", "model_b", "tie", "tie (bothbad)", "both_bad"],
+    "judge": ["u1", "u1", "u2", "u2", "u3"],
+    "language": ["English", "English", "Japanese", "ja", "Klingon"],
+    "turn": [1, 1, 2, 1, 3],
+}
+USER, MODEL = "user", "assistant"
 
 
-def faults(battles: pd.DataFrame | Path, **options) -> list[str]:
-    with pytest.raises(DataError) as caught:
-        read_battles(battles, **options)
-    return [str(problem) for problem in caught.value.problems]
+def turns(*contents):
+    roles = (USER, MODEL) * len(contents)
+    return [{"role": role, "content": text} for role, text in zip(roles, contents, strict=False)]
 
 
-def test_battles_become_judgments():
-    battles = read_battles(BATTLES, name="mine")
-    judgments = battles.arena.judgments
+CONVERSED = {
+    "question_id": "q1",
+    "model_a": "x",
+    "model_b": "y",
+    "winner": "model_b",
+    "judge": "u1",
+    "conversation_a": turns("Hi?", "x says", "Why?", "x adds"),
+    "conversation_b": turns("Hi?", "y says", "Why?", "y adds"),
+    "language": "English",
+}
+
+
+@pytest.fixture
+def battles(tmp_path):
+    def read(columns, suffix=".jsonl", **options):
+        path = tmp_path / f"battles{suffix}"
+        write_rows(pd.DataFrame(columns), path)
+        return import_arena("lmarena", [path], **options)
+
+    return read
+
+
+def write(folder, *rows, name="battles.jsonl"):
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
+def test_battles_become_judgments_of_questions_known_by_id(battles, suffix):
+    read = battles(BATTLES, suffix, name="mine")
+    judgments = read.arena.judgments
     assert list(judgments) == ["query_id", "language", "system_a", "system_b", "winner", "judge"]
     assert list(judgments["winner"]) == ["a", "b", "tie", "tie", "tie"]
-    assert list(judgments["language"]) == ["en", "en", "ja", "ja", "de"]
-    assert list(judgments["query_id"]) == ["q1", "q1", "q2", "q2", "q1"]
-    assert battles.arena.judges == ("u1", "u2", "u3")
-    assert battles.arena.info.name == "mine"
-    assert battles.arena.info.systems == ("x", "y", "z")
-    assert battles.arena.info.languages == ("de", "en", "ja")
-    assert battles.skipped.values.tolist() == [
-        ["battles", "column", "'turn' is no column of this schema", 1]
-    ]
-
-
-def test_questions_are_known_by_id():
-    arena = read_battles(BATTLES).arena
-    assert arena.queries.values.tolist() == [
+    assert list(judgments["language"]) == ["en", "en", "ja", "ja", "und"]
+    assert read.arena.judges == ("u1", "u2", "u3")
+    assert read.arena.info.name == "mine"
+    assert read.arena.info.systems == ("x", "y", "z")
+    assert read.arena.queries.values.tolist() == [
         ["q1", "en", "q1", []],
         ["q2", "ja", "q2", []],
-        ["q1", "de", "q1", []],
+        ["q1", "und", "q1", []],
     ]
-    assert len(arena.answers) == 0
+    assert read.arena.answers.empty
+    assert read.skipped[["item", "count"]].values.tolist() == [["column", 1], ["language", 1]]
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_files_give_the_same_as_tables(suffix: str, tmp_path: Path):
-    path = tmp_path / f"battles{suffix}"
-    write_rows(BATTLES, path)
-    pd.testing.assert_frame_equal(
-        read_battles(path).arena.judgments, read_battles(BATTLES).arena.judgments
-    )
-
-
-def test_the_least_a_table_must_hold():
-    arena = read_battles(BATTLES[["model_a", "model_b", "winner"]]).arena
+def test_the_least_a_table_must_hold(battles):
+    least = {name: BATTLES[name] for name in ("model_a", "model_b", "winner")}
+    arena = battles(least).arena
     assert list(arena.judgments["query_id"]) == [f"battle-{n}" for n in range(1, 6)]
     assert set(arena.judgments["language"]) == {"und"}
     assert arena.judges == ("human",)
 
 
-def test_failed_battles_are_counted_and_no_ties():
-    winners = ["model_a", None, float("nan"), "tie (bothbad)", "both_bad"]
-    battles = BATTLES.assign(winner=winners).drop(columns="turn")
-    told = read_battles(battles, both_bad="leave out")
-    assert list(told.arena.judgments["winner"]) == ["a"]
-    assert told.skipped.values.tolist() == [
-        ["battles", "battle", "both answers are bad", 2],
-        ["battles", "battle", "it has no winner", 2],
-    ]
-
-
-def test_every_bad_battle_is_reported():
-    battles = pd.DataFrame(
-        {
-            "question_id": ["q", "q", None, "q", "q", " ", "q"],
-            "model_a": ["x", "x", "x", None, "x", "x", ["x"]],
-            "model_b": ["y", "y", "y", "y", "x", "y", "y"],
-            "winner": ["A", "Tie", "tie", "tie", "tie", "tie", 1],
-            "language": ["en", "Klingon", "en", "en", "en", "en", "en"],
-        }
+def test_failed_battles_are_counted_and_no_ties(battles):
+    read = battles(BATTLES | {"winner": ["model_a", None, None, "tie", "tie"]})
+    assert list(read.arena.judgments["winner"]) == ["a", "tie", "tie"]
+    assert (
+        dict(zip(read.skipped["reason"], read.skipped["count"], strict=True))["it has no winner"]
+        == 2
     )
-    winner = (
-        "is not a winner; write one of model_a, model_b, tie, tie (bothbad), both_bad, "
-        "or null for a battle that has none"
-    )
-    assert faults(battles) == [
-        f"battles:1: winner = 'A': {winner}",
-        f"battles:2: winner = 'Tie': {winner}",
-        "battles:2: language = 'Klingon': is not a language known by name; use a code such as "
-        "'en', or name a code for such languages with other_languages",
-        "battles:3: question_id = None: is missing; give it a value",
-        "battles:4: model_a = None: is missing; give it a value",
-        "battles:6: question_id = ' ': is empty; give it a value",
-        f"battles:7: winner = 1: {winner}",
-        "battles:7: model_a = ['x']: is not a string; write it as a JSON string",
+
+
+def test_every_bad_battle_is_reported(tmp_path):
+    rows = [
+        *[("q", "x", "y", "A"), ("\ud800", "x", "y", "tie"), (None, "x", "y", "tie")],
+        *[("q", None, "y", "tie"), (" ", "x", "y", "tie"), ("q", ["x"], "y", 1)],
     ]
-
-
-def test_half_a_surrogate_pair_is_reported_wherever_it_stands():
-    battles = BATTLES.astype(object)
-    for row, column in enumerate(["question_id", "model_a", "model_b", "judge"]):
-        battles.at[row, column] = "\ud800"
-    fault = "holds half a surrogate pair, which no file can store; replace it by U+FFFD"
-    assert faults(battles) == [
-        f"battles:1: question_id = '\\ud800': {fault}",
-        f"battles:2: model_a = '\\ud800': {fault}",
-        f"battles:3: model_b = '\\ud800': {fault}",
-        f"battles:4: judge = '\\ud800': {fault}",
+    names = ("question_id", "model_a", "model_b", "winner")
+    path = write(tmp_path, *(dict(zip(names, row, strict=True)) for row in rows))
+    with pytest.raises(DataError) as caught:
+        import_arena("lmarena", [path])
+    assert [(problem.line, problem.field) for problem in caught.value.problems] == [
+        *[(1, "winner"), (2, "question_id"), (3, "question_id"), (4, "model_a")],
+        *[(5, "question_id"), (6, "winner")],
     ]
+    path = write(tmp_path, {"question_id": "q", "model_a": "x", "model_b": "x", "winner": "tie"})
+    with pytest.raises(DataError, match="model_b = 'x': is judged against itself"):
+        import_arena("lmarena", [path])
 
 
-@pytest.mark.parametrize("options", [{"language": "English"}, {"other_languages": "English"}])
-def test_codes_given_by_the_caller_are_checked(options: dict[str, str]):
-    with pytest.raises(UsageError, match="'English' is not a language code; use one such as 'en'"):
-        read_battles(BATTLES, **options)
+def test_turns_are_joined(tmp_path):
+    failed = CONVERSED | {"question_id": "q2", "winner": None, "conversation_a": None}
+    read = import_arena("lmarena", [write(tmp_path, CONVERSED, failed)])
+    assert read.arena.queries["query"].tolist() == ["Hi?\n\nWhy?"]
+    answers = dict(zip(read.arena.answers["system"], read.arena.answers["answer"], strict=True))
+    assert answers == {"x": "x says\n\nx adds", "y": "y says\n\ny adds"}
+    assert read.arena.info.note == ""
+    assert set(read.skipped["reason"]) == {"it has no winner"}
+    write_arena(read.arena, tmp_path / "arena")
+
+
+def test_prompts_with_one_column_a_winner(tmp_path):
+    rows = [
+        ("7", "x", "y", json.dumps(["Who?"]), json.dumps(["She"]), json.dumps([None]), 1, 0, 0),
+        ("8", "x", "y", "[1] plain", "One", "Two", 0, 0, 1),
+        ("9", "x", "y", "None", "a", "b", 0, 0, 0),
+    ]
+    columns = ["id", "model_a", "model_b", "prompt", "response_a", "response_b"]
+    columns += ["winner_model_a", "winner_model_b", "winner_tie"]
+    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "train.csv", index=False)
+    read = import_arena("lmarena", [tmp_path / "train.csv"], language="en")
+    assert read.arena.queries["query"].tolist() == ["Who?", "[1] plain"]
+    assert read.arena.judgments["winner"].tolist() == ["a", "tie"]
+    assert read.arena.answers["answer"].tolist() == ["She", "", "One", "Two"]
+    assert read.skipped["reason"].tolist() == ["it has no winner"]
+
+
+def test_several_files_are_read_together(tmp_path):
+    other = CONVERSED | {"question_id": "q2", "model_a": "z"}
+    write(tmp_path, CONVERSED, name="one.jsonl")
+    write(tmp_path, other, name="two.jsonl")
+    arena = import_arena("lmarena", [tmp_path], judge="crowd").arena
+    assert arena.info.systems == ("x", "y", "z")
+    assert set(arena.judgments["judge"]) == {"crowd"}
+    assert len(arena.answers) == 4
+
+
+@pytest.mark.parametrize(
+    ("cell", "fault"),
+    [
+        ("[{", "holds a turn without a role and content"),
+        (5, "is no list of turns"),
+        ([{"role": USER}], "holds a turn without a role and content"),
+    ],
+)
+def test_what_is_no_conversation_is_told(tmp_path, cell, fault):
+    path = write(tmp_path, CONVERSED, CONVERSED | {"question_id": "q2", "conversation_b": cell})
+    with pytest.raises(DataError, match=rf"battles.jsonl:2: conversation_a = .*: {fault}"):
+        import_arena("lmarena", [path])
+
+
+def test_a_code_given_by_the_caller_is_checked(battles):
+    with pytest.raises(UsageError, match="'English' is not a language code"):
+        battles(BATTLES, language="English")
 
 
 @pytest.mark.parametrize(
     ("name", "code"),
     [
-        ("English", "en"),
-        ("chinese", "zh"),
-        (" Portuguese ", "pt"),
-        ("Norwegian Bokmål", "nb"),
-        ("Farsi", "fa"),
-        ("Persian", "fa"),
-        ("yo", "yo"),
-        ("yue", "yue"),
-        ("unknown", None),
-        ("EN", None),
-        ("", None),
+        *[("English", "en"), ("chinese", "zh"), (" Portuguese ", "pt"), ("Farsi", "fa")],
+        *[("Norwegian Bokmål", "nb"), ("yo", "yo"), ("yue", "yue"), ("unknown", None), ("", None)],
     ],
 )
-def test_language_names(name: str, code: str | None):
+def test_language_names(name, code):
     assert language_code(name) == code

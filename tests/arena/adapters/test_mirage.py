@@ -1,11 +1,8 @@
 """MIRAGE-Bench's published schemas."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pandas as pd
@@ -14,29 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from arena import DataError, UsageError
-from arena.adapters import ForeignArena, MirageFiles, load_mirage, read_mirage
-from arena.adapters.mirage import read_mirage_clone
-from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
+from arena.adapters import load_mirage, read_mirage
+from arena.adapters.mirage_rows import PUBLISHED_FEATURES
 from arena.data.rows import write_rows
 
-FEATURES = [
-    "target_language",
-    "english",
-    "citation_map@10",
-    "citation_recall@10",
-    "bleu",
-    "rouge_l",
-    "nli_entailment",
-    "nli_neutral",
-    "reranker_score",
-    "llm_overlap",
-    "llm_fluency",
-]
+FEATURES = list(PUBLISHED_FEATURES.values())
 INSTRUCTION = "Instruction: Provide an answer to the question.\n\nPlease respond in English."
-REWRITE = "write 'Question: …', 'Contexts:', '[docid] text' a passage, and 'Instruction: …'"
 
 
-def prompt(question: str, contexts: str) -> str:
+def prompt(question, contexts):
     return f"Question: {question}\n\nContexts:\n{contexts}\n\n{INSTRUCTION}"
 
 
@@ -88,26 +71,26 @@ JUDGMENTS = [
 ]
 
 
-def write(folder: Path, prompts=PROMPTS, outputs=OUTPUTS, judgments=JUDGMENTS) -> MirageFiles:
+def write(folder, prompts=PROMPTS, outputs=OUTPUTS, judgments=JUDGMENTS):
     folder.mkdir(exist_ok=True)
     for name, rows in [("prompts", prompts), ("outputs", outputs), ("pairs", judgments)]:
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(text)
-    return MirageFiles(folder / "prompts.jsonl", folder / "outputs.jsonl", folder / "pairs.jsonl")
+    return folder
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> ForeignArena:
-    return read_mirage({"en": write(tmp_path / "en")}, reference_system="m2")
+def bench(tmp_path):
+    return read_mirage([write(tmp_path / "en")], reference_system="m2")
 
 
-def faults(files: dict[str, MirageFiles]) -> list[str]:
+def faults(folder):
     with pytest.raises(DataError) as caught:
-        read_mirage(files)
-    return [str(problem) for problem in caught.value.problems]
+        read_mirage([folder])
+    return [(it.source.removesuffix(".jsonl"), it.line, it.field) for it in caught.value.problems]
 
 
-def test_questions_and_passages(bench: ForeignArena):
+def test_questions_and_passages(bench):
     first, second = bench.arena.queries.to_dict(orient="records")
     assert first["query"] == "What was first?\nReally?"
     assert first["passages"] == [
@@ -126,7 +109,7 @@ def test_questions_and_passages(bench: ForeignArena):
     ]
 
 
-def test_answers(bench: ForeignArena):
+def test_answers_judgments_and_what_was_left_out(bench):
     assert bench.arena.answers.values.tolist() == [
         ["q1", "en", "m2", "##Reason: [66#0]"],
         ["q1", "en", "m1", ""],
@@ -134,35 +117,24 @@ def test_answers(bench: ForeignArena):
     ]
     assert bench.arena.info.systems == ("m1", "m2")
     assert bench.arena.info.reference_system == "m2"
-
-
-def test_judgments(bench: ForeignArena):
-    table = bench.arena.judgments
-    assert list(table) == ["query_id", "language", "system_a", "system_b", "winner", "judge"]
-    assert table[["system_a", "system_b", "winner"]].values.tolist() == [
-        ["m1", "m2", "a"],
-        ["m2", "m1", "a"],
-        ["m1", "m2", "b"],
-        ["m1", "m2", "tie"],
+    assert bench.arena.judgments.values.tolist() == [
+        ["q1", "en", "m1", "m2", "a", "gpt-4o"],
+        ["q1", "en", "m2", "m1", "a", "gpt-4o"],
+        ["q1", "en", "m1", "m2", "b", "gpt-4o"],
+        ["q1", "en", "m1", "m2", "tie", "gpt-4o"],
     ]
-    assert set(table["judge"]) == {"gpt-4o"}
-
-
-def test_what_was_left_out_is_counted(bench: ForeignArena):
     assert bench.skipped.values.tolist() == [
-        ["en/outputs.jsonl", "answer", "its output is null", 1],
-        ["en/pairs.jsonl", "judgment", "its verdict is 'C'", 2],
-        ["en/pairs.jsonl", "judgment", "its verdict is 'Invalid'", 1],
-        ["en/pairs.jsonl", "judgment", "its verdict is ['A']", 1],
-        ["en/pairs.jsonl", "judgment", "its verdict is null", 1],
-        ["en/prompts.jsonl", "passage", "its id is neither positive nor negative", 1],
+        ["outputs.jsonl", "answer", "its output is null", 1],
+        ["pairs.jsonl", "judgment", "its verdict is 'C'", 2],
+        ["pairs.jsonl", "judgment", "its verdict is 'Invalid'", 1],
+        ["pairs.jsonl", "judgment", "its verdict is ['A']", 1],
+        ["pairs.jsonl", "judgment", "its verdict is null", 1],
+        ["prompts.jsonl", "passage", "its id is neither positive nor negative", 1],
     ]
-    assert list(bench.skipped) == ["source", "item", "reason", "count"]
 
 
-def test_features(bench: ForeignArena):
+def test_features(bench):
     table = bench.features
-    assert list(PUBLISHED_FEATURES.values()) == FEATURES
     missing = [f"{name}:missing" for name in FEATURES]
     assert list(table) == ["language", "system", "query_id", *FEATURES, *missing]
     assert table[["language", "system", "query_id"]].values.tolist() == [
@@ -180,85 +152,78 @@ def test_features(bench: ForeignArena):
         assert list(table[name].isna()) == list(table[f"{name}:missing"].notna())
 
 
-def test_every_published_feature_lands_under_its_name(tmp_path: Path):
+def test_every_published_feature_lands_under_its_name(tmp_path):
     scores = {name: {"m1": float(n)} for n, name in enumerate(PUBLISHED_FEATURES)}
     outputs = [{"query_id": "q1", "outputs": [{"model": "m1", "output": "a"}], **scores}]
-    features = read_mirage({"en": write(tmp_path / "en", outputs=outputs, judgments=[])}).features
+    features = read_mirage([write(tmp_path / "en", outputs=outputs, judgments=[])]).features
     expected = [float(n) for n in range(11)]
     expected[FEATURES.index("bleu")] /= 100
     assert features[FEATURES].values.tolist() == [expected]
+    fair = [{**OUTPUTS[0], "answer_bleu": {"m1": 0.125, "m2": 1}}]
+    again = read_mirage([write(tmp_path / "en", outputs=fair, judgments=[])]).features
+    assert list(again["bleu"]) == [0.125, 1.0]
 
 
-def test_bleu_is_from_0_to_1_as_ours_whatever_the_scale_published(tmp_path: Path):
-    row = {**OUTPUTS[0], "answer_bleu": {"m1": 0.125, "m2": 1}}
-    files = write(tmp_path / "en", outputs=[row], judgments=[])
-    assert list(read_mirage({"en": files}).features["bleu"]) == [0.125, 1.0]
-
-
-def test_scores_that_are_no_finite_numbers(tmp_path: Path):
+def test_scores_that_are_no_finite_numbers(tmp_path):
     row = {**OUTPUTS[0], "answer_bleu": {"m1": math.inf, "m2": math.nan}}
-    files = write(tmp_path / "en", judgments=[])
-    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "outputs.parquet")
-    outputs = MirageFiles(files.prompts, tmp_path / "outputs.parquet")
-    features = read_mirage({"en": outputs}).features
+    (write(tmp_path / "en", judgments=[]) / "outputs.jsonl").unlink()
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "en" / "outputs.parquet")
+    features = read_mirage([tmp_path]).features
     assert list(features["bleu"].isna()) == [True, True]
     assert list(features["bleu:missing"]) == ["published as inf", "published as nan"]
 
 
-@pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst", ".parquet"])
-def test_every_format_gives_the_same(suffix: str, bench: ForeignArena, tmp_path: Path):
-    paths = []
+def test_tables_of_parquet_give_the_same(bench, tmp_path):
+    folder = tmp_path / "other" / "en"
+    folder.mkdir(parents=True)
     for name, rows in [("prompts", PROMPTS), ("outputs", OUTPUTS), ("pairs", JUDGMENTS[:-1])]:
-        paths.append(tmp_path / f"{name}{suffix}")
-        write_rows(pd.DataFrame(rows), paths[-1])
-    again = read_mirage({"en": MirageFiles(*map(str, paths))}, reference_system="m2")
+        write_rows(pd.DataFrame(rows), folder / f"{name}.parquet")
+    again = read_mirage([tmp_path / "other"], reference_system="m2")
     pd.testing.assert_frame_equal(bench.features, again.features)
     pd.testing.assert_frame_equal(bench.arena.queries, again.arena.queries)
     pd.testing.assert_frame_equal(bench.arena.answers, again.arena.answers)
     pd.testing.assert_frame_equal(bench.arena.judgments, again.arena.judgments)
 
 
-def test_judgments_may_be_csv_and_lists_not(bench: ForeignArena, tmp_path: Path):
-    write_rows(pd.DataFrame(JUDGMENTS[:-1]), tmp_path / "pairs.csv")
-    files = write(tmp_path / "en")
-    csv = MirageFiles(files.prompts, files.outputs, tmp_path / "pairs.csv")
-    again = read_mirage({"en": csv})
-    pd.testing.assert_frame_equal(bench.arena.judgments, again.arena.judgments)
-    message = r"prompts.csv: CSV cannot hold the lists of this table; use .jsonl or .parquet"
-    with pytest.raises(UsageError, match=message):
-        read_mirage({"en": MirageFiles(tmp_path / "prompts.csv", files.outputs)})
-
-
-def test_several_languages(tmp_path: Path):
-    english = write(tmp_path / "en")
+def test_several_languages(tmp_path):
+    write(tmp_path / "en")
     outputs = [{"query_id": "q1", "outputs": [{"model": "m3", "output": "c"}]}]
-    arabic = write(tmp_path / "ar", prompts=PROMPTS[:1], outputs=outputs, judgments=[])
-    bench = read_mirage({"en": english, "ar": MirageFiles(arabic.prompts, arabic.outputs)})
-    assert bench.arena.info.languages == ("en", "ar")
+    write(tmp_path / "ar", prompts=PROMPTS[:1], outputs=outputs, judgments=[])
+    bench = read_mirage([tmp_path])
+    assert bench.arena.info.languages == ("ar", "en")
     assert bench.arena.info.systems == ("m1", "m2", "m3")
-    assert list(bench.arena.queries["language"]) == ["en", "en", "ar"]
+    assert list(bench.arena.queries["language"]) == ["ar", "en", "en"]
     assert list(bench.features["language"]) == ["ar", "en", "en", "en"]
     assert set(bench.arena.judgments["language"]) == {"en"}
+    assert read_mirage([tmp_path], languages=["ar"]).arena.info.languages == ("ar",)
+    with pytest.raises(UsageError, match="no file of prompts in fi"):
+        read_mirage([tmp_path], languages=["ar", "fi"])
+    with pytest.raises(UsageError, match="unknown reference system 'm9'"):
+        read_mirage([tmp_path], reference_system="m9")
 
 
-def test_unknown_columns_are_ignored_and_said(tmp_path: Path):
-    files = write(
-        tmp_path / "en",
-        [{**row, "hint": 1} for row in PROMPTS],
-        [{**row, "answer_rougeLsum": {"m1": 1}} for row in OUTPUTS[:1]],
-        [{**row, "explanation": "…"} for row in JUDGMENTS[:1]],
-    )
-    bench = read_mirage({"en": files})
-    columns = bench.skipped[bench.skipped["item"] == "column"]
-    assert list(columns["reason"]) == [
-        "'answer_rougeLsum' is no column of this schema",
-        "'explanation' is no column of this schema",
-        "'hint' is no column of this schema",
+def test_columns_that_are_not_read_and_scores_without_an_answer_are_counted(tmp_path):
+    first = {**OUTPUTS[0], "answer_rougeLsum": {"m1": 1}, "answer_bleu": {"m1": 12, "m9": 1.0}}
+    judgments = [{**row, "explanation": "…"} for row in JUDGMENTS[:1]]
+    bench = read_mirage([write(tmp_path / "en", outputs=[first], judgments=judgments)])
+    assert bench.skipped[["item", "reason"]].values.tolist()[:-1] == [
+        ["column", "'answer_rougeLsum' is no column of this schema"],
+        ["score", "m9 has no output to its question"],
+        ["column", "'explanation' is no column of this schema"],
     ]
     assert "explanation" not in bench.arena.judgments
+    assert "m9" not in set(bench.features["system"])
 
 
-def test_every_bad_prompt_is_reported(tmp_path: Path):
+def test_outputs_that_repeat_the_prompts_are_outputs_and_replies_of_the_judge_reasons(tmp_path):
+    both = [{**prompts, **outputs} for prompts, outputs in zip(PROMPTS, OUTPUTS, strict=True)]
+    judgments = [{**row, "output": f"Because. [[{row['verdict']}]]"} for row in JUDGMENTS]
+    read = read_mirage([write(tmp_path / "en", outputs=both, judgments=judgments)])
+    assert set(read.arena.judgments["reason"]) == {f"Because. [[{it}]]" for it in ("A", "B", "Tie")}
+    assert read.arena.info.systems == ("m1", "m2")
+
+
+def test_every_bad_prompt_and_output_is_reported(tmp_path):
     good = PROMPTS[1]
     texts = ["Hello", "Question: why?", "Question: why?\n\nContexts:\n[a b] x", prompt(" ", "x")]
     prompts = [
@@ -267,178 +232,92 @@ def test_every_bad_prompt_is_reported(tmp_path: Path):
         {**good, "query_id": 5, "positive_ids": "a b", "negative_ids": [3]},
         {"query_id": "b6", "prompt": prompt("why?", "[e] [f] x"), "positive_ids": ["e"]},
     ]
-    files = write(tmp_path / "en", prompts=prompts)
-    source = "en/prompts.jsonl"
-    assert faults({"en": files}) == [
-        f"{source}:1: prompt = 'Hello': has no section 'Question:'; {REWRITE}",
-        f"{source}:2: prompt = 'Question: why?': "
-        f"has no section 'Contexts:' after the question; {REWRITE}",
-        f"{source}:3: prompt = {texts[2]!r}: "
-        f"has no section 'Instruction' after the contexts; {REWRITE}",
-        f"{source}:4: prompt = {texts[3]!r:.79}…: has an empty question; {REWRITE}",
-        f"{source}:5: positive_ids = 'gone': has no text in the prompt; "
-        "add the passage or unlist its id",
-        f"{source}:5: negative_ids = 'a b': is listed twice; "
-        "list each passage once, positive or negative",
-        f"{source}:6: query_id = 5: Input should be a valid string; give query_id as a string",
-        f"{source}:6: positive_ids = 'a b': Input should be a valid list; "
-        "give positive_ids as a list of passage ids",
-        f"{source}:6: negative_ids.0 = 3: Input should be a valid string; "
-        "give negative_ids as a list of passage ids",
-        f"{source}:7: negative_ids = None: Input should be a valid list; "
-        "give negative_ids as a list of passage ids",
-    ]
-
-
-def test_every_bad_output_is_reported(tmp_path: Path):
     outputs = [
         {**OUTPUTS[0], "answer_bleu": {"m1": "12", "m2": True, "m9": 1.0}},
         {**OUTPUTS[0], "query_id": None, "answer_bleu": 3},
         {**OUTPUTS[1], "answer_bleu": [1]},
         {"query_id": "q2", "outputs": [{"model": "", "output": 3}, {"output": "x"}]},
     ]
-    files = write(tmp_path / "en", outputs=outputs)
-    source = "en/outputs.jsonl"
-    number = "is not a number; write a number, or null if there is none"
-    hint = "give outputs as a list of {model, output}"
-    assert faults({"en": files}) == [
-        f"{source}:1: answer_bleu.m1 = '12': {number}",
-        f"{source}:1: answer_bleu.m2 = True: {number}",
-        f"{source}:2: query_id = None: Input should be a valid string; give query_id as a string",
-        f"{source}:3: answer_bleu = [1]: is not an object; write one object {{model: score}} a row",
-        f"{source}:4: outputs.0.model = '': String should have at least 1 character; {hint}",
-        f"{source}:4: outputs.0.output = 3: Input should be a valid string; {hint}",
-        f"{source}:4: outputs.1.model = None: is missing; {hint}",
+    folder = write(tmp_path / "en", prompts=prompts, outputs=outputs)
+    assert faults(folder) == [
+        *(("prompts", line, "prompt") for line in (1, 2, 3, 4)),
+        ("prompts", 5, "positive_ids"),
+        ("prompts", 5, "negative_ids"),
+        ("prompts", 6, "query_id"),
+        ("prompts", 6, "positive_ids"),
+        ("prompts", 6, "negative_ids.0"),
+        ("prompts", 7, "negative_ids"),
+        ("outputs", 1, "answer_bleu.m1"),
+        ("outputs", 1, "answer_bleu.m2"),
+        ("outputs", 2, "query_id"),
+        ("outputs", 2, "answer_bleu"),
+        ("outputs", 3, "answer_bleu"),
+        *(("outputs", 4, f"outputs.{field}") for field in ("0.model", "0.output", "1.model")),
     ]
 
 
-def test_a_score_of_a_model_without_output_is_counted_and_the_rest_is_read(tmp_path: Path):
-    outputs = [{**OUTPUTS[0], "answer_bleu": {"m1": 12, "m9": 1.0}}, *OUTPUTS[1:]]
-    read = read_mirage({"en": write(tmp_path / "en", outputs=outputs)})
-    assert ["score", "m9 has no output to its question", 1] in read.skipped[
-        ["item", "reason", "count"]
-    ].values.tolist()
-    assert "m9" not in set(read.features["system"])
-
-
-def test_outputs_that_repeat_the_prompts_are_outputs_and_replies_of_the_judge_reasons(
-    tmp_path: Path,
-):
-    both = [{**prompts, **outputs} for prompts, outputs in zip(PROMPTS, OUTPUTS, strict=True)]
-    judgments = [{**row, "output": f"Because. [[{row['verdict']}]]"} for row in JUDGMENTS]
-    write(tmp_path / "en", outputs=both, judgments=judgments)
-    read = read_mirage_clone([tmp_path])
-    assert set(read.arena.judgments["reason"]) == {f"Because. [[{it}]]" for it in ("A", "B", "Tie")}
-    assert read.arena.info.systems == ("m1", "m2")
-
-
-def test_problems_of_all_files_and_languages_are_reported_together(tmp_path: Path):
-    broken = write(tmp_path / "en", prompts=[{"query_id": "q"}], judgments=[{"verdict": "A"}])
-    other = write(tmp_path / "ar")
+def test_problems_of_all_files_and_languages_are_reported_together(tmp_path):
+    write(tmp_path / "en", judgments=[{"model_A": "m1", "model_B": "m2"}])
+    (write(tmp_path / "ar") / "outputs.jsonl").rename(tmp_path / "ar" / "old")
     (tmp_path / "ar" / "outputs.jsonl.gz").write_bytes(b"\x1f\x8b")
-    damaged = MirageFiles(other.prompts, tmp_path / "ar" / "outputs.jsonl.gz")
-    missing = "this column is missing; add it to every row"
-    found = faults({"en": broken, "ar": damaged})
-    assert found[0].startswith("ar/outputs.jsonl.gz: cannot be read (")
-    assert found[1:] == [
-        *(
-            f"en/prompts.jsonl: {column} = None: {missing}"
-            for column in ("prompt", "positive_ids", "negative_ids")
-        ),
-        *(
-            f"en/pairs.jsonl: {column} = None: {missing}"
-            for column in ("query_id", "model_A", "model_B", "judge")
-        ),
+    assert faults(tmp_path) == [
+        ("ar/outputs.jsonl.gz", None, None),
+        *(("en/pairs", None, name) for name in ("query_id", "judge", "verdict")),
     ]
 
 
-def test_what_does_not_fit_together_is_reported_in_the_names_of_the_files(tmp_path: Path):
+def test_what_does_not_fit_together_is_reported_in_the_names_of_the_files(tmp_path):
     first, second = OUTPUTS
-    files = write(
-        tmp_path / "en",
-        [*PROMPTS, PROMPTS[0]],
-        [
-            {**first, "outputs": [*first["outputs"], first["outputs"][0]]},
-            second,
-            {**first, "query_id": "q9"},
-        ],
-        [
-            {**JUDGMENTS[0], "query_id": "q8"},
-            {**JUDGMENTS[0], "model_B": "m1"},
-        ],
-    )
-    unknown = "that is not in en/prompts.jsonl; add the question there or leave the"
-    assert faults({"en": files}) == [
-        "en/prompts.jsonl:3: language+query_id = ('en', 'q1'): "
-        "this query already stands on line 1; keep one of the two",
-        "en/outputs.jsonl:1: language+query_id+system = ('en', 'q1', 'm2'): "
-        "this answer already stands on line 1; keep one of the two",
-        "en/outputs.jsonl:3: language+query_id = ('en', 'q9'): "
-        f"this answer is to a question {unknown} answer out",
-        "en/outputs.jsonl:3: language+query_id = ('en', 'q9'): "
-        f"this answer is to a question {unknown} answer out",
-        "en/pairs.jsonl:1: language+query_id = ('en', 'q8'): "
-        f"this judgment is to a question {unknown} judgment out",
-        "en/pairs.jsonl:2: model_B = 'm1': is judged against itself; remove this judgment",
+    twice = {**first, "outputs": [*first["outputs"], first["outputs"][0]]}
+    judged = [{**JUDGMENTS[0], "query_id": "q8"}, {**JUDGMENTS[0], "model_B": "m1"}]
+    judged += [{**JUDGMENTS[0], "model_A": "m9"}]
+    folder = write(tmp_path / "en", [*PROMPTS, PROMPTS[0]], [twice, second], judged[2:])
+    assert faults(folder) == [("prompts", 3, "query_id"), ("outputs", 1, "outputs.model")]
+    write(folder, outputs=[first, second, {**first, "query_id": "q9"}], judgments=judged[:2])
+    key = "language+query_id"
+    assert faults(folder) == [
+        *[("outputs", 3, key), ("outputs", 3, key)],
+        *[("pairs", 1, key), ("pairs", 2, "model_B")],
     ]
+    assert faults(write(folder, judgments=judged[2:])) == [("pairs", 1, "model_A")]
 
 
-def test_half_a_surrogate_pair_is_reported_wherever_it_stands(tmp_path: Path):
+def test_half_a_surrogate_pair_is_reported_wherever_it_stands(tmp_path):
     half = "\ud800"
     outputs = [{"model": half, "output": "a"}, {"model": "m1", "output": half}]
-    prompts = [PROMPTS[0], {**PROMPTS[1], "prompt": prompt(half, "[a b] x [c.d] y")}]
-    files = write(
+    folder = write(
         tmp_path / "en",
-        prompts,
+        [PROMPTS[0], {**PROMPTS[1], "prompt": prompt(half, "[a b] x [c.d] y")}],
         [{"query_id": "q1", "outputs": outputs}, {"query_id": half, "outputs": []}],
         [{**JUDGMENTS[0], "judge": half, "model_A": "m1", "model_B": "m1"}],
     )
-    fault = "holds half a surrogate pair, which no file can store; replace it by U+FFFD"
-    assert faults({"en": files}) == [
-        f"en/prompts.jsonl:2: prompt = {prompts[1]['prompt']!r:.79}…: {fault}",
-        f"en/outputs.jsonl:1: outputs.0.model = '\\ud800': {fault}",
-        f"en/outputs.jsonl:1: outputs.1.output = '\\ud800': {fault}",
-        f"en/outputs.jsonl:2: query_id = '\\ud800': {fault}",
-        f"en/pairs.jsonl:1: judge = '\\ud800': {fault}",
+    assert faults(folder) == [
+        ("prompts", 2, "prompt"),
+        ("outputs", 1, "outputs.0.model"),
+        ("outputs", 1, "outputs.1.output"),
+        ("outputs", 2, "query_id"),
+        ("pairs", 1, "judge"),
     ]
 
 
-class FakeHub(ModuleType):
-    """The one function of ``datasets`` that is used."""
+def test_loading_by_name(monkeypatch, bench):
+    tables = {
+        "nthakur/mirage-bench": PROMPTS,
+        "nthakur/mirage-bench-output": OUTPUTS,
+        "nthakur/mirage-bench-pairwise-judgments": JUDGMENTS,
+    }
+    calls = []
 
-    def __init__(self, tables: dict[str, list[dict]]) -> None:
-        super().__init__("datasets")
-        self.tables = tables
-        self.calls: list[tuple[str, str, str]] = []
+    def load_dataset(name, config, *, split):
+        calls.append((name, config, split))
+        return SimpleNamespace(to_list=lambda: tables[name])
 
-    def load_dataset(self, name: str, config: str, *, split: str) -> SimpleNamespace:
-        self.calls.append((name, config, split))
-        if name not in self.tables:
-            raise FileNotFoundError(f"no data set {name} on the hub")
-        return SimpleNamespace(to_list=lambda: self.tables[name])
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> FakeHub:
-    fake = FakeHub(
-        {
-            "nthakur/mirage-bench": PROMPTS,
-            "nthakur/mirage-bench-output": OUTPUTS,
-            "nthakur/mirage-bench-pairwise-judgments": JUDGMENTS,
-        }
-    )
-    monkeypatch.setitem(sys.modules, "datasets", fake)
-    return fake
-
-
-def test_loading_by_name(hub: FakeHub, bench: ForeignArena):
+    hub = ModuleType("datasets")
+    hub.load_dataset = load_dataset
+    monkeypatch.setitem(sys.modules, "datasets", hub)
     loaded = load_mirage(["en"], reference_system="m2")
-    assert hub.calls == [
-        ("nthakur/mirage-bench", "en", "dev"),
-        ("nthakur/mirage-bench-output", "en", "dev"),
-        ("nthakur/mirage-bench-pairwise-judgments", "en", "dev"),
-    ]
+    assert calls == [(name, "en", "dev") for name in tables]
     assert loaded.arena.info == bench.arena.info
     pd.testing.assert_frame_equal(loaded.arena.judgments, bench.arena.judgments)
     pd.testing.assert_frame_equal(loaded.features, bench.features)
-    assert set(loaded.skipped["source"]) == {f"{name}/en/dev" for name in hub.tables}
+    assert set(loaded.skipped["source"]) == {f"{name}/en/dev" for name in tables}

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from arena import UsageError, read_arena, sample_arena, write_arena
-from arena.adapters.imports import split_apart
+from arena.adapters import ForeignArena, write_import
 from arena.generation import QuestionRules, select_part, select_questions
 
 
@@ -54,10 +54,9 @@ def test_systems_and_judges_are_kept_in_every_table(arena, tmp_path):
 def test_an_arena_without_systems_that_are_apart_can_be_read(arena, tmp_path):
     """Their attributes once stayed, and no such arena could be read."""
     apart = [name for name in arena.info.systems if name != arena.info.reference_system][:2]
-    kept, answers = split_apart(arena, apart)
-    assert set(answers["system"]) == set(apart)
-    write_arena(kept, tmp_path)
-    assert set(read_arena(tmp_path).attributes["system"]) == set(kept.info.systems)
+    written = write_import(ForeignArena(arena, pd.DataFrame()), tmp_path / "kept", apart)
+    assert set(pd.read_json(written.apart, lines=True)["system"]) == set(apart)
+    assert not set(read_arena(tmp_path / "kept").attributes["system"]) & set(apart)
 
 
 def test_questions_of_one_language_leave_no_ratings_of_another(arena, tmp_path):

@@ -14,7 +14,6 @@ from arena.data.errors import MOST_PROBLEMS, DataError, UsageError
 from arena.data.files import Bounds, bounds
 from arena.data.folder import read_arena
 from arena.data.rows import read_rows
-from arena.rating.battle_files import read_battle_columns
 
 MIB = 2**20
 JUDGMENT = {"query_id": "1", "language": "en", "system_a": "a", "system_b": "b"} | {
@@ -26,7 +25,7 @@ JUDGMENT = {"query_id": "1", "language": "en", "system_a": "a", "system_b": "b"}
 @pytest.fixture
 def small_bounds(monkeypatch):
     small = Bounds(expanded=MIB, rows=1000, columns=50, cells=5000, nested=2000, line=10_000)
-    for module in ("arena.data.rows", "arena.data.files", "arena.rating.battle_files"):
+    for module in ("arena.data.rows", "arena.data.files"):
         monkeypatch.setattr(f"{module}.bounds", lambda: small)
 
 
@@ -152,12 +151,6 @@ def test_parquet_of_every_type_reads_as_before(tmp_path):
         "number": [1.5, None, 2.0],
         "words": [["a", "b"], None, []],
     }
-
-
-def test_battles_of_a_parquet_file_have_a_bound(tmp_path, small_bounds):
-    path = parquet(tmp_path / "battles.parquet", {name: ["a"] * 2000 for name in JUDGMENT})
-    with pytest.raises(DataError, match=r"battles.parquet: holds more than 5,000 cells"):
-        read_battle_columns(path)
 
 
 BAD = {

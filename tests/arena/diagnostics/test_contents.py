@@ -1,4 +1,4 @@
-"""What an arena holds: counts and lengths of table 1."""
+"""What an arena holds: counts and lengths of table 1, and answers that are no own."""
 
 import math
 
@@ -7,6 +7,7 @@ import pytest
 
 from arena import Arena, ArenaInfo, UsageError
 from arena.diagnostics import arena_contents
+from arena.diagnostics.contents import same_answer_findings
 
 
 def passage(number, text, label, title=None):
@@ -67,3 +68,46 @@ def test_some_systems_and_another_length(arena):
     assert english["answer_length"] == (len("In Rome.") + len("Nobody")) / 2
     with pytest.raises(UsageError, match="unknown system 'm9'; use one of m1, m2"):
         arena_contents(arena, systems=["m9"])
+
+
+QUESTIONS = pd.DataFrame({"query_id": list("abcdef"), "query": [f"What is {x}?" for x in "abcdef"]})
+
+
+def told(**answers):
+    """One system an argument: what it says to each question."""
+    rows = [
+        (query_id, system, text)
+        for system, texts in answers.items()
+        for query_id, text in zip(QUESTIONS["query_id"], texts, strict=True)
+    ]
+    said = pd.DataFrame(rows, columns=["query_id", "system", "answer"])
+    return Arena.from_frames(QUESTIONS, said, language="en")
+
+
+def own(name):
+    return [f"{name} says {number}" for number in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        ([f" what is {x}? " for x in "ABCDEF"], "6 of 6 answers repeat the question"),
+        (["Sorry."] * 4 + ["a", "b"], "4 of 6 answers are one and the same text"),
+    ],
+)
+def test_one_system(texts, words):
+    (found,) = same_answer_findings(told(x=texts, y=own("y"), z=own("z")))
+    assert (found.subject, found.sentence) == ("en, x", words)
+    assert found.severity == "warning"
+
+
+def test_systems_that_agree_word_for_word_are_named_together():
+    copied = own("x")
+    found = list(same_answer_findings(told(x=copied, y=own("y"), z=[*copied[:4], "1", "2"])))
+    assert [(item.subject, item.sentence.split(" gave")[0]) for item in found] == [("en", "x, z")]
+
+
+def test_honest_and_empty_answers_are_not_named():
+    assert not list(same_answer_findings(told(x=own("x"), y=[""] * 6, z=own("z"))))
+    some = own("x")[:3]
+    assert not list(same_answer_findings(told(x=own("x"), y=[*some, "1", "2", "3"])))

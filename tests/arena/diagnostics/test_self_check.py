@@ -5,7 +5,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from arena.diagnostics.self_check import self_check
+from arena.diagnostics import self_check
 
 
 def judgments(winner_of, questions=40, both=True):
@@ -36,17 +36,17 @@ def mostly_s(n, side):
         (
             lambda n, side: "a" if n % 4 == 0 else mostly_s(n, side),
             "doubtful",
-            "10 of 40 pairs judged in both orders flip (25.0%, 95% interval 14.2% to 40.2%)",
+            "40 pairs judged in both orders 10 flip (25.0%, 95% interval 14.2% to 40.2%)",
         ),
         (
             lambda n, side: "b" if n % 4 else mostly_s(n, side),
             "unreliable",
-            "30 of 40 pairs judged in both orders flip (75.0%",
+            "40 pairs judged in both orders 30 flip (75.0%",
         ),
         (
             lambda n, side: "b" if n % 2 and side == "a" else "tie" if n % 2 else side,
             "doubtful",
-            "favors side B",
+            "side B is favored",
         ),
     ],
 )

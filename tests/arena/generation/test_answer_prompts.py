@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.adapters.mirage_outputs import context_passages, prompt_sections
+from arena.adapters.mirage_rows import context_passages, prompt_sections
 from arena.generation import answer_prompt, protocol_of
 from arena.generation.questions import GivenQuestion
 from arena.judging.pairs import ShownPassage
@@ -88,17 +88,17 @@ def test_no_data_changes_the_frame_of_the_prompt(question, texts):
     prompt = text_of(
         answer_prompt(is_shuffled=False), GivenQuestion(("en", "q"), question, passages)
     )
-    sections = prompt_sections(prompt)
-    assert sections.question.split() == question.split()
-    lines = sections.contexts.strip("\n").split("\n")
+    read, contexts = prompt_sections(prompt)
+    assert read.split() == question.split()
+    lines = contexts.strip("\n").split("\n")
     assert [line.split() for line in lines] == [
         [f"[{n}#0]", *text.split()] for n, text in enumerate(texts)
     ]
 
 
 def test_the_adapter_reads_the_passages_back():
-    sections = prompt_sections(MIRAGE_ENGLISH)
-    texts, _ = context_passages(sections.contexts, ["36#2", "196#1"])
+    _, contexts = prompt_sections(MIRAGE_ENGLISH)
+    texts, _ = context_passages(contexts, ["36#2", "196#1"])
     assert texts["196#1"] == "{% raw %} second"
 
 

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.posterior import (
     BattleLikelihood,
     RatingPrior,
@@ -45,7 +45,7 @@ def known_of(means, error):
 def test_many_battles_give_the_ratings_of_maximum_likelihood_and_their_errors():
     table = judgments(questions=2000)
     posterior = battle_posterior(Battles.from_judgments(table))
-    plain = rate(table, estimator="likelihood").table.set_index("system").loc[list(SYSTEMS)]
+    plain = rate(table, ridge=0.0).table.set_index("system").loc[list(SYSTEMS)]
     np.testing.assert_allclose(posterior.ratings, plain["rating"], atol=0.01)
     width = (plain["high"] - plain["low"]).to_numpy()
     np.testing.assert_allclose(2 * 1.96 * posterior.standard_errors, width, rtol=0.1)
@@ -122,9 +122,7 @@ def test_rows_sides_and_names_change_nothing(seed, order):
     np.testing.assert_allclose(other.ratings[list(order)], found.ratings, atol=1e-7)
 
 
-def test_what_a_posterior_cannot_model_is_refused():
-    with pytest.raises(UsageError, match="no position"):
-        rate(judgments(5), estimator="posterior", position=True)
+def test_an_unsound_prior_is_refused():
     rows = pd.DataFrame({"system": ["a", "a"], "rating": 0.0, "standard_error": 1.0})
     with pytest.raises(UsageError, match="a twice"):
         RatingPrior.of_table(rows, SYSTEMS, 1.0)
@@ -142,10 +140,8 @@ def test_the_design_effect_of_few_verdicts_counts_the_parameters():
         won = random.random(20) < expit(strength[pairs[:, 0]] - strength[pairs[:, 1]])
         battles = Battles(tuple("abcdefgh"), *pairs.T, np.where(won, 0, 1), np.arange(20) // 2, 10)
         points, counts = battles.items.totals
-        met = battles.items.pairs
-        fit = fit_bradley_terry(points, counts, met.first, met.second, 8)
+        fit = fit_bradley_terry(points, counts, battles.items.pairs)
         likelihood = BattleLikelihood(battles.items)
-        effects.append(
-            mean_design_effect(likelihood.design_effects(fit.coefficients[0], fit.ridge))
-        )
+        found = likelihood.design_effects(fit.coefficients[0], DEFAULT_RIDGE)
+        effects.append(mean_design_effect(found))
     assert 0.85 < np.mean(effects) < 1.3

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import kendalltau, norm
 
@@ -20,9 +19,7 @@ from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.ratings import (
     ALL_LOST,
     ALL_WON,
-    NO_TIES,
     NOT_CONNECTED,
-    PRIOR_NEEDED,
     rate,
 )
 
@@ -84,9 +81,9 @@ def by_system(ratings):
 @needs_shared
 def test_rakuda_equals_the_published_fit_with_a_position_term():
     arena = read_arena(SHARED / "arenas" / "rakuda")
-    ratings = rated(arena.judgments, position=True, scale="elo")
+    ratings = rated(arena.judgments, position=True)
     golden = pd.read_csv(SHARED / "arenas" / "rakuda" / "mle_golden.csv", index_col="model_id")
-    ours = ratings.table.set_index("system")["rating"]
+    ours = 1000 + 400 / np.log(10) * ratings.table.set_index("system")["rating"]
     assert (ours - golden["notebook_mle_elo"]).abs().max() < 0.02
     assert (ours - golden["scout_refit_elo"]).abs().max() < 1e-3
     assert ratings.position_effect == pytest.approx(-0.156, abs=0.001)
@@ -94,57 +91,17 @@ def test_rakuda_equals_the_published_fit_with_a_position_term():
 
 @needs_shared
 @pytest.mark.parametrize("pair", ["fin-eng", "rus-eng"])
-@pytest.mark.parametrize("ties", ["half", "davidson"])
-def test_wmt16_agrees_with_the_published_trueskill_order(pair, ties):
+def test_wmt16_agrees_with_the_published_trueskill_order(pair):
     table = pd.read_csv(SHARED / "battles" / f"wmt16-{pair}.csv.gz", dtype=str)
     published = pd.read_csv(SHARED / "battles" / f"wmt16-{pair}.trueskill.csv")
-    ours = rated(table.assign(language="en"), ties=ties, judge="all").table
+    ours = rated(table.assign(language="en"), judge="all").table
     both = published.merge(ours, on="system", suffixes=("_published", ""))
     assert len(both) == len(published)
     assert kendalltau(both["trueskill"], both["rating"]).statistic >= 0.97
 
 
-def test_davidson_reaches_the_maximum_of_its_likelihood():
-    table = arena_of([0.8, 0.1, -0.9], 40, seed=3, side=0.4, tie=0.6)
-    ratings = rated(table, ties="davidson", position=True, ridge=0.0, rounds=0)
-    codes = Battles.from_judgments(table)
-
-    def loss(parameters):
-        theta = np.append(parameters[:2], -parameters[:2].sum())
-        logits = theta[codes.side_a] - theta[codes.side_b] + parameters[2]
-        chances = [np.exp(logits / 2), np.exp(-logits / 2), np.exp(parameters[3]) + 0 * logits]
-        shares = np.array(chances) / np.sum(chances, axis=0)
-        return -np.log(shares[codes.winner, np.arange(len(logits))]).sum()
-
-    best = minimize(loss, np.zeros(4), method="BFGS", options={"gtol": 1e-7})
-    np.testing.assert_allclose(by_system(ratings).to_numpy()[:2], best.x[:2], atol=1e-5)
-    assert ratings.position_effect == pytest.approx(best.x[2], abs=1e-5)
-    assert ratings.tie_parameter == pytest.approx(np.exp(best.x[3]), abs=1e-5)
-
-
-@pytest.mark.parametrize("position", [False, True])
-def test_a_model_of_ties_without_a_tie_is_bradley_terry_and_says_so(position):
-    table = arena_of([0.5, 0.0, -0.5], 30)
-    ours = rated(table, ties="davidson", position=position)
-    plain = rated(table, position=position, ridge=0.0)
-    pd.testing.assert_frame_equal(ours.table, plain.table)
-    assert (ours.tie_parameter, plain.tie_parameter) == (0.0, None)
-    assert NO_TIES in ours.notes
-    # The maximum is approached as ties become rare.
-    one = table.iloc[:1].assign(winner="tie")
-    rare = rated(pd.concat([table] * 300 + [one]), ties="davidson", position=position, rounds=0)
-    np.testing.assert_allclose(by_system(rare), by_system(ours), atol=2e-3)
-
-
-def test_a_model_of_ties_with_nothing_else_has_no_maximum():
-    table = arena_of([0.5, 0.0, -0.5], 30).assign(winner="tie")
-    with pytest.raises(ConvergenceError, match="nothing but ties"):
-        rated(table, ties="davidson", ridge=0.0)
-    assert PRIOR_NEEDED in rated(table, ties="davidson").notes
-
-
 @settings(max_examples=15)
-@given(st.integers(0, 10**6), st.sampled_from(["half", "davidson", "drop"]))
+@given(st.integers(0, 10**6), st.sampled_from(["half", "drop"]))
 def test_relabelling_mirroring_duplicating_and_order_change_no_rating(seed, ties):
     table = arena_of([0.6, 0.2, -0.1, -0.7], 12, seed=seed, tie=0.5)
     options = {"ties": ties, "rounds": 0, "ridge": 0.0}
@@ -165,17 +122,16 @@ def test_relabelling_mirroring_duplicating_and_order_change_no_rating(seed, ties
     np.testing.assert_allclose(ours[[names[name] for name in plain.index]], plain, atol=1e-7)
 
 
-@pytest.mark.parametrize("estimator", ["posterior", "likelihood"])
-def test_of_systems_that_only_win_or_lose_the_order_stands_and_the_reason(estimator):
+@pytest.mark.parametrize("ridge", [None, 0.1])
+def test_of_systems_that_only_win_or_lose_the_order_stands_and_the_reason(ridge):
     names = ["d", "a", "c", "b"]
     pairs = list(itertools.combinations(names, 2))
     ratings = rated(
         judgments([(f"q{question}", *pair, "a") for question in range(5) for pair in pairs]),
-        estimator=estimator,
+        ridge=ridge,
     )
     assert list(ratings.table["system"]) == names
     assert list(ratings.table["note"]) == [ALL_WON, "", "", ALL_LOST]
-    assert (PRIOR_NEEDED in ratings.notes) == (estimator == "likelihood")
     assert np.isfinite(ratings.table[["rating", "low", "high"]].to_numpy()).all()
 
 
@@ -198,7 +154,7 @@ def test_equal_systems_are_ranked_equal(systems, questions):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"estimator": "likelihood", "rounds": 200}])
+@pytest.mark.parametrize("options", [{}, {"ridge": 0.0, "rounds": 200}])
 @pytest.mark.parametrize("questions", [5, 10, 25, 50])
 def test_bounds_of_ranks_and_tiers_hold_together_in_95_percent(questions, options):
     together, inside = held(12, questions, 200, **options)
@@ -209,13 +165,13 @@ def test_bounds_of_ranks_and_tiers_hold_together_in_95_percent(questions, option
 def test_the_two_estimators_agree_where_verdicts_are_many():
     table = arena_of([0.8, 0.3, -0.2, -0.9], 300, seed=2)
     posterior, likelihood = (
-        rated(table, estimator=name, rounds=400).table.set_index("system").sort_index()
-        for name in ("posterior", "likelihood")
+        rated(table, ridge=ridge, rounds=400).table.set_index("system").sort_index()
+        for ridge in (None, 0.0)
     )
     np.testing.assert_allclose(posterior["rating"], likelihood["rating"], atol=0.02)
     widths = [table["high"] - table["low"] for table in (posterior, likelihood)]
     assert (widths[0] / widths[1]).between(0.8, 1.25).all()
-    without = rated(table, rounds=0).table
+    without = rated(table, ridge=0.0, rounds=0).table
     assert without[["low", "high", "rank_low", "tier"]].isna().all(axis=None)
 
 
@@ -224,12 +180,12 @@ def test_bootstrap_samples_without_a_maximum_have_a_prior_of_their_own():
     rows = [(f"q{number}", "x", "y", "a" if number % 3 else "b") for number in range(12)]
     rows += [(f"q{number}", "z", "y", "b" if number == 5 else "a") for number in range(12)]
     exact = rated(judgments(rows), ridge=0.0, rounds=0)
-    ratings = rated(judgments(rows), estimator="likelihood", rounds=200, seed=1)
+    ratings = rated(judgments(rows), ridge=0.0, rounds=200, seed=1)
     np.testing.assert_allclose(by_system(ratings), by_system(exact), atol=1e-12)
     (counted,) = [note for note in ratings.notes if "bootstrap samples" in note]
     assert 40 < int(counted.split()[1]) < 100
     assert np.isfinite(ratings.table[["low", "high"]].to_numpy()).all()
-    again = rated(judgments(rows), estimator="likelihood", rounds=200, seed=1)
+    again = rated(judgments(rows), ridge=0.0, rounds=200, seed=1)
     pd.testing.assert_frame_equal(ratings.table, again.table)
 
 
@@ -267,16 +223,15 @@ def test_the_columns_of_a_plain_table_choose_a_language_and_a_judge():
     assert "battles:120|questions:40" in together.signature
     with pytest.raises(UsageError, match="no judge 'me' here; there is judge"):
         rated(table, judge="me")
-    bare = rated(table[["system_a", "system_b", "winner"]], rounds=0)
-    np.testing.assert_allclose(by_system(bare), by_system(rated(table, rounds=0)), atol=1e-9)
+    bare = rated(table[["system_a", "system_b", "winner"]], ridge=0.0, rounds=0)
+    exact = rated(table, ridge=0.0, rounds=0)
+    np.testing.assert_allclose(by_system(bare), by_system(exact), atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ties": "win"}, "unknown tie rule 'win'; use one of half, drop, davidson"),
-        ({"estimator": "mle"}, "unknown estimator 'mle'; use one of posterior, likelihood"),
-        ({"scale": "percent"}, "unknown scale 'percent'; use one of logit, elo"),
+        ({"ties": "win"}, "tie rule 'win'"),
         ({"rounds": 1}, "rounds must be 0"),
         ({"ridge": -1.0}, "ridge must be at least 0"),
     ],

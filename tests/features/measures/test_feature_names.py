@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import ArenaError, UsageError
-from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
+from arena.adapters.mirage_rows import PUBLISHED_FEATURES
 from features import DEFAULT_FEATURES, FEATURES, GROUPS, parse_features
 from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature
 from features.declare.sample import EMPTY_ANSWER

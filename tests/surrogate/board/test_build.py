@@ -176,7 +176,6 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
         "judge_report.json",
         "manifest.json",
         "neighbors.csv",
-        "first_verdicts.csv",
         "overall.csv",
         "summary.json",
         "win_matrix.csv",

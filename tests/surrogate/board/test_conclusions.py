@@ -57,13 +57,9 @@ def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high,
 
 @pytest.fixture(scope="module")
 def board(small_arena, quick_features, one_split):
-    """A board whose systems and questions are divided as often as users' are.
-
-    What it is compared with is trained as often, and nothing is said of that here: not a forest.
-    """
+    """A board whose systems and questions are divided as often as users' are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("surrogate.board.language.SPLITS", one_split)
-        patch.setattr("surrogate.board.language.compared_surrogate", lambda _: "ridge")
         return build_board(small_arena, feature_table=quick_features, tournaments=10, seed=3)
 
 

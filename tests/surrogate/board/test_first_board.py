@@ -28,7 +28,7 @@ from surrogate.publish.figures.ratings import draw_ratings
 from surrogate.publish.site.site import write_site
 
 BY_VERDICTS = [
-    *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
+    *("surrogate_rating", "surrogate_low", "surrogate_high"),
     *("arena_rank", "arena_rating", "arena_low", "arena_high"),
 ]
 
@@ -168,7 +168,6 @@ def test_summary_report_and_signature_say_that_nobody_judged(built):
 def test_verdicts_that_are_there_are_not_looked_at(built, small_arena, table):
     asked = build_board(small_arena, feature_table=table, ratings="consensus")
     pd.testing.assert_frame_equal(asked.ratings, built.ratings)
-    pd.testing.assert_frame_equal(asked.first_verdicts, built.first_verdicts)
     with pytest.raises(UsageError, match="look at no verdict"):
         build_board(small_arena, ratings="consensus", judge="simulated-teacher")
 
@@ -179,17 +178,6 @@ def test_verdicts_that_are_there_are_not_looked_at(built, small_arena, table):
 def test_what_needs_verdicts_is_refused_without_any(unjudged, asked):
     with pytest.raises(UsageError, match="has no judgments to learn from"):
         build_board(unjudged, **asked)
-
-
-def test_a_pair_a_system_is_named_to_judge_first(built, small_arena):
-    pairs = built.first_verdicts
-    assert pairs["language"].value_counts().to_dict() == {"en": 12, "sw": 12}
-    assert list(pairs["language"][:4]) == ["en", "sw", "en", "sw"]
-    assert (pairs["system_a"] != pairs["system_b"]).all()
-    assert not pairs.duplicated().any()
-    keys = ["language", "query_id"]
-    assert pairs[keys].merge(small_arena.queries[keys]).shape == pairs[keys].shape
-    assert set(pairs["system_a"]) | set(pairs["system_b"]) == set(small_arena.info.systems)
 
 
 def test_it_places_no_new_system_and_has_no_surrogate_to_publish(built, unjudged):

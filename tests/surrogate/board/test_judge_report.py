@@ -11,7 +11,7 @@ import pytest
 from arena import read_arena, write_arena
 from arena.data.errors import DataError, UsageError
 from arena.diagnostics import diagnose_languages
-from arena.diagnostics.judge_agreement import agreement_table
+from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.verdicts import verdicts
 from surrogate.board.judge.metaevaluations import MetaEvaluation, add_metaevaluations
 from surrogate.board.judge.report import (
@@ -40,7 +40,7 @@ def report_of(arena, rows, judge="m", records=None):
     judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
     arena = type(arena)(arena.info, arena.queries, arena.answers, judgments)
     own = arena.judged_by(judge)
-    diagnoses = diagnose_languages(own.judgments, own.answers)
+    diagnoses = diagnose_languages(own)
     return report_judge(arena, judge, diagnoses, records or JudgingRecords())
 
 
@@ -76,7 +76,7 @@ def test_other_judges_are_compared_over_all_languages(small_arena):
     stranger = judgments.head(1).assign(judge="stranger", query_id="elsewhere")
     everyone = pd.concat([judgments, friend, random, stranger], ignore_index=True)
     judge = judgments["judge"][0]
-    diagnoses = diagnose_languages(small_arena.judgments, small_arena.answers)
+    diagnoses = diagnose_languages(small_arena)
     arena = replace(small_arena, judgments=everyone)
     report = report_judge(arena, judge, diagnoses, JudgingRecords())
     found = {item.judge: item for item in report.agreement}
@@ -134,7 +134,7 @@ def test_failures_and_calls_are_those_of_the_judges_run(run, small_arena, tmp_pa
     assert "no call to a model" in read_judging_records(tmp_path, "other").usage.reason
     arena = read_arena(tmp_path)
     own = arena.judged_by("local")
-    diagnoses = diagnose_languages(own.judgments, own.answers)
+    diagnoses = diagnose_languages(own)
     report = report_judge(arena, "local", diagnoses, records)
     assert report.position.share == 1.0  # this judge says A whenever it says something
 

@@ -46,7 +46,6 @@ def test_board_writes_its_files_and_prints_the_board(
         "features.parquet",
         "win_matrix.csv",
         "differences.csv",
-        "first_verdicts.csv",
         "neighbors.csv",
         "examples.jsonl",
         "judge_report.json",

@@ -9,20 +9,19 @@ import pytest
 
 from arena.data.folder import write_arena
 
-KEYS = {"ratings", "tie_parameter", "position_effect", "controls", "diagnostics", "signature"}
+KEYS = {"ratings", "position_effect", "diagnostics", "signature"}
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
 
 
 def test_fit_prints_strict_json(run, arena_folder, capsys):
-    options = ["--language", "en", "--rounds", 50, "--position", "--ties", "davidson", "--json"]
+    options = ["--language", "en", "--rounds", 50, "--position", "--ties", "drop", "--json"]
     assert run("fit", arena_folder, *options) == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert set(printed) == KEYS
     assert set(printed["ratings"][0]) == COLUMNS | {"wins", "losses", "ties", "note"}
-    assert printed["tie_parameter"] > 0
     assert isinstance(printed["position_effect"], float)
     assert {"notes", "findings"} == set(printed["diagnostics"])
-    assert "ties:davidson|position:yes" in printed["signature"]
+    assert "ties:drop|position:yes" in printed["signature"]
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".parquet", ".jsonl.zst"])
@@ -44,13 +43,6 @@ def test_fit_prints_a_table_and_its_signature(run, arena_folder, capsys):
     assert "Signature: bradley-terry|ties:half" in printed
 
 
-def test_fit_rates_at_equal_style(run, arena_folder, capsys):
-    options = ["--language", "en", "--rounds", "20", "--control", "length,citations"]
-    assert run("fit", arena_folder, *options, "--json") == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert [row["control"] for row in printed["controls"]] == ["length", "citations"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -58,21 +50,11 @@ def test_fit_rates_at_equal_style(run, arena_folder, capsys):
         (["--language", "fi"], "no language 'fi' here; there is en, sw"),
         (["--language", "en", "--judge", "me"], "no judge 'me' here"),
         (["--language", "en", "--ties", "win"], "unknown tie rule 'win'"),
-        (["--language", "en", "--estimator", "mle"], "unknown estimator 'mle'"),
-        (["--language", "en", "--control", "tone"], "unknown control tone"),
     ],
 )
 def test_wrong_options_end_with_a_message(run, arena_folder, capsys, options, message):
     assert run("fit", arena_folder, *options) == 2
     assert message in capsys.readouterr().err
-
-
-def test_control_of_style_needs_answers(run, small_arena, tmp_path, capsys):
-    path = tmp_path / "judgments.csv"
-    small_arena.judgments.to_csv(path, index=False)
-    assert run("fit", path, "--language", "en", "--control", "length") == 2
-    assert "--control needs the answers: give an arena folder" in capsys.readouterr().err
-    assert run("fit", tmp_path / "nothing.csv") == 2
 
 
 def test_fit_rates_what_systems_are_made_of(run, small_arena, tmp_path, capsys):

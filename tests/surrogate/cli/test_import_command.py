@@ -58,7 +58,7 @@ def test_what_was_read_and_left_out_is_printed(run, table, tmp_path, capsys):
 
 
 def test_records_of_a_tool_are_an_arena_to_build_on(run, tmp_path, capsys):
-    files = Path(__file__).parents[2] / "arena/adapters/records/files/inspect"
+    files = Path(__file__).parents[2] / "arena/adapters/files/inspect"
     out = tmp_path / "arena"
     options = ["--language", "en", "--scores", "f1", "--column", "question=input"]
     assert run("import", "inspect", files, "--out", out, *options) == 0
@@ -101,7 +101,7 @@ def test_an_arena_is_replaced_only_when_asked(run, table, tmp_path, capsys):
     ("options", "message"),
     [
         (["--column", "question"], "--column is 'question'; write FIELD=NAME"),
-        (["--column", "question=title"], "has no column 'title'"),
+        (["--column", "question=title"], "no column 'title'"),
         (["--apart", "m9"], "unknown system to keep apart 'm9'; use one of m1, m2, m3"),
         (["--language", "English"], "'English' is not a language code"),
     ],

@@ -271,7 +271,7 @@ def field_of(board, systems, languages):
     ratings = ratings.assign(surrogate_rating=rating, arena_rating=rating, **wide)
     ratings = ratings.assign(
         **dict.fromkeys(("rank_low", "rank_high", "tier"), ratings["rank"]),
-        **dict.fromkeys(("verdict_share", "worth", "coverage", "answers"), 1),
+        **dict.fromkeys(("verdict_share", "coverage", "answers"), 1),
     )
     return replace(
         board,

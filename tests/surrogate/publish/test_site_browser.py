@@ -53,7 +53,7 @@ def test_one_language_shows_what_each_rating_is_by(page, served, board):
     )
     assert [name for name in names if name] == [
         *("Rank", "System", "Ranks", "Tier", "Rating", "Ratings", "90% interval", "Own verdicts"),
-        *("Surrogate alone", "Worth", "Verdicts alone"),
+        *("Surrogate alone", "Verdicts alone"),
     ]
     rows = board.ratings[board.ratings["language"] == "sw"].sort_values("rank")
     for name, column in (

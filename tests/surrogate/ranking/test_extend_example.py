@@ -12,5 +12,5 @@ def test_the_example_ranks_four_systems_and_combines_judgments(tmp_path, monkeyp
     runpy.run_path(str(EXAMPLE), run_name="__main__")
     printed = capsys.readouterr().out
     assert "Ranked by their answers alone" in printed
-    assert "256 of 768 judgments and the surrogate" in printed
+    assert "Rated by their answers and 256 verdicts" in printed
     assert printed.count("sim-harbor-tiny") >= 3

@@ -32,7 +32,6 @@
       site.intervalCell(row.low, row.high),
       numberCell(row.verdict_share, percent(row.verdict_share)),
       numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2)),
-      numberCell(row.worth, fixed(row.worth, 0)),
       numberCell(row.arena_rating, fixed(row.arena_rating, 2)),
       numberCell(row.coverage, percent(row.coverage)),
       element("td", kind, { className: "set" }),
@@ -46,10 +45,9 @@
     [6, (row) => row.low !== null],
     [7, () => !data.first],
     [8, (row) => row.surrogate_rating !== null],
-    [9, (row) => row.worth !== null],
-    [10, (row) => row.arena_rating !== null],
-    [11, (row) => row.coverage !== 1],
-    [12, (row) => row.kind !== 0 && !data.first],
+    [9, (row) => row.arena_rating !== null],
+    [10, (row) => row.coverage !== 1],
+    [11, (row) => row.kind !== 0 && !data.first],
   ];
   function hideAbsentColumns(rows) {
     for (const [column, fills] of OPTIONAL) {

@@ -101,31 +101,23 @@
   /* Export */
   const voter = () => find("voter").value.trim().replace(/\s+/g, " ");
   find("voter").addEventListener("input", keep);
-  function download(kind, text, suffix) {
+  find("json").addEventListener("click", () => {
     find("needs").hidden = voter() !== "";
     if (voter() === "") {
       find("voter").focus();
       return;
     }
+    const chosen = data.pairs
+      .filter((pair) => votes.has(pair.id))
+      .map((pair) => ({ id: pair.id, choice: votes.get(pair.id) }));
+    const content = { format: data.format, ballot: data.ballot, voter: voter(), votes: chosen };
+    const text = `${JSON.stringify(content, null, 1)}\n`;
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: kind }));
+    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
     const safe = voter().replace(/[^\p{L}\p{N}-]+/gu, "-");
-    link.download = `votes-${safe}-${data.ballot.slice(0, 6)}.${suffix}`;
+    link.download = `votes-${safe}-${data.ballot.slice(0, 6)}.json`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  }
-  const chosen = () => data.pairs
-    .filter((pair) => votes.has(pair.id))
-    .map((pair) => ({ id: pair.id, choice: votes.get(pair.id) }));
-  find("json").addEventListener("click", () => {
-    const content = { format: data.format, ballot: data.ballot, voter: voter(), votes: chosen() };
-    download("application/json", `${JSON.stringify(content, null, 1)}\n`, "json");
-  });
-  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
-  find("csv").addEventListener("click", () => {
-    const rows = chosen().map((vote) => [data.ballot, voter(), vote.id, vote.choice]);
-    const lines = [["ballot", "voter", "id", "choice"], ...rows];
-    download("text/csv", lines.map((row) => `${row.map(quoted).join(",")}\r\n`).join(""), "csv");
   });
 
   find("voting").hidden = false;

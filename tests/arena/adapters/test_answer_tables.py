@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, import_arena
-from arena.adapters.records.collected import judgments_of_marks
 from arena.data.schema import passages_of
 
 ONE_EACH = (
@@ -88,19 +87,14 @@ def test_every_fault_is_told_with_line_and_column(tmp_path):
     )
     with pytest.raises(DataError) as caught:
         import_arena("csv", [table(tmp_path, text)], columns={"query_id": "id"})
-    place = f"{tmp_path.name}/answers.csv"
-    assert [str(problem) for problem in caught.value.problems] == [
-        f"{place}:2: score = 'good': is no number; write a number, the higher the better, or "
-        "nothing",
-        f"{place}:3: prompt = 'Whence?': differs from that of the same question on line 2; give "
-        "each question one text and one list of passages",
-        f"{place}:4: model = None: is missing; give it a text",
-        f"{place}:5: lang = 'Klingon': is not a language known by name; use a code such as 'en', "
-        "or an English name",
-        f"{place}:6: contexts = '[{{\"id\": 1}}]': has no text in passage 1; give a text, a list "
-        "of texts, or a list of {passage_id, text}",
-        f"{place}:7: model = 'm1': has answered this question on line 2; keep one of its answers",
+    assert [(problem.line, problem.field) for problem in caught.value.problems] == [
+        *[(2, "score"), (3, "prompt"), (4, "model"), (5, "lang"), (6, "contexts"), (7, "model")]
     ]
+    text = "question,system,answer\n"
+    for name, answer in (("one.csv", "Paris"), ("two.csv", "Oslo")):
+        table(tmp_path, f"{text}Where?,m,{answer}\n", name)
+    with pytest.raises(DataError, match=r"two.csv:2: system = 'm': has answered .* at .*one.csv:2"):
+        import_arena("csv", [tmp_path / "one.csv", tmp_path / "two.csv"])
 
 
 def records(folder, rows):
@@ -140,11 +134,6 @@ def test_any_cell_of_passages_is_read_or_refused(cell):
         return
     assert all(isinstance(passage["text"], str) for passage in found)
     assert len({passage["passage_id"] for passage in found}) == len(found)
-
-
-def test_no_marks_are_no_judgments():
-    columns = ["language", "query_id", "system", "judge", "mark"]
-    assert judgments_of_marks(pd.DataFrame(columns=columns)).empty
 
 
 def test_where_contexts_differ_each_answer_has_its_own(tmp_path):

@@ -18,27 +18,13 @@ from arena.data.rows import plain_records
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.tables.systems import OWN_PASSAGES
 
-RECORD_FORMATS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+RECORD_FORMATS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "ragas": MappingProxyType(
-            {
-                "question": "user_input",
-                "answer": "response",
-                "passages": "retrieved_contexts",
-                "reference": "reference",
-            }
-        ),
-        "deepeval": MappingProxyType(
-            {
-                "question": "input",
-                "answer": "actual_output",
-                "passages": "retrieval_context",
-                "reference": "expected_output",
-            }
-        ),
+        "ragas": ("user_input", "response", "retrieved_contexts", "reference"),
+        "deepeval": ("input", "actual_output", "retrieval_context", "expected_output"),
     }
 )
-"""Name of each field in each format; beside them stand ``system``, ``query_id``, ``language``."""
+"""Names of question, answer, passages, reference; beside them stand those of ``ANSWER_KEY``."""
 
 
 def answer_records(arena: Arena, form: str, systems: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -68,13 +54,10 @@ def answer_records(arena: Arena, form: str, systems: Sequence[str] = ()) -> list
         key = (answer["language"], answer["query_id"])
         own, question = answer.get(OWN_PASSAGES), asked[key]
         passages = own if isinstance(own, list) else question["passages"]
-        values = {
-            "question": question["query"],
-            "answer": answer["answer"],
-            "passages": [passage["text"] for passage in passages],
-            "reference": right.get(key),
-        }
-        told = {names[ours]: value for ours, value in values.items() if value not in (None, [])}
+        texts = [passage["text"] for passage in passages]
+        values = (question["query"], answer["answer"], texts, right.get(key))
+        named = zip(names, values, strict=True)
+        told = {name: value for name, value in named if value not in (None, [])}
         records.append({**told, **{name: answer[name] for name in ANSWER_KEY}})
     return records
 

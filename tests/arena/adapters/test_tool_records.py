@@ -129,9 +129,7 @@ def test_paths_can_be_named():
     read = import_arena("langfuse", [path], columns={"system": "environment"}, scores=["helpful"])
     assert read.arena.info.systems == ("default",)
     assert skipped(read)["its system has answered the question before: the first answer is kept"]
-    with pytest.raises(
-        UsageError, match=r"no record has anything at 'input.title'; they have .*id"
-    ):
+    with pytest.raises(UsageError, match=r"no record has anything at 'input.title'"):
         import_arena("langfuse", [path], columns={"question": "input.title"})
     with pytest.raises(UsageError, match="unknown field of langfuse 'text'"):
         import_arena("langfuse", [path], columns={"text": "input"})
@@ -159,13 +157,6 @@ def test_what_is_no_record_is_said_with_what_to_export(tmp_path):
     packed.write_bytes(b"PK")
     with pytest.raises(UsageError, match=r"log.eval is none of .*inspect log convert --to json"):
         import_arena("inspect", [packed])
-
-
-def test_the_same_answer_in_two_files_of_a_table_is_a_fault(tmp_path):
-    for name, answer in (("one.csv", "Paris"), ("two.csv", "Oslo")):
-        (tmp_path / name).write_text(f"question,system,answer\nWhere?,m,{answer}\n")
-    with pytest.raises(DataError, match=r"two.csv:2: system = 'm': has answered .* at one.csv:2"):
-        import_arena("csv", [tmp_path])
 
 
 @pytest.mark.parametrize(
@@ -202,8 +193,7 @@ def test_a_reference_may_be_what_an_assistant_says(tmp_path, right):
     assert list(read.arena.queries["reference"]) == ["Norway"]
 
 
-@pytest.mark.parametrize("depth", [101, 400, 10_000])
-@pytest.mark.parametrize("ending", [".jsonl", ".json"])
+@pytest.mark.parametrize(("depth", "ending"), [(101, ".jsonl"), (10_000, ".json")])
 def test_what_is_nested_too_deep_is_said_with_its_place(tmp_path, depth, ending):
     row = json.dumps({"id": 1, "input": "q", "output": "x", "name": "m"})
     deep = '{"messages": [' * (depth // 2) + "1" + "]}" * (depth // 2)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena import Arena, UsageError, import_arena
-from arena.adapters.records.exports import RECORD_FORMATS, answer_records, records_text
+from arena.adapters.exports import RECORD_FORMATS, answer_records, records_text
 
 
 @pytest.fixture

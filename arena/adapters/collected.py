@@ -1,0 +1,364 @@
+"""What others published, collected row by row into an arena; what is left out is counted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, fields, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import pandas as pd
+import pandera.pandas as pa
+from pydantic import BaseModel, StringConstraints, ValidationError
+
+from arena.adapters.files import files_below, read_foreign_rows, shown_path
+from arena.data.arena import Arena
+from arena.data.errors import DataError, Problem, checked_choice, counted_problems
+from arena.data.folder import as_rows, checked_arena
+from arena.data.rows import SUFFIXES, Rows
+from arena.data.schema import (
+    ANSWERS,
+    JUDGMENTS,
+    QUERIES,
+    QUESTION_KEY,
+    ArenaInfo,
+    check_table,
+    validation_problems,
+)
+
+WINNERS: Mapping[str, str] = MappingProxyType(
+    {"a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b", "system_a": "a"}
+    | {"system_b": "b", "tie (bothbad)": "tie", "both_bad": "tie"}
+)
+"""Winner of a pair, as published, to ours; that both answers are bad is a tie."""
+
+ID_DIGITS = 12
+_MARK_KEY = [*QUESTION_KEY, "judge"]
+_NAMED_SOURCES = 3
+
+Key = tuple[str, str]
+"""Language and id of a question."""
+Record = dict[str, Any]
+RecordT = TypeVar("RecordT", bound=BaseModel)
+StorableText = Annotated[str, StringConstraints(min_length=0)]
+"""Any text but half a surrogate pair, which pydantic refuses in constrained strings alone."""
+
+
+class Place(NamedTuple):
+    """Where a row stands: its file, and its line."""
+
+    source: str
+    line: int
+
+
+@dataclass(frozen=True, order=True)
+class Skip:
+    """One thing left out.
+
+    Attributes:
+        source: File or data set it was in.
+        item: What it is: ``judgment``, ``battle``, ``answer``, ``passage`` or ``column``.
+        reason: Why it was left out.
+    """
+
+    source: str
+    item: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ForeignArena:
+    """What others published, as an arena.
+
+    Attributes:
+        arena: Questions, answers and judgments, as far as there are any.
+        skipped: What was left out: ``source, item, reason, count``, sorted.
+        features: Published features, one row an answer: ``language, system, query_id``, one float
+            column a feature and one ``<feature>:missing`` with the reason of each NaN; empty
+            where none are published.
+    """
+
+    arena: Arena
+    skipped: pd.DataFrame
+    features: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+
+@dataclass
+class Collected:
+    """Questions, answers and judgments as they are found, with what was wrong or left out.
+
+    Attributes:
+        names: Our field to the name it has in the files, for what is said of faults.
+        marks: Marks of single answers: ``language, query_id, system, judge, mark``.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    queries: dict[Key, Record] = field(default_factory=dict)
+    answers: dict[tuple[str, str, str], Record] = field(default_factory=dict)
+    judgments: list[Record] = field(default_factory=list)
+    marks: list[Record] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    skips: list[Skip] = field(default_factory=list)
+
+    def files(
+        self, paths: Sequence[Path | str], suffixes: Sequence[str] = SUFFIXES
+    ) -> Iterator[tuple[Path, Rows]]:
+        """Read the files that are named or lie in folders; a damaged one is a problem."""
+        for path in files_below(paths, suffixes):
+            try:
+                yield path, read_foreign_rows(path, shown_path(path, paths))
+            except DataError as error:
+                self.problems += error.problems
+
+    def records(
+        self, rows: Rows, record: type[RecordT], also: Collection[str] = ()
+    ) -> Iterator[tuple[Place, RecordT]]:
+        """Yield the sound rows of a file; faults, and columns that are not read, are kept.
+
+        Args:
+            rows: Rows of a file.
+            record: Its fields say in their description how to fix them.
+            also: Further columns that are no surprise.
+        """
+        columns = [name for name in record.model_fields if name in rows.table]
+        self.skip_columns(rows, [*record.model_fields, *also])
+        needed = [name for name, info in record.model_fields.items() if info.is_required()]
+        if self.lack_columns(rows, needed):
+            return
+        for row in self.raw(rows, columns):
+            place, values = row
+            try:
+                yield place, record.model_validate(values)
+            except ValidationError as error:
+                self.problems += validation_problems(error, *place, lambda at: _hint(record, at))
+
+    def raw(
+        self, rows: Rows, columns: Sequence[str] | None = None
+    ) -> Iterator[tuple[Place, Record]]:
+        """Yield every row of a file as it is; lines that are no row are problems."""
+        self.problems += rows.problems
+        table = rows.table if columns is None else rows.table[list(columns)]
+        for line, values in zip(rows.lines, table.to_dict(orient="records"), strict=True):
+            yield Place(rows.source, int(line)), {str(name): it for name, it in values.items()}
+
+    def lack_columns(self, rows: Rows, needed: Iterable[str]) -> bool:
+        """Tell of the columns that a file lacks; a file without any row lacks none."""
+        if not len(rows.table.columns) and not len(rows.lines):
+            self.problems += rows.problems
+            return True
+        absent = [column for column in needed if column not in rows.table]
+        fault, hint = "this column is missing", "add it to every row"
+        self.problems += rows.problems if absent else ()
+        self.problems += [
+            Problem(rows.source, None, column, None, fault, hint) for column in absent
+        ]
+        return bool(absent)
+
+    def skip_columns(self, rows: Rows, known: Collection[str]) -> None:
+        """Count the columns that are not read."""
+        for column in rows.table:
+            if column not in known:
+                self.skip(rows.source, "column", f"{column!r} is no column of this schema")
+
+    def skip(self, source: str, item: str, reason: str, count: int = 1) -> None:
+        """Count something that is left out."""
+        self.skips += [Skip(source, item, reason)] * count
+
+    def fault(self, place: Place, name: str, value: object, fault: str, hint: str) -> None:
+        """Keep what is wrong with a field, by the name that it has in the files."""
+        self.problems.append(Problem(*place, self.names.get(name, name), value, fault, hint))
+
+    def question(
+        self, place: Place, key: Key, text: str, passages: list[Record], may_repeat: bool = False
+    ) -> Record:
+        """Add a question, and return the row that stands for it: the first one."""
+        new: Record = {"query_id": key[1], "language": key[0], "query": text}
+        new |= {"passages": passages, "place": place}
+        known = self.queries.setdefault(key, new)
+        if known is not new and not may_repeat:
+            fault = f"this question already stands {seen_from(place, known['place'])}"
+            self.fault(place, "query_id", key[1], fault, "keep one of the two")
+        return known
+
+    def answer(
+        self, place: Place, key: Key, system: str, text: str, may_repeat: bool = False
+    ) -> Record:
+        """Add a system's answer, and return its row; another one to the same question is a fault.
+
+        Args:
+            place: Where it stands.
+            key: The question.
+            system: Who answered.
+            text: The answer.
+            may_repeat: Whether the same text may stand there again.
+        """
+        new: Record = {"query_id": key[1], "language": key[0], "system": system}
+        new |= {"answer": text, "place": place}
+        known = self.answers.setdefault((*key, system), new)
+        if known is not new and not (may_repeat and known["answer"] == text):
+            fault = f"has answered this question {seen_from(place, known['place'])}"
+            self.fault(place, "system", system, fault, "keep one of its answers")
+        return known
+
+    def judgment(
+        self,
+        place: Place,
+        key: tuple[str, Any],
+        sides: tuple[Any, Any],
+        winner: object,
+        judge: object,
+    ) -> None:
+        """Add a judgment of two systems, unless it has no winner."""
+        if winner in (None, ""):
+            self.skip(place.source, "judgment", "it has no winner")
+        elif not isinstance(winner, str) or winner not in WINNERS:
+            hint = f"write one of {', '.join(WINNERS)}, or nothing"
+            self.fault(place, "winner", winner, "is not a winner", hint)
+        else:
+            row = {"query_id": key[1], "language": key[0], "system_a": sides[0]}
+            row |= {"system_b": sides[1], "winner": WINNERS[winner], "judge": judge}
+            self.judgments.append(row | {"place": place})
+
+    def foreign(
+        self,
+        name: str,
+        source: str | None = None,
+        reference: str | None = None,
+        note: str = "",
+        most_pairs: int | None = None,
+        systems: Iterable[str] | None = None,
+        features: pd.DataFrame | None = None,
+    ) -> ForeignArena:
+        """Put the arena together, and check it as any other.
+
+        Args:
+            name: Name of the arena.
+            source: Where the data come from; the files' names by default.
+            reference: System whose answers serve as reference.
+            note: Anything a reader should know.
+            most_pairs: Pairs of marked answers to keep of each question and judge; None keeps all.
+            systems: Systems of the arena; those that answer by default.
+            features: Published features, if there are any.
+
+        Raises:
+            UsageError: If the reference is no system of the arena.
+            DataError: With every problem found so far, or of the arena.
+        """
+        queries = _rows(self.queries.values(), QUERIES)
+        answers = _rows(self.answers.values(), ANSWERS)
+        judgments = _rows(self.judgments, JUDGMENTS)
+        if self.marks and not self.problems:
+            table = judgments_of_marks(pd.DataFrame(self.marks), most_pairs)
+            judgments = as_rows(table, f"verdicts of {answers.source}")
+        if self.problems:
+            parts = ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS))
+            found = [problem for rows, schema in parts for problem in check_table(rows, schema)]
+            raise DataError(_in_order([*self.problems, *self._named(found)]))
+        answering = sorted({system for *_, system in self.answers})
+        info = ArenaInfo(
+            name=name,
+            languages=tuple(sorted({code for code, _ in self.queries})),
+            systems=tuple(answering if systems is None else systems),
+            reference_system=reference,
+            source=answers.source if source is None else source,
+            note=note,
+        )
+        if reference is not None:
+            checked_choice(reference, info.systems, "reference system")
+        try:
+            arena = checked_arena(info, queries, answers, judgments)
+        except DataError as error:
+            raise DataError(_in_order(self._named(error.problems))) from None
+        return ForeignArena(
+            arena,
+            skipped_table(self.skips),
+            pd.DataFrame() if features is None else features,
+        )
+
+    def _named(self, problems: Iterable[Problem]) -> list[Problem]:
+        """Call fields by the names that they have in the files."""
+        return [
+            replace(problem, field=self.names.get(problem.field or "", problem.field))
+            for problem in problems
+        ]
+
+
+def _in_order(problems: Sequence[Problem]) -> list[Problem]:
+    """Sort problems by file and line; of more than can be told the rest is counted."""
+    order = {source: at for at, source in enumerate(dict.fromkeys(p.source for p in problems))}
+    ordered = sorted(problems, key=lambda each: (order[each.source], each.line or 0))
+    return list(counted_problems(ordered))
+
+
+def skipped_table(skips: Iterable[Skip]) -> pd.DataFrame:
+    """Count what was left out: columns ``source, item, reason, count``, sorted."""
+    columns = [each.name for each in fields(Skip)]
+    rows = [(*astuple(skip), count) for skip, count in sorted(Counter(skips).items())]
+    table = pd.DataFrame(rows, columns=[*columns, "count"])
+    return table.astype({**dict.fromkeys(columns, "str"), "count": int})
+
+
+def question_id(question: str) -> str:
+    """Return the id of a question that has none: digits of its text's digest."""
+    return hashlib.sha256(question.encode(errors="surrogatepass")).hexdigest()[:ID_DIGITS]
+
+
+def seen_from(place: Place, other: Place) -> str:
+    """Say where another row stands, to one who reads of a row."""
+    same = other.source == place.source
+    return f"on line {other.line}" if same else f"at {other.source}:{other.line}"
+
+
+def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd.DataFrame:
+    """Turn marks of single answers into judgments of pairs: the higher mark wins, equal is a tie.
+
+    Who is shown as ``a`` and which pairs are kept is drawn from their content.
+
+    Args:
+        marks: Columns ``language, query_id, system, judge, mark``, one row an answer and judge.
+        most_pairs: Pairs to keep of each question and judge; None keeps all.
+
+    Returns:
+        An arena's ``judgments``, sorted.
+    """
+    columns = [*_MARK_KEY, "system", "mark"]
+    pairs = marks[columns].merge(marks[columns], on=_MARK_KEY, suffixes=("_a", "_b"))
+    pairs = pairs[pairs["system_a"] < pairs["system_b"]].reset_index(drop=True)
+    names = pairs[[*_MARK_KEY, "system_a", "system_b"]].astype(str)
+    draw = pd.util.hash_pandas_object(names, index=False)
+    if most_pairs is not None:
+        kept = draw.groupby([pairs[name] for name in _MARK_KEY]).rank(method="first") <= most_pairs
+        pairs, draw = pairs[kept], draw[kept]
+    is_swapped = (draw % 2 == 1).to_numpy()
+    sign = (pairs["mark_a"] - pairs["mark_b"]).where(~is_swapped, pairs["mark_b"] - pairs["mark_a"])
+    table = pairs[_MARK_KEY].assign(
+        system_a=pairs["system_a"].where(~is_swapped, pairs["system_b"]),
+        system_b=pairs["system_b"].where(~is_swapped, pairs["system_a"]),
+        winner=["a" if by > 0 else "b" if by < 0 else "tie" for by in sign],
+    )
+    ordered = table.sort_values([*_MARK_KEY, "system_a", "system_b"], ignore_index=True)
+    return ordered[list(JUDGMENTS.columns)].astype(object)
+
+
+def _hint(record: type[BaseModel], place: str) -> str:
+    name = place.partition(".")[0]
+    return f"give {name} as {record.model_fields[name].description}"
+
+
+def _rows(records: Iterable[Record], schema: pa.DataFrameSchema) -> Rows:
+    """Return rows with their places; columns that the schema does not have are kept."""
+    held = list(records)
+    columns = dict.fromkeys([*schema.columns, *(name for record in held for name in record)])
+    columns.pop("place", None)
+    sources = [record["place"].source for record in held]
+    files = list(dict.fromkeys(sources))
+    name = " + ".join(files) if len(files) <= _NAMED_SOURCES else f"{len(files)} files"
+    return Rows(
+        pd.DataFrame(held, columns=list(columns), dtype=object),
+        pd.Series([record["place"].line for record in held], dtype=int),
+        name or str(schema.name),
+        sources=pd.Series(sources, dtype=object),
+    )

@@ -1,0 +1,256 @@
+"""Rows of MIRAGE-Bench's prompts, outputs and judgments, as published."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, Field, Strict, create_model
+
+from arena.adapters.collected import Collected, Place, Record, StorableText
+from arena.data.rows import Rows
+from arena.data.schema import ANSWER_KEY, Text
+
+PUBLISHED_FEATURES = MappingProxyType(
+    {
+        "target_language": "target_language",
+        "english_language": "english",
+        "citation_MAP@10": "citation_map@10",
+        "citation_Recall@10": "citation_recall@10",
+        "answer_bleu": "bleu",
+        "answer_rougeL": "rouge_l",
+        "support_entailment": "nli_entailment",
+        "support_neutral": "nli_neutral",
+        "reranker_score": "reranker_score",
+        "answer_overlap_score": "llm_overlap",
+        "fluency_score": "llm_fluency",
+    }
+)
+"""Published name of each feature (a column of the outputs) to ours."""
+
+PERCENT_WHERE_ABOVE_1 = "answer_bleu"
+"""The authors' code divides SacreBLEU by 100; in a file with a value above 1 nobody did."""
+
+NOT_PUBLISHED = "not published"
+NO_COLUMN = "feature not published"
+VERDICTS = MappingProxyType({"A": "a", "B": "b", "Tie": "tie"})
+"""Published verdict to our winner; anything else is a failed judgment."""
+
+JUDGMENT_COLUMNS = ("query_id", "judge", "model_A", "model_B", "verdict")
+
+_QUESTION = re.compile(r"Question[ \t]*:")
+_CONTEXTS = re.compile(r"\n\s*Contexts[ \t]*:")
+_INSTRUCTION = re.compile(r"\n\s*\n\s*Instruction")
+_MARKER = r'(?:"\[(?P<quoted>{id})\]"|\[(?P<bare>{id})\])'
+_LINE_MARKER = re.compile(r"^[ \t]*" + _MARKER.format(id=r"[^\]\n]+"), re.MULTILINE)
+_MIRACL_ID = re.compile(r"\d+#\d+")
+_UNLISTED = "its id is neither positive nor negative"
+_REWRITE = "write 'Question: …', 'Contexts:', '[docid] text' a passage, and 'Instruction: …'"
+
+
+class PromptRow(BaseModel):
+    """A row of the published prompts."""
+
+    query_id: Text = Field(description="a string")
+    prompt: StorableText = Field(description="the prompt text")
+    positive_ids: list[Text] = Field(description="a list of passage ids")
+    negative_ids: list[Text] = Field(description="a list of passage ids")
+
+
+class Output(BaseModel):
+    """One model's output; null where it gave none."""
+
+    model: Text
+    output: StorableText | None
+
+
+class OutputRow(BaseModel):
+    """A row of the published outputs, without its feature columns."""
+
+    query_id: Text = Field(description="a string")
+    outputs: list[Output] = Field(description="a list of {model, output}")
+
+
+_SCORES: dict[str, Any] = {
+    name: (
+        dict[str, Annotated[float, Strict()] | None] | None,
+        Field(default=None, description="one object {model: score} a row, scores as numbers"),
+    )
+    for name in PUBLISHED_FEATURES
+}
+ScoredRow = create_model("ScoredRow", __base__=OutputRow, **_SCORES)
+
+
+def add_prompts(read: Collected, rows: Rows, language: str) -> None:
+    """Add the questions of published prompts, and the passages in them."""
+    for place, row in read.records(rows, PromptRow):
+        try:
+            question, contexts = prompt_sections(row.prompt)
+        except ValueError as error:
+            read.fault(place, "prompt", row.prompt, str(error), _REWRITE)
+            continue
+        listed = [*row.positive_ids, *row.negative_ids]
+        texts, left_out = context_passages(contexts, listed)
+        _check_ids(read, place, row, texts)
+        for passage_id in left_out:
+            again = passage_id in listed
+            reason = "its id stands in the prompt before" if again else _UNLISTED
+            read.skip(place.source, "passage", reason)
+        passages: list[Record] = [
+            {"passage_id": passage_id, "text": text, "title": None}
+            | {"relevance": int(passage_id in row.positive_ids)}
+            for passage_id, text in texts.items()
+        ]
+        read.question(place, (language, row.query_id), question, passages)
+
+
+def prompt_sections(prompt: str) -> tuple[str, str]:
+    """Return the question of a prompt, and the text that holds its passages.
+
+    Raises:
+        ValueError: If a section is absent or the question is empty; the message says which.
+    """
+    question = _QUESTION.search(prompt)
+    if question is None:
+        raise ValueError("has no section 'Question:'")
+    contexts = _CONTEXTS.search(prompt, question.end())
+    if contexts is None:
+        raise ValueError("has no section 'Contexts:' after the question")
+    instructions = list(_INSTRUCTION.finditer(prompt, contexts.end()))
+    if not instructions:
+        raise ValueError("has no section 'Instruction' after the contexts")
+    text = prompt[question.end() : contexts.start()].strip()
+    if not text:
+        raise ValueError("has an empty question")
+    return text, prompt[contexts.end() : instructions[-1].start()]
+
+
+def context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Find the passages in the contexts of a prompt.
+
+    A passage begins at its id, at the start of a line if it stands there anywhere, and ends where
+    the next one begins.
+
+    Args:
+        contexts: Text of the section.
+        listed: Ids that count as passages.
+
+    Returns:
+        The text of each listed id that has one, in prompt order, and the ids of passages that
+        were left out: MIRACL ids that are not listed, and ids that stand there again.
+    """
+    marks = list(_marks(contexts, listed))
+    marks += [
+        match
+        for passage_id in sorted(set(listed) - {_id_of(mark) for mark in marks})
+        if (match := re.search(_MARKER.format(id=re.escape(passage_id)), contexts))
+    ]
+    marks.sort(key=lambda mark: mark.start())
+    ends = [*(mark.start() for mark in marks[1:]), len(contexts)]
+    texts: dict[str, str] = {}
+    left_out = []
+    for mark, end in zip(marks, ends, strict=True):
+        passage_id, text = _id_of(mark), contexts[mark.end() : end].strip()
+        if passage_id not in listed or passage_id in texts:
+            left_out.append(passage_id)
+        elif text:
+            texts[passage_id] = text
+    return texts, left_out
+
+
+def _marks(contexts: str, listed: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Yield the ids at the start of a line."""
+    for match in _LINE_MARKER.finditer(contexts):
+        if _id_of(match) in listed or _MIRACL_ID.fullmatch(_id_of(match)):
+            yield match
+
+
+def _id_of(match: re.Match[str]) -> str:
+    return match["quoted"] or match["bare"]
+
+
+def _check_ids(read: Collected, place: Place, row: PromptRow, texts: dict[str, str]) -> None:
+    seen: set[str] = set()
+    for name in ("positive_ids", "negative_ids"):
+        for passage_id in getattr(row, name):
+            if passage_id in seen:
+                hint = "list each passage once, positive or negative"
+                read.fault(place, name, passage_id, "is listed twice", hint)
+            elif passage_id not in texts:
+                hint = "add the passage or unlist its id"
+                read.fault(place, name, passage_id, "has no text in the prompt", hint)
+            seen.add(passage_id)
+
+
+def add_outputs(read: Collected, rows: Rows, language: str) -> pd.DataFrame:
+    """Add published outputs as answers.
+
+    BLEU is from 0 to 1, as ours; where a value is above 1, those of the file are percent.
+
+    Args:
+        read: Where to.
+        rows: Columns ``query_id, outputs`` and any of ``PUBLISHED_FEATURES``.
+        language: Their language code, which the schema does not hold.
+
+    Returns:
+        Columns ``language, system, query_id``, one float column a feature and one column
+        ``<feature>:missing`` that says why a value is NaN, else None.
+    """
+    found: list[Record] = []
+    for place, row in read.records(rows, ScoredRow):
+        models = {item.model for item in row.outputs}
+        scores = {name: getattr(row, name) or {} for name in PUBLISHED_FEATURES}
+        for model, value in ((m, v) for of_one in scores.values() for m, v in of_one.items()):
+            if model not in models and value is not None:
+                read.skip(place.source, "score", f"{model} has no output to its question")
+        for item in row.outputs:
+            if item.output is None:
+                read.skip(place.source, "answer", "its output is null")
+                continue
+            read.answer(place, (language, row.query_id), item.model, item.output)
+            key = dict(zip(ANSWER_KEY, (language, row.query_id, item.model), strict=True))
+            found.append(key | {name: of_one.get(item.model) for name, of_one in scores.items()})
+    columns = [*ANSWER_KEY, *PUBLISHED_FEATURES]
+    return _feature_table(pd.DataFrame(found, columns=columns, dtype=object), rows)
+
+
+def _feature_table(found: pd.DataFrame, rows: Rows) -> pd.DataFrame:
+    table = found[["language", "system", "query_id"]].astype("str")
+    reasons = {}
+    for published, name in PUBLISHED_FEATURES.items():
+        values = found[published]
+        is_absent = values.map(lambda value: value is None)
+        numbers = values.where(~is_absent, math.nan).astype(np.float64)
+        missing = numbers.map(lambda value: f"published as {value}").astype(object)
+        missing = missing.where(~is_absent, NOT_PUBLISHED if published in rows.table else NO_COLUMN)
+        is_sound = np.isfinite(numbers)
+        is_percent = published == PERCENT_WHERE_ABOVE_1 and bool((numbers[is_sound] > 1).any())
+        table[name] = numbers.where(is_sound) / (100 if is_percent else 1)
+        reasons[f"{name}:missing"] = missing.where(~is_sound, None)
+    return table.assign(**reasons)
+
+
+def add_judgments(read: Collected, rows: Rows, language: str) -> None:
+    """Add published verdicts; the judge's ``output`` is kept as ``reason``.
+
+    A verdict other than A, B or Tie is a failed judgment: it is left out and counted, and never
+    becomes a tie.
+    """
+    if read.lack_columns(rows, JUDGMENT_COLUMNS):
+        return
+    read.skip_columns(rows, (*JUDGMENT_COLUMNS, "output"))
+    for place, record in read.raw(rows):
+        given = record["verdict"]
+        if not isinstance(given, str) or given not in VERDICTS:
+            shown = "null" if given is None else repr(given)
+            read.skip(place.source, "judgment", f"its verdict is {shown}")
+            continue
+        key, sides = (language, record["query_id"]), (record["model_A"], record["model_B"])
+        read.judgment(place, key, sides, VERDICTS[given], record["judge"])
+        if "output" in rows.table:
+            read.judgments[-1]["reason"] = record["output"]

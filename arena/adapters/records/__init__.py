@@ -1,1 +1,0 @@
-"""Records of answers that programs write: tables of one's own, and logs of other tools."""
