@@ -29,7 +29,7 @@ from surrogate.board.ratings.table import independent_covariance
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import IMPORTANCES, NEIGHBORS, Example
-from surrogate.publish.site.site import write_site
+from surrogate.publish.site import write_site
 
 SIZES = ((19, 18), (300, 20))
 TARGETS = {(19, 18): 10, (300, 20): 60}

@@ -39,7 +39,7 @@ from surrogate.board.tables import (
 )
 from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import write_figures
-from surrogate.publish.site.site import write_site
+from surrogate.publish.site import write_site
 from surrogate.ranking.prior import expected_systems
 from surrogate.runs.config import ConfiguredBoard
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests

@@ -120,7 +120,7 @@ def publish(
     """
     from arena.data.tables.names import alike
     from surrogate.cli import printing
-    from surrogate.publish.site.site import write_site
+    from surrogate.publish.site import write_site
 
     saved = built.save(out, arena)
     index = write_site(saved, out / SITE, read or arena) if site else None

@@ -10,7 +10,7 @@ import typer
 from surrogate.cli.options import FOLDER, JsonOption
 
 if TYPE_CHECKING:
-    from surrogate.diff import BoardDiff
+    from surrogate.runs.diff import BoardDiff
 
 
 def diff(
@@ -29,7 +29,7 @@ def diff(
     from arena.data.errors import UsageError
     from surrogate.board.board import Board
     from surrogate.cli.printing import print_json
-    from surrogate.diff import diff_boards
+    from surrogate.runs.diff import diff_boards
 
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other; ask for one of them")
@@ -47,7 +47,7 @@ def diff(
 def _print(found: BoardDiff, every_language: bool) -> None:
     """Print all of one language; of several, all languages together and what moved in each."""
     from surrogate.cli.printing import print_columns, print_table
-    from surrogate.diff import OVERALL
+    from surrogate.runs.diff import OVERALL
 
     for (language, kind), rows in found.changes.groupby(["language", "kind"], sort=False):
         in_full = every_language or language == OVERALL

@@ -162,7 +162,7 @@ NOT_ALLOWED = 5
 
 
 def _write_reports(found: Gate, passes: bool, junit: Path | None, markdown: Path | None) -> None:
-    from surrogate.publish.exports.gate_report import gate_junit, gate_markdown
+    from surrogate.publish.gate_report import gate_junit, gate_markdown
 
     if junit is not None:
         junit.write_text(gate_junit(found, passes), encoding="utf-8")

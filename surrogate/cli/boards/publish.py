@@ -127,7 +127,7 @@ def _write_site(
     source: Path, out: Path, arena: Path | None, questions: int, replication: Path | None
 ) -> None:
     from surrogate.board.board import Board
-    from surrogate.publish.site.site import write_site
+    from surrogate.publish.site import write_site
 
     board = Board.load(source)
     index = write_site(board, out, arena, questions=questions, replication=replication)
@@ -184,7 +184,7 @@ def _write_table(
     out: Path | None,
 ) -> None:
     from surrogate.board.board import Board
-    from surrogate.publish.exports.tables import OVERALL, export_text, exported_board, write_export
+    from surrogate.publish.exports import OVERALL, export_text, exported_board, write_export
 
     exported = exported_board(Board.load(source), language or OVERALL, columns, signature)
     if out is None:
@@ -196,7 +196,7 @@ def _write_table(
 
 def _card(source: Path, form: str, license_name: str | None) -> str:
     from surrogate.board.board import Board
-    from surrogate.publish.exports.cards import dataset_card, model_card
+    from surrogate.publish.cards import dataset_card, model_card
 
     card = dataset_card if form == "dataset-card" else model_card
     return card(Board.load(source), license_name or "")

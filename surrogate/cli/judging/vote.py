@@ -92,7 +92,7 @@ def _write(
     from arena.data.files import atomic_path
     from arena.people import make_ballot
     from surrogate.cli import printing
-    from surrogate.publish.voting.page import ballot_page
+    from surrogate.publish.voting import ballot_page
 
     ballot = make_ballot(arena, chosen, most, seed)
     with atomic_path(out) as path:

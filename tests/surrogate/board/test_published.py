@@ -21,7 +21,7 @@ from surrogate.board.judge.report import ONLY_RATINGS
 from surrogate.board.summarize import PUBLISHED
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES
-from surrogate.publish.site.site import write_site
+from surrogate.publish.site import write_site
 from surrogate.validation import validate
 
 ALPACAEVAL = Path(__file__).parents[4] / "shared" / "data" / "arenas" / "alpacaeval"

@@ -18,7 +18,7 @@ from surrogate.publish.figures.importances import (
     importance_boxes,
 )
 from surrogate.publish.figures.matrices import draw_ranks, draw_win_matrix, rank_heat_map
-from surrogate.publish.figures.ratings import draw_ratings
+from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.view import RankMatrix
 
 ALL_KINDS = {

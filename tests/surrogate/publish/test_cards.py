@@ -15,7 +15,7 @@ from arena import UsageError
 from surrogate import Board
 from surrogate.board.summary import UNSEEN_BY_CHANCE
 from surrogate.board.tables import BOARD_FILES
-from surrogate.publish.exports.cards import (
+from surrogate.publish.cards import (
     code,
     dataset_card,
     front_matter,

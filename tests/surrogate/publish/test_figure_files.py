@@ -25,7 +25,7 @@ from surrogate.publish.figures.figure import (
     svg_text,
 )
 from surrogate.publish.figures.matrices import draw_win_matrix, rank_heat_map
-from surrogate.publish.figures.ratings import draw_ratings
+from surrogate.publish.figures.board_figures import draw_ratings
 
 FORMATS = ("png", "svg")
 
@@ -42,7 +42,7 @@ def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_fo
     code = (
         "import sys, matplotlib as mpl;"
         "mpl.rcParams['font.size'] = 20; mpl.rcParams['savefig.dpi'] = 40;"
-        "from surrogate.publish.figures.ratings import draw_ratings;"
+        "from surrogate.publish.figures.board_figures import draw_ratings;"
         "from surrogate.publish.figures.figure import save;"
         "from surrogate.board.board import Board;"
         "save(draw_ratings(Board.load(sys.argv[1]), 'en'), sys.argv[2])"

@@ -17,7 +17,7 @@ from surrogate.publish.formats import slugs
 from surrogate.publish.site import side_by_side
 from surrogate.publish.site.pair_page import MOST_ROWS, WINNERS, PairPages
 from surrogate.publish.site.side_by_side import Texts, verdict_reasons
-from surrogate.publish.site.site import REPLICATION_FILE, write_site
+from surrogate.publish.site import REPLICATION_FILE, write_site
 from surrogate.validation.scores import MACRO
 from surrogate.validation.study import REPLICATION_COLUMNS as TABLE_COLUMNS
 

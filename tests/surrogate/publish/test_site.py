@@ -15,8 +15,8 @@ from matplotlib.text import Text
 
 from arena import UsageError
 from surrogate.board.summary import UNSEEN_BY_CHANCE
-from surrogate.publish.exports.cards import dataset_card
-from surrogate.publish.figures.ratings import draw_ratings
+from surrogate.publish.cards import dataset_card
+from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.formats import (
     LinearScale,
     Span,
@@ -29,7 +29,7 @@ from surrogate.publish.formats import (
     span,
 )
 from surrogate.publish.site.overview import filter_data
-from surrogate.publish.site.site import write_site
+from surrogate.publish.site import write_site
 from surrogate.publish.view import SPLIT_NAMES
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -249,7 +249,7 @@ def test_a_failure_leaves_the_former_site(board, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("surrogate.publish.site.site._write", fail)
+    monkeypatch.setattr("surrogate.publish.site._write", fail)
     with pytest.raises(OSError, match="disk full"):
         write_site(board, out)
     assert (out / "index.html").read_bytes() == before

@@ -15,7 +15,7 @@
     if (note) header.append(element("span", note, { className: "quiet remark" }));
     return header;
   }
-  function languageRow(row, at, tied) {
+  function languageRow(row, tied) {
     const made = element("tr");
     const ranked = numberCell(row.rank, whole(row.rank), "num rank");
     if (tied.has(row.rank)) ranked.append(element("abbr", "=", { className: "tie", title: "tied" }));
@@ -28,7 +28,6 @@
       ranks,
       numberCell(row.tier, whole(row.tier)),
       numberCell(row.rating, fixed(row.rating, 2)),
-      site.drawnRatings(row, at),
       site.intervalCell(row.low, row.high),
       numberCell(row.verdict_share, percent(row.verdict_share)),
       numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2)),
@@ -42,12 +41,12 @@
   const OPTIONAL = [
     [2, (row) => row.rank_low !== null],
     [3, (row) => row.tier !== null],
-    [6, (row) => row.low !== null],
-    [7, () => !data.first],
-    [8, (row) => row.surrogate_rating !== null],
-    [9, (row) => row.arena_rating !== null],
-    [10, (row) => row.coverage !== 1],
-    [11, (row) => row.kind !== 0 && !data.first],
+    [5, (row) => row.low !== null],
+    [6, () => !data.first],
+    [7, (row) => row.surrogate_rating !== null],
+    [8, (row) => row.arena_rating !== null],
+    [9, (row) => row.coverage !== 1],
+    [10, (row) => row.kind !== 0 && !data.first],
   ];
   function hideAbsentColumns(rows) {
     for (const [column, fills] of OPTIONAL) {
@@ -69,15 +68,14 @@
     list.hidden = sentences.length === 0;
   }
   function showLanguage(code) {
-    const { name, told, pairs, rows: kept } = data.languages[code];
+    const { name, told, pairs, picture, rows: kept } = data.languages[code];
     showTold(told.map(([sentence, warns]) => [`${name}: ${sentence}`, warns]));
     const rows = kept.map((values) => named(data.columns, values));
-    const at = site.scaleOver(rows);
     const seen = new Set();
     const tied = new Set();
     for (const { rank } of rows) (seen.has(rank) && rank !== null ? tied : seen).add(rank);
     const byRank = [...rows].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
-    table.tBodies[0].replaceChildren(...byRank.map((row) => languageRow(row, at, tied)));
+    table.tBodies[0].replaceChildren(...byRank.map((row) => languageRow(row, tied)));
     table.dataset.part = code;
     hideAbsentColumns(rows);
     for (const header of table.tHead.rows[0].cells) header.removeAttribute("aria-sort");
@@ -86,6 +84,10 @@
     const ranked = rows.filter((row) => row.rank !== null).length;
     find("language-caption").textContent =
       `${name}: ${ranked} of ${rows.length} systems ranked; ratings in ${data.scale}`;
+    const image = find("language-picture");
+    image.hidden = !picture;
+    image.alt = `Ratings in ${name} with their intervals; the table has the numbers`;
+    if (picture) image.src = picture;
     const link = find("language-pairs");
     link.href = `pairs/${pairs}.html`;
     link.textContent = `Two systems head to head in ${name}, and their answers side by side`;

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from arena import UsageError
-from surrogate.diff import diff_boards
+from surrogate.runs.diff import diff_boards
 
 
 @pytest.fixture(scope="module")

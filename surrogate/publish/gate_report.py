@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET  # written, never parsed
 
-from surrogate.publish.exports.tables import markdown_text
+from surrogate.publish.exports import markdown_text
 from surrogate.ranking.gate import Gate
 
 SUITE = "surrogate-arena gate"

@@ -7,7 +7,6 @@
   const questions = find("question");
   const names = data.systems.map(([name]) => name);
   const rows = data.ratings.map((values) => named(data.columns, values));
-  const at = site.scaleOver(rows);
   const WINNERS = ["a", "tie", "b"];
 
   /* Numbers of two systems are kept once, of the one with the lower place */
@@ -71,16 +70,6 @@
         bold(a), ", ties counted half.",
       );
     }
-    const bar = find("met-bar");
-    bar.toggleAttribute("hidden", all === 0);
-    let start = 0;
-    for (const [name, number] of [["win", wins], ["even", ties], ["loss", losses]]) {
-      const part = bar.querySelector(`.${name}`);
-      const share = all ? (100 * number) / all : 0;
-      part.setAttribute("x", `${start}%`);
-      part.setAttribute("width", `${share}%`);
-      start += share;
-    }
   }
   const MEASURES = [
     ["Rank", (row) => whole(row.rank), "rank"],
@@ -104,9 +93,7 @@
         return row;
       },
     );
-    const drawn = element("tr");
-    drawn.append(element("th", "Ratings", { scope: "row" }), ...[a, b].map((place) => site.drawnRatings(rows[place], at)));
-    find("versus-table").tBodies[0].replaceChildren(...made, drawn);
+    find("versus-table").tBodies[0].replaceChildren(...made);
     for (const side of ["a", "b"]) {
       const place = side === "a" ? a : b;
       for (const header of document.querySelectorAll(`[data-name="${side}"]`)) (header.querySelector("button") ?? header).textContent = names[place];

@@ -16,9 +16,9 @@ from arena.data.files import file_digest
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.board import Board
 from surrogate.board.tables import BOARD_FILES, SURROGATE_FILE
-from surrogate.publish.exports.tables import markdown_text
+from surrogate.publish.exports import markdown_text
 from surrogate.publish.formats import decimal, interval, language_name, percent, whole
-from surrogate.publish.view import mean_importances
+from surrogate.publish.views import mean_importances
 
 TAGS = ["surrogate-arena", "rag", "evaluation", "llm-as-a-judge", "bradley-terry", "leaderboard"]
 TABLE_SUFFIXES = (".csv", ".parquet")
@@ -134,7 +134,7 @@ def code(text: str) -> str:
 def _environment() -> jinja2.Environment:
     """Return the environment of the cards: what is filled in is escaped as Markdown."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("surrogate.publish.exports"),
+        loader=jinja2.PackageLoader("surrogate.publish"),
         autoescape=False,  # noqa: S701 - Markdown, not HTML: every text goes through a filter
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -103,7 +103,7 @@ const site = (() => {
     const headers = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
     const rows = [...table.tBodies].flatMap((body) => [...body.rows]).concat([...(table.tFoot?.rows ?? [])]);
     const columns = headers.flatMap((header, place) => {
-      if (["wide", "go", "absent-column"].some((name) => header.classList.contains(name))) return [];
+      if (["go", "absent-column"].some((name) => header.classList.contains(name))) return [];
       const name = label(header);
       const cells = (read) => rows.map((row) => (row.cells[place] ? read(row.cells[place]) : ""));
       if (!rows.some((row) => row.cells[place]?.dataset.high !== undefined)) return [[name, cells(plain)]];
@@ -184,9 +184,7 @@ const site = (() => {
     });
   }
 
-  /* Numbers, elements and lines, as the templates have them */
-  const MARGIN = 4;
-  const SVG = "http://www.w3.org/2000/svg";
+  /* Numbers and elements, as the templates have them */
   const fixed = (value, digits) => {
     if (value === null || value === undefined) return MISSING;
     const text = Math.abs(value).toFixed(digits);
@@ -220,52 +218,11 @@ const site = (() => {
     cell.dataset.high = high ?? "";
     return cell;
   }
-  function shape(name, className, attributes) {
-    const made = document.createElementNS(SVG, name);
-    made.setAttribute("class", className);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    return made;
-  }
-  /* A rating without an upper bound has a line to the right end */
-  function marks(svg, className, y, r, at, [point, low, high]) {
-    if (low !== null) {
-      const x2 = high === null ? "100%" : at(high);
-      svg.append(shape("line", className, { x1: at(low), x2, y1: y, y2: y }));
-    }
-    if (point !== null) svg.append(shape("circle", className, { cx: at(point), cy: y, r }));
-  }
-  const ratingsOf = (row) => ({
-    both: [row.rating, row.low, row.high],
-    surrogate: [row.surrogate_rating, row.surrogate_low, row.surrogate_high],
-    verdicts: [row.arena_rating, row.arena_low, row.arena_high],
-  });
-  function scaleOver(rows) {
-    const values = rows.flatMap((row) => Object.values(ratingsOf(row)).flat());
-    const known = values.filter((value) => value !== null);
-    const low = Math.min(...known);
-    const span = Math.max(...known) - low;
-    return (value) => {
-      const share = span > 0 ? (value - low) / span : 0.5;
-      return `${(MARGIN + (100 - 2 * MARGIN) * share).toFixed(1)}%`;
-    };
-  }
-  function drawnRatings(row, at) {
-    const svg = shape("svg", "interval three", { "aria-hidden": "true", focusable: "false" });
-    const zero = Number.parseFloat(at(0));
-    if (zero >= 0 && zero <= 100) svg.append(shape("line", "zero", { x1: at(0), x2: at(0), y1: 0, y2: 36 }));
-    const { both, surrogate, verdicts } = ratingsOf(row);
-    marks(svg, "both", 7, 4.5, at, both);
-    marks(svg, "surrogate", 18, 3.5, at, surrogate);
-    marks(svg, "verdicts", 29, 3.5, at, verdicts);
-    const cell = element("td", undefined, { className: "wide" });
-    cell.append(svg);
-    return cell;
-  }
   const named = (columns, values) =>
     Object.fromEntries(columns.map((column, place) => [column, values[place]]));
 
   return {
-    MISSING, address, drawnRatings, element, filter, find, fixed, interval, intervalCell, named,
-    numberCell, percent, range, renewed, scaleOver, whole,
+    MISSING, address, element, filter, find, fixed, interval, intervalCell, named,
+    numberCell, percent, range, renewed, whole,
   };
 })();
