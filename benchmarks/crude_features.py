@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from arena.text.citations import Citations, cited_passages
 from features.declare.feature import Feature, Value
 from features.declare.sample import EMPTY_ANSWER, Sample
 from features.text.tokens import words
@@ -31,18 +32,22 @@ def distinct_words(sample: Sample) -> Value:
     return len(set(sample.folded_words)) / len(sample.words) if sample.words else EMPTY_ANSWER
 
 
+def citations_of(sample: Sample) -> Citations:
+    return cited_passages(sample.part("answer"), sample.question.passage_ids)
+
+
 def cited(sample: Sample) -> Value:
-    return float(len(sample.citations("answer").ranking))
+    return float(len(citations_of(sample).ranking))
 
 
 def mentions(sample: Sample) -> Value:
-    return float(sample.citations("answer").mentions)
+    return float(citations_of(sample).mentions)
 
 
 def cited_per_word(sample: Sample) -> Value:
     if not sample.words:
         return EMPTY_ANSWER
-    return len(sample.citations("answer").ranking) / len(sample.words)
+    return len(citations_of(sample).ranking) / len(sample.words)
 
 
 def overlap_with_cited(sample: Sample) -> Value:
@@ -66,7 +71,7 @@ def question_overlap(sample: Sample) -> Value:
 
 
 def cited_words(sample: Sample) -> set[str]:
-    known = set(sample.citations("answer").known)
+    known = set(citations_of(sample).known)
     texts = [item.text for item in sample.question.passages if item.passage_id in known]
     return {word.casefold() for text in texts for word in words(text)}
 
@@ -78,7 +83,6 @@ CRUDE_FEATURES = tuple(
         source="benchmark",
         needs=("answer", "passages"),
         measurement=measurement,
-        missing=(EMPTY_ANSWER,),
     )
     for measurement in (
         *(characters, word_count, word_length, sentence_count, distinct_words, cited, mentions),

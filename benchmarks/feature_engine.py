@@ -26,8 +26,8 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from arena import Arena, read_arena
-from features import FEATURES, extract, feature_columns
-from features.engine.answers import answers_of
+from features import FEATURES, Sample, extract, feature_columns
+from features.engine.extraction import answers_of
 from features.text.tokens import words, words_and_marks
 
 PAPER = "target_language,english,citation_recall@10,citation_map@10,bleu,rouge_l"
@@ -59,7 +59,7 @@ def libraries(arena: Arena, asked: pd.DataFrame, identifier: str) -> list[Row]:
     rank = language_ranking(identifier)
     rouge = RougeScorer(["rougeL"], tokenizer=Words())
     rows: list[Row] = []
-    for sample in answers_of(arena, asked).samples():
+    for sample in (Sample(*answer) for answer in answers_of(arena, asked)):
         probabilities = dict(rank(sample.text))
         reference = sample.question.reference_text
         overlap = (float("nan"), float("nan"))
@@ -94,7 +94,7 @@ def retrieval(sample: Any) -> Row:  # noqa: ANN401
     judged = {passage.passage_id: passage.relevance or 0 for passage in sample.question.passages}
     if not any(judged.values()):
         return (float("nan"), float("nan"))
-    ranking = sample.citations("output").ranking
+    ranking = sample.citations.ranking
     if not ranking:
         return (0.0, 0.0)
     evaluator = pytrec_eval.RelevanceEvaluator({"q": judged}, {"recall.10", "map_cut.10"})
@@ -214,7 +214,7 @@ def neural(arena: Arena, repeats: int) -> None:
 
 def scored_texts(arena: Arena) -> list[str]:
     """Return the distinct texts that similarity_question has embedded, as it orders them."""
-    samples = answers_of(arena, rows_of(arena)).samples()
+    samples = [Sample(*answer) for answer in answers_of(arena, rows_of(arena))]
     texts = {text for sample in samples for text in (sample.text.strip(), sample.question.query)}
     return sorted(texts - {""}, key=len)
 

@@ -31,7 +31,6 @@ from arena.data.folder import read_arena
 from arena.llm import LlmSettings, Prompt, open_store
 from arena.llm.replies import Completion, MalformedAnswerError, read_completion, read_embedding
 from arena.llm.settings import request_for
-from arena.llm.store import Result
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from surrogate import Board, build_board
 from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE
@@ -186,7 +185,7 @@ def _arena() -> Arena:
 
 def _board(folder: Path) -> None:
     board = build_board(
-        _arena(), features="answer_length,content_coverage", surrogate="ridge", tournaments=2
+        _arena(), features="answer_length,content_coverage", surrogate="linear", tournaments=2
     )
     board.save(folder)
 
@@ -226,7 +225,7 @@ features = ["answer_length", "bleu"]
 [boards.one]
 arena = "plain"
 judge = "j"
-surrogate = "ridge"
+surrogate = "linear"
 [boards.two]
 arena = "plain"
 languages = ["en"]
@@ -285,15 +284,14 @@ VECTOR = {"data": [{"embedding": [0.1, 2, -3e5]}], "usage": {"prompt_tokens": 4}
 def replies_border(work: Path, rng: random.Random) -> Border:
     """Replies of servers, up to the store."""
     with open_store(work / "replies.db") as store:
-        run, request = store.start_run(), request_for(Prompt.of("q"), LlmSettings(model="m"))
+        request = request_for(Prompt.of("q"), LlmSettings(model="m"))
 
         def read(payload: object, reader: Callable[[object, float], Completion]) -> None:
             try:
                 completion = reader(payload, 0.1)
             except MalformedAnswerError as error:
                 raise ArenaError(str(error)) from error
-            store.claim(run, [request], "m")
-            store.save(run, [Result(request.key, completion, completion.failure, tries=1)])
+            store.save(request, completion)
 
         while True:
             plain, reader = rng.choice(((REPLY, read_completion), (VECTOR, read_embedding)))
@@ -305,19 +303,15 @@ def store_border(work: Path, rng: random.Random) -> Border:
     """Stores whose file is damaged."""
     path = work / "store.db"
     with open_store(path) as store:
-        run = store.start_run()
         for number in range(20):
             request = request_for(Prompt.of(f"q {number}"), LlmSettings(model="m"))
-            store.claim(run, [request], "m")
-            store.save(run, [Result(request.key, Completion(f"a {number}"), tries=1)])
-        store.end_run(run)
+            store.save(request, Completion(f"a {number}"))
     whole = path.read_bytes()
 
     def read() -> None:
         with open_store(path) as store:
             store.verify()
             store.stats()
-            store.export()
 
     while True:
         for left in work.glob("store.db-*"):

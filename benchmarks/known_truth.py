@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from joblib import Parallel, delayed
+from mixed_systems import mix_systems
 from threadpoolctl import threadpool_limits
 
-from arena.simulation import Simulation, mix_systems, simulate
+from arena.simulation import Simulation, simulate
 from arena.statistics.rank_agreement import kendall_tau
 from features import parse_features
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
@@ -37,7 +38,7 @@ Floats = npt.NDArray[np.float64]
 
 SURROGATES = (
     "random-forest",
-    "ridge",
+    "linear",
     "gaussian-process",
 )
 RESAMPLES = 2000

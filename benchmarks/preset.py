@@ -21,10 +21,11 @@ import pandas as pd
 from arena import read_arena
 from arena.simulation import sample_folder
 from features import extract, feature_columns
-from features.measures.registry import PAPER_BY_LIBRARIES, PAPER_WITHOUT_MODELS
+from features.measures.registry import GROUPS
 from surrogate import build_board
 
-BY_LIBRARIES = [feature for feature in PAPER_BY_LIBRARIES if feature.reading is None]
+WITHOUT_MODELS = [feature for feature in GROUPS["paper"] if feature.reading is None]
+BY_LIBRARIES = [feature for feature in GROUPS["as-published"] if feature.reading is None]
 LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("preset mirage", "libraries", {"r2_tournaments": 200, "r2_trees": 100}),
     ("R² of 200 × 100 trees → 50 × 25", "libraries", {}),
@@ -46,7 +47,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     arena = read_arena(options.arena)
-    own = {feature.name: feature for feature in PAPER_WITHOUT_MODELS}
+    own = {feature.name: feature for feature in WITHOUT_MODELS}
     replaced = {
         "libraries": (),
         "identifier": ("target_language", "english"),
@@ -59,7 +60,7 @@ def main() -> None:
         )
         for name, names in replaced.items()
     }
-    print_features(tables["libraries"], extract(arena, PAPER_WITHOUT_MODELS))
+    print_features(tables["libraries"], extract(arena, WITHOUT_MODELS))
     rows = []
     for name, table, changed in LINES:
         if changed.get("surrogate") == "gaussian-process":

@@ -23,13 +23,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
+from mixed_systems import mix_systems
 from sampled_parts import part_taus
 from threadpoolctl import threadpool_limits
 
 from arena import read_arena
 from arena.judging.choosing.sampling import connected_battles
 from arena.rating.battles import Battles
-from arena.simulation import mix_systems, simulate
+from arena.simulation import simulate
 
 Floats = npt.NDArray[np.float64]
 ArenaOfSeed = Callable[[int], Battles]

@@ -46,13 +46,14 @@ def main() -> None:
 def distil_verdicts(options: argparse.Namespace, base: Path) -> None:
     """Teach verdicts on pairs."""
     out, arena, rest = options.out, options.arena, options.out / "rest"
-    draw = ["--questions", options.questions, "--seed", 0]
-    shown = ["--template", PAIRS, "--show", "answer", "--longest-passage", 120]
+    draw = ["--questions", options.questions]
+    shown = out / "shown.toml"
+    shown.write_text('show = "answer"\nlongest_passage = 120\n', encoding="utf-8")
     rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
     if not rows.is_file():
         chosen = ["--languages", options.language, "--pairs", options.pairs, "--sides", "both"]
-        files = ["--out", rows, "--unseen", unseen]
-        run("trainset", "judge", arena, *chosen, *draw, *shown, *files)
+        files, template = ["--out", rows, "--unseen", unseen], ["--template", f"pairwise={PAIRS}"]
+        run("trainset", "judge", arena, *chosen, *draw, *template, "--config", shown, *files)
         run("select", arena, *draw, "--others", "--out", rest)
     if not (tuned / "loss.svg").is_file():
         recipe = ["--recipe", "judge", "--batch", 4, "--learning-rate", "5e-4"]
@@ -153,7 +154,7 @@ def distil_scores(options: argparse.Namespace, base: Path) -> None:
         teach = ["--teacher", options.teacher]
         run("trainset", "grouse", options.arena, *teach, *draw, *kept, *own)
     if not (tuned / "loss.svg").is_file():
-        recipe = ["--recipe", "grouse", "--batch", 4, "--warmup", 0.1, "--learning-rate", "5e-4"]
+        recipe = ["--recipe", "grouse", "--batch", 4, "--learning-rate", "5e-4"]
         recipe += ["--epochs", options.epochs]
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
     judges = [f"llm:{base}", f"llm:{tuned}", options.teacher]

@@ -31,24 +31,27 @@ def main() -> None:
     out, arena = options.out, options.arena
     base = options.base or smollm2()
     out.mkdir(parents=True, exist_ok=True)
-    draw = ["--questions", options.questions, "--seed", 0]
-    size = ["--context-tokens", 900]
+    draw = ["--questions", options.questions]
+    size, generation = out / "size.toml", out / "generation.toml"
+    size.write_text("context_tokens = 900\n", encoding="utf-8")
+    generation.write_text(
+        f"context_tokens = 900\ntemperature = 0.0\nmax_tokens = {options.max_tokens}\n",
+        encoding="utf-8",
+    )
     rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
     if not rows.is_file():
         teach = ["--teacher", options.teacher, "--languages", options.language]
         files = ["--out", rows, "--unseen", unseen]
-        run("trainset", "mirage", arena, *teach, *draw, *size, *files)
+        run("trainset", "mirage", arena, *teach, *draw, "--config", size, *files)
         run("select", arena, *draw, "--others", "--out", out / "rest")
     if not (tuned / "loss.svg").is_file():
         recipe = ["--recipe", "mirage", "--batch", 2, "--epochs", 4, "--learning-rate", "5e-4"]
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
-    bounds = ["--languages", options.language, "--max-tokens", options.max_tokens]
     for name, model in (("base-135m", base), ("tuned-135m", tuned)):
         file = out / f"{name}.jsonl"
         if not file.is_file():
-            asked = ["--model", model, "--system", name, "--temperature", 0]
-            store = ["--store", out / "generation.sqlite"]
-            run("generate", out / "rest", *asked, *size, *bounds, *store, "--out", file)
+            asked = ["--model", model, "--system", name, "--languages", options.language]
+            run("generate", out / "rest", *asked, "--config", generation, "--out", file)
     print_curated(out, options.language)
     if not (out / "board").is_dir():
         run("board", arena, "--out", out / "board")

@@ -16,7 +16,7 @@ Declaring your own:
     Feature             a name, a function of one Sample, and why it may have no value
     Sample, Question    an answer, parsed; what it answers, with passages and reference answer
     Value, Missing      a number, or why there is none: EMPTY_ANSWER, NO_PASSAGES, ...
-    cutoff, choice      parameters: ``@10``, ``part=answer``; Parameter is what they make
+    cutoff, choice      parameters: ``@10``, ``part=reason``; Parameter is what they make
     Reading, model      what a model is to score, and which one; Item, Scores, require_model
 """
 

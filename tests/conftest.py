@@ -26,6 +26,14 @@ TOGETHER = {
 }
 
 
+@pytest.fixture(autouse=True, scope="session")
+def short_waits():
+    """Send calls again after hundredths of a second."""
+    from arena.llm import sending
+
+    sending.BACKOFF_S = 0.01
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     if config.getvalue("dist") != "loadfile":

@@ -9,7 +9,7 @@ import pytest
 from arena import Arena
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import Question, Sample, parse_features
-from features.declare.sample import NO_REFERENCE_SYSTEM
+from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
 from surrogate.ranking.gate import GATE_VERDICTS
 
 ROOT = Path(__file__).parents[1]
@@ -87,8 +87,8 @@ def test_the_feature_of_the_guide_reads_a_model():
     feature = held["ANSWER_RELEVANCE"]
     question = Question("en", "1", "Where?", (), NO_REFERENCE_SYSTEM)
     assert feature.items(Sample(question, "There.")) == (("Where?", "There."),)
-    assert feature.items(Sample(question, "")) in feature.missing
-    assert feature.measure_scored(Sample(question, "There."), np.array([[0.5]])) == 0.5
+    assert feature.items(Sample(question, "")) == EMPTY_ANSWER
+    assert feature.measure(Sample(question, "There."), np.array([[0.5]])) == 0.5
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])

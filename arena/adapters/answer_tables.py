@@ -27,7 +27,7 @@ JUDGE = "judge"
 NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
 
 
-class Kind(BaseModel):
+class FieldMap(BaseModel):
     """How a program writes answers, as ``tools.toml`` has it.
 
     Attributes:
@@ -50,7 +50,7 @@ class Kind(BaseModel):
 
 
 @cache
-def kinds() -> Mapping[str, Kind]:
+def kinds() -> Mapping[str, FieldMap]:
     """Return the kinds of ``tools.toml`` by name."""
     told = tomllib.loads(files(__package__).joinpath("tools.toml").read_text(encoding="utf-8"))
     names = told.pop("names")
@@ -64,7 +64,7 @@ def kinds() -> Mapping[str, Kind]:
             ours: [place for path in paths for place in expanded(path)]
             for ours, paths in kind["fields"].items()
         }
-    return {name: Kind.model_validate(kind) for name, kind in told.items()}
+    return {name: FieldMap.model_validate(kind) for name, kind in told.items()}
 
 
 def read_answer_tables(

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from arena.adapters.answer_tables import NEEDED, NO_COLUMNS, Kind, add_row, kinds, put_together
+from arena.adapters.answer_tables import NEEDED, NO_COLUMNS, FieldMap, add_row, kinds, put_together
 from arena.adapters.collected import Collected, ForeignArena, Place, Record
 from arena.adapters.files import JSON, checked_language, files_below, shown_path
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
@@ -106,7 +106,7 @@ def read_tool_records(
     return put_together(read, name or tool, reference_system, note, most_pairs)
 
 
-def _records(tool: str, kind: Kind, path: Path, source: str) -> Iterator[Found]:
+def _records(tool: str, kind: FieldMap, path: Path, source: str) -> Iterator[Found]:
     """Yield the records of a file; cells of tables that hold JSON are opened."""
     numbered: Iterable[tuple[int, Any]]
     if path.name.endswith(JSON):
@@ -131,7 +131,7 @@ def _records(tool: str, kind: Kind, path: Path, source: str) -> Iterator[Found]:
         raise DataError(list(counted_problems(wrong)))
 
 
-def _listed(tool: str, kind: Kind, path: Path, source: str) -> list[Any]:
+def _listed(tool: str, kind: FieldMap, path: Path, source: str) -> list[Any]:
     """Return the records of a JSON file, each with what the file says of all of them."""
     value = read_json_value(path, source)
     if isinstance(value, list):
@@ -194,7 +194,7 @@ def _value(ours: str, record: Record, path: str) -> Any:  # noqa: ANN401 - what 
 
 
 def _named_systems(
-    kind: Kind, records: Sequence[Found], chosen: Mapping[str, str]
+    kind: FieldMap, records: Sequence[Found], chosen: Mapping[str, str]
 ) -> Iterator[tuple[Place, Record, Record]]:
     """Yield place, record and values; a system with several prompts is one a prompt."""
     rows = [
@@ -215,7 +215,7 @@ def _named_systems(
         yield place, record, values
 
 
-def _scores(kind: Kind, record: Record) -> dict[str, object]:
+def _scores(kind: FieldMap, record: Record) -> dict[str, object]:
     """Return the scores of a record by name."""
     found: dict[str, object] = {}
     for name, path in kind.scores.items():
@@ -249,7 +249,7 @@ def _under(record: Record, place: str) -> Iterator[tuple[str, object]]:
     yield from ((n.removeprefix(start), record[n]) for n in record if n.startswith(start))
 
 
-def _chosen_scores(kind: Kind, records: Sequence[Record], named: Sequence[str]) -> list[str]:
+def _chosen_scores(kind: FieldMap, records: Sequence[Record], named: Sequence[str]) -> list[str]:
     there = sorted({score for record in records for score in _scores(kind, record)})
     for score in named:  # or a path, as of a column that is no list
         if not any(at(record, score) is not None for record in records):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from arena.data.errors import UsageError
-from arena.llm.settings import LlmSettings, listed_names
+from arena.llm.settings import LlmSettings, Names
 
 if TYPE_CHECKING:
     from arena.generation.questions import TimeFilter
@@ -31,9 +31,7 @@ class GenerationSettings(LlmSettings):
     questions: int | None = Field(
         default=None, ge=1, description="Questions drawn of each language; all if not given."
     )
-    languages: Annotated[tuple[str, ...], BeforeValidator(listed_names)] = Field(
-        default=(), description="Comma-separated languages; all by default."
-    )
+    languages: Names = Field(default=(), description="Comma-separated languages; all by default.")
     skip_time_dependent: bool = Field(
         default=False,
         description="Ask first which questions need the present date or news, and leave these out.",

@@ -30,8 +30,7 @@ from arena.judging.pairs import (
 from arena.judging.prompt import SHOWN_QUESTION, TRIMMED, question_values, side_flags, trimmed
 from arena.judging.replies import Winner, read_order
 from arena.llm.ask import Llm, Progress, ask_table
-from arena.llm.ratings import find_rating
-from arena.llm.replies import UNPARSABLE, Completion, Reply
+from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
 from arena.llm.settings import Prompt
 from arena.llm.usage import Usage
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
@@ -211,7 +210,7 @@ class GradedPrompt:
         """
         text = completion.text or ""
         if self.form == "pointwise":
-            return (-find_rating(text, "brackets").value,)
+            return (-find_rating(text, "brackets")[0],)
         return read_order(text)
 
 

@@ -6,7 +6,6 @@ from .replies import Completion as Completion
 from .replies import Reply as Reply
 from .replies import TokenLogprobs as TokenLogprobs
 from .replies import UnparsableError as UnparsableError
-from .replies import expected_score as expected_score
 from .settings import LlmSettings as LlmSettings
 from .settings import Message as Message
 from .settings import Prompt as Prompt

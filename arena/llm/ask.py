@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-import math
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from importlib.util import find_spec
 from itertools import islice
-from queue import Empty
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
-from arena.data.files import SAID_AFTER_S
 from arena.llm.replies import (
     OTHER_MODEL,
     OVER_BUDGET,
@@ -29,12 +23,10 @@ from arena.llm.replies import (
     is_file_name,
     is_same_model,
 )
+from arena.llm.sending import Sender
 from arena.llm.settings import LlmSettings, Prompt, Request, request_for
-from arena.llm.store import Result, Store
+from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage
-
-if TYPE_CHECKING:
-    from arena.llm.pool import WorkerPool
 
 PROMPTS_AT_A_TIME = 64
 LEAST_AHEAD = 512
@@ -42,10 +34,6 @@ AHEAD_PER_CONNECTION = 16
 HOPELESS_OTHERS = 3
 """Answers of another model, and none of the one asked, after which a run stops."""
 SHOWN_NAME = 80
-
-_LOG = logging.getLogger(__name__)
-_LOOK_AGAIN_S = 0.25
-_INTERRUPTIBLE_S = 1.0
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -117,9 +105,10 @@ def ask_table(
     """Ask a model about every row of a table.
 
     Prompts are made as they are sent. Each answer is in the store before it is read, and is asked
-    once: by this call, by a later one, or by another process with the same store; rows with equal
-    prompts share a call. What failed in passing is a counted failure after its retries, and a
-    later call tries it again. An interrupt (Ctrl-C) waits for calls under way and keeps them.
+    once: by this call, by a later one, or by another process with the same store, which waits;
+    rows with equal prompts share a call. What failed in passing is a counted failure after its
+    retries, and a later call tries it again. An interrupt (Ctrl-C) waits for calls under way and
+    keeps them.
 
     Args:
         rows: What to ask about, such as ``list(table.itertuples(index=False))``.
@@ -135,12 +124,17 @@ def ask_table(
         MissingDependencyError: If the extra ``llm`` is not installed and a call is due.
     """
     usage = Usage(llm.settings.model)
-    table = _TableRun(llm, parse, usage, partial(progress, stage) if progress else None, len(rows))
-    replies = table.run(map(prompt, rows))
-    return Asked(rows, replies, usage)
+
+    def count(done: int) -> None:
+        usage.prompts += done
+        if progress is not None:
+            progress(stage, usage.prompts, len(rows))
+
+    run = _Run(llm, parse, usage, count)
+    return Asked(rows, run.replies(map(prompt, rows)), usage)
 
 
-class _TableRun(Generic[T]):
+class _Run(Generic[T]):
     """One call of ``ask_table``: takes on prompts, some hundreds ahead, and collects replies."""
 
     def __init__(
@@ -148,150 +142,108 @@ class _TableRun(Generic[T]):
         llm: Llm,
         parse: Callable[[Completion], T],
         usage: Usage,
-        progress: Callable[[int, int], None] | None,
-        rows: int,
+        count: Callable[[int], None],
     ) -> None:
-        self._llm = llm
-        self._parse = parse
-        self._usage = usage
-        self._progress = progress
-        self._rows = rows
+        self._llm, self._parse, self._usage, self._count = llm, parse, usage, count
         self._calls_left = llm.budget.calls_left
         llm.budget.usages.append(usage)
         self._replies: dict[str, Reply[T]] = {}
         self._waiting: Counter[str] = Counter()  # keys under way, and rows that wait for each
-        self._busy: dict[str, Request] = {}  # those of them that another run is at
-        self._look_again_at = 0.0
-        self._idle_since: float | None = None  # since when others alone are at what is left
-        self._answered_before = False
+        self._sender: Sender | None = None
+        self._opened = ExitStack()
         self._is_served = False  # whether the model asked has answered
-        self._run_id = ""
-        self._pool: WorkerPool | None = None
 
-    def run(self, prompts: Iterator[Prompt]) -> list[Reply[T]]:
+    def replies(self, prompts: Iterator[Prompt]) -> list[Reply[T]]:
+        """Return a reply a prompt."""
         most_waiting = max(LEAST_AHEAD, AHEAD_PER_CONNECTION * self._llm.settings.concurrency)
         keys: list[str] = []
-        self._run_id = self._llm.store.start_run()
-        try:
+        with self._opened:
             while chunk := list(islice(prompts, PROMPTS_AT_A_TIME)):
                 keys += self._take_on(chunk)
                 while len(self._waiting) > most_waiting:
                     self._wait()
             while self._waiting:
                 self._wait()
-        finally:
-            self._end()
         return [self._replies[key] for key in keys]
 
-    def _end(self) -> None:
-        try:
-            if self._pool is not None:
-                self._pool.stop()
-        finally:
-            self._llm.store.end_run(self._run_id)
-
     def _take_on(self, prompts: Sequence[Prompt]) -> list[str]:
-        """Claim what is not under way or settled yet; returns the prompts' keys."""
+        """Look up or send what is not under way or settled yet; returns the prompts' keys."""
         requests = [request_for(prompt, self._llm.settings) for prompt in prompts]
         fresh: dict[str, Request] = {}
         for request in requests:
-            if request.key in self._replies:
-                self._count(self._replies[request.key], rows=1, repeated=1)
+            if (reply := self._replies.get(request.key)) is not None:
+                self._hand_out(reply, rows=1, repeated=1)
                 continue
             if request.key not in self._waiting:
+                self._llm.settings.refuse_key(request.content)
                 fresh[request.key] = request
             self._waiting[request.key] += 1
-        self._claim(list(fresh.values()))
+        self._look_up(fresh)
+        if fresh and self._sender is None and self._calls_left != 0:
+            self._start_sending()
+            self._look_up(fresh)  # another run may have asked while this one waited for it
+        within = len(fresh) if self._calls_left is None else self._calls_left
+        for request in islice(fresh.values(), within, None):
+            spent = Completion(None, failure=OVER_BUDGET, detail="max_calls is used up")
+            self._settle(request.key, spent)
+        if self._sender is not None:
+            sent = list(islice(fresh.values(), within))
+            self._sender.submit(sent)
+            if self._calls_left is not None:
+                self._calls_left -= len(sent)
         return [request.key for request in requests]
 
-    def _claim(self, requests: Sequence[Request]) -> None:
-        """Settle what is answered, give the pool what is ours, and note what others are at."""
-        if not requests:
-            return
-        model = self._llm.settings.model
-        for request in requests:
-            self._llm.settings.refuse_key(request.content)
-        claims = self._llm.store.claim(self._run_id, requests, model, self._calls_left)
-        for request in requests:
-            self._busy.pop(request.key, None)
-        self._busy |= {request.key: request for request in claims.busy}
-        self._answered_before = self._answered_before or bool(claims.done)
-        for result in claims.done:
-            self._settle(result, from_store=True)
-        for request in claims.left:
-            self._settle(Result(request.key, None, OVER_BUDGET, "max_calls is used up"))
-        if self._calls_left is not None:
-            self._calls_left -= len(claims.mine)
-        if claims.mine:
-            self._pool = self._pool or self._start_pool()
-            self._pool.submit(claims.mine)
+    def _look_up(self, fresh: dict[str, Request]) -> None:
+        """Settle what the store has, and leave the rest."""
+        for key, completion in self._llm.store.look_up(list(fresh)).items():
+            del fresh[key]
+            self._settle(key, completion, from_store=True)
 
-    def _start_pool(self) -> WorkerPool:
-        for package in () if self._llm.settings.local else ("openai", "aiohttp"):
+    def _start_sending(self) -> None:
+        llm = self._llm
+        for package in () if llm.settings.local else ("openai", "aiohttp"):
             if find_spec(package) is None:
                 raise MissingDependencyError("asking LLMs", package, "llm")
-        from arena.llm.pool import WorkerPool
-
-        llm = self._llm
-        return WorkerPool(
-            llm.settings, llm.store, self._run_id, self._usage, proven=self._answered_before
-        )
+        self._opened.enter_context(llm.store.asking(llm.settings.model))
+        proven = self._usage.from_store > 0
+        self._sender = Sender(llm.settings, llm.store, self._usage, proven)
+        self._opened.callback(self._sender.stop)
 
     def _wait(self) -> None:
-        """Wait for a result: of the pool, or of other runs."""
-        self._say_who_is_waited_for()
-        if self._pool is None:
-            time.sleep(_LOOK_AGAIN_S)
-        else:
-            with suppress(Empty):
-                timeout = _LOOK_AGAIN_S if self._busy else _INTERRUPTIBLE_S
-                finished = self._pool.finished.get(timeout=timeout)
-                if isinstance(finished, BaseException):
-                    raise finished
-                self._settle(finished)
-        if self._busy and time.monotonic() >= self._look_again_at:
-            self._claim(list(self._busy.values()))
-            self._look_again_at = time.monotonic() + _LOOK_AGAIN_S
+        """Wait for a result."""
+        if self._sender is None:
+            raise RuntimeError("rows wait that nobody was asked about")
+        finished = self._sender.finished.get()
+        if isinstance(finished, BaseException):
+            raise finished
+        self._settle(*finished)
 
-    def _say_who_is_waited_for(self) -> None:
-        if len(self._busy) < len(self._waiting):
-            self._idle_since = None
-        elif self._idle_since is None:
-            self._idle_since = time.monotonic()
-        elif time.monotonic() - self._idle_since >= SAID_AFTER_S:
-            self._idle_since = math.inf  # said once
-            _LOG.warning(
-                "Waiting for another run, which asks %s the same (%s)",
-                self._llm.settings.model,
-                self._llm.store.path,
-            )
-
-    def _settle(self, result: Result, from_store: bool = False) -> None:
-        reply = self._read(result, from_store)
-        self._replies[result.key] = reply
-        rows = self._waiting.pop(result.key)
+    def _settle(self, key: str, completion: Completion, from_store: bool = False) -> None:
+        value, reason, detail = self._read(completion)
+        reply = Reply(value, reason, detail, key, from_store)
+        self._replies[key] = reply
+        rows = self._waiting.pop(key)
         self._usage.from_store += from_store
-        self._count(reply, rows, repeated=rows - 1)
+        self._hand_out(reply, rows, repeated=rows - 1)
 
-    def _read(self, result: Result, from_store: bool) -> Reply[T]:
-        completion, reason, detail = result.completion, result.failure, result.detail
-        served = None if completion is None else completion.served_model
+    def _read(self, completion: Completion) -> tuple[T | None, str | None, str]:
+        """Return the value, or the reason why there is none with more about it."""
+        served = completion.served_model
         if served is not None and not is_same_model(self._llm.settings.model, served):
             self._usage.count_other_model(served)
             if not (self._llm.settings.any_model or is_file_name(served)):
-                self._refuse_other_model(served)
-                said = f"{served!r} answered"
-                return Reply(None, OTHER_MODEL, said, result.key, from_store)
-        elif completion is not None:
+                self._stop_if_hopeless(served)
+                return None, OTHER_MODEL, f"{served!r} answered"
+        elif completion.is_final:
             self._is_served = True
-        if completion is None or reason is not None:
-            return Reply(None, reason, detail, result.key, from_store)
+        if completion.failure is not None:
+            return None, completion.failure, completion.detail
         try:
-            return Reply(self._parse(completion), None, "", result.key, from_store)
+            return self._parse(completion), None, ""
         except UnparsableError as error:
-            return Reply(None, UNPARSABLE, str(error), result.key, from_store)
+            return None, UNPARSABLE, str(error)
 
-    def _refuse_other_model(self, served: str) -> None:
+    def _stop_if_hopeless(self, served: str) -> None:
         """Stop where nothing but another model answers; what it said is in the store."""
         others = sum(self._usage.other_models.values())
         if others < HOPELESS_OTHERS or self._is_served:
@@ -299,14 +251,12 @@ class _TableRun(Generic[T]):
         asked, where = self._llm.settings.model, self._llm.settings.where
         raise UsageError(
             f"{where} answers as {served[:SHOWN_NAME]!r} where {asked!r} was asked; ask for the "
-            "model by that name, or let any model's answers count (--any-model, any_model=True): "
+            "model by that name, or accept any model's replies (--any-model, any_model=True): "
             "what was answered is in the store"
         )
 
-    def _count(self, reply: Reply[T], rows: int, repeated: int) -> None:
-        self._usage.prompts += rows
+    def _hand_out(self, reply: Reply[T], rows: int, repeated: int) -> None:
         self._usage.repeated += repeated
         if reply.reason is not None:
             self._usage.count_failure(reply.reason, rows)
-        if self._progress is not None:
-            self._progress(self._usage.prompts, self._rows)
+        self._count(rows)

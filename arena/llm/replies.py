@@ -1,4 +1,4 @@
-"""What comes back from a model: completions, outcomes, why a call failed."""
+"""What comes back from a model: completions, why there is none, scores and ratings in them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import math
 import re
 import sys
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 REFUSAL = "refusal"
 CONTENT_FILTER = "content_filter"
@@ -18,7 +18,6 @@ CONTEXT_LENGTH = "context_length"
 EMPTY = "empty"
 UNPARSABLE = "unparsable"
 OTHER_MODEL = "other_model"
-"""Another model than the one asked has answered."""
 
 RATE_LIMITED = "rate_limited"
 SERVER_ERROR = "server_error"
@@ -26,33 +25,27 @@ TIMEOUT = "timeout"
 CONNECTION = "connection"
 MALFORMED = "malformed"
 REJECTED = "rejected"
-STOPPED = "stopped"
 
 OVER_BUDGET = "over_budget"
 
 FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY})
 """The model's answer to this prompt: asking again would pay for the same."""
-
-PASSING = frozenset({RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, REJECTED, STOPPED})
+PASSING = frozenset({RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, REJECTED})
 """No answer came: a later run tries again."""
-
-
-class UnparsableError(ValueError):
-    """Raised by a parser of completions where the text holds no verdict; the message says why."""
-
 
 LEAST_LOGPROB = -9999.0
 """Stands for a probability of 0, since JSON has no minus infinity."""
-
 MOST_LOGPROB = 0.01
-"""What servers round a probability of 1 to at most; of more, a log-probability is none."""
-
+"""What servers round a probability of 1 to at most; anything larger is no log-probability."""
 MOST_COUNT = 2**53
 """Tokens beyond which a count is none: no sum of such is exact, or can be stored."""
-
-_LARGEST = sys.float_info.max
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-
+RATINGS = (1, 2, 3, 4, 5)
+SHOWN_CHARACTERS = 300
+SHOWN_AFTER = 10
+"""Characters of a reply that are quoted after a number that is no rating."""
+KEY_STAND_IN = "[key]"
+LEAST_KEY = 8
+"""Characters of a key below which it is a stand-in, and its like may be in any text."""
 THOUGHTS = re.compile(
     r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)"
     r"|\A(?:(?!<think(?:ing)?>).)*?</think(?:ing)?>",  # the chat template has opened them
@@ -60,7 +53,36 @@ THOUGHTS = re.compile(
 )
 """What some models write before their answer; thoughts that do not end go on to the end."""
 
-Alternatives = tuple[tuple[str, float], ...]
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_VERSION = re.compile(r"[-@](?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4})")
+_KEY_LIKE = re.compile(r"\bsk-[\w*.-]+")
+_NUMBER = r"(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)"
+_RATING_FORMATS = {
+    "brackets": re.compile(rf"\[\[\s{{0,3}}{_NUMBER}\s{{0,3}}(?:/\s?5)?\]\]"),
+    "heading": re.compile(
+        rf"##\s{{0,3}}\**Rating\**\s{{0,3}}:\s{{0,3}}[*\[({{]{{0,4}}{_NUMBER}", re.IGNORECASE
+    ),
+}
+# Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
+_LABELED = re.compile(
+    rf"\b(?:rating|score)\b\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}", re.IGNORECASE
+)
+_BARE = re.compile(r"\s*[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
+# After a number: a range ("3-4"), or another scale ("4/10").
+_RANGE_OR_SCALE = re.compile(
+    r"\s?(?:[-‐–—~]\s?\d|/\s?(?!5\b)\d|out of (?!5\b|five\b))", re.IGNORECASE
+)
+# A reply may quote what it rates, between the lines of the prompt.
+_QUOTED = re.compile(
+    r"\[The Start of the (\w{1,20}) (\w{1,20})\].*?\[The End of the \1 \2\]", re.DOTALL
+)
+
+RatingForm = Literal["brackets", "heading"]
+T = TypeVar("T")
+
+
+class UnparsableError(ValueError):
+    """Raised by a parser of completions where the text holds no value; the message says why."""
 
 
 class MalformedAnswerError(ValueError):
@@ -79,7 +101,7 @@ class TokenLogprobs:
 
     token: str
     logprob: float
-    alternatives: Alternatives
+    alternatives: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +112,8 @@ class Completion:
         text: The answer; None where there is none.
         finish_reason: Why the model stopped, in the endpoint's words.
         refusal: The model's refusal, where the endpoint tells it from an answer.
-        failure: Why there is no answer (see above), or None.
+        failure: Why there is no usable answer (one of ``FINAL`` or ``PASSING``), or None.
+        detail: More about the failure, for people.
         served_model: The model that answered, in the endpoint's words.
         tokens_in: Tokens of the prompt; None where the endpoint does not say.
         tokens_out: Tokens of the answer; None where the endpoint does not say.
@@ -102,11 +125,17 @@ class Completion:
     finish_reason: str | None = None
     refusal: str | None = None
     failure: str | None = None
+    detail: str = ""
     served_model: str | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
     latency_s: float = 0.0
     logprobs: tuple[TokenLogprobs, ...] | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether asking again would bring the same."""
+        return self.failure is None or self.failure in FINAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,182 +143,18 @@ class Fault:
     """Why a call brought no completion.
 
     Attributes:
-        reason: One of those of ``this module``.
+        reason: One of the reasons of this module.
         detail: What the server or the network said, without keys.
         again: Whether to try again in this run.
-        asked_wait_s: How long the server asks to wait, if it does.
+        asked_wait_s: Seconds that the server asks to wait.
         advice: What the user must do first, where no call can succeed before; else None.
-        answered: Whether a server answered at all.
     """
 
     reason: str
     detail: str
     again: bool = False
-    asked_wait_s: float | None = None
+    asked_wait_s: float = 0.0
     advice: str | None = None
-    answered: bool = True
-
-
-def read_completion(payload: object, latency_s: float) -> Completion:
-    """Read the JSON of a chat completion.
-
-    Texts are made storable everywhere: NUL and half surrogate pairs become U+FFFD.
-
-    Raises:
-        MalformedAnswerError: If the payload is no chat completion with an answer in it.
-    """
-    answer = _mapping(payload, "the answer")
-    choices = answer.get("choices")
-    if not isinstance(choices, list) or not choices:
-        raise MalformedAnswerError(f"there are no choices{_stated_error(answer)}")
-    choice = _mapping(choices[0], "a choice")
-    message = _mapping(choice.get("message"), "a message")
-    text = _text(message.get("content"))
-    refusal = _text(message.get("refusal"))
-    finish_reason = _text(choice.get("finish_reason"))
-    tokens_in, tokens_out = _usage(answer.get("usage"))
-    return Completion(
-        text=text,
-        finish_reason=finish_reason,
-        refusal=refusal,
-        failure=_failure(text, refusal, finish_reason),
-        served_model=_text(answer.get("model")),
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        latency_s=latency_s,
-        logprobs=_logprobs(choice.get("logprobs")),
-    )
-
-
-def read_embedding(payload: object, latency_s: float) -> Completion:
-    """Read the JSON of an embedding: the completion's text is the vector, as a JSON list.
-
-    Raises:
-        MalformedAnswerError: If the payload holds no vector of finite numbers.
-    """
-    answer = _mapping(payload, "the answer")
-    data = answer.get("data")
-    if not isinstance(data, list) or not data:
-        raise MalformedAnswerError(f"there are no data{_stated_error(answer)}")
-    vector = _mapping(data[0], "an embedding").get("embedding")
-    if not isinstance(vector, list) or not vector or not all(map(_is_finite, vector)):
-        raise MalformedAnswerError("the embedding is no list of finite numbers")
-    tokens_in, _ = _usage(answer.get("usage"))
-    return Completion(
-        text=json.dumps(vector, separators=(",", ":")),
-        served_model=_text(answer.get("model")),
-        tokens_in=tokens_in,
-        tokens_out=None if tokens_in is None else 0,
-        latency_s=latency_s,
-    )
-
-
-def is_same_model(asked: str, served: str) -> bool:
-    """Say whether a model that answered is the one asked, as endpoints write names.
-
-    ``gpt-4o`` is answered by ``gpt-4o-2024-08-06``, ``openai/gpt-4o`` by ``gpt-4o``, ``llama3`` by
-    ``llama3:latest``, ``mistral-large-latest`` by ``mistral-large-2411``; ``gpt-4o`` is not by
-    ``gpt-4o-mini``.
-    """
-    wanted, got = (_plain_name(name) for name in (asked, served))
-    return got == wanted or (got.startswith(wanted) and _is_version(got[len(wanted) :]))
-
-
-def is_file_name(served: str) -> bool:
-    """Say whether a server names the file it runs: it has one model, and knows no other name."""
-    return served.casefold().endswith(".gguf") or Path(served).is_absolute()
-
-
-def _plain_name(name: str) -> str:
-    last = re.split(r"[/\\]", name.strip().casefold())[-1]
-    return re.sub(r"(?:[-:]latest|:free|\.gguf)\Z", "", last)
-
-
-def _is_version(rest: str) -> bool:
-    return re.fullmatch(r"[-@](?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4})", rest) is not None
-
-
-def read_vector(completion: Completion) -> tuple[float, ...]:
-    """Return the vector of a completion of ``read_embedding``.
-
-    Raises:
-        UnparsableError: If it has no direction: all its numbers are 0.
-    """
-    vector = tuple(map(float, json.loads(completion.text or "[]")))
-    if not any(vector):
-        raise UnparsableError("the embedding is 0 everywhere")
-    return vector
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
-
-
-def _failure(text: str | None, refusal: str | None, finish_reason: str | None) -> str | None:
-    if finish_reason == "content_filter":
-        return CONTENT_FILTER
-    if refusal:
-        return REFUSAL
-    if text is None or not text.strip():
-        return EMPTY
-    return None
-
-
-def _mapping(value: object, name: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise MalformedAnswerError(f"{name} is not a JSON object")
-    return value
-
-
-def _stated_error(answer: Mapping[str, Any]) -> str:
-    error = answer.get("error")
-    return "" if error is None else f", but an error: {error}"
-
-
-def _text(value: object) -> str | None:
-    if not isinstance(value, str):
-        return None
-    return _UNSTORABLE.sub("\ufffd", value)
-
-
-def _usage(value: object) -> tuple[int | None, int | None]:
-    if not isinstance(value, Mapping):
-        return None, None
-    return _count(value.get("prompt_tokens")), _count(value.get("completion_tokens"))
-
-
-def _count(value: object) -> int | None:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT
-    return value if is_count and isinstance(value, int) else None
-
-
-def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
-    """Read tokens; None where they are none: the answer beside them is paid for all the same."""
-    content = value.get("content") if isinstance(value, Mapping) else None
-    if not isinstance(content, list):
-        return None
-    try:
-        return tuple(_token(_mapping(entry, "a token")) for entry in content)
-    except (MalformedAnswerError, OverflowError):
-        return None
-
-
-def _token(entry: Mapping[str, Any]) -> TokenLogprobs:
-    token, logprob = _pair(entry)
-    listed = entry.get("top_logprobs")
-    alternatives: Sequence[object] = listed if isinstance(listed, list) else ()
-    pairs = tuple(_pair(_mapping(each, "an alternative")) for each in alternatives)
-    return TokenLogprobs(token, logprob, pairs)
-
-
-def _pair(entry: Mapping[str, Any]) -> tuple[str, float]:
-    token, logprob = _text(entry.get("token")), entry.get("logprob")
-    if token is None or not isinstance(logprob, int | float) or not logprob <= MOST_LOGPROB:
-        raise MalformedAnswerError("a token has no log-probability")
-    return token, min(max(float(logprob), LEAST_LOGPROB), 0.0)
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +181,93 @@ class Reply(Generic[T]):
         return self.reason not in PASSING and self.reason != OVER_BUDGET
 
 
+def read_completion(payload: object, latency_s: float) -> Completion:
+    """Read the JSON of a chat completion.
+
+    Texts are made storable everywhere: NUL and half surrogate pairs become U+FFFD.
+
+    Raises:
+        MalformedAnswerError: If the payload is no chat completion with an answer in it.
+    """
+    answer = _mapping(payload, "the answer")
+    choice = _mapping(_first(answer, "choices"), "a choice")
+    message = _mapping(choice.get("message"), "a message")
+    text, refusal = _text(message.get("content")), _text(message.get("refusal"))
+    finish_reason = _text(choice.get("finish_reason"))
+    failure = None
+    if finish_reason == "content_filter":
+        failure = CONTENT_FILTER
+    elif refusal:
+        failure = REFUSAL
+    elif text is None or not text.strip():
+        failure = EMPTY
+    return Completion(
+        text=text,
+        finish_reason=finish_reason,
+        refusal=refusal,
+        failure=failure,
+        served_model=_text(answer.get("model")),
+        tokens_in=_tokens(answer, "prompt_tokens"),
+        tokens_out=_tokens(answer, "completion_tokens"),
+        latency_s=latency_s,
+        logprobs=_logprobs(choice.get("logprobs")),
+    )
+
+
+def read_embedding(payload: object, latency_s: float) -> Completion:
+    """Read the JSON of an embedding: the completion's text is the vector, as a JSON list.
+
+    Raises:
+        MalformedAnswerError: If the payload holds no vector of finite numbers.
+    """
+    answer = _mapping(payload, "the answer")
+    vector = _mapping(_first(answer, "data"), "an embedding").get("embedding")
+    if not isinstance(vector, list) or not vector or not all(map(_is_finite, vector)):
+        raise MalformedAnswerError("the embedding is no list of finite numbers")
+    tokens_in = _tokens(answer, "prompt_tokens")
+    return Completion(
+        text=json.dumps(vector, separators=(",", ":")),
+        served_model=_text(answer.get("model")),
+        tokens_in=tokens_in,
+        tokens_out=None if tokens_in is None else 0,
+        latency_s=latency_s,
+    )
+
+
+def read_vector(completion: Completion) -> tuple[float, ...]:
+    """Return the vector of a completion of ``read_embedding``.
+
+    Raises:
+        UnparsableError: If it has no direction: all its numbers are 0.
+    """
+    vector = tuple(map(float, json.loads(completion.text or "[]")))
+    if not any(vector):
+        raise UnparsableError("the embedding is 0 everywhere")
+    return vector
+
+
+def is_same_model(asked: str, served: str) -> bool:
+    """Say whether a model that answered is the one asked, as endpoints write names.
+
+    ``gpt-4o`` is answered by ``gpt-4o-2024-08-06``, ``openai/gpt-4o`` by ``gpt-4o``, ``llama3`` by
+    ``llama3:latest``, ``mistral-large-latest`` by ``mistral-large-2411``; ``gpt-4o`` is not by
+    ``gpt-4o-mini``.
+    """
+    wanted, got = (
+        re.sub(
+            r"(?:[-:]latest|:free|\.gguf)\Z", "", re.split(r"[/\\]", name.strip().casefold())[-1]
+        )
+        for name in (asked, served)
+    )
+    is_version = _VERSION.fullmatch(got[len(wanted) :]) is not None
+    return got == wanted or (got.startswith(wanted) and is_version)
+
+
+def is_file_name(served: str) -> bool:
+    """Say whether a server names the file it runs: it has one model, and knows no other name."""
+    return served.casefold().endswith(".gguf") or Path(served).is_absolute()
+
+
 def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[str, float]:
     """Add up the probabilities of each candidate's spellings at one place: "A", " A", "Ａ".
 
@@ -332,30 +284,30 @@ def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[
     return masses
 
 
-def expected_score(token: TokenLogprobs, scores: Mapping[str, float]) -> float:
-    """Average scores over the candidates at one place of an answer (as G-Eval does).
+def find_rating(text: str, form: RatingForm) -> tuple[int, int]:
+    """Find the last rating from 1 to 5 in the format that a prompt asks for, or else near to it.
 
     Args:
-        token: The place, where the model wrote one of the candidates.
-        scores: Score of each candidate; a candidate must be a single token of the model.
+        text: The reply.
+        form: ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``.
+
+    Returns:
+        The rating, and where its number stands in the text.
 
     Raises:
-        UnparsableError: If no candidate was written there, or none has a probability.
+        UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
     """
-    if token.token.strip() not in scores:
-        raise UnparsableError(f"{token.token!r} is none of {', '.join(scores)}")
-    masses = candidate_masses(token, scores)
-    mass = math.fsum(masses.values())
-    if mass <= 0:
-        raise UnparsableError("the candidates have no probability")
-    return math.fsum(scores[name] * part for name, part in masses.items()) / mass
-
-
-SHOWN_CHARACTERS = 300
-KEY_STAND_IN = "[key]"
-LEAST_KEY = 8
-"""Characters of a key below which it is a stand-in, and its like may be in any text."""
-_KEY_LIKE = re.compile(r"\bsk-[\w*.-]+")
+    own = _QUOTED.sub(_blanks, THOUGHTS.sub(_blanks, text))
+    found = list(_RATING_FORMATS[form].finditer(own)) or list(_LABELED.finditer(own))
+    last = found[-1] if found else _BARE.fullmatch(own)
+    if last is None:
+        raise UnparsableError("the reply has no rating")
+    number = last["number"]
+    is_other = _RANGE_OR_SCALE.match(own, last.end("number")) is not None
+    if is_other or not number.isdecimal() or int(number) not in RATINGS:
+        shown = own[last.start("number") : last.end("number") + SHOWN_AFTER].strip()
+        raise UnparsableError(f"the rating is {shown!r}; expected a whole number from 1 to 5")
+    return int(number), last.start("number")
 
 
 def without_key(completion: Completion, api_key: str) -> Completion:
@@ -382,3 +334,63 @@ def shown_detail(text: str, api_key: str) -> str:
     text = _KEY_LIKE.sub(KEY_STAND_IN, " ".join(text.split()))
     text = text.replace("\0", "").encode(errors="replace").decode()
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def _blanks(match: re.Match[str]) -> str:
+    """Return spaces in the place of a match, so that places after it stay what they are."""
+    return " " * len(match[0])
+
+
+def _mapping(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise MalformedAnswerError(f"{name} is not a JSON object")
+    return value
+
+
+def _first(answer: Mapping[str, Any], name: str) -> object:
+    listed = answer.get(name)
+    if not isinstance(listed, list) or not listed:
+        error = answer.get("error")
+        said = "" if error is None else f", but an error: {error}"
+        raise MalformedAnswerError(f"there are no {name}{said}")
+    return listed[0]
+
+
+def _is_finite(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
+
+
+def _text(value: object) -> str | None:
+    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else None
+
+
+def _tokens(answer: Mapping[str, Any], name: str) -> int | None:
+    usage = answer.get("usage")
+    count = usage.get(name) if isinstance(usage, Mapping) else None
+    return count if type(count) is int and 0 <= count <= MOST_COUNT else None
+
+
+def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
+    """Read tokens; None where they are none: the answer beside them is paid for all the same."""
+    content = value.get("content") if isinstance(value, Mapping) else None
+    if not isinstance(content, list):
+        return None
+    try:
+        return tuple(
+            TokenLogprobs(*_pair(entry), tuple(map(_pair, _listed(entry.get("top_logprobs")))))
+            for entry in content
+        )
+    except (AttributeError, KeyError, TypeError, OverflowError):
+        return None
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _pair(entry: Any) -> tuple[str, float]:  # noqa: ANN401 - of JSON
+    token, logprob = _text(entry["token"]), entry["logprob"]
+    if token is None or not logprob <= MOST_LOGPROB:
+        raise TypeError("a token has no log-probability")
+    return token, min(max(float(logprob), LEAST_LOGPROB), 0.0)

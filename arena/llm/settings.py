@@ -6,12 +6,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, UsageError
@@ -23,6 +23,8 @@ CHATS, EMBEDDINGS = "/chat/completions", "/embeddings"
 """Where requests go, after the address of a server."""
 CONFIDENTIAL = "confidential"
 """Type of the error for a value that may hold a secret, which is never shown."""
+
+Role = Literal["system", "developer", "user", "assistant"]
 
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 _STATED_APART = frozenset({"model", "messages", "input", "temperature", "max_tokens"})
@@ -71,25 +73,18 @@ def _server(value: str) -> str:
     return _without_password(value)
 
 
-def _body_fault(body: Mapping[str, Any]) -> str | None:
-    """Say why a body cannot be sent, without showing what may be a key; None if it can."""
-    doubled = sorted(_STATED_APART & set(body))
-    if doubled:
-        return f"holds {', '.join(doubled)}; use the settings of that name"
-    unusable = sorted(_UNUSABLE_FIELDS & set(body))
-    if unusable:
-        return f"holds {', '.join(unusable)}; one whole answer is read for a prompt"
-    secret = _secret_in(body)
-    if secret is None:
-        return None
-    return (
-        f"holds what looks like a key ({secret}); what is sent is kept, so give keys by the "
-        "environment variable that `api_key_env` names"
-    )
-
-
 def _body(value: dict[str, Any]) -> dict[str, Any]:
-    fault = _body_fault(value)
+    """Refuse a body that cannot be sent, without showing what may be a key."""
+    fault = None
+    if doubled := sorted(_STATED_APART & set(value)):
+        fault = f"holds {', '.join(doubled)}; use the settings of that name"
+    elif unusable := sorted(_UNUSABLE_FIELDS & set(value)):
+        fault = f"holds {', '.join(unusable)}; one whole answer is read for a prompt"
+    elif (secret := _secret_in(value)) is not None:
+        fault = (
+            f"holds what looks like a key ({secret}); what is sent is kept, so give keys by the "
+            "environment variable that `api_key_env` names"
+        )
     if fault is not None:
         raise PydanticCustomError(CONFIDENTIAL, "{fault}", {"fault": fault})
     return value
@@ -97,18 +92,15 @@ def _body(value: dict[str, Any]) -> dict[str, Any]:
 
 def _secret_in(value: object, name: str = "") -> str | None:
     """Return the name of a field that holds a key, or seems to."""
+    if isinstance(value, str):
+        is_named = bool(value) and _SECRET_NAME.fullmatch(name)
+        return name if is_named or _SECRET_VALUE.search(value) else None
+    parts: Iterable[tuple[str, object]] = ()
     if isinstance(value, Mapping):
-        for key, part in value.items():
-            if isinstance(part, str) and part and _SECRET_NAME.fullmatch(str(key)):
-                return str(key)
-            found = _secret_in(part, str(key))
-            if found is not None:
-                return found
+        parts = ((str(key), part) for key, part in value.items())
     elif isinstance(value, list | tuple):
-        return next((found for part in value if (found := _secret_in(part, name))), None)
-    elif isinstance(value, str) and _SECRET_VALUE.search(value):
-        return name
-    return None
+        parts = ((name, part) for part in value)
+    return next((found for key, part in parts if (found := _secret_in(part, key))), None)
 
 
 def listed_names(value: object) -> object:
@@ -118,6 +110,7 @@ def listed_names(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+Names = Annotated[tuple[str, ...], BeforeValidator(listed_names)]
 Address = Annotated[str, AfterValidator(_without_password)]
 Server = Annotated[str, AfterValidator(_server)]
 Variable = Annotated[str, AfterValidator(_name_of_variable)]
@@ -131,9 +124,7 @@ class LlmSettings(BaseModel):
     one. ``settings.model_copy(update={"model": name})`` asks another model.
     """
 
-    model_config = ConfigDict(
-        strict=True, extra="forbid", frozen=True, defer_build=True
-    )  # built on first use
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
     model: str = Field(
         default="", description="Model by its name at the server, or the folder of one to run here."
@@ -156,18 +147,10 @@ class LlmSettings(BaseModel):
     retries: int = Field(
         default=5, ge=0, description="Most further tries after a call that failed in passing."
     )
-    backoff_s: float = Field(
-        default=0.5, ge=0, description="Seconds before the first retry, doubled each time."
-    )
-    longest_wait_s: float = Field(
-        default=60.0,
-        ge=0,
-        description="Longest wait before a retry; where a server asks for more, the call fails.",
-    )
     max_calls: int | None = Field(
         default=None,
         ge=0,
-        description="Most calls in one run, retries not counted; the next makes the rest.",
+        description="Most calls in one run, retries not counted; the next run makes the rest.",
     )
     store: Address | None = Field(default=None, description="SQLite file that keeps every reply.")
     any_model: bool = Field(default=False, description="Accept replies from a different model.")
@@ -192,9 +175,8 @@ class LlmSettings(BaseModel):
     def located(self) -> Self:
         """Return these settings as the model is asked.
 
-        A path to a model on this machine is run here, unless a server is stated: its name is then
-        that of the folder or file and the first digits of its digest, so that replies kept,
-        verdicts and answers tell one training from another. All else is the server's to know.
+        A path to a model on this machine is run here, unless a server is stated; its name then
+        holds digits of its digest, so that what it said tells one training from another.
 
         Raises:
             UsageError: If it is a path to a model that cannot be used, or that is not there.
@@ -275,9 +257,6 @@ class EmbeddingSettings(LlmSettings):
     path: ClassVar[str] = EMBEDDINGS
 
 
-Role = Literal["system", "developer", "user", "assistant"]
-
-
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a prompt."""
@@ -317,6 +296,7 @@ class Request:
         body: What is sent: canonical JSON.
         content: Canonical JSON of the body and the prompt's purpose.
         version: The prompt's version.
+        model: The model asked.
         path: Where it goes, after the address of the server.
     """
 
@@ -324,7 +304,8 @@ class Request:
     body: str
     content: str
     version: str
-    path: str = CHATS
+    model: str
+    path: str
 
 
 def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
@@ -336,9 +317,10 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
     """
     if not settings.model:
         raise UsageError("no model is named; name it as the server does")
-    fault = _body_fault(settings.body)  # of a copy, which is not checked as it is made
-    if fault is not None:
-        raise UsageError(f"`body` {fault}")
+    try:
+        _body(settings.body)  # of a copy, which is not checked as it is made
+    except PydanticCustomError as error:
+        raise UsageError(f"`body` {error}") from error
     if not prompt.messages:
         raise UsageError("a prompt has no messages; give one at least")
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
@@ -347,7 +329,9 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
         asked = {"input": messages[-1]["content"]} if embeds else {"messages": messages}
         body = canonical_json(settings.fields() | asked)
         content = f'{{"body":{body},"purpose":{canonical_json(prompt.purpose)}}}'
-        return Request(digest(content), body, content, prompt.version, settings.path)
+        return Request(
+            digest(content), body, content, prompt.version, settings.model, settings.path
+        )
     except UnicodeEncodeError as error:
         raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error
     except (TypeError, ValueError) as error:

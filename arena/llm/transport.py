@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -34,21 +33,39 @@ PLAIN = "identity"
 _FILTER_CODES = ("content_filter", "content_policy", "ResponsibleAIPolicyViolation", "moderation")
 _CONTEXT_SIGNS = ("context_length", "context length", "context window", "maximum context", "n_ctx")
 _PASSING_STATUS = {408: replies.TIMEOUT, 409: replies.SERVER_ERROR, 429: replies.RATE_LIMITED}
+_NO_CREDIT = "the account has no credit left; the results so far are in the store"
+_ADVICE = {
+    401: "the key is not accepted; check it, and the variable that `api_key_env` names",
+    402: _NO_CREDIT,
+    403: "the key may not use this model; check the model's name and the key's permissions",
+    404: "check the model's name, and that base_url ends where /chat/completions or /embeddings "
+    "begins",
+}
+
+
+class OtherHostError(ValueError):
+    """A server that sends prompts on to another one; the message names it."""
 
 
 class ServerTransport:
-    """Sends requests to one server, each once.
+    """Sends requests to one server, each once."""
 
-    Attributes:
-        settings: Where they go.
-        reached: Whether a server has answered yet, be it with an error.
-    """
+    def __init__(self, settings: LlmSettings) -> None:
+        self._settings = settings
+        self._api_key = settings.api_key()
+        self._was_reached = False
+        self._client = openai.AsyncOpenAI(
+            api_key=self._api_key,
+            base_url=settings.base_url,
+            timeout=settings.timeout_s,
+            max_retries=0,  # ours are counted, and wait as one for a server that asks to
+            default_headers={"accept-encoding": PLAIN},
+            http_client=openai.DefaultAioHttpClient(event_hooks={"response": [_bound]}),
+        )
 
-    def __init__(self, client: openai.AsyncOpenAI, settings: LlmSettings, api_key: str) -> None:
-        self.settings = settings
-        self.reached = False
-        self._client = client
-        self._api_key = api_key
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
 
     async def call(self, request: Request) -> Completion | Fault:
         """Send one request, and read the answer.
@@ -58,9 +75,9 @@ class ServerTransport:
         """
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(self.settings.timeout_s):
+            async with asyncio.timeout(self._settings.timeout_s):
                 response = await self._post(request)
-            self.reached = True
+            self._was_reached = True
             if not response.is_success:
                 said = response.content.decode(errors="replace").strip()
                 return status_fault(response.status_code, said, response.headers, self._api_key)
@@ -69,8 +86,8 @@ class ServerTransport:
             return without_key(completion, self._api_key)
         except MalformedAnswerError as error:
             return Fault(replies.MALFORMED, shown_detail(str(error), self._api_key), again=True)
-        except (openai.APIConnectionError, httpx2.RequestError, OSError, _OtherHostError) as error:
-            return connection_fault(error, self._api_key)
+        except (openai.APIConnectionError, httpx2.RequestError, OSError, OtherHostError) as error:
+            return self._connection_fault(error)
         except Exception as error:  # of a library, on what a server sent: no reason to end a run
             detail = shown_detail(f"{type(error).__name__}: {error}", self._api_key)
             return Fault(replies.MALFORMED, detail, again=True)
@@ -84,23 +101,26 @@ class ServerTransport:
         except openai.APIStatusError as error:
             return error.response
 
-
-@asynccontextmanager
-async def open_server(settings: LlmSettings, api_key: str) -> AsyncIterator[ServerTransport]:
-    """Open the connections to a server."""
-    async with openai.AsyncOpenAI(
-        api_key=api_key,
-        base_url=settings.base_url,
-        timeout=settings.timeout_s,
-        max_retries=0,  # ours are counted, and wait as one for a server that asks to
-        default_headers={"accept-encoding": PLAIN},
-        http_client=openai.DefaultAioHttpClient(event_hooks={"response": [_bound]}),
-    ) as client:
-        yield ServerTransport(client, settings, api_key)
-
-
-class _OtherHostError(ValueError):
-    """A server that sends prompts on to another one; the message names it."""
+    def _connection_fault(self, error: Exception) -> Fault:
+        """Say what it means that no whole answer came."""
+        causes: list[BaseException] = [error]
+        while causes[-1].__cause__ is not None:
+            causes.append(causes[-1].__cause__)
+        cause = causes[-1]
+        detail = shown_detail(str(cause) or type(cause).__name__, self._api_key)
+        if isinstance(cause, MalformedAnswerError):
+            return Fault(replies.MALFORMED, detail, again=True)
+        if isinstance(cause, OtherHostError):
+            detail = f"it sends prompts on to {detail}, where they were not sent"
+            advice = "if that is whom you want to ask, give its address as base_url"
+            return Fault(replies.REJECTED, detail, advice=advice)
+        if any(isinstance(each, aiohttp.ClientConnectorError) for each in causes):
+            advice = "nothing answers there; start the server, or correct base_url"
+            stops = None if self._was_reached else advice
+            return Fault(replies.CONNECTION, detail, again=True, advice=stops)
+        if any(isinstance(each, TimeoutError) for each in causes):
+            return Fault(replies.TIMEOUT, "no answer in time", again=True)
+        return Fault(replies.CONNECTION, detail, again=True)
 
 
 async def _bound(response: httpx2.Response) -> None:
@@ -110,7 +130,7 @@ async def _bound(response: httpx2.Response) -> None:
         there = here.join(response.headers["location"])
         secured = (here.scheme, there.scheme) == ("http", "https")
         if there.host != here.host or (there.port != here.port and not secured):
-            raise _OtherHostError(f"{there.scheme}://{there.netloc.decode(errors='replace')}")
+            raise OtherHostError(f"{there.scheme}://{there.netloc.decode(errors='replace')}")
     packed = response.headers.get("content-encoding", PLAIN).strip().lower()
     if packed != PLAIN:
         raise MalformedAnswerError(f"the answer is packed as {packed}, which was not asked for")
@@ -146,7 +166,8 @@ def status_fault(status: int, said: str, headers: Mapping[str, str], api_key: st
             return Fault(replies.CONTENT_FILTER, detail)
         if any(sign in said.lower() for sign in _CONTEXT_SIGNS):
             return Fault(replies.CONTEXT_LENGTH, detail)
-    advice = _advice(status, said)
+    is_spent = status == 429 and "insufficient_quota" in said
+    advice = _NO_CREDIT if is_spent else _ADVICE.get(status)
     if advice is not None:  # what a server says of a wrong key may hold parts of it
         shown = f"status {status}" if status in (401, 403) else detail
         return Fault(replies.REJECTED, shown, advice=advice)
@@ -156,19 +177,18 @@ def status_fault(status: int, said: str, headers: Mapping[str, str], api_key: st
     return Fault(replies.REJECTED, detail)
 
 
-def _advice(status: int, said: str) -> str | None:
-    if status == 401:
-        return "the key is not accepted; check it, and the variable that `api_key_env` names"
-    if status == 403:
-        return "the key may not use this model; check the model's name and the key's permissions"
-    if status == 404:
-        return (
-            "check the model's name, and that base_url ends where /chat/completions or "
-            "/embeddings begins"
-        )
-    if status == 402 or (status == 429 and "insufficient_quota" in said):
-        return "the account has no credit left; the results so far are in the store"
-    return None
+def asked_wait(headers: Mapping[str, str]) -> float:
+    """Read how many seconds a server asks to wait, from ``Retry-After``; 0 if it does not."""
+    stated = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(stated))
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(stated)
+        return max(0.0, moment.timestamp() - datetime.now(UTC).timestamp())
+    except (ValueError, OverflowError, TypeError, IndexError):  # of absurd dates
+        return 0.0
 
 
 def _message(said: str) -> str:
@@ -182,27 +202,6 @@ def _message(said: str) -> str:
     return str(message or error or said)
 
 
-def connection_fault(error: Exception, api_key: str) -> Fault:
-    """Say what it means that no whole answer came."""
-    causes: list[BaseException] = [error]
-    while causes[-1].__cause__ is not None:
-        causes.append(causes[-1].__cause__)
-    cause = causes[-1]
-    detail = shown_detail(str(cause) or type(cause).__name__, api_key)
-    if isinstance(cause, MalformedAnswerError):
-        return Fault(replies.MALFORMED, detail, again=True)
-    if isinstance(cause, _OtherHostError):
-        detail = f"it sends prompts on to {detail}, where they were not sent"
-        advice = "if that is whom you want to ask, give its address as base_url"
-        return Fault(replies.REJECTED, detail, advice=advice)
-    if any(isinstance(each, aiohttp.ClientConnectorError) for each in causes):
-        advice = "nothing answers there; start the server, or correct base_url"
-        return Fault(replies.CONNECTION, detail, again=True, advice=advice, answered=False)
-    if any(isinstance(each, TimeoutError) for each in causes):
-        return Fault(replies.TIMEOUT, "no answer in time", again=True, answered=False)
-    return Fault(replies.CONNECTION, detail, again=True, answered=False)
-
-
 def _json(response: httpx2.Response) -> object:
     try:
         return json.loads(response.content)
@@ -210,35 +209,3 @@ def _json(response: httpx2.Response) -> object:
         if "json" in response.headers.get("content-type", ""):
             raise MalformedAnswerError("the answer is not whole JSON") from None
         raise MalformedAnswerError("the answer is no JSON; check where base_url leads") from None
-
-
-def asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Read how long a server asks to wait, from ``retry-after-ms`` or ``Retry-After``.
-
-    Returns:
-        Seconds, at least 0; None if the server does not say, or not in a way one can read.
-    """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    stated = headers.get("retry-after")
-    seconds = _number(stated)
-    return seconds if seconds is not None or stated is None else _until(stated)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if number >= 0 else None
-
-
-def _until(date: str) -> float | None:
-    try:
-        moment = parsedate_to_datetime(date)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return max(0.0, moment.timestamp() - datetime.now(UTC).timestamp())
-    except (ValueError, OverflowError, TypeError, IndexError):  # of absurd dates
-        return None

@@ -15,11 +15,16 @@ from arena.data.files import small_file
 from arena.data.schema import validation_problems
 from arena.data.wording import count_of
 from arena.llm.replies import OVER_BUDGET
-from arena.llm.settings import LlmSettings, Prompt, Request, request_for
+from arena.llm.settings import LlmSettings, Prompt, request_for
 from arena.text.trimming import BYTES_A_TOKEN
 
-MILLION = 1_000_000
+if TYPE_CHECKING:
+    from arena.llm.store import Store
 
+MILLION = 1_000_000
+TOKENS_A_MESSAGE = 4
+
+_PROMPTS_AT_A_TIME = 500
 
 Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -64,7 +69,7 @@ class Usage:
 
     Attributes:
         model: The model asked.
-        prompts: Prompts whose outcome was handed out.
+        prompts: Completed prompts.
         from_store: Those of them that were answered before, or meanwhile by another process.
         repeated: Those of them that share the call of an equal prompt in this run.
         calls: Calls sent, retries among them.
@@ -122,10 +127,7 @@ class Usage:
         return asdict(self) | {"sent": self.sent}
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:
-        """Return the cost of this run's calls.
-
-        Args:
-            prices: Price of each model, by its name in the settings.
+        """Return the cost of this run's calls at each model's price.
 
         Returns:
             The cost in the prices' currency; None if the model has no price there, or the
@@ -191,14 +193,6 @@ class Budget:
         return max(0, self.max_calls - sum(usage.sent for usage in self.usages))
 
 
-if TYPE_CHECKING:
-    from arena.llm.store import Store
-
-TOKENS_A_MESSAGE = 4
-
-_PROMPTS_AT_A_TIME = 500
-
-
 @dataclass(frozen=True)
 class DryRun:
     """What a run would do.
@@ -234,7 +228,7 @@ def dry_run(
     prices: Mapping[str, Price] | None = None,
     count_tokens: Callable[[str], int] = estimated_tokens,
 ) -> DryRun:
-    """Count what ``complete`` would ask; nothing is sent.
+    """Count what ``ask_table`` would ask; nothing is sent.
 
     Args:
         prompts: What would be asked.
@@ -246,37 +240,24 @@ def dry_run(
     Raises:
         UsageError: If a prompt or a setting cannot be sent.
     """
-    given, known, tokens_in, seen = 0, 0, 0, set[bytes]()
+    given, known, tokens_in, seen = 0, 0, 0, set[str]()
     source = iter(prompts)
     while chunk := list(islice(source, _PROMPTS_AT_A_TIME)):
         given += len(chunk)
-        fresh = _unseen(chunk, settings, seen)
+        fresh = {request_for(prompt, settings).key: prompt for prompt in chunk}
+        fresh = {key: prompt for key, prompt in fresh.items() if key not in seen}
+        seen |= fresh.keys()
         answered = {} if store is None else store.look_up(list(fresh))
         known += len(answered)
-        left = [prompt for key, prompt in fresh.items() if key not in answered]
-        tokens_in += sum(_prompt_tokens(prompt, count_tokens) for prompt in left)
+        tokens_in += sum(
+            count_tokens(message.content) + TOKENS_A_MESSAGE
+            for key, prompt in fresh.items()
+            if key not in answered
+            for message in prompt.messages
+        )
     calls = len(seen) - known
-    tokens_out = _most_tokens_out(settings, calls)
+    limit = settings.body.get("max_completion_tokens", settings.max_tokens)
+    tokens_out = calls * limit if isinstance(limit, int) else None
     price = (prices or {}).get(settings.model)
     cost = None if price is None or tokens_out is None else price.of(tokens_in, tokens_out)
     return DryRun(given, len(seen), known, calls, tokens_in, tokens_out, cost)
-
-
-def _unseen(chunk: list[Prompt], settings: LlmSettings, seen: set[bytes]) -> dict[str, Prompt]:
-    fresh = {}
-    for prompt in chunk:
-        request: Request = request_for(prompt, settings)
-        short = bytes.fromhex(request.key)[:16]
-        if short not in seen:
-            seen.add(short)
-            fresh[request.key] = prompt
-    return fresh
-
-
-def _prompt_tokens(prompt: Prompt, count_tokens: Callable[[str], int]) -> int:
-    return sum(count_tokens(each.content) + TOKENS_A_MESSAGE for each in prompt.messages)
-
-
-def _most_tokens_out(settings: LlmSettings, calls: int) -> int | None:
-    limit = settings.body.get("max_completion_tokens", settings.max_tokens)
-    return calls * limit if isinstance(limit, int) else None

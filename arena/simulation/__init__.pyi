@@ -1,11 +1,8 @@
-from .answers import ErrorCounts as ErrorCounts
 from .answers import expected_utility as expected_utility
 from .answers import utility as utility
 from .facts import LANGUAGES as LANGUAGES
 from .facts import QUESTIONS as QUESTIONS
-from .mixed_systems import mix_systems as mix_systems
-from .simulator import DEFAULT_NOISE as DEFAULT_NOISE
-from .simulator import SAMPLE_SEED as SAMPLE_SEED
+from .simulator import NOISE as NOISE
 from .simulator import TEACHER as TEACHER
 from .simulator import TIE_MARGIN as TIE_MARGIN
 from .simulator import Simulation as Simulation
@@ -13,7 +10,6 @@ from .simulator import sample_arena as sample_arena
 from .simulator import sample_folder as sample_folder
 from .simulator import sample_truth as sample_truth
 from .simulator import simulate as simulate
-from .simulator import write_simulation as write_simulation
 from .systems import DEFAULT_SYSTEMS as DEFAULT_SYSTEMS
 from .systems import ErrorRates as ErrorRates
 from .systems import SystemProfile as SystemProfile

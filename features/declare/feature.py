@@ -22,7 +22,10 @@ Measurement = TypeVar("Measurement", bound=Callable[..., Value])
 Setting = int | str
 
 Item = tuple[str, ...]
-"""One text, or a pair of texts, that a model scores."""
+"""One text, or a pair of texts, that a model scores; or what an LLM is asked about."""
+
+Items = tuple[Item, ...] | Missing
+"""What a model is to score of one answer, or why there is nothing."""
 
 Scores = npt.NDArray[np.float32]
 """What a model gives: shape (items, outputs)."""
@@ -33,9 +36,10 @@ TEMPLATE = "template"
 SENTENCES = "sentences"
 """What a feature needs that cuts answers into sentences."""
 LARGEST_CUTOFF = 1_000_000
+OWN = "surrogate-arena"
+"""Source of features that are defined here."""
 
 _MODEL_NAME = re.compile(r"[^\s,()]([^,()\r\n]*[^\s,()])?")
-_TEMPLATE = re.compile(r"(?P<name>[\w-]+)@[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Parameter:
         name: Its name; ``k`` is a cutoff and written ``@k``.
         value: What it is set to.
         default: What it is unless stated.
-        choices: What it may be; empty for a cutoff and for a model, which may be any name.
+        choices: What it may be; empty for a cutoff, a model and a template.
         prompts: Names of the prompts that a ``template`` may replace.
     """
 
@@ -74,7 +78,8 @@ class Parameter:
                     f"parentheses, not {value!r}"
                 )
         elif self.name == TEMPLATE:
-            if not self._names_templates(str(value)):
+            parts = "".join(rf"(\+?{re.escape(name)}@[0-9a-f]{{12}})?" for name in self.prompts)
+            if value != PACKAGED and not re.fullmatch(rf"(?=\w){parts}", str(value)):
                 raise UsageError(
                     f"a template is {PACKAGED!r}, or as --template writes it: "
                     f"{'+'.join(f'{name}@DIGEST' for name in self.prompts)}; not {value!r}"
@@ -82,13 +87,6 @@ class Parameter:
         elif not isinstance(value, int) or not 1 <= value <= LARGEST_CUTOFF:
             raise UsageError(f"a cutoff is a whole number from 1, not {value!r}")
         return replace(self, value=value)
-
-    def _names_templates(self, value: str) -> bool:
-        parts = [_TEMPLATE.fullmatch(part) for part in value.split("+")]
-        names = [part["name"] for part in parts if part is not None]
-        places = [self.prompts.index(name) for name in names if name in self.prompts]
-        is_ordered = places == sorted(set(places))
-        return value == PACKAGED or (len(places) == len(parts) and is_ordered)
 
 
 def offer(name: str, names: Iterable[str]) -> str:
@@ -128,7 +126,7 @@ class Reading:
     """
 
     kind: str
-    items: Callable[..., tuple[Item, ...] | Missing]
+    items: Callable[..., Items]
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,7 +147,6 @@ class Feature:
             takes the scores of the sample's items after the sample, shape (items, outputs), and
             the parameters other than ``model``.
         parameters: Its parameters with their present values.
-        missing: Why it may have no value; every other value is a number.
         requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes
             the parameters by name.
         reading: What it reads from a model; None for a feature that needs none.
@@ -161,7 +158,6 @@ class Feature:
     needs: tuple[str, ...]
     measurement: Callable[..., Value]
     parameters: tuple[Parameter, ...] = ()
-    missing: tuple[Missing, ...] = ()
     requirement: Callable[..., None] | None = None
     reading: Reading | None = None
 
@@ -184,9 +180,6 @@ class Feature:
 
     def with_settings(self, settings: Mapping[str, Setting]) -> Feature:
         """Return the same feature with other parameters.
-
-        Args:
-            settings: Parameters to change, by name.
 
         Raises:
             UsageError: For a parameter this feature lacks or a value it cannot take.
@@ -232,46 +225,34 @@ class Feature:
         if self.requirement is not None:
             self.requirement(**self.settings)
 
-    def items(self, sample: Sample) -> tuple[Item, ...] | Missing:
+    def items(self, sample: Sample) -> Items:
         """Return what the model is to score of one answer, or why there is nothing.
 
         Raises:
-            ArenaError: If the feature reads no model, or gives a reason it does not declare.
+            ArenaError: If the feature reads no model.
         """
         if self.reading is None:
             raise ArenaError(f"{self} reads no model")
-        items = self.reading.items(sample, **self._own_settings)
-        if isinstance(items, Missing) and items not in self.missing:
-            raise ArenaError(f"{self} gave {items!r}, which it does not declare")
-        return items
+        return self.reading.items(sample, **self._own_settings)
 
-    def measure(self, sample: Sample) -> Value:
-        """Measure one answer.
+    def measure(self, sample: Sample, scores: Scores | None = None) -> Value:
+        """Measure one answer, with a reading from the model's scores of its items.
 
         Raises:
-            ArenaError: If the feature breaks its word: a value that is no finite number, or a
-                reason it does not declare.
+            ArenaError: If the feature gives a value that is no finite number.
         """
-        return self._declared(self.measurement(sample, **self.settings))
-
-    def measure_scored(self, sample: Sample, scores: Scores) -> Value:
-        """Measure one answer from the model's scores of its items, shape (items, outputs).
-
-        Raises:
-            ArenaError: As ``measure``.
-        """
-        return self._declared(self.measurement(sample, scores, **self._own_settings))
+        if scores is None:
+            value = self.measurement(sample, **self.settings)
+        else:
+            value = self.measurement(sample, scores, **self._own_settings)
+        if not isinstance(value, Missing) and not math.isfinite(value):
+            raise ArenaError(f"{self} gave {value!r}; return a number, or Missing with the reason")
+        return value
 
     @cached_property
     def _own_settings(self) -> dict[str, Setting]:
         """The parameters that are not the model's."""
         return {name: value for name, value in self.settings.items() if name != MODEL}
-
-    def _declared(self, value: Value) -> Value:
-        declared = value in self.missing if isinstance(value, Missing) else math.isfinite(value)
-        if not declared:
-            raise ArenaError(f"{self} gave {value!r}, which it does not declare")
-        return value
 
 
 DECLARED: dict[str, Feature] = {}
@@ -281,7 +262,6 @@ DECLARED: dict[str, Feature] = {}
 def declared(
     source: str,
     needs: tuple[str, ...],
-    missing: tuple[Missing, ...],
     *parameters: Parameter,
     requirement: Callable[..., None] | None = None,
     reading: Reading | None = None,
@@ -290,22 +270,16 @@ def declared(
 ) -> Callable[[Measurement], Measurement]:
     """Declare a feature by the function that measures it; ``features.FEATURES`` holds it.
 
-    Args:
-        source: See ``Feature``, as all others.
-        needs: What it looks at.
-        missing: Why it may have no value.
-        parameters: Its parameters.
-        requirement: Checks that packages are there.
-        reading: What it reads from a model.
-        name: Its name; the function's if not given.
-        summary: What it measures; the first line of the function's docstring if not given.
+    Arguments are those of ``Feature``; by default the name is the function's and the summary the
+    first line of its docstring.
     """
 
     def declare(measurement: Measurement) -> Measurement:
         own = name or measurement.__name__
         line = summary or (measurement.__doc__ or "").partition("\n")[0].rstrip(".")
-        settings = (parameters, missing, requirement, reading)
-        DECLARED[own] = Feature(own, line, source, needs, measurement, *settings)
+        DECLARED[own] = Feature(
+            own, line, source, needs, measurement, parameters, requirement, reading
+        )
         return measurement
 
     return declare

@@ -1,4 +1,4 @@
-"""Why a feature has no value; each reason is counted, none becomes a zero."""
+"""What a feature sees of an answer, and why it may have no value; no reason becomes a zero."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 from arena.data.schema import Passage
 from arena.text.answers import RagAnswer, parse_answer
 from arena.text.citations import Citations, cited_passages, strip_citations
-from features.text.statements import Statement, cut_statements
+from features.text.sentences import Statement, cut_statements
 from features.text.tokens import words
 
 
@@ -164,12 +164,10 @@ class Sample:
         parsed = self.parsed
         return {"output": parsed.output, "answer": parsed.text, "reason": parsed.reason or ""}[part]
 
-    def citations(self, part: Part) -> Citations:
-        """Return what a part cites."""
-        key = ("citations", self.question.key, self.part(part))
-        return self.memo.get(
-            key, lambda: cited_passages(self.part(part), self.question.passage_ids)
-        )
+    @cached_property
+    def citations(self) -> Citations:
+        """What the whole output cites, in order, as prompts ask for citations in the reasoning."""
+        return cited_passages(self.part("output"), self.question.passage_ids)
 
     def statements(self, part: Part) -> tuple[Statement, ...]:
         """Return the sentences of a part, with what each cites.
@@ -198,18 +196,8 @@ def relevant_ids(passages: Collection[Passage]) -> frozenset[str] | Missing:
 
 def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:
     """Return the texts of passages in the order of ids; empty ones are left out."""
-    texts = question_texts(question)
+    texts = {passage.passage_id: passage_text(passage) for passage in question.passages}
     return tuple(texts[name] for name in ids if texts.get(name))
-
-
-def joined_passages(question: Question, ids: Collection[str]) -> str:
-    """Return passages as one text, in the order of ids; empty if they are."""
-    return "\n".join(passage_texts(question, ids))
-
-
-def question_texts(question: Question) -> dict[str, str]:
-    """Return what each passage of a question says, by id."""
-    return {passage.passage_id: passage_text(passage) for passage in question.passages}
 
 
 def passage_text(passage: Passage) -> str:

@@ -2,31 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.schema import QUESTION_KEY
+from arena.data.schema import QUESTION_KEY, Passage
 from arena.data.tables.frames import open_answers
 from arena.data.tables.systems import OWN_PASSAGES
-from features.declare.feature import SENTENCES, Feature
-from features.engine.answers import Measured, answers_of
+from features.declare.feature import SENTENCES, Feature, Item, Scores, Value
+from features.declare.sample import (
+    NO_REFERENCE_ANSWER,
+    NO_REFERENCE_SYSTEM,
+    Memo,
+    Missing,
+    Question,
+    Sample,
+)
+from features.engine.cache import Cache, code_digest, content_key
 from features.engine.columns import MISSING_SUFFIX, ORDER
-from features.engine.measuring import Progress, measure, measure_with_models
+from features.engine.workers import work
 from features.measures.registry import (
     DEFAULT_FEATURES,
     distinct_features,
     parse_features,
     with_templates,
 )
-from features.models.scorer import ModelOptions
+from features.models.scorer import ModelOptions, load_scorer
 from features.text.sentences import require_sentences
+
+CHUNK = 512
+"""Answers measured together."""
+SLAB = 4096
+"""Answers whose texts are scored together, sorted by length."""
+JOB = 256
+"""Texts or pairs that a model on this machine scores at a time, before they are kept."""
+DECIMALS = 6
+"""Scores are rounded, since their last bits depend on the batch they were scored in."""
+STAGE = "features"
+
+_OURS = ("arena", "features")
+
+Progress = Callable[[str, int, int], None]
+"""Called with the stage, the steps done and the steps in all."""
+Answer = tuple[Question, str]
+"""What was asked, and what a system wrote."""
 
 
 def extract(
@@ -47,8 +76,9 @@ def extract(
         features: What to measure, as features or as text for ``parse_features``.
         answers: Answers of other systems to the arena's questions, with the columns
             ``query_id, language, system, answer``; or the path of their file.
-        n_jobs: Number of processes, -1 for all cores, None for the workers that
-            ``joblib.parallel_config`` names, such as a Dask cluster; results do not depend on it.
+        n_jobs: Processes that measure features without a model, -1 for all cores, None for the
+            workers that ``joblib.parallel_config`` names, such as a Dask cluster; results do not
+            depend on it.
         progress: Called with the stage, the answers done and the answers in all.
         models: How to run models: device, batch size, whether they may be fetched; and templates
             of prompts, which become part of the names of features that read them.
@@ -73,46 +103,226 @@ def extract(
     if n_jobs == 0:
         raise UsageError("`n_jobs` is a number of workers, or -1 for all cores; not 0")
     rows = _rows(arena, answers)
-    _require(chosen, rows)
-    asked = answers_of(arena, rows)
-    folder = None if cache is None else Path(cache)
-    measured = Measured.empty(len(rows), len(chosen))
-    plain = [column for column, feature in enumerate(chosen) if feature.reading is None]
-    reading = [column for column, feature in enumerate(chosen) if feature.reading is not None]
-    if plain:
-        wanted = [chosen[column] for column in plain]
-        part = measure(asked, wanted, n_jobs, folder, progress)
-        measured.put(np.arange(len(rows)), np.array(plain), part)
-    if reading:
-        wanted = [chosen[column] for column in reading]
-        part = measure_with_models(asked, wanted, n_jobs, options, folder, progress)
-        measured.put(np.arange(len(rows)), np.array(reading), part)
-    return _table(rows, chosen, measured)
-
-
-def _require(chosen: Sequence[Feature], rows: pd.DataFrame) -> None:
-    """Check that all packages needed are there before anything is measured."""
     for feature in chosen:
         feature.require()
     if any(SENTENCES in feature.needs for feature in chosen):
         require_sentences(rows["language"].unique())
+    asked, folder = answers_of(arena, rows), None if cache is None else Path(cache)
+    values: dict[Feature, Sequence[Value]] = {}
+    for is_ours in (True, False):  # what a user's code gives may change, and is never kept
+        plain = [each for each in chosen if each.reading is None and _is_ours(each) == is_ours]
+        if plain:
+            found = measure(asked, plain, n_jobs, folder if is_ours else None, progress)
+            values |= zip(
+                plain, zip(*found, strict=True) if found else [()] * len(plain), strict=True
+            )
+    for (kind, model), reading in _by_model(chosen).items():
+        values |= score(asked, reading, kind, model, options, folder, progress)
+    return _table(rows, {str(feature): values[feature] for feature in chosen})
+
+
+def measure(
+    answers: Sequence[Answer],
+    features: Sequence[Feature],
+    n_jobs: int | None,
+    cache: Path | None,
+    progress: Progress | None,
+) -> list[Sequence[Value]]:
+    """Measure features that need no model; a row an answer, in the order of features."""
+    kept = Cache(cache, json.dumps([code_digest(), *map(str, features)]))
+    keys = answer_keys(answers)
+    known = kept.find(keys) if cache is not None else {}
+    rows: list[Sequence[Value]] = [_read(known[key]) if key in known else () for key in keys]
+    todo = [place for place, key in enumerate(keys) if key not in known]
+    parts = [todo[start : start + CHUNK] for start in range(0, len(todo), CHUNK)]
+    done = len(answers) - len(todo)
+    task = partial(measure_chunk, features=tuple(features))
+    chunks = [[answers[place] for place in part] for part in parts]
+    for part, chunk in zip(parts, work(task, chunks, n_jobs), strict=True):
+        for place, row in zip(part, chunk, strict=True):
+            rows[place] = row
+        if cache is not None:
+            kept.add({keys[place]: _written(row) for place, row in zip(part, chunk, strict=True)})
+        done += len(part)
+        if progress is not None:
+            progress(STAGE, done, len(answers))
+    return rows
+
+
+def measure_chunk(answers: Sequence[Answer], features: Sequence[Feature]) -> list[list[Value]]:
+    """Measure a chunk on one thread, since workers are processes."""
+    memo = Memo()
+    with threadpool_limits(limits=1):
+        samples = (Sample(question, output, memo) for question, output in answers)
+        return [[feature.measure(sample) for feature in features] for sample in samples]
+
+
+def score(
+    answers: Sequence[Answer],
+    features: Sequence[Feature],
+    kind: str,
+    model: str,
+    options: ModelOptions,
+    cache: Path | None,
+    progress: Progress | None,
+) -> dict[Feature, list[Value]]:
+    """Measure features that read one model; each distinct text or pair is scored once.
+
+    Args:
+        answers: The answers.
+        features: Those with a ``reading``, of this kind and model.
+        kind: One of ``features.models.KINDS``.
+        model: Its folder, or its name.
+        options: How to run it.
+        cache: Folder that keeps scores between runs.
+        progress: Called as answers are done, with the kind and the model as the stage.
+
+    Returns:
+        A value an answer.
+    """
+    scorer = load_scorer(kind, model, options)
+    kept = Cache(None if scorer.signature is None else cache, scorer.signature or "")
+    values: dict[Feature, list[Value]] = {feature: [] for feature in features}
+    stage = f"{kind} {'/'.join(Path(model).parts[-2:])}"
+    for start in range(0, len(answers), SLAB):
+        memo = Memo()
+        samples = [Sample(*answer, memo) for answer in answers[start : start + SLAB]]
+        wanted = [[feature.items(sample) for sample in samples] for feature in features]
+        present = (items for row in wanted for items in row if not isinstance(items, Missing))
+        items = {content_key(*item): item for item in chain.from_iterable(present)}
+        known = kept.find(list(items))
+        todo = sorted(items.keys() - known.keys(), key=lambda key: (sum(map(len, items[key])), key))
+        size = JOB if scorer.signature is not None else max(len(todo), 1)
+        for first in range(0, len(todo), size):
+            job = todo[first : first + size]
+            scores = scorer.score([items[key] for key in job]).round(DECIMALS)
+            added = {key: row.tobytes() for key, row in zip(job, scores, strict=True)}
+            kept.add(
+                {k: added[k] for k, row in zip(job, scores, strict=True) if np.isfinite(row).all()}
+            )
+            known |= added
+        for feature, row in zip(features, wanted, strict=True):
+            values[feature] += [
+                each if isinstance(each, Missing) else feature.measure(sample, _scores(each, known))
+                for sample, each in zip(samples, row, strict=True)
+            ]
+        if progress is not None:
+            progress(stage, start + len(samples), len(answers))
+    return values
+
+
+def answers_of(arena: Arena, rows: pd.DataFrame) -> list[Answer]:
+    """Return rows of answers, in their order, beside the arena's questions.
+
+    Args:
+        arena: Its questions and its reference answers.
+        rows: Columns ``language, query_id, answer``, and ``passages`` where answers have their own.
+    """
+    own = rows[OWN_PASSAGES] if OWN_PASSAGES in rows else [None] * len(rows)
+    keys = list(zip(rows["language"], rows["query_id"], strict=True))
+    shared = _questions(arena, set(keys))
+    questions: dict[tuple[tuple[str, str], tuple[Passage, ...]], Question] = {}
+    found = []
+    for key, given, output in zip(keys, own, rows["answer"], strict=True):
+        question = shared[key]
+        if isinstance(given, list):
+            passages = _passages(given)
+            own_question = replace(question, passages=passages, shared=question.passages)
+            question = questions.setdefault((key, passages), own_question)
+        found.append((question, output))
+    return found
+
+
+def answer_keys(answers: Sequence[Answer]) -> list[bytes]:
+    """Return the key of each answer: of all that a feature may see of it."""
+    asked = {id(question): question for question, _ in answers}
+    digests = {place: question_key(question).hex() for place, question in asked.items()}
+    return [content_key(digests[id(question)], output) for question, output in answers]
+
+
+def question_key(question: Question) -> bytes:
+    """Return the key of all that a feature may see of a question, its reference included."""
+    shared, reference = question.shared, question.reference
+    return content_key(
+        question.language,
+        question.query,
+        [str(reference)] if isinstance(reference, Missing) else reference,
+        question.reference_ids,
+        [each.model_dump() for each in question.passages],
+        None if shared is None else [each.model_dump() for each in shared],
+    )
+
+
+def _questions(arena: Arena, asked: set[tuple[str, str]]) -> dict[tuple[str, str], Question]:
+    references = {
+        (language, query_id): (
+            answer,
+            tuple(each.passage_id for each in _passages(own)) if isinstance(own, list) else None,
+        )
+        for language, query_id, answer, own in arena.references[
+            [*QUESTION_KEY, "answer", OWN_PASSAGES]
+        ].itertuples(index=False, name=None)
+    }
+    absent = NO_REFERENCE_ANSWER if references else NO_REFERENCE_SYSTEM
+    columns = arena.queries[[*QUESTION_KEY, "query", "passages"]]
+    return {
+        (language, query_id): Question(
+            language, query_id, query, _passages(passages), reference, reference_ids=ids
+        )
+        for language, query_id, query, passages in columns.itertuples(index=False, name=None)
+        if (language, query_id) in asked
+        for reference, ids in [references.get((language, query_id), (absent, None))]
+    }
+
+
+def _passages(records: Iterable[object]) -> tuple[Passage, ...]:
+    return tuple(Passage.model_validate(record) for record in records)
+
+
+def _is_ours(feature: Feature) -> bool:
+    module = getattr(feature.measurement, "__module__", None) or ""
+    return str(module).partition(".")[0] in _OURS
+
+
+def _read(kept: bytes) -> list[Value]:
+    return [Missing(each) if isinstance(each, str) else each for each in json.loads(kept)]
+
+
+def _written(row: Iterable[Value]) -> bytes:
+    return json.dumps([str(each) if isinstance(each, Missing) else each for each in row]).encode()
+
+
+def _scores(items: Sequence[Item], known: dict[bytes, bytes]) -> Scores:
+    rows = [np.frombuffer(known[content_key(*item)], np.float32) for item in items]
+    width = max(map(len, rows), default=0)
+    # Where all of a batch failed, nobody knows how many numbers there should have been.
+    return np.array(
+        [row if len(row) == width else np.full(width, np.nan) for row in rows], np.float32
+    )
+
+
+def _by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature]]:
+    groups: dict[tuple[str, str], list[Feature]] = {}
+    for feature in features:
+        if feature.reading is not None:
+            groups.setdefault((feature.reading.kind, str(feature.model)), []).append(feature)
+    return groups
 
 
 def _rows(arena: Arena, answers: pd.DataFrame | Path | str | None) -> pd.DataFrame:
     """Return the answers to measure, those to one question side by side."""
-    given = arena.answers
-    if answers is not None:
-        given = open_answers(answers, arena.queries)
+    given = arena.answers if answers is None else open_answers(answers, arena.queries)
     columns = [*QUESTION_KEY, "system", "answer", OWN_PASSAGES]
     return given.filter(columns).sort_values([*QUESTION_KEY, "system"])
 
 
-def _table(rows: pd.DataFrame, chosen: Sequence[Feature], measured: Measured) -> pd.DataFrame:
-    columns: dict[str, Any] = {name: rows[name].astype("str").to_numpy() for name in ORDER}
-    for column, feature in enumerate(chosen):
-        columns[str(feature)] = measured.values[:, column]
-    for column, feature in enumerate(chosen):
-        reasons = pd.Series(measured.reasons[:, column], dtype=object)
-        columns[f"{feature}{MISSING_SUFFIX}"] = reasons
+def _table(rows: pd.DataFrame, values: dict[str, Sequence[Value]]) -> pd.DataFrame:
+    columns: dict[str, object] = {name: rows[name].astype("str").to_numpy() for name in ORDER}
+    for name, column in values.items():
+        numbers = [np.nan if isinstance(each, Missing) else each for each in column]
+        columns[name] = np.array(numbers, np.float64)
+    for name, column in values.items():
+        reasons = [str(each) if isinstance(each, Missing) else None for each in column]
+        columns[f"{name}{MISSING_SUFFIX}"] = pd.Series(reasons, dtype=object)
     table = pd.DataFrame(columns).astype(dict.fromkeys(ORDER, "str"))
     return table.sort_values(ORDER, ignore_index=True)

@@ -1,14 +1,12 @@
-"""Numbers in a text, in one notation however they are written."""
+"""Numbers and names of an answer: which of them does no passage that it cites hold?"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
 
-from features.declare.feature import Value, declared
+from features.declare.feature import OWN, Value, declared
 from features.declare.sample import (
-    EMPTY_ANSWER,
     NO_CAPITALS,
     NO_NAMES,
     NO_NUMBERS,
@@ -17,17 +15,9 @@ from features.declare.sample import (
     Sample,
     passage_text,
 )
-from features.measures.grounding import (
-    CITED_OR_ALL,
-    NO_EVIDENCE,
-    Passages,
-    evidence,
-    passage_index,
-    query_words,
-)
+from features.measures.grounding import evidence, query_words
 from features.text.passage_index import members
-from features.text.sentences import LIST_MARKER, THAI
-from features.text.statements import Statement, cut_statements
+from features.text.sentences import LIST_MARKER, THAI, Statement, cut_statements
 from features.text.tokens import words
 
 _NATIVE_DIGIT = re.compile(r"[^\D0-9]")
@@ -42,8 +32,6 @@ _GROUPED = re.compile(
 )
 _DECIMAL = re.compile(r"(?P<whole>.*[0-9])(?P<mark>[.,])(?P<fraction>[0-9]++)")
 
-
-_OWN = "surrogate-arena"
 _NEEDS = ("answer", "query", "passages")
 
 
@@ -112,65 +100,49 @@ def _is_cased(letter: str) -> bool:
     return letter.islower() or letter.isupper()
 
 
-@declared(_OWN, _NEEDS, (*NO_EVIDENCE, EMPTY_ANSWER, NO_NUMBERS), CITED_OR_ALL)
-def unsupported_numbers(sample: Sample, passages: Passages) -> Value:
-    """Share of the answer's numbers that no passage holds.
+@declared(OWN, _NEEDS)
+def unsupported_numbers(sample: Sample) -> Value:
+    """Share of the answer's distinct numbers that no passage holds.
 
-    Numbers compare by value, however they are written; see ``numbers_in``.
+    Those of the question count as held. Numbers compare by value, however they are written; see
+    ``numbers_in``.
     """
-    allowed = evidence(sample, passages)
-    if isinstance(allowed, Missing):
-        return allowed
-    if not sample.folded_words:
-        return EMPTY_ANSWER
+    held = evidence(sample)
+    if isinstance(held, Missing):
+        return held
     numbers = frozenset(numbers_in(sample.text))
     if not numbers:
         return NO_NUMBERS
-    return _share(numbers, numbers - _known_numbers(sample, allowed))
+    question = sample.question
+    asked, by_passage = sample.memo.get(("numbers", question.key), lambda: _numbers(question))
+    known = asked.union(*(by_passage[passage] for passage in members(held.cited)))
+    return len(numbers - known) / len(numbers)
 
 
-@declared(
-    "surrogate-arena", _NEEDS, (*NO_EVIDENCE, EMPTY_ANSWER, NO_CAPITALS, NO_NAMES), CITED_OR_ALL
-)
-def unsupported_names(sample: Sample, passages: Passages) -> Value:
+@declared(OWN, _NEEDS)
+def unsupported_names(sample: Sample) -> Value:
     """Share of the capitalized words within the answer's sentences that no passage holds.
 
     Names are capitalized words, see ``names_in``; in German every noun is one. In scripts without
     capitals that leaves foreign names alone. A name is held whatever its case.
     """
-    allowed = evidence(sample, passages)
-    if isinstance(allowed, Missing):
-        return allowed
-    if not sample.folded_words:
-        return EMPTY_ANSWER
+    held = evidence(sample)
+    if isinstance(held, Missing):
+        return held
     if not any(map(_is_cased, sample.text)):
         return NO_CAPITALS
-    names = _names(sample)
+    names = {name for statement in _statements(sample) for name in names_in(statement.text)}
     if not names:
         return NO_NAMES
-    index, asked = passage_index(sample), frozenset(query_words(sample))
-    unknown = [name for name in names if not index.holders(name) & allowed and name not in asked]
-    return _share(names, unknown)
-
-
-def _share(things: Collection[str], unknown: Collection[str]) -> float:
-    return len(unknown) / len(things)
-
-
-def _known_numbers(sample: Sample, allowed: int) -> frozenset[str]:
-    question = sample.question
-    asked, by_passage = sample.memo.get(("numbers", question.key), lambda: _numbers(question))
-    return asked.union(*(by_passage[passage] for passage in members(allowed)))
+    known = frozenset(query_words(sample))
+    unknown = names - known
+    return sum(not held.index.holders(name) & held.cited for name in unknown) / len(names)
 
 
 def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
     """Return the numbers of a question, and those of each of its passages."""
     by_passage = [frozenset(numbers_in(text)) for text in map(passage_text, question.passages)]
     return frozenset(numbers_in(question.query)), by_passage
-
-
-def _names(sample: Sample) -> frozenset[str]:
-    return frozenset(name for statement in _statements(sample) for name in names_in(statement.text))
 
 
 def _statements(sample: Sample) -> tuple[Statement, ...]:

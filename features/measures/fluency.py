@@ -1,4 +1,4 @@
-"""What the making of an answer leaves in its text: markers, tags, shells, unread bytes."""
+"""Fluency without a model: repetition, truncation, foreign scripts, leftovers of markup; length."""
 
 from __future__ import annotations
 
@@ -7,31 +7,21 @@ import re
 from collections.abc import Sequence
 
 from arena.text.answers import ANSWER_WORDS, REASON_WORDS
-from features.declare.feature import Value, declared
+from features.declare.feature import OWN, Value, declared
 from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
 from features.text.sentences import breaks_off
 from features.text.tokens import expected_scripts, foreign_letters, is_part_of_word, word_ngrams
 
+RUN = 4
+"""Words in a row that make a repetition."""
+LONG_RUN = 8
+"""The same for characters, syllables and graphemes, where these are cut as words."""
+
 _SECTION_WORDS = "|".join((*ANSWER_WORDS, *REASON_WORDS))
 _PROMPT_WORDS = "instruction|input|response|指示|入力|応答|指令|输入|输出|回复"
 _HTML = (
-    *("a", "b", "big", "blockquote", "body", "br", "center", "code", "div", "em", "font", "h[1-6]"),
-    *(
-        "head",
-        "hr",
-        "html",
-        "i",
-        "img",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "script",
-        "small",
-        "span",
-        "strong",
-    ),
-    *("style", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "u", "ul"),
+    "a|b|big|blockquote|body|br|center|code|div|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|script"
+    "|small|span|strong|style|sub|sup|table|tbody|td|th|thead|tr|u|ul"
 )
 # Every repetition is bounded, so that no input takes more than linear time.
 _MARKERS = re.compile(
@@ -40,7 +30,7 @@ _MARKERS = re.compile(
     r"|\[/?INST\]|<</?SYS>>|<0x[0-9A-F]{2}>"
     rf"|[#＃]{{1,6}}[ \t]{{0,3}}(?:(?:{_SECTION_WORDS})(?!\w)|(?:{_PROMPT_WORDS})[:：])"
     r"|^(?:human|user|assistant|system):"
-    rf"|</?(?:{'|'.join(_HTML)})(?:[ \t][^<>]{{0,200}})?/?>"
+    rf"|</?(?:{_HTML})(?:[ \t][^<>]{{0,200}})?/?>"
     r"|&(?:nbsp|amp|lt|gt|quot|apos|#\d{1,6}|#x[0-9a-f]{1,6});"
     r"|\\u[0-9a-f]{4}|(?:\\n)+(?=[\s\d\"'*#-]|$)",
     re.IGNORECASE | re.MULTILINE,
@@ -85,14 +75,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-RUN = 4
-"""Words in a row that make a repetition."""
-
-LONG_RUN = 8
-"""The same for characters, syllables and graphemes, where these are cut as words."""
-
-
-@declared("after Welleck et al. 2020, seq-rep-4", ("answer",), (EMPTY_ANSWER,))
+@declared("after Welleck et al. 2020, seq-rep-4", ("answer",))
 def repetition(sample: Sample) -> Value:
     """Share of the words in a run of four words that stood before.
 
@@ -106,7 +89,7 @@ def repetition(sample: Sample) -> Value:
     return sum(_repeated(words, LONG_RUN if 2 * parts > len(words) else RUN)) / len(words)
 
 
-@declared("surrogate-arena", ("answer",), (EMPTY_ANSWER, NO_FULL_STOPS))
+@declared(OWN, ("answer",))
 def truncation(sample: Sample) -> Value:
     """1 if the answer ends without a full stop or the like, else 0.
 
@@ -119,7 +102,7 @@ def truncation(sample: Sample) -> Value:
     return NO_FULL_STOPS if is_broken_off is None else float(is_broken_off)
 
 
-@declared("surrogate-arena", ("answer",), (NO_LETTERS,))
+@declared(OWN, ("answer",))
 def script_mixing(sample: Sample) -> Value:
     """Share of the letters in scripts other than the language's and Latin.
 
@@ -135,13 +118,13 @@ def script_mixing(sample: Sample) -> Value:
     return foreign / letters if letters else NO_LETTERS
 
 
-@declared("surrogate-arena", ("answer",), ())
+@declared(OWN, ("answer",))
 def markup_artifacts(sample: Sample) -> Value:
     """Number of leftovers of prompts, chat templates and markup."""
     return float(count_artifacts(sample.text))
 
 
-@declared("surrogate-arena", ("answer",), (EMPTY_ANSWER,))
+@declared(OWN, ("answer",))
 def unreadable_characters(sample: Sample) -> Value:
     """Share of the characters that are controls, private or replacements."""
     text = sample.text
@@ -159,7 +142,7 @@ def _repeated(words: Sequence[str], length: int) -> list[bool]:
     return repeated
 
 
-@declared("surrogate-arena", ("answer",), ())
+@declared(OWN, ("answer",))
 def answer_length(sample: Sample) -> Value:
     """Words of the answer: characters in Chinese and Japanese, syllables in Korean."""
     return float(len(sample.words))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from types import MappingProxyType
 
@@ -11,115 +11,89 @@ import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.text.prompts import PACKAGED, Templates
-from features.declare.asked import named_models
 from features.declare.feature import CUTOFF, DECLARED, MODEL, TEMPLATE, Feature, Setting, offer
+from features.models.model_folder import find_model
+from features.models.ragas import named_models
 
+AVAILABLE = "yes"
+ABSENT_MODEL = "once its model is here: --download, or model=FOLDER"
+
+_FEATURE = re.compile(r"(?P<name>\w+)\s*(?:@(?P<cutoff>[^()\s]*))?\s*(?:\((?P<settings>[^()]*)\))?")
+_WHOLE_NUMBER = re.compile("[0-9]{1,9}")
 _MODULES = (
-    *("citations", "facts", "fluency", "grounding", "language", "llm_rated", "overlap", "ragas"),
-    *("relevance", "statement_support", "support"),
+    *("citations", "facts", "fluency", "grounding", "language", "llm_rated", "overlap"),
+    *("relevance", "support"),
 )
 for _module in _MODULES:  # each declares its features
     import_module(f"features.measures.{_module}")
+
+# MIRAGE-Bench, section 4.1: six features without a model, three by models, two by an LLM.
+_PAPER = "target_language english citation_recall citation_map bleu rouge_l"
+_PAPER_MODELS = "nli_entailment nli_neutral reranker_score"
+_LLM = "llm_overlap llm_fluency"
+_RAGAS = "ragas_faithfulness ragas_answer_relevance ragas_context_relevance"
+_RETRIEVAL = "retrieval_recall retrieval_map"
+_GROUNDING = (
+    "ngram_coverage content_coverage fragment_coverage fragment_density longest_common_span "
+    "unsupported_numbers unsupported_names query_coverage"
+)
+_FLUENCY = "repetition truncation script_mixing markup_artifacts unreadable_characters"
+_SUPPORT = "nli_entailment nli_neutral nli_contradiction"
+_SIMILARITY = "similarity_reference similarity_question similarity_passages"
+_DEFAULT = (
+    f"{_PAPER} answer_length citations citation_density citation_precision invalid_citations "
+    f"invalid_citation_share {_GROUNDING} {_FLUENCY}"
+)
+# All without a model: chrF is the costliest, and cited sentences need Thai cut into sentences.
+_DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences chrf"
+_ALL = f"{_DETERMINISTIC} {_SUPPORT} reranker_score {_SIMILARITY}"
 
 
 def _features(names: str) -> tuple[Feature, ...]:
     return tuple(DECLARED[name] for name in names.split())
 
 
-GROUNDING_FEATURES = _features(
-    "ngram_coverage content_coverage fragment_coverage fragment_density longest_common_span "
-    "unsupported_numbers unsupported_names statement_support weakest_statement "
-    "best_passage_cited cited_passage_rank query_coverage"
-)
-"""How much of an answer stands in the passages."""
-
-FLUENCY_FEATURES = _features(
-    "repetition truncation script_mixing markup_artifacts unreadable_characters"
-)
-SUPPORT_FEATURES = _features(
-    "nli_entailment nli_neutral nli_contradiction support_recall support_precision uncited_support"
-)
-RELEVANCE_FEATURES = _features("reranker_score")
-SIMILARITY_FEATURES = _features("similarity_reference similarity_question similarity_passages")
-LLM_FEATURES = _features("llm_overlap llm_fluency")
-RAGAS_FEATURES = _features("ragas_faithfulness ragas_answer_relevance ragas_context_relevance")
-PAPER_WITHOUT_MODELS = _features(
-    "target_language english citation_recall citation_map bleu rouge_l"
-)
-"""The features of MIRAGE-Bench, section 4.1, that need no model."""
-
-_PAPER_BY_MODELS = _features("nli_entailment nli_neutral reranker_score llm_overlap llm_fluency")
-PAPER_FEATURES = (*PAPER_WITHOUT_MODELS, *_PAPER_BY_MODELS)
-"""The 11 features of MIRAGE-Bench, section 4.1: six without a model, three by models that read, and
-two by an LLM, which cost calls."""
-
-_LIBRARIES: Mapping[str, Mapping[str, Setting]] = {
-    "target_language": {"identifier": "langid"},
-    "english": {"identifier": "langid"},
-    "bleu": {"tokenize": "13a", "order": "full"},
-    "rouge_l": {"tokens": "rouge-score", "stem": "yes"},
-}
-PAPER_BY_LIBRARIES = tuple(
-    feature.with_settings(_LIBRARIES.get(feature.name, {})) for feature in PAPER_FEATURES
-)
-"""The same by the libraries that MIRAGE-Bench names: langid, sacrebleu and rouge-score."""
-
-DEFAULT_FEATURES = (
-    *PAPER_WITHOUT_MODELS,
-    *_features(
-        "answer_length citations citation_density citation_precision invalid_citations "
-        "invalid_citation_share ngram_coverage content_coverage fragment_coverage "
-        "fragment_density longest_common_span unsupported_numbers unsupported_names query_coverage"
-    ),
-    *FLUENCY_FEATURES,
-)
-"""Features measured unless others are asked for: cheap, without models, and in all languages with
-what a plain install brings.
-
-That is all without a model but chrF, the costliest, and those that need Thai cut into sentences.
-"""
-
-DETERMINISTIC_FEATURES = (
-    *DEFAULT_FEATURES,
-    *_features("retrieval_recall retrieval_map cited_sentences chrf"),
-    *(feature for feature in GROUNDING_FEATURES if feature not in DEFAULT_FEATURES),
-)
-"""All features that need no model."""
-
-MODEL_FEATURES = (*SUPPORT_FEATURES, *RELEVANCE_FEATURES, *SIMILARITY_FEATURES)
-"""Features that read a model on this machine."""
-
 FEATURES = MappingProxyType(
-    {
-        feature.name: feature
-        for feature in (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *LLM_FEATURES, *RAGAS_FEATURES)
-    }
+    {feature.name: feature for feature in _features(f"{_ALL} {_LLM} {_RAGAS}")}
 )
 """Every feature by name, with its default parameters."""
 
+DEFAULT_FEATURES = _features(_DEFAULT)
+"""Features measured unless others are asked for: cheap, without models, and in all languages with
+what a plain install brings."""
+
+PAPER_FEATURES = _features(f"{_PAPER} {_PAPER_MODELS} {_LLM}")
+"""The 11 features of MIRAGE-Bench, section 4.1."""
+
+_AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
+    {
+        "target_language": {"identifier": "langid"},
+        "english": {"identifier": "langid"},
+        "bleu": {"tokenize": "13a", "order": "full"},
+        "rouge_l": {"tokens": "rouge-score", "stem": "yes"},
+    }
+)
 _OF_THE_REASON = tuple(
     FEATURES[name].with_settings({"part": "reason"}) for name in ("target_language", "english")
 )
 GROUPS = MappingProxyType[str, tuple[Feature, ...]](
     {
         "default": DEFAULT_FEATURES,
-        "deterministic": (*DETERMINISTIC_FEATURES, *_OF_THE_REASON),
+        "deterministic": (*_features(_DETERMINISTIC), *_OF_THE_REASON),
         "paper": PAPER_FEATURES,
-        "as-published": PAPER_BY_LIBRARIES,
-        "retrieval": _features("retrieval_recall retrieval_map"),
-        "grounding": GROUNDING_FEATURES,
-        "fluency": FLUENCY_FEATURES,
-        "llm": LLM_FEATURES,
-        "ragas": RAGAS_FEATURES,
-        "all": (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *_OF_THE_REASON),
+        "as-published": tuple(
+            feature.with_settings(_AS_PUBLISHED.get(feature.name, {})) for feature in PAPER_FEATURES
+        ),
+        "retrieval": _features(_RETRIEVAL),
+        "grounding": _features(_GROUNDING),
+        "fluency": _features(_FLUENCY),
+        "llm": _features(_LLM),
+        "ragas": _features(_RAGAS),
+        "all": (*_features(_ALL), *_OF_THE_REASON),
     }
 )
 """Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas``,
 ``paper`` and ``as-published`` alone."""
-
-
-_FEATURE = re.compile(r"(?P<name>\w+)\s*(?:@(?P<cutoff>[^()\s]*))?\s*(?:\((?P<settings>[^()]*)\))?")
-_WHOLE_NUMBER = re.compile("[0-9]{1,9}")
 
 
 def parse_features(text: str) -> tuple[Feature, ...]:
@@ -131,15 +105,12 @@ def parse_features(text: str) -> tuple[Feature, ...]:
     Raises:
         UsageError: For unknown names, parameters and values, and for features named twice.
     """
-    items = _split(text)
-    _refuse_repeated([item for item in items if item not in GROUPS])
-    named = [feature for item in items for feature in _parse_item(item)]
-    return distinct_features({str(feature): feature for feature in named}.values())
-
-
-def _refuse_repeated(items: list[str]) -> None:
-    if items:
-        distinct_features(feature for item in items for feature in _parse_item(item))
+    items = [item.strip() for item in re.split(r",(?![^()]*\))", text)] if text.strip() else []
+    named = [feature for item in items if item not in GROUPS for feature in _parse_item(item)]
+    if named:
+        distinct_features(named)  # of groups what they share counts once
+    chosen = [feature for item in items for feature in _parse_item(item)]
+    return distinct_features({str(feature): feature for feature in chosen}.values())
 
 
 def distinct_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
@@ -173,11 +144,6 @@ def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[F
             f"no feature that is asked for reads the prompt {idle[0]}; leave its template out"
         )
     return chosen
-
-
-def _split(text: str) -> list[str]:
-    """Split at commas outside parentheses."""
-    return [item.strip() for item in re.split(r",(?![^()]*\))", text)] if text.strip() else []
 
 
 def _parse_item(item: str) -> tuple[Feature, ...]:
@@ -214,15 +180,11 @@ def _names() -> list[str]:
     return [*FEATURES, *GROUPS]
 
 
-AVAILABLE = "yes"
-ABSENT_MODEL = "once its model is here: --download, or model=FOLDER"
-
-
 def describe_features(features: Iterable[Feature] = FEATURES.values()) -> pd.DataFrame:
     """Tabulate features for a reader.
 
     Returns:
-        Columns ``feature, summary, needs, parameters, missing, source, available``; the last is
+        Columns ``feature, summary, needs, parameters, source, available``; the last is
         ``yes``, or what is lacking and how to get it.
     """
     return pd.DataFrame(
@@ -232,7 +194,6 @@ def describe_features(features: Iterable[Feature] = FEATURES.values()) -> pd.Dat
                 "summary": feature.summary,
                 "needs": ", ".join(feature.needs),
                 "parameters": ", ".join(_described(feature)),
-                "missing": "; ".join(map(str, feature.missing)),
                 "source": feature.source,
                 "available": availability(feature),
             }
@@ -243,8 +204,6 @@ def describe_features(features: Iterable[Feature] = FEATURES.values()) -> pd.Dat
 
 def availability(feature: Feature) -> str:
     """Say whether a feature can be measured here, or what it lacks and how to get that."""
-    from features.models.model_folder import find_model
-
     try:
         feature.require()
     except (MissingDependencyError, UsageError) as error:
@@ -262,10 +221,11 @@ def availability(feature: Feature) -> str:
 
 def _local_model(feature: Feature) -> str | None:
     """Return the model that must be on this machine, if any; an endpoint has the others."""
-    if feature.reading is None or feature.reading.kind in ("llm", "ragas"):
+    if feature.reading is None or feature.reading.kind == "llm":
         return None
-    is_second = feature.reading.kind == "ragas-questions"
-    return named_models(str(feature.model))[1] if is_second else feature.model
+    if feature.reading.kind == "ragas":
+        return named_models(str(feature.model))[1] if " with " in str(feature.model) else None
+    return feature.model
 
 
 def _described(feature: Feature) -> Iterator[str]:

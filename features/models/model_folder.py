@@ -1,10 +1,9 @@
-"""Where a model lies, what its folder holds, and the digest of it."""
+"""Where a model lies, and whether its folder holds what can be run: weights, and never code."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,13 @@ from arena.data.files import model_file_digest
 
 ENDPOINT = "endpoint:"
 """Stands before the name of a model at an OpenAI-compatible endpoint."""
+ENDPOINT_PACKAGES = ("openai", "aiohttp")
 
-SAFE_WEIGHTS = ".safetensors"
-_PICKLES = frozenset({".bin", ".pt", ".pth", ".ckpt", ".pkl"})
-_SETTINGS = frozenset({".json", ".txt", ".model"})
-_OTHER_FORMATS = frozenset({"onnx", "openvino"})
-_FETCHED = ("*.safetensors", "*.json", "*.txt", "*.model")
-_NOT_FETCHED = ("onnx/*", "openvino/*")
+_NEURAL_PACKAGES = ("torch", "transformers", "sentence_transformers")
+_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_FILES = ("*.safetensors", "*.json", "*.txt", "*.model")
+_OTHER_FORMATS = ("onnx", "openvino")
+_OWN_MODULES = "sentence_transformers."
 
 
 def find_model(model: str, download: bool) -> Path:
@@ -32,146 +31,98 @@ def find_model(model: str, download: bool) -> Path:
 
     Raises:
         UsageError: If it is not on this machine, or cannot be fetched.
+        MissingDependencyError: If huggingface-hub is not installed and the model may be fetched.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
         return folder
-    return _fetched(model) if download else _cached(model)
+    if find_spec("huggingface_hub") is None:
+        if download:
+            raise MissingDependencyError("fetching a model", "huggingface-hub", "neural")
+        raise _absent(model)
+    from huggingface_hub import snapshot_download, try_to_load_from_cache
 
-
-def holds_torch_weights(folder: Path) -> bool:
-    """Say whether a folder, or one of its modules, holds safetensors weights."""
-    return any(any(module.glob(f"*{SAFE_WEIGHTS}")) for module in _module_folders(folder))
-
-
-def refuse_pickles(folder: Path) -> None:
-    """Check that no weights would have to be unpickled, which runs what the file says.
-
-    Raises:
-        UsageError: If a module has weights in such a file only, or there are no weights at all.
-    """
-    for module in _module_folders(folder):
-        names = {path.name for path in module.glob("*") if path.suffix in _PICKLES}
-        if names and not any(module.glob(f"*{SAFE_WEIGHTS}")):
-            raise UsageError(
-                f"{module} holds its weights as {min(names)} only, which runs code when it is "
-                "read; save the model again as safetensors (save_pretrained does), or take another"
-            )
-    if not holds_torch_weights(folder):
-        raise UsageError(f"{folder} holds no model: there is no *.safetensors in it")
-
-
-def module_types(folder: Path) -> list[str]:
-    """Return the classes that ``modules.json`` of a sentence-transformers model names."""
-    return [str(module.get("type", "")) for module in _modules(folder)]
-
-
-def read_settings(folder: Path, name: str) -> dict[str, Any]:
-    """Read a JSON file of a model; empty if it has none.
-
-    Raises:
-        UsageError: If the file is no JSON object.
-    """
-    path = folder / name
-    if not path.is_file():
-        return {}
-    read = _read_json(path)
-    if not isinstance(read, dict):
-        raise UsageError(f"{path} should hold a JSON object; fetch or save the model again")
-    return read
-
-
-def torch_digest(folder: Path) -> str:
-    """Digest the weights, settings and tokenizer of a model, wherever its folder lies."""
-    return _digest(folder, _torch_files(folder))
-
-
-def _cached(model: str) -> Path:
-    absent = UsageError(
-        f"the model {model!r} is not on this machine; give the folder it is in, "
-        "or allow it to be fetched from the Hugging Face hub (`download`)"
-    )
+    if not download:
+        try:
+            cached = try_to_load_from_cache(model, "config.json")
+        except ValueError:
+            cached = None
+        if not isinstance(cached, str):
+            raise _absent(model)
+        return Path(cached).parent
+    ignored = [f"{name}/*" for name in _OTHER_FORMATS]
     try:
-        from huggingface_hub import try_to_load_from_cache
-    except ImportError:
-        raise absent from None
-    try:
-        cached = try_to_load_from_cache(model, "config.json")
-    except ValueError:
-        raise absent from None
-    if not isinstance(cached, str):
-        raise absent
-    return Path(cached).parent
-
-
-def _fetched(model: str) -> Path:
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise MissingDependencyError("fetching a model", "huggingface-hub", "neural") from None
-    try:
-        return Path(
-            snapshot_download(
-                model, allow_patterns=list(_FETCHED), ignore_patterns=list(_NOT_FETCHED)
-            )
-        )
+        fetched = snapshot_download(model, allow_patterns=list(_FILES), ignore_patterns=ignored)
     except Exception as error:
         raise UsageError(
             f"the model {model!r} cannot be fetched: {error}; check its name and the network, "
             "or give the folder it is in"
         ) from error
+    return Path(fetched)
 
 
-def _module_folders(folder: Path) -> Iterator[Path]:
-    """Yield the folder and those that hold its modules."""
-    yield folder
-    for module in _modules(folder):
-        path = folder / str(module.get("path", ""))
-        if path != folder and path.is_dir():
-            yield path
+def _absent(model: str) -> UsageError:
+    return UsageError(
+        f"the model {model!r} is not on this machine; give the folder it is in, "
+        "or allow it to be fetched from the Hugging Face hub (`download`)"
+    )
 
 
-def _modules(folder: Path) -> list[dict[str, Any]]:
-    path = folder / "modules.json"
-    read = _read_json(path) if path.is_file() else []
-    if not isinstance(read, list) or not all(isinstance(module, dict) for module in read):
-        raise UsageError(f"{path} should list modules; fetch or save the model again")
+def read_model_config(folder: Path) -> dict[str, Any]:
+    """Read ``config.json`` of a model; empty if it has none.
+
+    Raises:
+        UsageError: If the file is no JSON object.
+    """
+    read = _read_json(folder / "config.json", {})
+    if not isinstance(read, dict):
+        raise UsageError(f"{folder / 'config.json'} should hold a JSON object; fetch it again")
     return read
 
 
-def _read_json(path: Path) -> Any:  # noqa: ANN401
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UsageError(f"{path} is no JSON: {error}; fetch or save the model again") from error
+def refuse_unsafe(folder: Path, is_embedder: bool) -> None:
+    """Check that nothing in a folder would run: no pickled weights, no classes of its own.
 
-
-def _torch_files(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        parts = path.relative_to(folder).parts
-        foreign = parts[0] in _OTHER_FORMATS or any(part.startswith(".") for part in parts)
-        if not foreign and path.suffix in (SAFE_WEIGHTS, *_SETTINGS):
-            yield path
-
-
-def _digest(folder: Path, files: Iterable[Path]) -> str:
-    whole = hashlib.sha256()
-    named = {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
-    for name in sorted(named):
-        whole.update(f"{name}\0{model_file_digest(named[name])}\n".encode())
-    return whole.hexdigest()
-
-
-NEURAL = ("torch", "transformers", "sentence_transformers")
-
-
-def require_neural() -> None:
-    """Check that models with safetensors weights can be run.
+    Args:
+        folder: Of a model.
+        is_embedder: Whether it must list modules of sentence-transformers.
 
     Raises:
-        MissingDependencyError: If a package is not installed.
+        UsageError: If a module has weights in pickles only, there are no weights, or no modules.
     """
-    _require("a model", NEURAL, "neural")
+    modules = _read_json(folder / "modules.json", [])
+    if not isinstance(modules, list) or not all(isinstance(each, dict) for each in modules):
+        raise UsageError(f"{folder / 'modules.json'} should list modules; fetch the model again")
+    if is_embedder and not modules:
+        raise UsageError(
+            f"{folder} holds no sentence-transformers model: modules.json is not in it; "
+            "take one that was trained to embed"
+        )
+    types = [str(each.get("type", "")) for each in modules]
+    foreign = [name for name in types if not name.startswith(_OWN_MODULES)]
+    if foreign:
+        raise UsageError(f"{folder} brings code of its own ({foreign[0]}), which is never run")
+    parts = {folder, *(folder / str(each.get("path", "")) for each in modules)}
+    for part in sorted(parts):
+        pickles = sorted(path.name for pattern in _PICKLES for path in part.glob(pattern))
+        if pickles and not any(part.glob("*.safetensors")):
+            raise UsageError(
+                f"{part} holds its weights as {pickles[0]} only, which runs code when it is read; "
+                "save the model again as safetensors (save_pretrained does), or take another"
+            )
+    if not any(any(part.glob("*.safetensors")) for part in parts):
+        raise UsageError(f"{folder} holds no model: there is no *.safetensors in it")
+
+
+def model_digest(folder: Path) -> str:
+    """Digest the weights, settings and tokenizer of a model, wherever its folder lies."""
+    whole = hashlib.sha256()
+    for path in sorted({path for pattern in _FILES for path in folder.rglob(pattern)}):
+        name = path.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in name.parts)
+        if path.is_file() and not is_hidden and name.parts[0] not in _OTHER_FORMATS:
+            whole.update(f"{name.as_posix()}\0{model_file_digest(path)}\n".encode())
+    return whole.hexdigest()
 
 
 def require_model(model: str, **_: object) -> None:
@@ -183,13 +134,17 @@ def require_model(model: str, **_: object) -> None:
     Raises:
         MissingDependencyError: If a package is not installed.
     """
-    if model.startswith(ENDPOINT):
-        _require("a model at an endpoint", ("openai", "aiohttp"), "llm")
-        return
-    require_neural()
-
-
-def _require(purpose: str, packages: tuple[str, ...], extra: str) -> None:
-    for package in packages:
+    is_there = model.startswith(ENDPOINT)
+    purpose, extra = ("a model at an endpoint", "llm") if is_there else ("a model", "neural")
+    for package in ENDPOINT_PACKAGES if is_there else _NEURAL_PACKAGES:
         if find_spec(package) is None:
             raise MissingDependencyError(purpose, package.replace("_", "-"), extra)
+
+
+def _read_json(path: Path, absent: object) -> object:
+    if not path.is_file():
+        return absent
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UsageError(f"{path} is no JSON: {error}; fetch or save the model again") from error

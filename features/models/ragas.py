@@ -2,236 +2,176 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from rapidfuzz.fuzz import ratio
 
-from arena.llm.replies import Reply, UnparsableError
-from arena.llm.settings import LlmSettings
-from features.declare.asked import (
-    CONTEXT_RELEVANCE,
-    FAITHFULNESS,
-    NO_STATEMENTS_FOUND,
-    NO_USABLE_REPLY,
-    NOT_REACHED,
-    Measured,
-    as_scores,
-    cosines,
-    named_models,
+from arena.llm.replies import THOUGHTS, Completion, Reply, UnparsableError
+from arena.llm.settings import Message, Prompt, canonical_json, digest
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
 )
-from features.declare.feature import Item, Scores
+from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
-from features.models.embedder import EndpointEmbedder, load_embedder
-from features.models.llm_scorer import EndpointModel, load_llm
-from features.models.model_folder import ENDPOINT
-from features.models.ragas_prompts import (
-    QUESTION,
-    SENTENCES,
-    STATEMENTS,
-    VERDICTS,
-    count_copied,
-    find_verdicts,
-    question_prompt,
-    read_question,
-    read_statements,
-    read_whole,
-    sentences_prompt,
-    statements_prompt,
-    verdicts_prompt,
-    versions,
+from features.models.llm_scorer import (
+    RATING_PROMPTS,
+    EndpointEmbedder,
+    EndpointModel,
+    endpoint_model,
 )
-from features.models.scorer import ModelOptions, Scorer
+from features.models.model_folder import ENDPOINT
+from features.models.scorer import ModelOptions
+from features.models.sentence_models import EMBEDDER, cosines, load_embedder
 from features.text.sentences import split_sentences
 
+FAITHFULNESS, CONTEXT_RELEVANCE, ANSWER_RELEVANCE = (
+    *("faithfulness", "context_relevance"),
+    "answer_relevance",
+)
+"""First texts of items. Template, question, answer, passages follow; of context relevance template,
+language, question, passages; of answer relevance template, number of questions, what is written
+before questions that are embedded, question, answer."""
 
-def reason_for(reply: Reply[Any]) -> Missing:
-    """Return why there is no value, of a reply without one."""
-    return NO_USABLE_REPLY if reply.was_asked else NOT_REACHED
-
-
-TEMPERATURE = 0.7
-"""Temperature at which several questions are asked for, so that they differ."""
-
-
-def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Measured]:
-    """Return the share of each answer's statements that its passages support.
-
-    ``F = |V| / |S|``: S are the statements that the LLM makes of the answer, V those of them that
-    it calls supported by the passages.
-
-    Args:
-        llm: The LLM.
-        items: Of ``faithfulness_item``.
-    """
-    stated = llm.ask(
-        items,
-        lambda item: statements_prompt(item[2], item[3], llm.templates.stating(item[1])),
-        read_statements,
-    )
-    rows = [(item, reply.value) for item, reply in stated if reply.value]
-    asked = llm.ask(
-        rows,
-        lambda row: verdicts_prompt(row[0][4:], row[1], llm.templates.stating(row[0][1])),
-        read_whole,
-    )
-    checked = iter(asked.replies)
-    return [
-        _share_supported(reply.value, next(checked)) if reply.value else _unstated(reply)
-        for reply in stated.replies
-    ]
-
-
-def context_relevance(llm: EndpointModel, items: Sequence[Item]) -> list[Measured]:
-    """Return the share of each context's sentences that the LLM extracts as needed.
-
-    ``CR = extracted sentences / sentences``: 0 where the LLM says that the information is
-    insufficient.
-
-    Args:
-        llm: The LLM.
-        items: Of ``context_item``.
-    """
-    asked = llm.ask(
-        items,
-        lambda item: sentences_prompt(item[3], item[4:], llm.templates.stating(item[1])),
-        read_whole,
-    )
-    return [_share_copied(item[2], item[4:], reply) for item, reply in asked]
-
-
-def answer_relevance(llm: EndpointModel, items: Sequence[Item], embedder: Scorer) -> list[Measured]:
-    """Return the mean cosine of each question with questions that the LLM makes of its answer.
-
-    ``AR = (1/n) * sum of sim(q, q_i)``. A single question is asked for as the settings say;
-    several are asked for at ``TEMPERATURE``, each with a seed of its own. Where one of them fails,
-    there is no value.
-
-    Args:
-        llm: The LLM.
-        items: Of ``answer_item``.
-        embedder: Embeds questions.
-    """
-    made: list[list[Reply[str]]] = [[] for _ in items]
-    counts = [int(item[2]) for item in items]
-    for number in range(max(counts, default=0)):
-        for is_one in (True, False):
-            places = [
-                place
-                for place, count in enumerate(counts)
-                if count > number and (count == 1) == is_one
-            ]
-            settings = None if is_one else _varied(llm.settings, number)
-            asked = llm.ask(
-                [items[place] for place in places],
-                lambda item: question_prompt(item[5], llm.templates.stating(item[1])),
-                read_question,
-                settings,
-            )
-            for place, reply in zip(places, asked.replies, strict=True):
-                made[place].append(reply)
-    texts = [_embedded(item, replies) for item, replies in zip(items, made, strict=True)]
-    vectors = embedder.score([(text,) for of_item in texts for text in of_item])
-    ends = list(accumulate(map(len, texts)))
-    return [
-        _similarity(replies, vectors[end - len(of_item) : end])
-        for replies, of_item, end in zip(made, texts, ends, strict=True)
-    ]
-
-
-def _unstated(reply: Reply[list[str]]) -> Missing:
-    return NO_STATEMENTS_FOUND if reply.reason is None else reason_for(reply)
-
-
-def _share_supported(statements: Sequence[str], reply: Reply[str]) -> Measured:
-    if reply.value is None:
-        return reason_for(reply)
-    try:
-        verdicts = find_verdicts(reply.value, len(statements))
-    except UnparsableError:
-        return NO_USABLE_REPLY
-    return sum(verdicts) / len(verdicts)
-
-
-def _share_copied(language: str, passages: Sequence[str], reply: Reply[str]) -> Measured:
-    if reply.value is None:
-        return reason_for(reply)
-    sentences = [each for text in passages for each in split_sentences(text, language)]
-    try:
-        copied = count_copied(reply.value, sentences)
-    except UnparsableError:
-        return NO_USABLE_REPLY
-    return copied / len(sentences) if copied else 0.0
-
-
-def _varied(settings: LlmSettings, number: int) -> LlmSettings:
-    return settings.model_copy(update={"temperature": TEMPERATURE}).sending(seed=number)
-
-
-def _embedded(item: Item, replies: Sequence[Reply[str]]) -> list[str]:
-    """Return the question and those made of its answer, to be embedded; none where one failed."""
-    before, question = item[3:5]
-    if any(reply.value is None for reply in replies):
-        return []
-    return [before + text for text in (question, *(reply.value or "" for reply in replies))]
-
-
-def _similarity(replies: Sequence[Reply[str]], vectors: Scores) -> Measured:
-    failed = [reply for reply in replies if reply.value is None]
-    if failed:
-        return reason_for(failed[0])
-    mean = float(cosines(vectors).mean())
-    return NOT_REACHED if np.isnan(mean) else mean
-
+NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
+NO_USABLE_REPLY = Missing("no usable reply by the LLM")
+NOT_REACHED = Missing("the LLM was not reached")
+REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED)
 
 MAX_TOKENS = 2048
 """Most tokens of a reply: it may copy much of the context."""
+TEMPERATURE = 0.7
+"""Temperature at which several questions are asked for, so that they differ."""
+INSUFFICIENT = "insufficient information"
+NONE = "none"
+ALIKE = 90.0
+"""Percent of characters that must agree for a line to count as a copy of a sentence."""
+
+_ITEM = re.compile(
+    r"(?:[-*•]|\(?\d{1,3}[.):]|statement\s{0,3}\d{0,3}\s{0,3}:)\s{1,8}", re.IGNORECASE
+)
+_MARKS = re.compile(r"[*_`\"“”]")
+_VERDICT = re.compile(
+    r"^\W{0,6}(?:statement\W{1,3})?(\d{1,3})\W{1,6}(?:verdict\W{1,4})?"
+    r"(yes|no)(?=\W{0,6}$|[*_]{0,3}\s?[.,;:(–—-])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FINAL = re.compile(r"final\s{1,3}verdicts?", re.IGNORECASE)
+_LABELED_VERDICT = re.compile(r"\bverdict\b\W{1,6}(yes|no)\b", re.IGNORECASE)
+_HEADING = re.compile(r"\W{0,4}statements?\W{0,4}:\W{0,4}", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_LABEL = re.compile(r"\W{0,4}question\s{0,3}\d{0,3}\s{0,3}:\W{0,4}", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+
+_CODE = Variable("code for delimiters; stands in none of the texts", "samplecode")
+_ANSWER = Variable("the answer", "sampleanswer", True)
+_QUESTION = Variable("the question", "samplequestion")
+_PASSAGES = Variable("list of the passages' texts", ("samplepart one", "samplepart two"))
+_CONTEXT = Variable("the same as one text", "samplepart one\n\nsamplepart two", True)
+
+
+def _asking(name: str, asks: str, reply: str, **variables: Variable) -> ReplaceablePrompt:
+    meaning = f"{asks} (Ragas, section 3)"
+    known = {**variables, "code": _CODE}
+    return ReplaceablePrompt(name, meaning, reply, known, "features.models", f"{name}.v1")
+
+
+STATEMENTS = _asking(
+    "statements",
+    "The statements that an answer makes",
+    "its numbered or bulleted lines, or all lines; NONE",
+    question=_QUESTION,
+    answer=_ANSWER,
+)
+VERDICTS = _asking(
+    "verdicts",
+    "Which statements the passages support",
+    "1: Yes a line, Verdict: Yes a statement, or Yes and No in order after Final verdict",
+    passages=_PASSAGES,
+    context=_CONTEXT,
+    statements=Variable("list of the statements", ("sampleone", "sampletwo"), True),
+)
+QUESTION = _asking(
+    "question",
+    "A question that an answer answers",
+    "its first line, without a label",
+    answer=_ANSWER,
+)
+SENTENCES = _asking(
+    "sentences",
+    "The sentences of the passages that help to answer a question",
+    "sentences as they stand in the passages, or Insufficient Information",
+    question=Variable("the question", "samplequestion", True),
+    passages=_PASSAGES,
+    context=_CONTEXT,
+)
+RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
+FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS)
+"""Prompts that a user's templates may replace, see ``arena.text.prompts.read_templates``."""
+
+Shown = Mapping[str, str | Sequence[str]]
+"""Values of a template, without the code of its delimiters."""
+
+_DEMONSTRATIONS: Mapping[str, tuple[Shown, str]] = MappingProxyType(
+    {
+        "statements": (
+            {
+                "question": "Who was Marie Curie?",
+                "answer": "She was a physicist born in Warsaw, and she won two Nobel Prizes.",
+            },
+            "1. Marie Curie was a physicist.\n2. Marie Curie was born in Warsaw.\n"
+            "3. Marie Curie won two Nobel Prizes.",
+        ),
+        "verdicts": (
+            {
+                "passages": [
+                    "Marie Curie studied radiation. She was born in Warsaw and moved to Paris."
+                ],
+                "statements": [
+                    "Marie Curie was born in Warsaw.",
+                    "Marie Curie won two Nobel Prizes.",
+                    "Marie Curie lived in Paris.",
+                ],
+            },
+            "1. The context says that she was born in Warsaw.\n"
+            "2. The context does not mention prizes.\n"
+            "3. The context says that she moved to Paris.\n"
+            "FINAL VERDICTS\n1: Yes\n2: No\n3: Yes",
+        ),
+        "question": (
+            {"answer": "Marie Curie was born in Warsaw, on 7 November 1867."},
+            "Where and when was Marie Curie born?",
+        ),
+    }
+)
+"""What is shown before the packaged prompts, and replied; a user's template is sent as it is."""
+
+
+def named_models(model: str) -> tuple[str, str]:
+    """Return the LLM and the embedding model of a name such as ``gpt-4o with my/embedder``.
+
+    A name without `` with `` is that of the LLM; questions are embedded by ``EMBEDDER`` then.
+    """
+    llm, _, embedder = model.partition(" with ")
+    return llm.strip(), embedder.strip() or EMBEDDER
 
 
 @dataclass(frozen=True)
-class TextQualities:
-    """Measures faithfulness and context relevance, shape (items, 2): value, number of a reason.
+class RagasScorer:
+    """Measures qualities of answers, shape (items, 2): value, number of a reason (0: none).
 
     Attributes:
         llm: The LLM.
-    """
-
-    llm: EndpointModel
-
-    @property
-    def device(self) -> str:
-        """``endpoint``: the calls are made by one process, many at a time."""
-        return self.llm.device
-
-    @property
-    def signature(self) -> str:
-        """Model, prompts, settings."""
-        return f"ragas:{_settings(self.llm)}|{versions(STATEMENTS, VERDICTS, SENTENCES)}"
-
-    def score(self, items: Sequence[Item]) -> Scores:
-        """Measure items of ``faithfulness_item`` and ``context_item``.
-
-        Raises:
-            UsageError: If the endpoint or the store cannot be used.
-            MissingDependencyError: If the extra ``llm`` is not installed.
-        """
-        scores = np.empty((len(items), 2), dtype=np.float32)
-        measures = ((FAITHFULNESS, faithfulness), (CONTEXT_RELEVANCE, context_relevance))
-        for name, measure in measures:
-            places = [place for place, item in enumerate(items) if item[0] == name]
-            scores[places] = as_scores(measure(self.llm, [items[place] for place in places]))
-        return scores
-
-
-@dataclass(frozen=True)
-class QuestionSimilarity:
-    """Measures answer relevance, shape (items, 2): value, number of a reason.
-
-    Attributes:
-        llm: The LLM that makes questions of answers.
         embedder: Folder or name of the model that embeds questions.
         options: How that is run.
     """
@@ -239,72 +179,284 @@ class QuestionSimilarity:
     llm: EndpointModel
     embedder: str
     options: ModelOptions
-
-    @cached_property
-    def loaded(self) -> Scorer:
-        """The embedding model.
-
-        Raises:
-            UsageError: See ``features.models.load_scorer``.
-            MissingDependencyError: If a package it needs is not installed.
-        """
-        if self.embedder.startswith(ENDPOINT):
-            return EndpointEmbedder(self.llm).named(self.embedder)
-        return load_embedder(self.embedder, self.options)
-
-    @property
-    def device(self) -> str:
-        """``endpoint``: the calls are made by one process, many at a time."""
-        return self.llm.device
-
-    @property
-    def signature(self) -> str:
-        """Both models, the prompt, settings."""
-        return (
-            f"ragas-questions:{_settings(self.llm)}|several:{TEMPERATURE}|{versions(QUESTION)}"
-            f"|{self.loaded.signature}"
-        )
+    signature: str | None = None
 
     def score(self, items: Sequence[Item]) -> Scores:
-        """Measure items of ``answer_item``; see ``TextQualities.score``."""
-        return as_scores(answer_relevance(self.llm, items, self.loaded))
+        """Measure items; see ``FAITHFULNESS``, ``CONTEXT_RELEVANCE`` and ``ANSWER_RELEVANCE``.
+
+        Raises:
+            UsageError: If the endpoint, the store or the embedding model cannot be used.
+            MissingDependencyError: If a package that is needed is not installed.
+        """
+        scores = np.empty((len(items), 2), dtype=np.float32)
+        for name, measure in (
+            (FAITHFULNESS, self.faithfulness),
+            (CONTEXT_RELEVANCE, self.context_relevance),
+            (ANSWER_RELEVANCE, self.answer_relevance),
+        ):
+            places = [place for place, item in enumerate(items) if item[0] == name]
+            if places:
+                values = measure([items[place] for place in places])
+                scores[places] = [
+                    (np.nan, 1 + REASONS.index(value)) if isinstance(value, Missing) else (value, 0)
+                    for value in values
+                ]
+        return scores
+
+    def faithfulness(self, items: Sequence[Item]) -> list[Value]:
+        """Return the share of each answer's statements that its passages support.
+
+        ``F = |V| / |S|``: S are the statements that the LLM makes of the answer, V those of them
+        that it calls supported by the passages.
+        """
+        stated = self.llm.ask(items, self._statements_prompt, read_statements)
+        rows = [(item, reply.value) for item, reply in stated if reply.value]
+        asked = iter(self.llm.ask(rows, self._verdicts_prompt, read_whole).replies)
+
+        def value(reply: Reply[list[str]]) -> Value:
+            if not reply.value:
+                return NO_STATEMENTS_FOUND if reply.reason is None else reason_for(reply)
+            checked = next(asked)
+            if checked.value is None:
+                return reason_for(checked)
+            try:
+                return float(np.mean(find_verdicts(checked.value, len(reply.value))))
+            except UnparsableError:
+                return NO_USABLE_REPLY
+
+        return [value(reply) for reply in stated.replies]
+
+    def context_relevance(self, items: Sequence[Item]) -> list[Value]:
+        """Return the share of each context's sentences that the LLM extracts as needed.
+
+        ``CR = extracted sentences / sentences``: 0 where the LLM says that the information is
+        insufficient.
+        """
+
+        def value(item: Item, reply: Reply[str]) -> Value:
+            if reply.value is None:
+                return reason_for(reply)
+            sentences = [each for text in item[4:] for each in split_sentences(text, item[2])]
+            try:
+                copied = count_copied(reply.value, sentences)
+            except UnparsableError:
+                return NO_USABLE_REPLY
+            return copied / len(sentences) if copied else 0.0
+
+        asked = self.llm.ask(items, self._sentences_prompt, read_whole)
+        return [value(item, reply) for item, reply in asked]
+
+    def answer_relevance(self, items: Sequence[Item]) -> list[Value]:
+        """Return the mean cosine of each question with questions that the LLM makes of its answer.
+
+        ``AR = (1/n) * sum of sim(q, q_i)``. A single question is asked for at temperature 0,
+        several at ``TEMPERATURE``, each with a seed of its own. Where one of them fails, there is
+        no value.
+        """
+        made: list[list[Reply[str]]] = [[] for _ in items]
+        for count in {int(item[2]) for item in items}:
+            places = [place for place, item in enumerate(items) if int(item[2]) == count]
+            for number in range(count):
+                settings = self.llm.settings
+                if count > 1:
+                    varied = settings.model_copy(update={"temperature": TEMPERATURE})
+                    settings = varied.sending(seed=number)
+                rows = [items[place] for place in places]
+                asked = self.llm.ask(rows, self._question_prompt, read_question, settings)
+                for place, reply in zip(places, asked.replies, strict=True):
+                    made[place].append(reply)
+        failed = [next((each for each in of if each.value is None), None) for of in made]
+        texts = [
+            [] if failure else [item[3] + text for text in (item[4], *(str(r.value) for r in of))]
+            for item, of, failure in zip(items, made, failed, strict=True)
+        ]
+        vectors = self._embed([text for of in texts for text in of])
+        values: list[Value] = []
+        for failure, of, end in zip(failed, texts, accumulate(map(len, texts)), strict=True):
+            if failure is not None:
+                values.append(reason_for(failure))
+                continue
+            mean = float(cosines(vectors[end - len(of) : end]).mean())
+            values.append(NOT_REACHED if np.isnan(mean) else mean)
+        return values
+
+    def _embed(self, texts: Sequence[str]) -> Scores:
+        if self.embedder.startswith(ENDPOINT):
+            return EndpointEmbedder.of(self.llm, self.embedder).score([(text,) for text in texts])
+        return load_embedder(self.embedder, self.options).score([(text,) for text in texts])
+
+    def _prompt(self, prompt: ReplaceablePrompt, item: Item, shown: Shown) -> Prompt:
+        return ragas_prompt(prompt, shown, self.llm.templates.stating(item[1]))
+
+    def _statements_prompt(self, item: Item) -> Prompt:
+        return self._prompt(STATEMENTS, item, {"question": item[2], "answer": item[3]})
+
+    def _verdicts_prompt(self, row: tuple[Item, list[str]]) -> Prompt:
+        item, statements = row
+        return self._prompt(VERDICTS, item, {"passages": item[4:], "statements": statements})
+
+    def _sentences_prompt(self, item: Item) -> Prompt:
+        return self._prompt(SENTENCES, item, {"question": item[3], "passages": item[4:]})
+
+    def _question_prompt(self, item: Item) -> Prompt:
+        return self._prompt(QUESTION, item, {"answer": item[5]})
 
 
-def load_ragas(model: str, options: ModelOptions) -> TextQualities:
-    """Make ready to ask a model about faithfulness and context relevance.
+def load_ragas(model: str, options: ModelOptions) -> RagasScorer:
+    """Make ready to ask a model about qualities.
 
     Args:
-        model: Its name at the endpoint.
-        options: How it is asked; see ``features.models.llm_scorer.load_llm``.
+        model: ``LLM``, or ``LLM with EMBEDDER``; see ``named_models``.
+        options: How it is asked; how the embedding model is run.
 
     Raises:
         UsageError: If nothing says where replies are to be kept, or the address is none.
     """
-    return TextQualities(endpoint_model(model, options))
+    llm, embedder = named_models(model)
+    return RagasScorer(endpoint_model(llm, options, MAX_TOKENS), embedder, options)
 
 
-def load_ragas_questions(model: str, options: ModelOptions) -> QuestionSimilarity:
-    """Make ready to ask a model for questions, and to embed them.
+def ragas_value(row: Scores) -> Value:
+    """Read one row of ``RagasScorer.score``."""
+    value, reason = float(row[0]), int(row[1])
+    return REASONS[reason - 1] if reason else value
 
-    Args:
-        model: ``LLM with EMBEDDER``; see ``named_models``.
-        options: As ``load_ragas``; how the embedding model is run.
+
+def reason_for(reply: Reply[Any]) -> Missing:
+    """Return why there is no value, of a reply without one."""
+    return NO_USABLE_REPLY if reply.was_asked else NOT_REACHED
+
+
+def ragas_prompt(
+    prompt: ReplaceablePrompt, shown: Shown, templates: Templates = NO_TEMPLATES
+) -> Prompt:
+    """Make a prompt, after a demonstration where the packaged template is sent."""
+    fill = partial(_filled, prompt, templates)
+    task, version = Message("user", fill(shown)), _version(prompt, templates)
+    demonstration = _demonstration(prompt, templates)
+    if demonstration is None:
+        return Prompt((task,), version)
+    example, reply = demonstration
+    return Prompt((Message("user", fill(example)), Message("assistant", reply), task), version)
+
+
+def versions(*prompts: ReplaceablePrompt, templates: Templates = NO_TEMPLATES) -> str:
+    """Return names and digests of templates, and of the demonstrations that go with them."""
+    return "+".join(_version(prompt, templates) for prompt in prompts)
+
+
+def _version(prompt: ReplaceablePrompt, templates: Templates) -> str:
+    shown, own = _demonstration(prompt, templates), templates.of(prompt).version
+    if shown is None:
+        return own
+    return f"{own}+example@{digest(canonical_json([dict(shown[0]), shown[1]]))[:12]}"
+
+
+def _demonstration(prompt: ReplaceablePrompt, templates: Templates) -> tuple[Shown, str] | None:
+    return None if templates.replacing(prompt) else _DEMONSTRATIONS.get(prompt.name)
+
+
+def _filled(prompt: ReplaceablePrompt, templates: Templates, shown: Shown) -> str:
+    """Fill a template, each text of others between delimiters that it cannot forge."""
+    texts = [
+        text for value in shown.values() for text in ([value] if isinstance(value, str) else value)
+    ]
+    context = {"context": "\n\n".join(shown["passages"])} if "passages" in shown else {}
+    return templates.of(prompt).fill({"code": delimiter_code(*texts), **shown, **context})
+
+
+def read_statements(completion: Completion) -> list[str]:
+    """Read the statements of a reply: its numbered or bulleted lines, or all lines without any.
+
+    Returns:
+        Statements; none if the reply says that there are none.
 
     Raises:
-        UsageError: As ``load_ragas``.
+        UnparsableError: If the reply was cut off or holds no words.
     """
-    llm, embedder = named_models(model)
-    return QuestionSimilarity(endpoint_model(llm, options), embedder, options)
+    lines = [line for line in _lines(read_whole(completion)) if not _HEADING.fullmatch(line)]
+    if [_folded(line) for line in lines] == [NONE]:
+        return []
+    items = [line[found.end() :] for line in lines if (found := _ITEM.match(line))]
+    statements = [text.strip() for text in items or lines if _WORD.search(text)]
+    if not statements:
+        raise UnparsableError("the reply holds no statement")
+    return statements
 
 
-def endpoint_model(model: str, options: ModelOptions) -> EndpointModel:
-    """Return an LLM as the options or the environment say; see ``load_ragas``."""
-    rater = load_llm(model, options)
-    settings = rater.settings.model_copy(update={"max_tokens": MAX_TOKENS})
-    return EndpointModel(settings, rater.store, templates=options.templates)
+def read_whole(completion: Completion) -> str:
+    """Return the reply without thoughts.
+
+    Raises:
+        UnparsableError: If it was cut off.
+    """
+    if completion.finish_reason == "length":
+        raise UnparsableError("the reply was cut off")
+    return THOUGHTS.sub(" ", completion.text or "")
 
 
-def _settings(llm: EndpointModel) -> str:
-    """Return what replies depend on beside the prompts; not where the model is asked."""
-    settings = llm.settings
-    return f"{settings.model}|temperature:{settings.temperature}|max_tokens:{settings.max_tokens}"
+def find_verdicts(text: str, count: int) -> list[bool]:
+    """Find a verdict for each of so many statements.
+
+    The last line of a number that says Yes or No counts; or else, after the words FINAL VERDICTS,
+    as many Yes and No as there are statements; or else as many times ``Verdict: Yes`` or ``No``.
+
+    Raises:
+        UnparsableError: If a statement has no verdict.
+    """
+    final = list(_FINAL.finditer(text))
+    stated = text[final[-1].end() :] if final else text
+    found = {int(number): verdict for number, verdict in _VERDICT.findall(stated)}
+    if set(range(1, count + 1)) <= set(found):
+        verdicts = [found[number] for number in range(1, count + 1)]
+    else:
+        verdicts = _YES_OR_NO.findall(stated) if final else _LABELED_VERDICT.findall(text)
+        if found or len(verdicts) != count:
+            raise UnparsableError(f"the reply has no verdict on each of {count} statements")
+    return [verdict.casefold() == "yes" for verdict in verdicts]
+
+
+def read_question(completion: Completion) -> str:
+    """Read the question of a reply: its first line with words, without a label.
+
+    Raises:
+        UnparsableError: If there is none.
+    """
+    for line in _lines(THOUGHTS.sub(" ", completion.text or "")):
+        question = _MARKS.sub("", _LABEL.sub("", line, count=1) if _LABEL.match(line) else line)
+        if _WORD.search(question):
+            return question.strip()
+    raise UnparsableError("the reply holds no question")
+
+
+def count_copied(text: str, sentences: Sequence[str]) -> int:
+    """Count the sentences of the context that a reply copies.
+
+    A sentence is copied if its words stand in the reply in a row, or a line of it is nearly the
+    same. What the reply says besides is no sentence of the context, and does not count.
+
+    Returns:
+        0 if the reply copies none and says that the information is insufficient.
+
+    Raises:
+        UnparsableError: If the reply copies nothing and does not say so.
+    """
+    lines = [words for line in _lines(text) if (words := _folded(line))]
+    whole = f" {' '.join(lines)} "
+    copied = sum(
+        f" {sentence} " in whole
+        or any(ratio(sentence, line, score_cutoff=ALIKE) >= ALIKE for line in lines)
+        for sentence in filter(None, map(_folded, sentences))
+    )
+    if not copied and INSUFFICIENT not in whole:
+        raise UnparsableError("the reply copies no sentence of the context")
+    return copied
+
+
+def _lines(text: str) -> list[str]:
+    return [line for part in text.splitlines() if (line := part.strip())]
+
+
+def _folded(text: str) -> str:
+    """Return the words of a text, case-folded, with one space between them."""
+    return " ".join(_WORD.findall(text.casefold()))

@@ -1,11 +1,13 @@
-"""What a model is to the engine, and what running one takes: device, precision, silence."""
+"""What a model is to the engine: the kinds of models, loading one, and how they are run."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from functools import lru_cache
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from arena.data.errors import UsageError
 from arena.text.prompts import NO_TEMPLATES, Templates
@@ -14,13 +16,16 @@ from features.declare.feature import Item, Scores
 if TYPE_CHECKING:
     from arena.llm.settings import LlmSettings
 
-PROCESSOR = "cpu"
-"""The device of models that run on processors."""
-AT_ENDPOINT = "endpoint"
-"""The same of models that are asked over an API, whose replies a store keeps."""
-
-_NEVER_HALF = ("deberta", "deberta-v2")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+KINDS = MappingProxyType(
+    {
+        "nli": "sentence_models.load_nli",
+        "reranker": "sentence_models.load_reranker",
+        "embedder": "sentence_models.load_embedder",
+        "llm": "llm_scorer.load_llm",
+        "ragas": "ragas.load_ragas",
+    }
+)
+"""Loaders by kind of model; each takes a folder or a name, and options."""
 
 
 @dataclass(frozen=True)
@@ -50,48 +55,39 @@ class Scorer(Protocol):
     """
 
     @property
-    def device(self) -> str:
-        """Where the model runs: ``cpu``, ``cuda``, ``mps``."""
+    def signature(self) -> str | None:
+        """All that the scores depend on: kind, digest of the weights, settings, precision.
 
-    @property
-    def signature(self) -> str:
-        """Everything the scores depend on: kind, digest of the weights, settings, precision."""
+        None for a model at an endpoint, whose replies a store keeps.
+        """
 
     def score(self, items: Sequence[Item]) -> Scores:
-        """Score items, shape (items, outputs)."""
+        """Score items, shape (items, outputs); NaN for one that failed."""
 
 
-def pick_device(asked: str) -> str:
-    """Return the device to run on: ``cpu``, ``mps``, or ``cuda`` with or without a number.
+@lru_cache(maxsize=4)
+def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
+    """Load a model; the last few stay loaded in this process.
+
+    Args:
+        kind: One of ``KINDS``: ``nli`` scores (premise, hypothesis) and gives the probabilities of
+            entailment, neutral and contradiction; ``reranker`` scores (query, passage) and gives
+            one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm`` rates answers
+            over an API, and gives one rating, NaN where it failed; ``ragas`` asks an LLM about
+            qualities (see ``features.models.ragas``).
+        model: Its folder, or its name on the Hugging Face hub.
+        options: How to run it.
 
     Raises:
-        UsageError: For a device that is unknown, or that this machine lacks.
+        UsageError: For an unknown kind; a model that is not on this machine, does not do what the
+            kind says, or would have to be unpickled; a device this machine lacks.
+        MissingDependencyError: If a package it needs is not installed.
     """
-    import torch
-
-    present = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        PROCESSOR: True,
-    }
-    if asked == "auto":
-        return next(name for name, is_there in present.items() if is_there)
-    kind, _, number = asked.partition(":")
-    numbered = kind == "cuda" and number.isdecimal() and int(number) < torch.cuda.device_count()
-    if not present.get(kind, False) or (asked != kind and not numbered):
-        there = ", ".join(name for name, is_there in present.items() if is_there)
-        raise UsageError(f"this machine has no device {asked!r}; it has: auto, {there}")
-    return asked
-
-
-def precision_on(device: str, model_type: object = None) -> str:
-    """Return the precision a model has on a device: ``fp16`` on cuda, ``fp32`` elsewhere.
-
-    DeBERTa keeps ``fp32``: its multilingual models overflow in half precision.
-    """
-    return "fp16" if device.startswith("cuda") and model_type not in _NEVER_HALF else "fp32"
-
-
-def clean(text: str) -> str:
-    """Replace halves of surrogate pairs, which no tokenizer takes, by U+FFFD."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    if kind not in KINDS:
+        raise UsageError(f"no kind of model is named {kind!r}; known: {', '.join(KINDS)}")
+    if options.batch_size < 1:
+        raise UsageError(f"a batch holds at least one sequence, not {options.batch_size}")
+    module, _, name = KINDS[kind].partition(".")
+    loaded: Any = getattr(import_module(f"features.models.{module}"), name)(model, options)
+    scorer: Scorer = loaded
+    return scorer

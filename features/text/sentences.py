@@ -1,4 +1,4 @@
-"""Sentences of any language, for statements and whatever is judged sentence by sentence.
+"""Sentences of any language, and statements: the sentences of an answer with what each cites.
 
 ``sentencex`` cuts all languages of MIRACL but Thai, which writes no full stops; ``pythainlp``
 finds where Thai sentences end from their words. Languages that neither knows are cut at the
@@ -8,13 +8,16 @@ terminators of all scripts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from importlib.util import find_spec
+from operator import itemgetter
 
 import regex
 
 from arena.data.errors import MissingDependencyError
+from arena.text.citations import find_citations
 
 THAI = "th"
 WINDOW = 2_000
@@ -23,16 +26,22 @@ WINDOW = 2_000
 Span = tuple[int, int]
 """Start and end of a sentence in its text."""
 
-_Splitter = Callable[[str], list[str]]
-
 LIST_MARKER = re.compile(r"[ \t]*(?:[-*+•●▪◦‣][ \t]+|[(（]?\d{1,3}(?:[.)][ \t]+|[)）、．]))")
 """What introduces an item of a list, at the start of a line."""
 
 _BULLET = re.compile("[•●▪◦‣]")
+_HEADING = re.compile(r"#{1,6}\s")
 _THAI_LETTER = re.compile("[\u0e01-\u0e5b]")
 _THAI_ABBREVIATION = re.compile("(?:^|[^\u0e01-\u0e5b])[\u0e01-\u0e2e]{1,4}\\.\\s*$")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+
+# What may follow the mark that ends a sentence: quotes, brackets, emphasis, emoji, format marks.
+_TRAILING = regex.compile(r"[\p{Pf}\p{Pi}\p{Pe}\p{So}\p{Sk}\p{Cf}\p{M}\s\"'“”„»«*_~`]*+", regex.V1)
+_TERMINAL = regex.compile(r"[\p{Sentence_Terminal}…‥⋯]", regex.V1)
+_LETTER = regex.compile(r"\p{L}")
+_WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
+_CODE_BLOCK = "```"
 
 
 def split_sentences(text: str, language: str) -> list[str]:
@@ -77,8 +86,10 @@ def require_sentences(languages: Iterable[str]) -> None:
     Raises:
         MissingDependencyError: If it is not.
     """
-    if THAI in languages:
-        _require_thai()
+    packages = (("pythainlp", "pythainlp"), ("pycrfsuite", "python-crfsuite"))
+    for module, package in packages if THAI in languages else ():
+        if find_spec(module) is None:
+            raise MissingDependencyError("cutting Thai into sentences", package, "thai")
 
 
 def _ends(text: str, language: str) -> Iterator[int]:
@@ -86,7 +97,7 @@ def _ends(text: str, language: str) -> Iterator[int]:
     for line in text.splitlines(keepends=True):
         for item in _items(line):
             clean = _SPACE.sub(" ", _SURROGATE.sub("\ufffd", item))
-            for end in _sentence_ends(clean, _splitter(clean, language)):
+            for end in _sentence_ends(clean, language):
                 yield start + end
             start += len(item)
 
@@ -99,43 +110,44 @@ def _items(line: str) -> Iterator[str]:
     yield line[start:]
 
 
-def _sentence_ends(line: str, split: _Splitter) -> Iterator[int]:
+def _sentence_ends(line: str, language: str) -> Iterator[int]:
     """Cut window by window; a window's last sentence is cut again in the next window."""
+    is_thai = language == THAI and _THAI_LETTER.search(line) is not None
+    cut = _thai_pieces if is_thai else lambda text: _pieces_of(text, language)
     marker = LIST_MARKER.match(line)
     start = marker.end() if marker else 0
     while len(line) - start > WINDOW:
-        *whole, rest = _pieces(line[start : start + WINDOW], split)
+        *whole, rest = _pieces(line[start : start + WINDOW], cut)
         for piece in whole:
             start += len(piece)
             yield start
         if not whole:
             start += rest.rfind(" ") + 1 or len(rest)
-    for piece in _pieces(line[start:], split):
+    for piece in _pieces(line[start:], cut):
         start += len(piece)
         yield start
 
 
-def _pieces(text: str, split: _Splitter) -> list[str]:
+def _pieces(text: str, cut: Callable[[str], list[str]]) -> list[str]:
     if not text or text.isspace():
         return [text]
-    pieces = split(text)
+    pieces = cut(text)
     return pieces if "".join(pieces) == text else [text]
 
 
-def _splitter(text: str, language: str) -> _Splitter:
-    if language == THAI and _THAI_LETTER.search(text):
-        return _split_thai
-    return lambda part: _split_by_terminators(part, language)
+def _pieces_of(text: str, language: str) -> list[str]:
+    from sentencex import segment
+
+    return list(segment(language, text))
 
 
-def _split_by_terminators(text: str, language: str) -> list[str]:
-    return list(_segment()(language, text))
-
-
-def _split_thai(text: str) -> list[str]:
+def _thai_pieces(text: str) -> list[str]:
     """Cut by pythainlp, which takes the point of an abbreviation for a full stop."""
+    require_sentences([THAI])
+    from pythainlp.tokenize import sent_tokenize
+
     sentences: list[str] = []
-    for piece in _sent_tokenize()(text):
+    for piece in map(str, sent_tokenize(text, engine="crfcut")):
         if sentences and _THAI_ABBREVIATION.search(sentences[-1]):
             sentences[-1] += piece
         else:
@@ -143,34 +155,83 @@ def _split_thai(text: str) -> list[str]:
     return sentences
 
 
-def _require_thai() -> None:
-    for module, package in (("pythainlp", "pythainlp"), ("pycrfsuite", "python-crfsuite")):
-        if find_spec(module) is None:
-            raise MissingDependencyError("cutting Thai into sentences", package, "thai")
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of an answer.
+
+    Attributes:
+        text: The sentence without citations and list markers.
+        cited: Distinct ids of the known passages it cites, in order.
+    """
+
+    text: str
+    cited: tuple[str, ...]
 
 
-@lru_cache(maxsize=1)
-def _segment() -> Callable[[str, str], list[str]]:
-    from sentencex import segment
+def cut_statements(text: str, passage_ids: Collection[str], language: str) -> tuple[Statement, ...]:
+    """Cut a text into statements.
 
-    cut: Callable[[str, str], list[str]] = segment
-    return cut
+    A citation belongs to the sentence it stands in or follows, also after the full stop or in a
+    list after a paragraph; one that opens a line belongs to the sentence after it. Headings and
+    sentences without a letter or digit are no statements; what they cite goes to the statement
+    before.
+
+    Args:
+        text: An answer, citations included.
+        passage_ids: Ids of the query's passages.
+        language: Language the answer should be in.
+
+    Raises:
+        MissingDependencyError: See ``split_sentences``.
+    """
+    bare, mentions = _without_citations(text, passage_ids)
+    spans = [span for span in sentence_spans(bare, language) if _states(bare[slice(*span)])]
+    cited: list[dict[str, None]] = [{} for _ in spans]
+    known = frozenset(passage_ids)
+    for position, ids in mentions if spans else ():
+        owner = cited[_owner(bare, spans, position)]
+        owner.update(dict.fromkeys(name for name in ids if name in known))
+    return tuple(
+        Statement(_sentence(bare, span), tuple(ids)) for span, ids in zip(spans, cited, strict=True)
+    )
 
 
-@lru_cache(maxsize=1)
-def _sent_tokenize() -> _Splitter:
-    _require_thai()
-    from pythainlp.tokenize import sent_tokenize
+def _without_citations(
+    text: str, passage_ids: Collection[str]
+) -> tuple[str, list[tuple[int, tuple[str, ...]]]]:
+    """Take the citations out, so that no splitter tears an id; returns where they stood, too."""
+    pieces: list[str] = []
+    mentions: list[tuple[int, tuple[str, ...]]] = []
+    start = length = 0
+    for marker in find_citations(text, passage_ids):
+        before = text[start : marker.start].rstrip(" \t")
+        mentions.append((length + len(before), marker.ids))
+        touches_word = text[marker.end : marker.end + 1].isalnum()
+        pieces.append(f"{before} " if touches_word else before)
+        length += len(pieces[-1])
+        start = marker.end
+    return "".join([*pieces, text[start:]]), mentions
 
-    return lambda text: [str(sentence) for sentence in sent_tokenize(text, engine="crfcut")]
+
+def _owner(text: str, spans: list[Span], position: int) -> int:
+    """Return the number of the statement that a citation belongs to."""
+    following = bisect_left(spans, position, key=itemgetter(0))
+    if following in (0, len(spans)):
+        return max(following - 1, 0)
+    _, line_break, indent = text[spans[following - 1][1] : position].rpartition("\n")
+    opens_line = bool(line_break) and not indent.strip()
+    is_alone = "\n" in text[position : spans[following][0]]
+    return following if opens_line and not is_alone else following - 1
 
 
-# What may follow the mark that ends a sentence: quotes, brackets, emphasis, emoji, format marks.
-_TRAILING = regex.compile(r"[\p{Pf}\p{Pi}\p{Pe}\p{So}\p{Sk}\p{Cf}\p{M}\s\"'“”„»«*_~`]*+", regex.V1)
-_TERMINAL = regex.compile(r"[\p{Sentence_Terminal}…‥⋯]", regex.V1)
-_LETTER = regex.compile(r"\p{L}")
-_WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
-_CODE_BLOCK = "```"
+def _states(sentence: str) -> bool:
+    return not _HEADING.match(sentence) and any(map(str.isalnum, sentence))
+
+
+def _sentence(text: str, span: Span) -> str:
+    sentence = text[slice(*span)]
+    marker = LIST_MARKER.match(sentence)
+    return sentence[marker.end() :] if marker and marker.end() < len(sentence) else sentence
 
 
 def breaks_off(text: str) -> bool | None:

@@ -33,8 +33,7 @@ from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.posterior.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.tensor import feature_tensor
-from surrogate.learning.training import training_ratings
+from surrogate.learning.training import feature_tensor, training_ratings
 
 Floats = npt.NDArray[np.float64]
 

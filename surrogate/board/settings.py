@@ -106,6 +106,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
 PRESET = "preset"
 
 
+OPTIONS = frozenset({"judge", "features", "surrogate", "tournaments", "holdout", "seed"})
+"""Settings that are options of ``surrogate-arena board``; ``--config`` takes them all."""
 MOST_DRAWS = 100_000
 """Of tournaments, rounds, repeats and resamples: more say nothing that these do not, and fill the
 memory."""
@@ -133,14 +135,14 @@ class BoardSettings(BaseModel):
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
         default="gaussian-process",
         description="Surrogate that predicts a system's rating from its answers: "
-        "gaussian-process, random-forest (the paper's), xgboost, linear, ridge, svr, mlp, or the "
+        "gaussian-process, random-forest (the paper's), xgboost, linear, svr, mlp, or the "
         "dotted name of any regressor of scikit-learn's form, such as "
         "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )
-    rows: Literal["system", "overall", "question"] = Field(
+    rows: Literal["system", "overall"] = Field(
         default="system",
         description="Training rows of surrogates that regress: one a system and tournament "
-        "(system), one a system over all questions (overall), or one an answer (question).",
+        "(system), or one a system over all questions (overall).",
     )
     missing: Literal["nan", "zero"] = Field(
         default="nan",
@@ -223,8 +225,15 @@ class BoardRecord(BoardSettings):
     def options(self) -> dict[str, str]:
         """Return the options of ``surrogate-arena board`` that say the same."""
         left_out = {"judge"} if self.ratings == "consensus" else set()
-        names = BoardSettings.model_fields.keys() - left_out
-        return {name: text for name, text, _ in self.fields() if name in names}
+        return {name: text for name, text, _ in self.fields() if name in OPTIONS - left_out}
+
+    def further(self) -> dict[str, object]:
+        """Return what its ``--config`` has to say beside these: what is not as by default."""
+        return {
+            name: getattr(self, name)
+            for name, field in BoardSettings.model_fields.items()
+            if name not in OPTIONS and getattr(self, name) != field.default
+        }
 
     def _texts(self, name: str) -> list[str]:
         value = getattr(self, name)

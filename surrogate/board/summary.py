@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 from dataclasses import dataclass
@@ -424,6 +425,10 @@ class BoardSummary(BaseModel):
         arguments = ["surrogate-arena", "board", arena, "--out", "board"]
         for name, text in options.items():
             arguments += [f"--{name.replace('_', '-')}", text]
+        if further := self.settings.further():
+            arguments += ["--config", "settings.toml"]
+            lines = ", ".join(f"{name} = {json.dumps(value)}" for name, value in further.items())
+            cautions.append(f"settings.toml says, a line each: {lines}.")
         return Reproduction(" ".join(map(shlex.quote, arguments)), cautions)
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from io import TextIOWrapper
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from arena.data.errors import ArenaError
 from arena.data.version import __version__
-from surrogate.cli.group import Place, flag_of, new_group
 
 USAGE_STATUS = 2
 ARGUMENT = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
@@ -21,73 +23,69 @@ ARGUMENT = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
 
 COMMANDS = MappingProxyType(
     {
-        "demo": Place(
-            "surrogate.cli.boards.board:demo", "Build the sample arena's board, and its pages."
-        ),
-        "init": Place("surrogate.cli.data.init:init", "Write a small arena folder to start from."),
-        "check": Place(
-            "surrogate.cli.data.check:check",
-            "Report problems of an arena or a store.",
-        ),
-        "import": Place(
-            "surrogate.cli.data.imports:import_command",
-            "Make an arena of tables, traces or published data.",
-        ),
-        "add": Place("surrogate.cli.data.add:add", "Add new systems' answers to an arena."),
-        "select": Place("surrogate.cli.data.select:select", "Write a part of an arena."),
-        "judge": Place("surrogate.cli.judging.judge:judge", "Judge pairs of answers by LLMs."),
-        "generate": Place(
-            "surrogate.cli.judging.generate:generate", "Answer an arena's questions by an LLM."
-        ),
-        "vote": Place("surrogate.cli.judging.vote:vote", "Let people judge pairs of answers."),
-        "agreement": Place(
-            "surrogate.cli.judging.agreement:agreement_command",
-            "Measure how far judges agree with people.",
-        ),
-        "diagnose": Place(
-            "surrogate.cli.judging.diagnose:diagnose_command", "Say what limits a board."
-        ),
-        "fit": Place("surrogate.cli.boards.fit:fit", "Rate systems by judgments alone."),
-        "features": Place(
-            "surrogate.cli.boards.features:features", "Measure answers; list what can be measured."
-        ),
-        "board": Place(
-            "surrogate.cli.boards.board:board", "Rate every system by verdicts and surrogate."
-        ),
-        "rank": Place("surrogate.cli.boards.rank:rank", "Place new systems on a board."),
-        "gate": Place(
-            "surrogate.cli.boards.gate:gate_command", "Decide whether a new version is better."
-        ),
-        "advise": Place(
-            "surrogate.cli.judging.advise:advise_command", "Suggest what to judge of a new system."
-        ),
-        "validate": Place(
-            "surrogate.cli.studies.validate:validate_command",
-            "Measure how well surrogates rank unseen systems.",
-        ),
-        "sampling": Place(
-            "surrogate.cli.studies.sampling:sampling", "Say how many judgments a ranking needs."
-        ),
-        "publish": Place(
-            "surrogate.cli.boards.publish:publish_command",
-            "Publish a board as pages, figures, tables or cards.",
-        ),
-        "run": Place("surrogate.cli.boards.run:run", "Bring several boards up to date."),
-        "diff": Place("surrogate.cli.boards.diff:diff", "Compare two boards."),
-        "metaeval": Place(
-            "surrogate.cli.studies.metaeval:metaeval", "Evaluate judges against human labels."
-        ),
-        "trainset": Place(
-            "surrogate.cli.training.trainset:trainset", "Make a training set of an arena."
-        ),
-        "finetune": Place(
-            "surrogate.cli.training.finetune:finetune_command", "Tune a small model by LoRA."
-        ),
-        "prompts": Place("surrogate.cli.judging.prompts:prompts", "Show what LLMs are asked."),
+        "demo": ("boards:demo", "Build the board of the sample arena, and its pages."),
+        "init": ("arenas:init", "Write a small arena folder to start from."),
+        "check": ("arenas:check", "Report problems of an arena or a store."),
+        "import": ("imports:import_command", "Make an arena of tables, traces or published data."),
+        "add": ("imports:add", "Add new systems' answers to an arena."),
+        "select": ("arenas:select", "Write part of an arena."),
+        "judge": ("judging:judge", "Judge pairs of answers with LLMs."),
+        "generate": ("training:generate", "Answer an arena's questions with an LLM."),
+        "prompts": ("judging:prompts", "Show what LLMs are asked."),
+        "vote": ("verdicts:vote", "Let people judge pairs of answers."),
+        "agreement": ("verdicts:agreement", "Measure how far judges agree with people."),
+        "diagnose": ("verdicts:diagnose", "Report what limits a board."),
+        "fit": ("verdicts:fit", "Rate systems by judgments alone."),
+        "sampling": ("studies:sampling", "Estimate how many judgments a ranking needs."),
+        "features": ("studies:features", "Measure answers; list what can be measured."),
+        "board": ("boards:board", "Rate every system by verdicts and surrogate."),
+        "rank": ("ranking:rank", "Place new systems on a board."),
+        "gate": ("ranking:gate", "Decide whether a new version is better."),
+        "advise": ("ranking:advise", "Suggest what to judge of a new system."),
+        "validate": ("studies:validate", "Measure how well surrogates rank unseen systems."),
+        "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),
+        "publish": ("publishing:publish", "Publish a board as pages, figures, tables or cards."),
+        "run": ("publishing:run", "Bring several boards up to date."),
+        "diff": ("publishing:diff", "Compare two boards."),
+        "trainset": ("training:trainset", "Make a training set of an arena."),
+        "finetune": ("training:finetune", "Tune a small model with LoRA."),
     }
 )
+"""Name of each command to where it is in this package, and what the list says of it."""
 
-app = new_group("Rank RAG systems with a surrogate trained on pairwise LLM tournaments.", COMMANDS)
+
+class Commands(TyperGroup):
+    """The commands: each is imported when it is asked for, so that ``--help`` is fast."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - click's own
+        """Return the names, without importing anything."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - click's own
+        """Return a command, imported if it was not."""
+        if cmd_name not in self.commands and cmd_name in COMMANDS:
+            module, _, name = COMMANDS[cmd_name][0].partition(":")
+            alone = typer.Typer(
+                add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+            )
+            alone.command(cmd_name)(getattr(import_module(f"surrogate.cli.{module}"), name))
+            self.commands[cmd_name] = get_command(alone)
+        return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - click's own
+        """List the commands, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, said) for name, (_, said) in COMMANDS.items()])
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="Rank RAG systems with a surrogate trained on pairwise LLM tournaments.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def _print_version(is_asked: bool) -> None:
@@ -108,9 +106,9 @@ def _options(
     pass
 
 
-def with_options(message: str) -> str:
-    """Write the arguments that a message names as options: `` `api_key_env` `` by its flag."""
-    return ARGUMENT.sub(lambda found: flag_of(found[1]), message)
+def flag_of(name: str) -> str:
+    """Return the option of an argument: its name, without the unit of time or the prefix ``n_``."""
+    return f"--{name.removesuffix('_s').removeprefix('n_').replace('_', '-')}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -121,7 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=None if arguments is None else list(arguments))
     except ArenaError as error:
-        print(f"error: {with_options(str(error))}", file=sys.stderr)
+        said = ARGUMENT.sub(lambda found: flag_of(found[1]), str(error))
+        print(f"error: {said}", file=sys.stderr)
         raise SystemExit(USAGE_STATUS) from error
     except OSError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,204 +1,114 @@
-"""Options that several commands share."""
+"""Options that several commands share; settings read from options and a TOML file; targets."""
 
 from __future__ import annotations
 
-import inspect
-import json
+import os
+import tempfile
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-import typer
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
+from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from arena.data.files import small_file
-from surrogate.board.settings import MOST_DRAWS
-from surrogate.cli.group import flag_of
+from arena.data.files import resolved, small_file
+from arena.data.wording import did_you_mean
+from surrogate.cli.app import flag_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Settings = TypeVar("Settings", bound=BaseModel)
 
 FOLDER: Any = {"exists": True, "file_okay": False}
 """Of arguments: a folder that is there, which is said before anything is loaded."""
 FILE: Any = {"exists": True, "dir_okay": False}
 
-ArenaArgument = Annotated[Path, typer.Argument(help="Arena folder.", **FOLDER)]
-AnswersArgument = Annotated[
-    Path, typer.Argument(help="Answers of the new systems (JSONL, CSV, Parquet).", **FILE)
-]
-BoardArgument = Annotated[Path, typer.Argument(help="Folder of the board.", **FOLDER)]
-BoardOption = Annotated[Path, typer.Option("--board", help="Folder of the board.", **FOLDER)]
-MovedArenaOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--arena", help="Arena folder, where it has moved since the board was made.", **FOLDER
-    ),
-]
 
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON to standard output instead of tables.")
-]
-JobsOption = Annotated[
-    int,
-    typer.Option(
-        "--jobs", min=-1, help="Processes to use; -1 for all cores. The result is the same."
-    ),
-]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
-TournamentsOption = Annotated[
-    int,
-    typer.Option(
-        "--tournaments", min=1, max=MOST_DRAWS, help="Bootstrapped tournaments a language."
-    ),
-]
-QuestionsOption = Annotated[
-    int,
-    typer.Option(
-        "--questions",
-        min=1,
-        help="Questions drawn with replacement a tournament, at most the number judged.",
-    ),
-]
-FeaturesOption = Annotated[
-    str,
-    typer.Option(
-        "--features",
-        help="Comma-separated features, such as citation_recall@10,bleu; or groups of them: "
-        "default, deterministic, paper, as-published, retrieval, grounding, fluency, llm, ragas, "
-        "all.",
-    ),
-]
-
-LanguagesOption = Annotated[
-    str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-]
-OneJudgeOption = Annotated[
-    str | None, typer.Option("--judge", help="Judge to take, where there are several.")
-]
-PresetOption = Annotated[
-    str | None,
-    typer.Option(
-        "--preset",
-        help="Settings that go together, under those that are stated; mirage: as MIRAGE-Bench was "
-        "published.",
-    ),
-]
-
-FeatureTableOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--feature-table", help="Feature table to use instead of computing features.", **FILE
-    ),
-]
-
-DeviceOption = Annotated[
-    str, typer.Option("--device", help="Where models run: auto, cpu, cuda or mps.")
-]
-BatchSizeOption = Annotated[
-    int, typer.Option("--batch-size", min=1, help="Sequences that a model takes at once.")
-]
-DownloadOption = Annotated[
-    bool, typer.Option("--download", help="Fetch models that are not on this machine.")
-]
-
-BodyOption = Annotated[
-    str,
-    typer.Option(
-        "--body",
-        help="Further fields of the request as JSON; "
-        '{"max_completion_tokens": 4000} takes the place of --max-tokens.',
-    ),
-]
-NO_BODY = "{}"
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE.toml",
-        help="Further settings; keys are the fields of the settings in Python. Options win.",
-        **FILE,
-    ),
-]
-SETTINGS, CONTEXT, CONFIG = "settings", "context", "config"
-TemplatesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--template",
-        metavar="NAME=FILE",
-        help="Jinja template in the place of a prompt; repeatable. 'prompts' lists their names "
-        "and variables.",
-    ),
-]
-TemplateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--template",
-        metavar="FILE",
-        help="Jinja template in the place of the prompt; 'prompts' lists its variables.",
-    ),
-]
-PassageTokensOption = Annotated[
-    int | None,
-    typer.Option(
-        "--passage-tokens",
-        min=1,
-        help="Tokens of a passage to show; 800 for mirage, all for memerag.",
-    ),
-]
-ContextTokensOption = Annotated[
-    int | None,
-    typer.Option(
-        "--context-tokens",
-        min=1,
-        help="Tokens of a prompt, to which the passages of longer ones are trimmed; 8192 for "
-        "mirage, any number for memerag.",
-    ),
-]
-TokenizerOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--tokenizer",
-        help="The model's tokenizer.json, to count tokens by; else 4 bytes are a token.",
-        **FILE,
-    ),
-]
-MODEL_HELP = (
-    "Model that {verb}: its name at the server, or the folder (or GGUF file) of one that runs on "
-    "this machine, such as finetune makes."
-)
-PricesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--prices",
-        help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
-        **FILE,
-    ),
-]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
-]
+def setting(model: type[BaseModel], name: str, flag: str | None = None) -> Any:  # noqa: ANN401
+    """Return the option for a field of a settings record, with the field's own words as help."""
+    field = model.model_fields[name]
+    said, default = field.description or "", field.get_default(call_default_factory=True)
+    if default not in (None, "", (), False) and "efault" not in said:
+        shown = ",".join(default) if isinstance(default, tuple) else default
+        said = f"{said.rstrip('.')}. Default: {shown}"
+    least: Any = next((item.ge for item in field.metadata if isinstance(item, Ge)), None)
+    most: Any = next((item.le for item in field.metadata if isinstance(item, Le)), None)
+    return Option(flag or flag_of(name), min=least, max=most, help=said, show_default=False)
 
 
-Choice = TypeVar("Choice", bound=str)
-Settings = TypeVar("Settings", bound=BaseModel)
+def settings_of(
+    model: type[Settings],
+    config: Path | None,
+    given: Mapping[str, object],
+    leave_out: Collection[str] = (),
+) -> Settings:
+    """Return settings: what options state, over what a TOML file says.
 
-
-def checked_option(option: str, value: str, choices: Sequence[Choice]) -> Choice:
-    """Return the choice that an option names.
+    Args:
+        model: Their record.
+        config: The file; its keys are fields of the record.
+        given: Values by name, such as a command's ``locals()``, of which those count that are
+            fields and not None.
+        leave_out: Fields that cannot be set.
 
     Raises:
-        UsageError: If it names none.
+        UsageError: If the file is no TOML, or has a key that is no field, or a value cannot be
+            used; it names the option, or file and key.
     """
-    for choice in choices:
-        if choice == value:
-            return choice
-    raise UsageError(f"{option} is {value!r}; use one of {', '.join(choices)}")
+    fields = [name for name in model.model_fields if name not in leave_out]
+    stated = {name: given[name] for name in fields if given.get(name) is not None}
+    values = toml_options(config, fields) | stated
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name, message = str(fault["loc"][0]), fault["msg"]
+        place = flag_of(name) if name in stated or config is None else f"{config}: {name}"
+        shown = "" if fault["type"] == "confidential" else f"is {values.get(name)!r}: "
+        raise UsageError(f"{place} {shown}{message[:1].lower()}{message[1:]}") from None
+
+
+def toml_options(path: Path | None, fields: Collection[str]) -> dict[str, Any]:
+    """Read a TOML file of settings; nothing without one.
+
+    Raises:
+        UsageError: If it is no TOML, or has a key that is no field.
+    """
+    if path is None:
+        return {}
+    try:
+        read = tomllib.loads(small_file(path).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+    for key in read:
+        if key not in fields:
+            hint = did_you_mean(key, fields) or f"use any of {', '.join(fields)}"
+            raise UsageError(f"{path}: unknown key {key!r}; {hint}")
+    return read
+
+
+def split_names(text: str | None) -> list[str]:
+    """Split a comma-separated list of names; spaces around commas do not count."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def named_values(option: str, given: Sequence[str] | None, such_as: str) -> dict[str, str]:
+    """Read an option that is repeated as NAME=VALUE.
+
+    Raises:
+        UsageError: If one has no name, no value, or no sign between them.
+    """
+    named = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"{option} is {text!r}; write {such_as}")
+        named[name] = value
+    return named
 
 
 def given_features(path: Path | None) -> pd.DataFrame | None:
@@ -208,189 +118,100 @@ def given_features(path: Path | None) -> pd.DataFrame | None:
     return None if path is None else read_feature_table(path)
 
 
-def split_names(text: str | None) -> list[str]:
-    """Split a comma-separated list of names; spaces around commas do not count."""
-    if text is None:
-        return []
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def request_fields(body: str) -> dict[str, Any]:
-    """Read further fields of a request.
-
-    Raises:
-        UsageError: If the text is no JSON object.
-    """
-    try:
-        fields = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"--body is no JSON: {error}") from error
-    if not isinstance(fields, dict):
-        raise UsageError('--body is no JSON object; write such as {"top_p": 0.9}')
-    return fields
-
-
-def named_values(option: str, given: Sequence[str], such_as: str = "NAME=VALUE") -> dict[str, str]:
-    """Read an option that is repeated as NAME=VALUE.
-
-    Raises:
-        UsageError: If one has no name, no value, or no sign between them.
-    """
-    named = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name or not value:
-            raise UsageError(f"{option} is {text!r}; write {such_as}")
-        named[name] = value
-    return named
-
-
-def refuse_judging(
-    settings: BaseModel, others: Mapping[str, bool], used: Collection[str] = ()
-) -> None:
-    """Refuse options of judging where no model is named that would judge.
+def check_target(path: Path | str, is_folder: bool) -> None:
+    """Check, before any work, that a file or folder can be written, by writing beside it.
 
     Args:
-        settings: Of judging, with the fields that a user stated.
-        others: Further options of judging, and whether each was stated.
-        used: Fields of the settings that the command uses without a judge.
+        path: File to write in a folder that is there, or folder to write, whose parents are made.
+        is_folder: Which of the two.
 
     Raises:
-        UsageError: If any was stated, with its name.
-    """
-    stated = [name for name in type(settings).model_fields if name in settings.model_fields_set]
-    named = [name for name in stated if name not in used]
-    named += [name for name, is_stated in others.items() if is_stated]
-    if named:
-        options = ", ".join(f"`{name}`" for name in named)
-        raise UsageError(f"nobody judges without --model; name it, too, or leave out {options}")
-
-
-def with_settings(
-    model: type[BaseModel],
-    leave_out: Collection[str] = (),
-    shown: Collection[str] | None = None,
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command options for the fields of its parameter ``settings``.
-
-    Names, defaults, bounds and help are those of the fields, so that Python, TOML and the command
-    line agree. Where only some fields are shown, ``--config FILE.toml`` sets any of them, under
-    what the command line states. ``settings`` holds as set what a user stated.
-
-    Args:
-        model: What ``settings`` is.
-        leave_out: Fields that a user cannot set.
-        shown: Fields that are options; all that are not left out where not given.
-    """
-    known = {name: item for name, item in model.model_fields.items() if name not in leave_out}
-    fields = {name: item for name, item in known.items() if shown is None or name in shown}
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(command)
-        hints = get_type_hints(command, include_extras=True)
-
-        def called(**values: Any) -> None:  # noqa: ANN401 - whatever the command takes
-            context = values.pop(CONTEXT)
-            config = values.pop(CONFIG, None)
-            given = {name: values.pop(name) for name in fields}
-            stated = {name: value for name, value in given.items() if is_stated(context, name)}
-            filed = {} if config is None else settings_file(config, known)
-            command(**values, settings=checked_settings(model, stated, filed, config))
-
-        parameters: list[inspect.Parameter] = []
-        for parameter in signature.parameters.values():
-            if parameter.name == SETTINGS:
-                parameters += _options(fields)
-            else:
-                parameters.append(parameter.replace(annotation=hints[parameter.name]))
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        if len(fields) < len(known):
-            item = inspect.Parameter(CONFIG, kind, default=None, annotation=ConfigOption)
-            parameters.append(item)
-        parameters.append(inspect.Parameter(CONTEXT, kind, annotation=typer.Context))
-        ordered = sorted(parameters, key=lambda item: item.default is not inspect.Parameter.empty)
-        called.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
-        called.__annotations__ = {item.name: item.annotation for item in ordered}
-        called.__name__, called.__doc__ = command.__name__, command.__doc__
-        return called
-
-    return decorate
-
-
-def settings_file(path: Path, fields: Collection[str]) -> dict[str, Any]:
-    """Read a TOML file of settings.
-
-    Raises:
-        UsageError: If it is no TOML, or has a key that is no field.
+        UsageError: If it cannot.
     """
     try:
-        read = tomllib.loads(small_file(path).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not valid TOML: {error}") from error
-    for key in read:
-        if key not in fields:
-            close = get_close_matches(key, fields, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"use any of {', '.join(fields)}"
-            raise UsageError(f"{path}: unknown key {key!r}; {hint}")
-    return read
+        whole = resolved(Path(path))
+        os.fsencode(str(whole)).decode()
+        if whole.exists() and whole.is_dir() != is_folder:
+            kind = "file; name a folder" if is_folder else "folder; name a file"
+            raise UsageError(f"{whole} is a {kind} to write to")
+        if whole.exists() and not is_folder and not whole.is_file():
+            return  # a device or pipe, written into
+        there = whole.parent
+        if is_folder:
+            there = next(place for place in (whole, *whole.parents) if place.exists())
+        if not there.is_dir():
+            why = f"{there} is a file" if there.exists() else f"there is no folder {there}"
+            raise UsageError(f"{why}; make it, or name another place to write {whole.name} to")
+        with tempfile.TemporaryFile(dir=there) as probe:
+            probe.write(b"x")
+            probe.flush()
+    except UnicodeDecodeError:
+        raise UsageError(f"{str(path)!a} is not UTF-8; name another place to write to") from None
+    except OSError as error:
+        raise UsageError(f"nothing can be written to {path} ({error})") from error
 
 
-def is_stated(context: typer.Context, name: str) -> bool:
-    """Whether a user stated a parameter of a command, rather than left it as it is."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
+def _checked(is_folder: bool) -> dict[str, Any]:
+    def checked(path: Path | None) -> Path | None:
+        if path is not None:
+            check_target(path, is_folder)
+        return path
+
+    return {"callback": checked}
 
 
-def _options(fields: dict[str, FieldInfo]) -> Iterator[inspect.Parameter]:
-    for name, field in fields.items():
-        least: Any = next((item.ge for item in field.metadata if isinstance(item, Ge)), None)
-        default = field.get_default(call_default_factory=True)
-        shown = _shown_type(field, default)
-        flag = flag_of(name)
-        if shown == bool | None:  # neither is the default
-            flag = f"{flag}/{flag.replace('--', '--no-', 1)}"
-        most: Any = next((item.le for item in field.metadata if isinstance(item, Le)), None)
-        option = typer.Option(flag, min=least, max=most, help=field.description)
-        yield inspect.Parameter(
-            name,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            default=",".join(default) if isinstance(default, tuple) else default,
-            annotation=Annotated[shown, option],
-        )
+OUT_FOLDER: Any = _checked(is_folder=True)
+"""Of options: a folder to write."""
+OUT_FILE: Any = _checked(is_folder=False)
 
-
-def _shown_type(field: FieldInfo, default: object) -> Any:  # noqa: ANN401 - a type
-    """Return what a user types for a field: numbers and switches as such, all else as text."""
-    for kind in (bool, int, float):
-        if isinstance(default, kind):
-            return kind
-        if default is None and kind in _parts(field.annotation):
-            return kind | None
-    return str if default is not None else str | None
-
-
-def _parts(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a type
-    inner = getattr(annotation, "__args__", ())
-    return (annotation, *(part for item in inner for part in _parts(item)))
-
-
-def checked_settings(
-    model: type[Settings],
-    stated: Mapping[str, Any],
-    filed: Mapping[str, Any] = MappingProxyType({}),
-    config: Path | None = None,
-) -> Settings:
-    """Return settings, those of a file under those that options state.
-
-    Raises:
-        UsageError: If a value cannot be used.
-    """
-    values = {**filed, **stated}
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        name, message = str(fault["loc"][0]), fault["msg"]
-        place = flag_of(name) if name in stated or config is None else f"{config}: {name}"
-        shown = "" if fault["type"] == "confidential" else f"is {values.get(name)!r}: "
-        raise UsageError(f"{place} {shown}{message[:1].lower()}{message[1:]}") from None
+ArenaArgument = Annotated[Path, Argument(help="Arena folder.", **FOLDER)]
+AnswersArgument = Annotated[
+    Path, Argument(help="Answers of the new systems (JSONL, CSV, Parquet).", **FILE)
+]
+BoardOption = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
+MovedArenaOption = Annotated[
+    Path | None,
+    Option("--arena", help="Arena folder, if it moved since the board was made.", **FOLDER),
+]
+JudgmentsOption = Annotated[
+    Path | None, Option(help="Judgments that involve the new systems.", exists=True)
+]
+BoardFolderOption = Annotated[Path, Option("--out", help="Board folder to write.", **OUT_FOLDER)]
+ArenaFolderOption = Annotated[Path, Option("--out", help="Arena folder to write.", **OUT_FOLDER)]
+ReplaceOption = Annotated[bool, Option("--replace", help="Replace an arena folder that exists.")]
+ConfigOption = Annotated[
+    Path | None,
+    Option(
+        metavar="FILE.toml",
+        help="Further settings; keys are the fields of the settings in Python. Options win.",
+        **FILE,
+    ),
+]
+JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
+JobsOption = Annotated[
+    int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
+]
+SeedOption = Annotated[int, Option(min=0, help="Seed of everything random.")]
+LanguageOption = Annotated[str | None, Option(help="Language. Default: all")]
+LanguagesOption = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]
+JudgeOption = Annotated[str | None, Option(help="Judge to use, where there are several.")]
+PresetOption = Annotated[
+    str | None, Option(help="mirage: settings as MIRAGE-Bench was published. Options win.")
+]
+FeatureTableOption = Annotated[
+    Path | None, Option(help="Feature table to use instead of computing features.", **FILE)
+]
+DownloadOption = Annotated[
+    bool, Option("--download", help="Download models that are not on this machine.")
+]
+TemplatesOption = Annotated[
+    list[str] | None,
+    Option(
+        "--template",
+        metavar="NAME=FILE",
+        help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable.",
+    ),
+]
+DryRunOption = Annotated[
+    bool, Option("--dry-run", help="Print what would be asked and cost; ask nothing.")
+]

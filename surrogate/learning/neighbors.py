@@ -8,6 +8,7 @@ mean square of their differences over the features both have.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from surrogate.learning.tensor import FeatureTensor
+from surrogate.learning.training import FeatureTensor
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,19 +46,6 @@ class SystemSpace:
     means: Floats
     trained: npt.NDArray[np.bool_]
 
-    @property
-    def training(self) -> Floats:
-        """Feature means of the training systems, shape (N, F)."""
-        return np.asarray(self.means[self.trained])
-
-    def distances(self, means: Floats) -> Floats:
-        """Return the distance of a system to each system here, shape (S,).
-
-        Args:
-            means: Its feature means, shape (F,).
-        """
-        return _distances(means, self.means, self.training)
-
     def neighbors(self, means: Floats, left_out: str = "") -> list[dict[str, object]]:
         """Return the nearest systems, nearest first.
 
@@ -68,7 +56,7 @@ class SystemSpace:
         Returns:
             Up to ``NEIGHBORS`` entries ``neighbor, distance``; none without a shared feature.
         """
-        distances = np.round(self.distances(means), DECIMALS)
+        distances = np.round(_distances(means, self.means, self.means[self.trained]), DECIMALS)
         ordered = sorted(
             (float(distance), system)
             for system, distance in zip(self.systems, distances, strict=True)
@@ -93,18 +81,22 @@ class SystemSpace:
             None if it lies within. Else the features that stick out of the training systems'
             range, those that do most first; empty if only their combination is new.
         """
-        training = self.training
+        training = self.means[self.trained]
         lost = np.isfinite(training).all(axis=0) & ~np.isfinite(means)
-        nearest = _nearest(means, training)
         apart = [
             _nearest(one, np.delete(training, row, axis=0)) for row, one in enumerate(training)
         ]
         reach = MARGIN * max((item for item in apart if np.isfinite(item)), default=np.inf)
-        if not (nearest > reach or lost.any()):
+        if not (_nearest(means, training) > reach or lost.any()):
             return None
-        beyond = np.where(lost, np.inf, _beyond_range(means, training))
-        order = np.argsort(-beyond, kind="stable")
-        return tuple(self.features[index] for index in order if beyond[index] > 0)[:SHOWN_FEATURES]
+        scale = _scale(training)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of features without a value
+            top, bottom = np.nanmax(training, axis=0), np.nanmin(training, axis=0)
+        beyond = np.nan_to_num(np.maximum(means - top, bottom - means).clip(0.0) / scale)
+        order = np.argsort(-np.where(lost, np.inf, beyond), kind="stable")
+        shown = [index for index in order if lost[index] or beyond[index] > 0]
+        return tuple(self.features[index] for index in shown[:SHOWN_FEATURES])
 
 
 def system_space(
@@ -130,22 +122,15 @@ def neighbors_table(space: SystemSpace, language: str) -> pd.DataFrame:
     """
     rows = [
         {"language": language, "system": system} | near
-        for system, means in sorted(zip(space.systems, space.means, strict=True), key=_name)
-        for near in space.neighbors(means, system)
+        for system, place in sorted((name, place) for place, name in enumerate(space.systems))
+        for near in space.neighbors(space.means[place], system)
     ]
     return pd.DataFrame(rows, columns=NEIGHBOR_COLUMNS)
 
 
-def _name(item: tuple[str, Floats]) -> str:
-    return item[0]
-
-
 def _distances(one: Floats, others: Floats, training: Floats) -> Floats:
     """Root mean square of standardized differences, shape (N,); NaN without a shared feature."""
-    scale = _scale(training)
-    usable = np.isfinite(scale)
-    here, there = one[usable], others[:, usable]
-    squares = np.square((there - here) / scale[usable])
+    squares = np.square((others - one) / _scale(training))
     shared = np.isfinite(squares)
     totals, held = np.where(shared, squares, 0.0).sum(axis=1), shared.sum(axis=1)
     missing = np.full(len(others), np.nan)
@@ -158,26 +143,10 @@ def _nearest(one: Floats, training: Floats) -> float:
     return float(found.min()) if found.size else float("nan")
 
 
-def _beyond_range(means: Floats, training: Floats) -> Floats:
-    """How many standard deviations a system is above the training systems or below them."""
-    scale = _scale(training)
-    usable = np.isfinite(scale) & np.isfinite(means)
-    beyond = np.zeros(len(means))
-    inside = training[:, usable]
-    above = means[usable] - np.nanmax(inside, axis=0)
-    below = np.nanmin(inside, axis=0) - means[usable]
-    beyond[usable] = np.maximum(np.maximum(above, below), 0.0) / scale[usable]
-    return beyond
-
-
 def _scale(training: Floats) -> Floats:
-    """Standard deviation of each feature over systems; NaN for one that does not vary."""
-    held = np.isfinite(training)
-    counts = held.sum(axis=0)
-    missing = np.full(training.shape[1], np.nan)
-    totals = np.where(held, training, 0.0).sum(axis=0)
-    center = np.divide(totals, counts, out=missing.copy(), where=counts > 0)
-    squares = np.square(np.where(held, training - center, 0.0)).sum(axis=0)
-    scale = np.sqrt(np.divide(squares, counts, out=missing.copy(), where=counts > 0))
+    """Standard deviation of each feature over systems, shape (F,); NaN where it does not vary."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of features without a value
+        center, scale = np.nanmean(training, axis=0), np.nanstd(training, axis=0)
     varies = scale > SMALLEST_SPREAD * np.maximum(np.abs(center), SMALLEST_SPREAD)
     return np.where(varies, scale, np.nan)

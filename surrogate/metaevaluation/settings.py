@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from arena.llm.settings import Address, LlmSettings
+from arena.llm.settings import Address, LlmSettings, Names
 
 if TYPE_CHECKING:
     from features.models import ModelOptions
 
 LOCAL_MODEL_FIELDS = ("device", "batch_size", "download")
-OF_PROMPTS = ("model", "temperature", "body", "retries", "backoff_s", "longest_wait_s")
+OF_PROMPTS = ("model", "temperature", "body", "retries")
 """Fields that commands do not take: a judge's name and its prompt say most of them."""
-
-
-def _names(value: object) -> object:
-    if isinstance(value, list):
-        return tuple(value)
-    if not isinstance(value, str):
-        return value
-    return tuple(name.strip() for name in value.split(",") if name.strip())
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class JudgeOptions(LlmSettings):

@@ -52,15 +52,12 @@ NOT_ASKED = "{} left out, on questions that the arena does not have"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
 NO_SURROGATE = "the board has no surrogate for this language"
 OUTSIDE = "unlike the systems the surrogate was trained on"
-NO_ATTRIBUTIONS = (
-    "no attributions of ratings in {}: forests and linear surrogates have them, not {}"
-)
 ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
-LISTS = ("neighbors", "answer_neighbors", "attributions", "seen")
+LISTS = ("neighbors", "seen")
 EXPLANATION_COLUMNS = ["language", "system", *LISTS, "outside_training"]
 DTYPES = {
     **dict.fromkeys(("language", "system", "split", "note"), "str"),
@@ -84,10 +81,9 @@ class RankedSystems:
             ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage,
             answers, note``: where there are judgments, the rating is by these and the surrogate
             together.
-        explanations: Row by row what explains them: ``language, system, neighbors,
-            answer_neighbors, attributions, seen`` (lists of entries), ``outside_training`` (the
-            features in which a system is unlike the training systems; None where it is not); see
-            ``Explanation`` and ``Note``.
+        explanations: Row by row what explains them: ``language, system, neighbors, seen``
+            (lists of entries), ``outside_training`` (the features in which a system is unlike the
+            training systems; None where it is not); see ``Explanation`` and ``Note``.
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -267,7 +263,7 @@ def place_systems(
                 rated,
                 asked[language],
                 (language, system),
-                explanations.by_system.get((language, system), Explanation()),
+                explanations.get((language, system), Explanation()),
                 judged,
                 standing,
                 looks.notes.get((language, system), ()),
@@ -283,7 +279,7 @@ def place_systems(
         features=table.drop(columns="answer", errors="ignore"),
         new=new,
         explanations=_table(rows, EXPLANATION_COLUMNS),
-        notes=(*said, *_notes(board, languages, explanations.unattributed)),
+        notes=(*said, *_notes(board, languages)),
     )
 
 
@@ -371,8 +367,6 @@ def _row(
         "split": NEW,
         "note": "; ".join(note for note in notes if note),
         "neighbors": explanation.neighbors,
-        "answer_neighbors": explanation.answer_neighbors,
-        "attributions": explanation.attributions,
         "outside_training": None if outside is None else list(outside),
         "seen": [asdict(note) for note in seen],
     }
@@ -442,12 +436,10 @@ def _learned(board: Board) -> set[str]:
     return set(board.surrogate.systems_) - set(board.surrogate.failures_)
 
 
-def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) -> Iterator[str]:
+def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
     yield from board.summary.macro.cautions
     trained = _learned(board)
     for language in languages:
-        if language in unattributed:
-            yield NO_ATTRIBUTIONS.format(language, board.surrogate.name)
         interval = _interval(board, language)
         if interval.reason and language in trained:
             yield f"no interval of ratings in {language}: {interval.reason}"

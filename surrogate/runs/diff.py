@@ -19,11 +19,9 @@ from scipy.stats import norm
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.rows import plain_records
-from arena.data.wording import guarded_csv
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 from surrogate.board.ratings.intervals import LEVEL as BOARD_LEVEL
-from surrogate.board.tables import DECIMALS
 from surrogate.integrity.standing import without_remarks
 
 Floats = npt.NDArray[np.float64]
@@ -100,10 +98,6 @@ class BoardDiff:
         checked_choice(language, list(dict.fromkeys(self.changes["language"])), "language")
         kept = self.changes[self.changes["language"] == language]
         return replace(self, changes=kept.reset_index(drop=True))
-
-    def as_csv(self) -> str:
-        """Return the changes as CSV, with texts that a spreadsheet would run guarded."""
-        return guarded_csv(self.changes.round(DECIMALS))
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON, missing ones as None."""

@@ -21,8 +21,8 @@ from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
 from arena.llm.settings import canonical_json
 from features.declare.feature import Feature
+from features.engine.cache import code_digest
 from features.engine.extraction import extract
-from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
@@ -140,7 +140,7 @@ def _features_step(board: ConfiguredBoard) -> Step:
         files=files,
         options={
             "features": [_portable(item) for item in features],
-            "feature code": code_digest(features),
+            "feature code": code_digest(),
         },
         libraries=(*MEASURING, *(MODELS if any(item.model for item in features) else ())),
     )

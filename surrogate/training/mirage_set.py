@@ -12,7 +12,7 @@ from arena.generation.questions import GivenQuestion, choose_questions
 from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, strip_citations
-from features.text.language_identification import identify
+from features.measures.language import identify
 from surrogate.training.rows import Sieve, TrainExample
 
 NO_ANSWER = "questions without an answer of the teacher"

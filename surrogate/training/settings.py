@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from surrogate.metaevaluation.settings import JudgeOptions, Names
+from arena.llm.settings import Names
+from surrogate.metaevaluation.settings import JudgeOptions
 
 
 class TrainsetSettings(JudgeOptions):

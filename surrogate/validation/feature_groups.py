@@ -10,7 +10,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau
-from features.measures.registry import FEATURES, LLM_FEATURES, parse_features
+from features.measures.registry import FEATURES, GROUPS, parse_features
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.outcomes import Outcome, on_common_systems
 from surrogate.learning.surrogate import Surrogate
@@ -22,7 +22,7 @@ COLUMNS = [
     *("language", "subset", "features", "tau", "tau_low", "tau_high"),
     *("difference", "difference_low", "difference_high", "reason"),
 ]
-LLM_MEASURED = frozenset(feature.name for feature in LLM_FEATURES)
+LLM_MEASURED = frozenset(feature.name for feature in GROUPS["llm"])
 LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nli_neutral"})
 """Language detection and support: the features of little importance in MIRAGE-Bench's figure 5."""
 ABSENT = "the features that this group is about are not there"

@@ -390,8 +390,8 @@ class Study:
         others' features in that tournament, and scores both.
 
         Args:
-            surrogates: What to compare, instead of the study's; as published those of
-                ``PLAIN_TABLE_3_SURROGATES`` that count missing values 0.
+            surrogates: What to compare, instead of the study's; as published they count missing
+                values 0.
 
         Returns:
             Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``;

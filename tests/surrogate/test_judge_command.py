@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from batch_server import BatchServer, answered
 from chat_server import ChatServer, completion
+from llm_requests import kept
 
 from arena import read_arena, write_arena
 from arena.llm import open_store
@@ -281,7 +281,7 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
     status, printed = judge(server, "--json", config='api_key_env = "PLANTED"')
     assert (status, server.headers[0]["authorization"]) == (0, f"Bearer {key}")
     with open_store(folder / "judging.sqlite") as store:
-        assert store.export()["text"].str.contains("[key] says", regex=False).all()
+        assert all("[key] says" in row["text"] for row in kept(store))
     assert key not in printed + str(capsys.readouterr())
     for path in folder.rglob("*"):
         assert not path.is_file() or key.encode() not in path.read_bytes()
@@ -305,41 +305,6 @@ def test_another_model_is_refused_unless_it_is_allowed(judge, serve, folder):
     status, printed = judge(server, "--json", config="any_model = true")
     assert status == 0
     assert "cheap-1b" in json.dumps(json.loads(printed)["judges"][0])
-
-
-def test_batches_of_a_panel_share_the_calls_of_a_run(run, folder, capsys):
-    config = folder / "few.toml"
-    config.write_text("max_calls = 5")
-    with BatchServer() as server:
-        options = ["--model", "m", "--panel", "n,o", "--base-url", server.url, "--pairs", 2]
-        options += ["--batch", "--config", config]
-        assert run("judge", folder, *options, "--questions", 2) == 0
-        assert sum(len(server.sent(name)) for name in server.batches) == 5
-        assert "o: 0 answers came, 0 calls sent" in capsys.readouterr().out
-
-
-def test_a_batch_is_sent_and_fetched_by_the_same_command(run, folder, capsys):
-    before = len(read_arena(folder).judgments)
-    with BatchServer() as server:
-        options = ["--model", "m", "--base-url", server.url, "--batch", "--pairs", 2]
-        assert run("judge", folder, *options, "--questions", 2, "--json") == 0
-        state = json.loads(capsys.readouterr().out)["batches"]["m"]
-        sent = len(server.sent("batch-0"))
-        assert (state["submitted"], state["waiting"]) == (sent, sent)
-        assert run("judge", folder, *options, "--questions", 2) == 0
-        printed = capsys.readouterr().out
-        assert f"m: 0 answers came, 0 calls sent; {sent} wait in batch-0 (in_progress)" in printed
-        assert "Run the same command again" in printed
-        server.end("batch-0", lambda key: answered(key, "Right. [[A]]"))
-        assert run("judge", folder, *options, "--questions", 2) == 0
-        printed = capsys.readouterr().out
-        assert f"m: {sent} answers came, 0 calls sent" in printed
-        assert "Verdict on m: unreliable" in printed
-        assert not any(path.endswith("completions") for _, path in server.requests)
-    judged = read_arena(folder).judged_by("m").judgments
-    assert len(judged) >= sent
-    assert len(read_arena(folder).judgments) == before + len(judged)
-    assert run("judge", folder, *options, "--pairs", "adaptive", "--budget", 5) == 2
 
 
 def test_a_panel_gives_one_verdict(judge, serve, folder):

@@ -110,7 +110,7 @@ def arena():
 
 
 def asked_at(server, model="m", **fields):
-    quick = {"backoff_s": 0.01, "timeout_s": 5, "longest_wait_s": 1, "retries": 0}
+    quick = {"timeout_s": 5, "retries": 0}
     return LlmSettings(model=model, base_url=server.url, api_key_env=None, **quick, **fields)
 
 

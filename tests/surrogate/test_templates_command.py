@@ -12,7 +12,7 @@ from chat_server import ChatServer, completion
 
 import features.models
 from arena import write_arena
-from surrogate.cli.judging.prompts import all_prompts, prompts_table
+from surrogate.cli.judging import PROMPT_COLUMNS, all_prompts
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "prompts.md"
 
@@ -51,7 +51,7 @@ def test_a_board_names_its_templates_and_ranks_by_no_other(
     run, server, folder, templates, tmp_path, tiny_arena, capsys
 ):
     out = tmp_path / "board"
-    quick = ["--surrogate", "ridge", "--tournaments", 2, "--holdout", "none", "--jobs", 1]
+    quick = ["--surrogate", "linear", "--tournaments", 2, "--holdout", "none", "--jobs", 1]
     chosen = ["--features", "answer_length,llm_fluency", "--no-site"]
     mine = ["--template", f"fluency={templates['mine']}"]
     assert run("board", folder, "--out", out, *chosen, *quick, *mine) == 0
@@ -77,7 +77,7 @@ def test_templates_of_a_configuration(run, server, folder, templates, tmp_path, 
     def write(name, judge_template=""):
         file.write_text(
             f'[boards.a]\narena = "{folder}"\nfeatures = ["answer_length", "llm_fluency"]\n'
-            'surrogate = "ridge"\ntournaments = 2\nholdout = []\n'
+            'surrogate = "linear"\ntournaments = 2\nholdout = []\n'
             f'[boards.a.templates]\n{name} = "mine.jinja"\n{judge_template}',
             encoding="utf-8",
         )
@@ -103,14 +103,16 @@ def test_templates_of_a_configuration(run, server, folder, templates, tmp_path, 
     assert sum(server.asked.values()) > asked
 
 
-def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it():
+def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     rows = [
         [cell.strip().replace("\\|", "|").replace("`", "") for cell in line.split(" | ")]
         for line in GUIDE.read_text(encoding="utf-8").splitlines()
         if line.startswith("| ") and not line.startswith("| ---")
     ]
     shown = [[cell.strip("| ") for cell in row] for row in rows[1:]]
-    assert shown == prompts_table().to_numpy().tolist()
+    assert run("prompts", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert shown == [[row[name] for name in PROMPT_COLUMNS] for row in listed]
 
 
 @pytest.mark.parametrize(

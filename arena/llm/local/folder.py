@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.data.files import model_file_digest, parsed_json
@@ -27,54 +27,41 @@ LONGEST_SETTINGS = 2**24
 """Most bytes of a settings file that are read."""
 
 _DIGESTED = frozenset({".safetensors", ".json", ".jinja", ".txt", ".model", GGUF})
-_INITS = (True, False, "gaussian", "eva", "orthogonal")
-"""How a LoRA's weights may begin; peft's others begin with changes of the base's weights."""
-_OTHER_KINDS = (
-    *("use_dora", "use_rslora", "modules_to_save", "rank_pattern", "alpha_pattern"),
-    *("alora_invocation_tokens", "use_qalora", "use_bdlora", "lora_bias", "target_parameters"),
-    *("trainable_token_indices", "layer_replication", "arrow_config", "kasa_config"),
-    "monteclora_config",
+_INERT = frozenset(
+    {"task_type", "inference_mode", "lora_dropout", "fan_in_fan_out", "revision", "auto_mapping"}
+    | {"peft_version", "qalora_group_size", "megatron_core"}
 )
-"""Settings of which each, where it says anything, makes an adapter that is no plain one."""
+"""Settings of adapters that may say anything; any other that does makes one that is not plain."""
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
 class LoraSettings(BaseModel):
     """What is read of ``adapter_config.json``: a plain LoRA adapter of linear layers.
 
-    All else that it says is kept as it is; ``unusual`` looks at it.
-
     Attributes:
         base_model_name_or_path: Folder, GGUF file, or name on the Hugging Face hub.
         r: Rank.
         lora_alpha: Scale times rank.
         target_modules: Names of the layers that are adapted.
-        init_lora_weights: How its weights began.
+        init_lora_weights: How its weights began; peft's other ways change the base's weights.
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
     base_model_name_or_path: str = Field(min_length=1)
-    peft_type: str
+    peft_type: Literal["LORA"]
     r: int = Field(ge=1, le=4096)
     lora_alpha: float = Field(gt=0, allow_inf_nan=False)
     target_modules: list[str] = Field(min_length=1)
-    bias: str = "none"
-    init_lora_weights: bool | str = True
+    bias: Literal["none"] = "none"
+    init_lora_weights: bool | Literal["gaussian", "eva", "orthogonal"] = True
 
-    def content(self) -> str:
-        """Return what the adapter's weights mean, as one text."""
-        return f"{self.r} {self.lora_alpha:.17g} {' '.join(sorted(self.target_modules))}"
-
-    def unusual(self) -> str | None:
-        """Name what makes it another adapter than a plain one, if anything does."""
-        usual = {"peft_type": "LORA", "bias": "none"}
-        for name, expected in usual.items():
-            if getattr(self, name) != expected:
-                return name
-        if self.init_lora_weights not in _INITS:
-            return "init_lora_weights"
-        return next((name for name in _OTHER_KINDS if getattr(self, name, None)), None)
+    @model_validator(mode="after")
+    def _is_plain(self) -> Self:
+        for name, value in (self.model_extra or {}).items():
+            if value and name not in _INERT:
+                raise ValueError(f"{name} makes it no plain LoRA adapter")
+        return self
 
 
 @dataclass(frozen=True)
@@ -83,13 +70,16 @@ class LocalModel:
 
     Attributes:
         path: A folder of safetensors (a model, or a LoRA adapter of one), or a GGUF file.
-        base: Of an adapter: what it adapts, a path or a name on the hub; else None.
         lora: Of an adapter: its settings.
     """
 
     path: Path
-    base: str | None = None
     lora: LoraSettings | None = None
+
+    @property
+    def base(self) -> str | None:
+        """Of an adapter: what it adapts, a path or a name on the hub; else None."""
+        return None if self.lora is None else self.lora.base_model_name_or_path
 
     @cached_property
     def digest(self) -> str:
@@ -99,11 +89,13 @@ class LocalModel:
         """
         whole = hashlib.sha256()
         if self.lora is not None:  # what its weights mean, wherever its base lies
-            whole.update(f"{ADAPTER}\0{self.lora.content()}\n".encode())
-        for file in _files(self.path):
-            if file.name == ADAPTER:
-                continue
-            whole.update(f"{file.name}\0{model_file_digest(file)}\n".encode())
+            modules = " ".join(sorted(self.lora.target_modules))
+            meant = f"{self.lora.r} {self.lora.lora_alpha:.17g} {modules}"
+            whole.update(f"{ADAPTER}\0{meant}\n".encode())
+        files = [self.path] if self.path.is_file() else sorted(self.path.iterdir())
+        for file in files:
+            if file.is_file() and file.suffix in _DIGESTED and file.name not in (TRAINING, ADAPTER):
+                whole.update(f"{file.name}\0{model_file_digest(file)}\n".encode())
         if self.base is not None:
             below = local_model(self.base)
             whole.update(f"base\0{self.base if below is None else below.digest}".encode())
@@ -112,8 +104,7 @@ class LocalModel:
     @property
     def name(self) -> str:
         """Name of the file or folder, and the first digits of the digest."""
-        stem = self.path.name.removesuffix(GGUF)
-        return f"{stem}@{self.digest[:NAME_DIGITS]}"
+        return f"{self.path.name.removesuffix(GGUF)}@{self.digest[:NAME_DIGITS]}"
 
 
 def local_model(model: str) -> LocalModel | None:
@@ -128,9 +119,18 @@ def local_model(model: str) -> LocalModel | None:
         return LocalModel(path.resolve())
     if not path.is_dir():
         return None
-    if (path / ADAPTER).is_file():
-        return _adapter(path.resolve())
-    return _whole(path.resolve()) if (path / MODEL).is_file() else None
+    folder = path.resolve()
+    if (folder / ADAPTER).is_file():
+        return LocalModel(folder, _lora_settings(folder))
+    if not (folder / MODEL).is_file():
+        return None
+    _require_weights(folder, "*.safetensors")
+    if read_settings_file(folder / MODEL).get("quantization_config"):
+        raise UsageError(
+            f"{folder} holds quantized weights, which are not read here; ask it through a server "
+            "(--base-url), or give the unquantized model"
+        )
+    return LocalModel(folder)
 
 
 def required_model(model: str) -> LocalModel:
@@ -159,64 +159,6 @@ def require_local(purpose: str, *packages: str) -> None:
             raise MissingDependencyError(purpose, package, "train")
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if path.is_file():
-        yield path
-        return
-    for file in sorted(path.iterdir()):
-        if file.is_file() and file.suffix in _DIGESTED and file.name != TRAINING:
-            yield file
-
-
-def _adapter(folder: Path) -> LocalModel:
-    read = read_settings_file(folder / ADAPTER)
-    try:
-        lora = LoraSettings.model_validate(read)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise UsageError(
-            f"{folder / ADAPTER}: {place} {fault['msg'].lower()}; adapters made by finetune, and "
-            "plain LoRA adapters of peft, are read"
-        ) from error
-    odd = lora.unusual()
-    if odd is not None:
-        raise UsageError(
-            f"{folder / ADAPTER}: {odd} is {getattr(lora, odd)!r}; plain LoRA adapters alone are "
-            "read: merge this one into its base (peft's merge_and_unload), and give that folder"
-        )
-    if (Path(lora.base_model_name_or_path).expanduser() / ADAPTER).is_file():
-        raise UsageError(
-            f"{folder / ADAPTER}: base_model_name_or_path leads to an adapter, "
-            f"{lora.base_model_name_or_path}; an adapter is read on a whole model: merge that one "
-            "into its base (peft's merge_and_unload), or name the model that was adapted"
-        )
-    if not (folder / ADAPTER_WEIGHTS).is_file():
-        raise _no_weights(folder)
-    return LocalModel(folder, lora.base_model_name_or_path, lora)
-
-
-def _whole(folder: Path) -> LocalModel:
-    if not any(folder.glob("*.safetensors")):
-        raise _no_weights(folder)
-    if read_settings_file(folder / MODEL).get("quantization_config"):
-        raise UsageError(
-            f"{folder} holds quantized weights, which are not read here; ask it through a server "
-            "(--base-url), or give the unquantized model"
-        )
-    return LocalModel(folder)
-
-
-def _no_weights(folder: Path) -> UsageError:
-    pickles = sorted(path.name for pattern in _PICKLES for path in folder.glob(pattern))
-    if pickles:
-        return UsageError(
-            f"{folder} holds its weights as {pickles[0]}, which runs code when it is read; save "
-            "the model again as safetensors (save_pretrained does), or take another"
-        )
-    return UsageError(f"{folder} holds no weights: there are no *.safetensors in it")
-
-
 def read_settings_file(path: Path) -> Mapping[str, Any]:
     """Read a JSON file of a model's folder.
 
@@ -232,3 +174,40 @@ def read_settings_file(path: Path) -> Mapping[str, Any]:
     if not isinstance(read, dict):
         raise UsageError(f"{path} should hold a JSON object; fetch or save the model again")
     return read
+
+
+def _lora_settings(folder: Path) -> LoraSettings:
+    try:
+        lora = LoraSettings.model_validate(read_settings_file(folder / ADAPTER))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise UsageError(
+            f"{folder / ADAPTER}: {place} {fault['msg']}; only plain LoRA adapters are read: merge "
+            "this one into its base (peft's merge_and_unload), and give that folder"
+        ) from error
+    if (Path(lora.base_model_name_or_path).expanduser() / ADAPTER).is_file():
+        raise UsageError(
+            f"{folder / ADAPTER}: base_model_name_or_path leads to an adapter, "
+            f"{lora.base_model_name_or_path}; merge that one into its base (peft's "
+            "merge_and_unload), or name the model that was adapted"
+        )
+    _require_weights(folder, ADAPTER_WEIGHTS)
+    return lora
+
+
+def _require_weights(folder: Path, pattern: str) -> None:
+    """Refuse a folder without safetensors.
+
+    Raises:
+        UsageError: If there are none.
+    """
+    if any(folder.glob(pattern)):
+        return
+    pickles = sorted(path.name for pattern in _PICKLES for path in folder.glob(pattern))
+    if pickles:
+        raise UsageError(
+            f"{folder} holds its weights as {pickles[0]}, which runs code when it is read; save "
+            "the model again as safetensors (save_pretrained does), or take another"
+        )
+    raise UsageError(f"{folder} holds no weights: there are no *.safetensors in it")

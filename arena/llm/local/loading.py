@@ -29,6 +29,9 @@ PLAIN_TEMPLATE = (
 )
 """How chats are written for a base model that has no template of its own."""
 
+_VOCABULARIES = ("tokenizer.json", "*.model", "vocab.*")
+"""Files of which a tokenizer has one at least."""
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -45,6 +48,10 @@ class Loaded:
     device: str
 
 
+_KEPT: dict[str, Loaded] = {}
+"""The model loaded last, by its digest: one alone, as it may fill the memory."""
+
+
 def best_device() -> str:
     """Return the device that models run on here: ``cuda``, ``mps`` or ``cpu``."""
     import torch
@@ -54,39 +61,31 @@ def best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-_KEPT: dict[str, Loaded] = {}
-"""The model loaded last, by its digest: one alone, as it may fill the memory."""
-
-
-def kept_local(model: LocalModel) -> Loaded:
-    """Return a model as ``load_local`` does, or as it was loaded last, if nothing else was since.
-
-    Raises:
-        UsageError: See ``load_local``.
-        MissingDependencyError: See ``load_local``.
-    """
-    if model.digest not in _KEPT:
-        _KEPT[model.digest] = load_local(model)
-    return _KEPT[model.digest]
-
-
 def load_local(model: LocalModel) -> Loaded:
-    """Load a model to run: bf16 on CUDA devices that have it, fp32 elsewhere; adapters merged.
+    """Load a model to run, unless it is the one loaded last.
+
+    In bf16 on CUDA devices that have it, fp32 elsewhere; adapters merged.
 
     Raises:
         UsageError: If its files do not fit together, or an adapter's base is not here.
         MissingDependencyError: If a package of the extra ``train`` is not installed.
     """
-    require_local("running a model on this machine", *_further(model))
+    if model.digest in _KEPT:
+        return _KEPT[model.digest]
+    base = str(model.path) if model.lora is None else _base_of(model.path, model.lora)
+    further = ("peft",) if model.lora else ()
+    require_local("running a model on this machine", *further, *_gguf(base))
     import torch
 
     device = best_device()
     is_half = device == "cuda" and torch.cuda.is_bf16_supported()
-    loaded = load_base(_base_of(model), torch.bfloat16 if is_half else torch.float32, SDPA)
+    loaded = load_base(base, torch.bfloat16 if is_half else torch.float32, SDPA)
+    weights, tokenizer = loaded.model, loaded.tokenizer
     if model.lora is not None:
-        adapted = _adapted(loaded.model, model.path, model.lora)
-        loaded = Loaded(adapted, _tokenizer_of(model.path, loaded.tokenizer), device)
-    return Loaded(loaded.model.to(device).eval(), loaded.tokenizer, device)
+        weights = _adapted(weights, model.path, model.lora)
+        tokenizer = _tokenizer_of(model.path, tokenizer)
+    _KEPT[model.digest] = Loaded(weights.to(device).eval(), tokenizer, device)
+    return _KEPT[model.digest]
 
 
 def load_base(
@@ -111,38 +110,28 @@ def load_base(
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     _KEPT.clear()
-    place, options = _place(base, download)
-    further = {} if quantization is None else {"quantization_config": quantization}
-    if "gguf_file" in options:
+    path = Path(base).expanduser()
+    place = str(path) if path.is_dir() else base
+    options: dict[str, Any] = {"local_files_only": not download, "trust_remote_code": False}
+    if path.suffix == GGUF:
+        if not path.is_file():
+            raise UsageError(f"there is no file {path}; name a GGUF file, or a folder")
         from transformers import GgufConfig
 
-        further = {"quantization_config": GgufConfig(dequantize=True)}
+        place, quantization = str(path.parent), GgufConfig(dequantize=True)
+        options |= {"local_files_only": True, "gguf_file": path.name}
+    further = {} if quantization is None else {"quantization_config": quantization}
     with readable(base), redirect_stderr(io.StringIO()):  # where reading GGUF draws a bar
         tokenizer = AutoTokenizer.from_pretrained(place, **options)
         model = AutoModelForCausalLM.from_pretrained(
-            place, dtype=dtype, attn_implementation=attention, **_SAFE, **options, **further
+            place,
+            dtype=dtype,
+            attn_implementation=attention,
+            use_safetensors=True,
+            **options,
+            **further,
         )
     return Loaded(model, _completed(tokenizer, PLAIN_TEMPLATE), "cpu")
-
-
-def _completed(tokenizer: Any, template: str) -> Any:  # noqa: ANN401 - of transformers
-    """Give a tokenizer a chat template and a token to pad with, where it has none."""
-    if tokenizer.chat_template is None:
-        tokenizer.chat_template = template
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    return tokenizer
-
-
-def _tokenizer_of(adapter: Path, base: Any) -> Any:  # noqa: ANN401 - of transformers
-    """Return the tokenizer in an adapter's folder, or its base's; what it lacks is its base's."""
-    from transformers import AutoTokenizer
-
-    if not any(any(adapter.glob(name)) for name in _VOCABULARIES):
-        return base
-    with readable(str(adapter)):
-        own = AutoTokenizer.from_pretrained(str(adapter), **_HERE)
-    return _completed(own, base.chat_template)
 
 
 @contextmanager
@@ -184,55 +173,55 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-_VOCABULARIES = ("tokenizer.json", "*.model", "vocab.*")
-"""Files of which a tokenizer has one at least."""
-_HERE = {"local_files_only": True, "trust_remote_code": False}
-_SAFE = {"use_safetensors": True}
+def _completed(tokenizer: Any, template: str) -> Any:  # noqa: ANN401 - of transformers
+    """Give a tokenizer a chat template and a token to pad with, where it has none."""
+    if tokenizer.chat_template is None:
+        tokenizer.chat_template = template
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
 
 
-def _place(base: str, download: bool) -> tuple[str, dict[str, Any]]:
-    path = Path(base).expanduser()
-    if path.suffix == GGUF:
-        if not path.is_file():
-            raise UsageError(f"there is no file {path}; name a GGUF file, or a folder")
-        return str(path.parent), {**_HERE, "gguf_file": path.name}
-    return str(path) if path.is_dir() else base, {**_HERE, "local_files_only": not download}
+def _tokenizer_of(adapter: Path, base: Any) -> Any:  # noqa: ANN401 - of transformers
+    """Return the tokenizer in an adapter's folder, or its base's; what it lacks is its base's."""
+    from transformers import AutoTokenizer
+
+    if not any(any(adapter.glob(name)) for name in _VOCABULARIES):
+        return base
+    with readable(str(adapter)):
+        own = AutoTokenizer.from_pretrained(
+            str(adapter), local_files_only=True, trust_remote_code=False
+        )
+    return _completed(own, base.chat_template)
 
 
-def _further(model: LocalModel) -> tuple[str, ...]:
-    packages = () if model.lora is None else ("peft",)
-    base = str(model.path) if model.base is None else model.base
-    return (*packages, "gguf") if base.endswith(GGUF) else packages
+def _gguf(base: str) -> tuple[str, ...]:
+    return ("gguf",) if base.endswith(GGUF) else ()
 
 
-def _base_of(model: LocalModel) -> str:
+def _base_of(adapter: Path, lora: LoraSettings) -> str:
     """Return where the weights are that an adapter was trained on, as far as that can be told.
 
     Raises:
         UsageError: If they are not where the adapter says, or not those of its training.
     """
-    if model.base is None:
-        return str(model.path)
-    base = local_model(model.base)
-    noted = _noted_digest(model.path)
-    if base is not None and noted is not None and base.digest != noted:
-        raise UsageError(
-            f"{model.path} was trained on another model than the one at {model.base}; put that one "
-            "there, or its place into adapter_config.json (base_model_name_or_path)"
-        )
-    if base is None and (model.base.startswith("/") or model.base.endswith(GGUF)):
-        raise UsageError(
-            f"{model.path} adapts {model.base}, which is not there; put the model there, or its "
-            "place into adapter_config.json (base_model_name_or_path)"
-        )
-    return model.base
-
-
-def _noted_digest(folder: Path) -> str | None:
-    path = folder / TRAINING
+    named = lora.base_model_name_or_path
+    base = local_model(named)
+    if base is None:
+        if named.startswith("/") or named.endswith(GGUF):
+            raise UsageError(
+                f"{adapter} adapts {named}, which is not there; put the model there, or its place "
+                "into adapter_config.json (base_model_name_or_path)"
+            )
+        return named
+    path = adapter / TRAINING
     noted = read_settings_file(path).get("base") if path.is_file() else None
-    digest = noted.get("digest") if isinstance(noted, dict) else None
-    return digest if isinstance(digest, str) else None
+    if isinstance(noted, dict) and noted.get("digest") not in (None, base.digest):
+        raise UsageError(
+            f"{adapter} was trained on another model than the one at {named}; put that one there, "
+            "or its place into adapter_config.json (base_model_name_or_path)"
+        )
+    return named
 
 
 def _adapted(base: Any, folder: Path, lora: LoraSettings) -> Any:  # noqa: ANN401 - of libraries
@@ -242,16 +231,14 @@ def _adapted(base: Any, folder: Path, lora: LoraSettings) -> Any:  # noqa: ANN40
 
     scale: Any = lora.lora_alpha  # peft divides it by the rank, whole or not
     with readable(str(folder)):
-        model = get_peft_model(
-            base,
-            LoraConfig(
-                r=lora.r,
-                lora_alpha=scale,
-                target_modules=lora.target_modules,
-                task_type="CAUSAL_LM",
-                init_lora_weights=False,
-            ),
+        config = LoraConfig(
+            r=lora.r,
+            lora_alpha=scale,
+            target_modules=lora.target_modules,
+            task_type="CAUSAL_LM",
+            init_lora_weights=False,
         )
+        model = get_peft_model(base, config)
         weights = load_file(folder / ADAPTER_WEIGHTS)
         expected = sum("lora_" in name for name in model.state_dict())
         result: Any = set_peft_model_state_dict(model, weights)

@@ -130,7 +130,7 @@ def replicate(
     tasks = [
         delayed(_replicated)(
             halves,
-            repeats.reseeded(surrogate, "replication", str(repeat), pooled=surrogate.pooled),
+            repeats.reseeded(surrogate, "replication", str(repeat)),
             repeats.seed,
             repeat,
             questions,

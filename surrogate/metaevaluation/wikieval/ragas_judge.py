@@ -6,29 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
 from arena.llm import Budget, Usage
 from arena.llm.ask import Progress
-from features.declare.asked import (
-    NOT_REACHED,
-    answer_item,
-    context_item,
-    faithfulness_item,
-    from_scores,
-    named_models,
-)
-from features.declare.feature import Item, Scores
+from features.declare.feature import Item
 from features.declare.sample import Missing
-from features.measures.ragas import QUESTIONS
+from features.measures.llm_rated import QUESTIONS
 from features.models import ModelOptions
-from features.models.ragas import QuestionSimilarity, TextQualities, endpoint_model
-from features.models.ragas_prompts import (
+from features.models.ragas import (
+    NOT_REACHED,
     QUESTION,
     RAGAS_PROMPTS,
     SENTENCES,
     STATEMENTS,
     VERDICTS,
+    load_ragas,
+    named_models,
+    ragas_value,
     versions,
 )
 from surrogate.metaevaluation.judges import Verdict
@@ -39,8 +32,8 @@ LANGUAGE = "en"
 
 
 def prefix_for(model: str) -> str:
-    """Return what stands before texts of one kind: ``query`` for E5 models, ``none`` for others."""
-    return "query" if "e5" in Path(model).name.casefold().split("-") else "none"
+    """Return what stands before texts: ``query: `` for E5 models, nothing for others."""
+    return "query: " if "e5" in Path(model).name.casefold().split("-") else ""
 
 
 def short_name(model: str) -> str:
@@ -92,49 +85,27 @@ class RagasJudge:
             UsageError: If the endpoint, the store or the embedding model cannot be used.
             MissingDependencyError: If a package that is needed is not installed.
         """
-        verdicts: dict[int, Verdict] = {}
-        for by_questions in (False, True):
-            numbers = [
-                number
-                for number, pair in enumerate(pairs)
-                if (pair.criterion == ANSWER_RELEVANCE) == by_questions
-            ]
-            chosen = [pairs[number] for number in numbers]
-            items = [
-                self._item(pair, text) for pair in chosen for text in (pair.first, pair.second)
-            ]
-            scores = [_score(row) for row in self._measured(items, by_questions)]
-            verdicts |= zip(numbers, map(higher, scores[::2], scores[1::2]), strict=True)
-        return [verdicts[number] for number in range(len(pairs))]
+        scorer = load_ragas(self.model, self.options)
+        llm = replace(scorer.llm, budget=self.budget, stage=self.name, progress=self.progress)
+        scorer = replace(scorer, llm=llm)
+        items = [self._item(pair, text) for pair in pairs for text in (pair.first, pair.second)]
+        scores = [_score(ragas_value(row)) for row in scorer.score(items)]
+        return list(map(higher, scores[::2], scores[1::2]))
 
     def _item(self, pair: Pair, text: str) -> Item:
         templates = self.options.templates
         if pair.criterion == FAITHFULNESS:
             stated = templates.stated([STATEMENTS.name, VERDICTS.name])
-            return faithfulness_item(pair.question, text, (pair.context or "",), stated)
+            return (pair.criterion, stated, pair.question, text, pair.context or "")
         if pair.criterion == ANSWER_RELEVANCE:
-            prefix = prefix_for(named_models(self.model)[1])
+            before = prefix_for(named_models(self.model)[1])
             stated = templates.stated([QUESTION.name])
-            return answer_item(QUESTIONS, prefix, pair.question, text, stated)
-        return context_item(LANGUAGE, pair.question, (text,), templates.stated([SENTENCES.name]))
-
-    def _measured(self, items: Sequence[Item], by_questions: bool) -> Scores:
-        if not items:
-            return np.empty((0, 2), np.float32)
-        name, embedder = named_models(self.model)
-        llm = replace(
-            endpoint_model(name, self.options),
-            budget=self.budget,
-            stage=self.name,
-            progress=self.progress,
-        )
-        if by_questions:
-            return QuestionSimilarity(llm, embedder, self.options).score(items)
-        return TextQualities(llm).score(items)
+            return (pair.criterion, stated, str(QUESTIONS), before, pair.question, text)
+        stated = templates.stated([SENTENCES.name])
+        return (pair.criterion, stated, LANGUAGE, pair.question, text)
 
 
-def _score(row: Scores) -> Verdict:
-    measured = from_scores(row)
+def _score(measured: float | Missing) -> Verdict:
     if isinstance(measured, Missing):
         return Verdict(None, measured.reason, measured != NOT_REACHED)
     return Verdict(measured)

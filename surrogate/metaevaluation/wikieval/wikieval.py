@@ -17,7 +17,7 @@ from arena.data.seeds import generator, seed_sequence
 from arena.llm import Budget
 from arena.statistics.bootstrap import resampled_sums
 from arena.text.prompts import NO_TEMPLATES, Templates
-from features.models.ragas_prompts import RAGAS_PROMPTS
+from features.models.ragas import RAGAS_PROMPTS
 from surrogate.metaevaluation.judges import Judge, Verdict
 from surrogate.metaevaluation.report import (
     BY_JUDGE,

@@ -29,7 +29,7 @@ def system_at():
     """Return a system that a server answers for."""
 
     def system_at(server, prompt="mirage", model="m", name="", **fields):
-        quick = {"backoff_s": 0.01, "timeout_s": 5.0, "longest_wait_s": 1.0} | fields
+        quick = {"timeout_s": 5.0} | fields
         asked = LlmSettings(model=model, base_url=server.url, api_key_env=None, **quick)
         return LlmSystem(asked, answer_prompt(prompt), name)
 

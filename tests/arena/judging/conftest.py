@@ -27,7 +27,7 @@ def serve():
 @pytest.fixture
 def judge_at():
     def judge_at(server, model="test-judge", **fields):
-        quick = {"backoff_s": 0.01, "timeout_s": 5.0, "longest_wait_s": 1.0, "retries": 1}
+        quick = {"timeout_s": 5.0, "retries": 1}
         asked = LlmSettings(model=model, base_url=server.url, api_key_env=None, **quick)
         return LlmJudge(asked, **fields)
 

@@ -52,5 +52,5 @@ def test_a_model_says_what_it_is_asked_to_say(settings, store):
     prompt = Prompt.of("Repeat this word: arena")
     asked = ask_table([prompt], lambda row: row, read_text, Llm(settings, store))
     assert "arena" in asked.replies[0].value.lower()
-    assert store.export()["latency_s"][0] > 0
+    assert store.stats()["latency_s"][0] > 0
     assert asked.usage.tokens_out > 0

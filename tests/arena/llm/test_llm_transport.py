@@ -58,13 +58,6 @@ def test_redirects_on_the_same_host_are_followed(serve, store):
     assert asked.usage.calls == 2
 
 
-def test_endless_redirects_are_a_counted_failure(ask):
-    moved = say.Reply({}, 307, {"location": "/v1/chat/completions"})
-    replies, usage, _ = ask(prompts(1), lambda *_: moved, retries=0)
-    assert [each.reason for each in replies] == ["connection"]
-    assert usage.calls == 1
-
-
 def test_answers_are_asked_for_as_they_are_and_refused_where_they_come_packed(ask):
     packed = gzip.compress(say.completion("good").body())
     reply = say.Reply(raw=packed, headers={"content-encoding": "gzip"})

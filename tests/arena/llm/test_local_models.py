@@ -76,13 +76,10 @@ def test_an_adapter_is_told_apart_by_weights_and_base_and_not_by_where_it_lies(m
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "named"),
     [
-        ({"config__json": CONFIG, "pytorch_model__bin": "x"}, "pytorch_model.bin, which runs code"),
-        (
-            {"adapter_config__json": LORA, "adapter_model__bin": "x"},
-            "adapter_model.bin, which",
-        ),
+        ({"config__json": CONFIG, "pytorch_model__bin": "x"}, "pytorch_model.bin"),
+        ({"adapter_config__json": LORA, "adapter_model__bin": "x"}, "adapter_model.bin"),
         ({"config__json": CONFIG}, "no weights"),
         (
             {
@@ -91,36 +88,33 @@ def test_an_adapter_is_told_apart_by_weights_and_base_and_not_by_where_it_lies(m
             },
             "quantized weights",
         ),
-        ({"config__json": "[1]", "model__safetensors": "x"}, "should hold a JSON object"),
-        ({"config__json": "{", "model__safetensors": "x"}, "is no JSON"),
-        ({"adapter_config__json": {**LORA, "peft_type": "IA3"}}, "peft_type is 'IA3'"),
-        ({"adapter_config__json": {**LORA, "use_dora": True}}, "use_dora is True"),
-        ({"adapter_config__json": {**LORA, "modules_to_save": ["lm_head"]}}, "modules_to_save is"),
-        (
-            {"adapter_config__json": {**LORA, "init_lora_weights": "pissa_niter_4"}},
-            "is .pissa_niter_4",
-        ),
-        ({"adapter_config__json": {**LORA, "init_lora_weights": "olora"}}, "'olora'; plain LoRA"),
-        ({"adapter_config__json": {**LORA, "init_lora_weights": "corda"}}, "is 'corda'"),
-        ({"adapter_config__json": {**LORA, "init_lora_weights": "loftq"}}, "is 'loftq'"),
-        (
-            {"adapter_config__json": {**LORA, "alora_invocation_tokens": [1]}},
-            "alora_invo",
-        ),
-        ({"adapter_config__json": {**LORA, "lora_alpha": float("inf")}}, "lora_alpha input should"),
-        ({"adapter_config__json": {**LORA, "target_modules": "(a+)+"}}, "target_modules"),
-        ({"adapter_config__json": {**LORA, "r": 10**9}}, "r input should be less"),
+        ({"config__json": "[1]", "model__safetensors": "x"}, "JSON object"),
+        ({"config__json": "{", "model__safetensors": "x"}, "no JSON"),
     ],
 )
-def test_folders_of_strangers_run_no_code(make, files, said):
-    folder = make(**files)
-    with pytest.raises(UsageError, match=said.replace("(", r"\(")):
+def test_folders_of_strangers_run_no_code(make, files, named):
+    with pytest.raises(UsageError, match=named):
+        located(make(**files))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("peft_type", "IA3"), ("use_dora", True), ("modules_to_save", ["lm_head"])],
+        *[("init_lora_weights", way) for way in ("pissa_niter_4", "olora", "corda", "loftq")],
+        *[("alora_invocation_tokens", [1]), ("something_new", 3), ("bias", "all")],
+        *[("lora_alpha", float("inf")), ("target_modules", "(a+)+"), ("r", 10**9)],
+    ],
+)
+def test_adapters_that_are_not_plain_are_refused(make, name, value):
+    folder = make(adapter_config__json={**LORA, name: value}, adapter_model__safetensors="x")
+    with pytest.raises(UsageError, match=name):
         located(folder)
 
 
 @pytest.mark.parametrize("path", ["./nowhere", "/nowhere/model", "nowhere.gguf"])
 def test_a_path_that_leads_nowhere_is_no_name_of_a_model(path):
-    with pytest.raises(UsageError, match="there is no model at"):
+    with pytest.raises(UsageError, match="nowhere"):
         located(path)
 
 
@@ -141,8 +135,8 @@ def test_damaged_weights_are_said_and_end_the_run(make, tmp_path):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"response_format": {"type": "json_object"}}, "takes no response_format; ask for text"),
-        ({"grammar": "x"}, "takes no grammar; leave it out"),
+        ({"response_format": {"type": "json_object"}}, "response_format"),
+        ({"grammar": "x"}, "grammar"),
     ],
 )
 def test_what_a_model_here_cannot_follow_is_refused_before_it_is_loaded(make, tmp_path, body, said):

@@ -1,15 +1,9 @@
 """Simulated answers: clean ones, and the errors that can be seen in the others."""
 
-from __future__ import annotations
-
 import py3langid
 import pytest
 
-from arena.simulation import (
-    LANGUAGES,
-    SystemProfile,
-    simulate,
-)
+from arena.simulation import LANGUAGES, SystemProfile, simulate
 from arena.simulation.facts import FACTS_PER_ENTITY
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, find_citations
@@ -60,9 +54,8 @@ def test_clean_answers_cite_exactly_the_relevant_passages(clean):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_truncated_answer_ends_in_the_middle_of_its_last_sentence(language):
     cut = SystemProfile(truncation=1.0, name="sim-cut")
-    answers = simulate([PERFECT, cut], [language]).arena.answers.set_index(["query_id", "system"])[
-        "answer"
-    ]
+    written = simulate([PERFECT, cut], [language], questions=8).arena.answers
+    answers = written.set_index(["query_id", "system"])["answer"]
     for query_id in answers.index.unique("query_id"):
         whole = parse_answer(answers[query_id, "sim-perfect"]).text
         short = parse_answer(answers[query_id, "sim-cut"]).text

@@ -1,17 +1,11 @@
-"""The sample arena that comes with the package, and the command that wrote it."""
-
-from __future__ import annotations
-
-import subprocess
-import sys
+"""The sample arena that comes with the package: what the simulator makes, to the byte."""
 
 import pandas as pd
+import pytest
 
-from arena.data.folder import read_arena
 from arena.simulation import (
     DEFAULT_SYSTEMS,
     LANGUAGES,
-    SAMPLE_SEED,
     sample_arena,
     sample_folder,
     sample_truth,
@@ -22,13 +16,17 @@ TABLES = ("queries", "answers", "judgments")
 FILES = {"arena.json", "truth.csv", *(f"{table}.jsonl.gz" for table in TABLES)}
 
 
-def test_simulating_again_gives_the_sample():
-    simulation = simulate(seed=SAMPLE_SEED)
+@pytest.fixture(scope="module")
+def default():
+    return simulate()
+
+
+def test_simulating_again_gives_the_sample(default):
     sample = sample_arena()
-    assert simulation.arena.info == sample.info
+    assert default.arena.info == sample.info
     for table in TABLES:
-        pd.testing.assert_frame_equal(getattr(simulation.arena, table), getattr(sample, table))
-    pd.testing.assert_frame_equal(simulation.truth, sample_truth())
+        pd.testing.assert_frame_equal(getattr(default.arena, table), getattr(sample, table))
+    pd.testing.assert_frame_equal(default.truth, sample_truth())
 
 
 def test_the_sample_is_small_and_complete():
@@ -40,20 +38,40 @@ def test_the_sample_is_small_and_complete():
 def test_the_truth_ranks_every_system_in_every_language():
     truth = sample_truth()
     assert list(truth.columns) == ["language", "system", "quality", "rank"]
-    assert len(truth) == len(LANGUAGES) * len(DEFAULT_SYSTEMS)
     assert truth["quality"].between(0, 1).all()
     for _, rows in truth.groupby("language"):
         assert list(rows["rank"]) == list(range(1, len(DEFAULT_SYSTEMS) + 1))
         assert rows["quality"].is_monotonic_decreasing
+    ranks = truth.pivot_table(index="system", columns="language", values="rank")
+    assert len({tuple(ranks[language]) for language in LANGUAGES}) == len(LANGUAGES)
 
 
-def test_the_command_writes_an_arena_with_its_truth(tmp_path):
-    folder = tmp_path / "arena"
-    command = [sys.executable, "-m", "arena.simulation", str(folder), "--seed", "3"]
-    subprocess.run(command, check=True, capture_output=True)
-    assert {path.name for path in folder.iterdir()} == FILES
-    expected = simulate(seed=3).arena
-    written = read_arena(folder)
-    assert written.info.source == "arena.simulation, seed 3"
-    for table in TABLES:
-        pd.testing.assert_frame_equal(getattr(written, table), getattr(expected, table))
+def test_win_rates_agree_with_the_truth(default):
+    judgments = default.arena.judgments
+    points = judgments["winner"].map({"a": 1.0, "tie": 0.5, "b": 0.0})
+    sides = [("system_a", points), ("system_b", 1.0 - points)]
+    rows = pd.concat(
+        pd.DataFrame({"system": judgments[side], "language": judgments["language"], "points": won})
+        for side, won in sides
+    )
+    rates = rows.pivot_table(index="system", columns="language", values="points")
+    truth = default.truth.pivot_table(index="system", columns="language", values="quality")
+    for language in LANGUAGES:
+        assert 0.8 <= rates[language].corr(truth[language], method="kendall") <= 0.97
+
+
+def test_another_seed_gives_other_answers_by_the_same_systems(default):
+    other = simulate(seed=1)
+    assert (other.arena.answers["answer"] != default.arena.answers["answer"]).mean() > 0.2
+    pd.testing.assert_frame_equal(other.truth, default.truth)
+
+
+def test_further_systems_languages_and_questions_change_nothing_else(default):
+    some = simulate(DEFAULT_SYSTEMS[2:5][::-1], ["sw", "ja"], questions=7)
+    for name in ("answers", "judgments"):
+        few, all_rows = getattr(some.arena, name), getattr(default.arena, name)
+        assert len(few) == 2 * 7 * 3
+        assert len(few.merge(all_rows, how="inner", on=list(few.columns))) == len(few)
+    both = some.arena.queries.merge(default.arena.queries, on=["language", "query_id"])
+    assert len(both) == 14
+    assert (both["passages_x"] == both["passages_y"]).all()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena import Arena, DataError, MissingDependencyError
 from features import DEFAULT_FEATURES, extract, feature_columns, missing_counts
-from features.engine import measuring
+from features.engine import extraction
 from features.measures import language
 
 NAMES = [str(feature) for feature in DEFAULT_FEATURES]
@@ -88,7 +88,7 @@ def test_order_and_chunks_change_nothing(small_arena, order, chunk):
     shuffled = small_arena.answers.iloc[order]
     queries = small_arena.queries.iloc[::-1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measuring, "CHUNK", chunk)
+        patch.setattr(extraction, "CHUNK", chunk)
         found = extract(dataclasses.replace(small_arena, answers=shuffled, queries=queries))
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
@@ -156,7 +156,7 @@ def test_the_reference_cites_passages_of_its_own_system(small_arena, cited, tmp_
 
 def test_what_is_measured_by_default_needs_no_further_package_for_thai(monkeypatch):
     monkeypatch.setattr("features.text.sentences.find_spec", lambda name: None)
-    monkeypatch.setattr("features.text.sentences._sent_tokenize", lambda: pytest.fail("cuts Thai"))
+    monkeypatch.setattr("features.text.sentences._thai_pieces", lambda _: pytest.fail("cuts Thai"))
     passages = [{"passage_id": "1", "text": "กรุงเทพ Bangkok เป็นเมืองหลวง"}]
     questions = pd.DataFrame(
         {"query_id": ["q"], "language": ["th"], "query": ["เมืองหลวงคืออะไร"], "passages": [passages]}

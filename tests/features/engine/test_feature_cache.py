@@ -3,21 +3,21 @@
 import dataclasses
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from arena import UsageError, write_arena
 from arena.simulation import simulate
-from features import extract, parse_features
-from features.engine import cache, measuring
-from features.engine.answers import answer_key, item_key
-from features.engine.source_digest import code_digest
+from features import extract
+from features.engine import extraction
+from features.engine.cache import CACHE_FILE, Cache, content_key
 
-SINGLE = ("answer_length", "english", "chrf")
 FEATURES = "citation_recall,rouge_l,target_language,answer_length"
 
 
@@ -25,13 +25,13 @@ FEATURES = "citation_recall,rouge_l,target_language,answer_length"
 def measured_counts(monkeypatch):
     """How many answers each chunk held that was really measured."""
     counts = []
-    measure_chunk = measuring.measure_chunk
+    measure_chunk = extraction.measure_chunk
 
-    def counting(answers, chosen):
+    def counting(answers, features):
         counts.append(len(answers))
-        return measure_chunk(answers, chosen)
+        return measure_chunk(answers, features)
 
-    monkeypatch.setattr(measuring, "measure_chunk", counting)
+    monkeypatch.setattr(extraction, "measure_chunk", counting)
     return counts
 
 
@@ -68,39 +68,48 @@ def test_changed_passages_or_references_are_measured_again(small_arena, tmp_path
 
 def test_values_of_other_code_are_not_used(small_arena, tmp_path, monkeypatch, measured_counts):
     extract(small_arena, FEATURES, cache=tmp_path)
-    monkeypatch.setattr(cache, "code_digest", lambda features: "other")
+    monkeypatch.setattr(extraction, "code_digest", lambda: "other")
     extract(small_arena, FEATURES, cache=tmp_path)
     assert measured_counts == [7, 7]
 
 
-def test_digests_of_features_tell_their_families():
-    length, language, overlap = (code_digest(parse_features(name)) for name in SINGLE)
-    assert len({length, language, overlap}) == 3
-    assert code_digest(parse_features("bleu,rouge_l")) == overlap
-
-
-def test_a_damaged_shard_is_named(small_arena, tmp_path):
+def test_a_damaged_file_is_named(small_arena, tmp_path):
     extract(small_arena, FEATURES, cache=tmp_path)
-    (shard,) = tmp_path.rglob("*.parquet")
-    shard.write_bytes(shard.read_bytes()[:100])
-    with pytest.raises(UsageError, match=f"{shard.name}.* delete it"):
+    (tmp_path / CACHE_FILE).write_bytes(b"damaged" * 1000)
+    with pytest.raises(UsageError, match=f"{CACHE_FILE}.* delete it"):
         extract(small_arena, FEATURES, cache=tmp_path)
 
 
-def test_lone_surrogates_have_keys_of_their_own():
-    keys = {answer_key(b"q", text) for text in ("", "\ud800", "\udc00", "\x00", "a\x00", "a")}
+def test_contents_have_keys_of_their_own():
+    keys = {content_key(text) for text in ("", "\ud800", "\udc00", "\x00", "a\x00", "a")}
     assert len(keys) == 6
-    assert item_key(("a", "bc")) != item_key(("ab", "c")) != item_key(("abc",))
+    assert content_key("a", "bc") != content_key("ab", "c") != content_key("abc")
+
+
+def test_scopes_are_never_mixed(tmp_path):
+    values = {b"k%d" % number: np.float32(number).tobytes() for number in range(1200)}
+    Cache(tmp_path, "one").add(values)
+    assert Cache(tmp_path, "one").find(list(values)) == values
+    assert Cache(tmp_path, "two").find(list(values)) == {}
 
 
 KILLED_RUN = """
 import sys
-from features.engine import cache, measuring
+from features.engine import extraction
 from surrogate.cli.app import main
-cache.SHORTEST_PAUSE_S = 0.0
-measuring.CHUNK = 8
+extraction.CHUNK = 8
 main(["features", sys.argv[1], "--out", sys.argv[2], "--features", "{features}", "--jobs", "1"])
 """
+
+
+def rows_kept(folder):
+    if not (folder / CACHE_FILE).is_file():
+        return 0
+    with sqlite3.connect(folder / CACHE_FILE) as file:
+        try:
+            return file.execute("SELECT count(*) FROM kept").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
 
 
 @pytest.mark.slow
@@ -108,22 +117,19 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
     arena = tmp_path / "arena"
     arena.mkdir()
     write_arena(simulate(questions=24, seed=0).arena, arena)
-    features = FEATURES + ",bleu,citations"
     whole, broken = tmp_path / "whole" / "f.parquet", tmp_path / "broken" / "f.parquet"
     whole.parent.mkdir()
     broken.parent.mkdir()
-    code = KILLED_RUN.format(features=features)
+    code = KILLED_RUN.format(features=FEATURES + ",bleu,citations")
     command = [sys.executable, "-c", code, str(arena)]
     kept = broken.with_name("f.parquet.cache")
     process = subprocess.Popen([*command, str(broken)], stdout=subprocess.DEVNULL)
-    while len(list(kept.glob("*/*.parquet"))) < 5:
+    while rows_kept(kept) < 32:
         assert process.poll() is None, "the run ended before it could be killed"
         time.sleep(0.001)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert not broken.exists()
-    survived = {path: path.read_bytes() for path in kept.glob("*/*.parquet")}
     subprocess.run([*command, str(broken)], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([*command, str(whole)], check=True, stdout=subprocess.DEVNULL)
     assert broken.read_bytes() == whole.read_bytes()
-    assert all(path.read_bytes() == data for path, data in survived.items())

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +12,6 @@ from features.declare.sample import (
     NO_RELEVANCE_LABELS,
     NO_RELEVANT_PASSAGE,
     NO_STATEMENTS,
-    Memo,
 )
 from features.measures.registry import FEATURES
 
@@ -150,15 +147,3 @@ def test_features_agree_with_trec_eval(cited, k):
     assert measure(f"citation_recall@{k}", sample) == pytest.approx(scores[f"recall_{k}"], abs=1e-9)
     assert measure(f"citation_map@{k}", sample) == pytest.approx(scores[f"map_cut_{k}"], abs=1e-9)
     assert FEATURES["citation_precision"].measure(sample) == pytest.approx(precision, abs=1e-9)
-
-
-def test_a_system_that_was_given_no_passages_does_not_share_what_others_cite():
-    shared = (Passage(passage_id="alpha", text="…"),)
-    asked = Question("en", "q", "?", shared, NO_REFERENCE_SYSTEM)
-    without = replace(asked, passages=(), shared=shared)
-    memo = Memo()
-    nothing, cited = (
-        Sample(question, "Paris [alpha]", memo).citations("output").known
-        for question in (without, asked)
-    )
-    assert (nothing, cited) == ((), ("alpha",))

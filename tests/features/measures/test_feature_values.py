@@ -10,7 +10,7 @@ from sentences import SENTENCES
 from arena import Passage
 from features import Question, Sample, parse_features
 from features.declare.sample import NO_FULL_STOPS, Missing
-from features.measures.registry import FEATURES, FLUENCY_FEATURES
+from features.measures.registry import FEATURES, GROUPS
 
 JUDGED = (("1", 1), ("2", 0), ("3", 1), ("4", None))
 
@@ -37,7 +37,7 @@ IDENTIFIED = (
 ALL = (
     *CITATION_FEATURES,
     *OVERLAP_FEATURES,
-    *FLUENCY_FEATURES,
+    *GROUPS["fluency"],
     FEATURES["answer_length"],
     *IDENTIFIED,
 )
@@ -234,7 +234,7 @@ def test_any_text_has_a_value_or_a_reason(output, reference, code):
 
 
 def check(output, language, reference):
-    """``measure`` itself refuses values that are no numbers and reasons that are not declared."""
+    """``measure`` itself refuses values that are no numbers."""
     given = sample(output, language, reference)
     for feature in ALL:
         value = feature.measure(given)

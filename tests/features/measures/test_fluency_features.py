@@ -5,7 +5,7 @@ from sentences import SENTENCES
 
 from features import Question, Sample
 from features.declare.sample import EMPTY_ANSWER, NO_LETTERS, NO_REFERENCE_SYSTEM
-from features.measures.registry import FEATURES, FLUENCY_FEATURES
+from features.measures.registry import FEATURES, GROUPS
 from features.text.tokens import SCRIPTS
 
 
@@ -140,7 +140,7 @@ def test_golden_artifacts(text, count, make_sample):
 @given(text=st.text(st.characters(), max_size=60), code=st.sampled_from(sorted(SENTENCES)))
 def test_any_text_has_values_in_range(text, code):
     question = Question(code, "q", "?", (), NO_REFERENCE_SYSTEM)
-    for feature in FLUENCY_FEATURES:
+    for feature in GROUPS["fluency"]:
         value = feature.measure(Sample(question, text))
         if feature is FEATURES["markup_artifacts"]:
             assert value >= 0

@@ -8,7 +8,7 @@ from arena.data.languages import MIRACL_LANGUAGES
 from features import parse_features
 from features.declare.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON
 from features.measures import language
-from features.text.language_identification import identify
+from features.measures.language import identify
 
 TARGET, ENGLISH, LANGID, LANGID_ENGLISH = parse_features(
     "target_language,english,target_language(identifier=langid),english(identifier=langid)"

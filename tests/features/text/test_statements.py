@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from arena import read_arena
 from arena.text.citations import cited_passages
-from features.text.statements import Statement, cut_statements
+from features.text.sentences import Statement, cut_statements
 
 SEGMENT = "msmarco_v2.1_doc_12_345#3_678"
 IDS = ("1", "2", "3", "12#3", "a.b/../c", SEGMENT)

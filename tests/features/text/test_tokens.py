@@ -1,10 +1,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from features.text import tokens
 from features.text.tokens import is_part_of_word, words, words_and_marks
 
 GOLDEN = {
@@ -54,36 +51,6 @@ def test_texts_without_words(text):
 @pytest.mark.parametrize("unit", ["a", "a ", "'", "a'", "1.", "\u0301", "ก", "ー", "東", "\u200d"])
 def test_long_texts_are_cut(unit):
     assert len(words(unit * 100_000)) <= 100_000
-
-
-@pytest.mark.parametrize("with_marks", [False, True])
-def test_the_quick_pattern_cuts_every_character_as_the_exact_one(with_marks):
-    exact, quick = tokens._exact_pattern(with_marks), tokens._quick_pattern(with_marks)
-    beyond = tokens._beyond_tables()
-    for start in range(0, 0x10000, 64):
-        line = " ".join(f"a{chr(code)}b1{chr(code)}2" for code in range(start, start + 64))
-        if beyond.search(line) is None:
-            assert quick.findall(line) == exact.findall(line)
-
-
-MIXED = st.text(
-    st.one_of(
-        st.characters(),
-        st.sampled_from(
-            "a1.,'’ \u3000\u2000\u200d\u200bกำ้東ー゙か\u0301한\u1100\u1161！ａ１\u0345नि१"
-        ),
-    ),
-    max_size=40,
-)
-
-
-@settings(max_examples=150)
-@given(MIXED)
-def test_the_quick_pattern_cuts_texts_as_the_exact_one(text):
-    text = tokens._normalized(text)
-    for with_marks in (False, True):
-        exact = tokens._exact_pattern(with_marks).findall(text)
-        assert tokens._cut(text, with_marks=with_marks) == exact
 
 
 def test_parts_of_words_are_told():

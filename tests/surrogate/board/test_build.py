@@ -54,7 +54,12 @@ def gaps(small_arena):
     arena = without(replace(small_arena, judgments=left), "sw", unjudged)
     return build_board(
         without(arena, "sw", judged),
-        **{"features": "answer_length,bleu", "surrogate": "ridge", "tournaments": 2, "holdout": []},
+        **{
+            "features": "answer_length,bleu",
+            "surrogate": "linear",
+            "tournaments": 2,
+            "holdout": [],
+        },
     )
 
 

@@ -16,7 +16,7 @@ from surrogate.board.summary import (
     Agreements,
     BoardSummary,
 )
-from surrogate.cli.printing import print_agreement
+from surrogate.cli.boards import notes_of, print_agreement
 from surrogate.learning.languages import TournamentSettings
 from surrogate.validation import validate
 
@@ -97,6 +97,5 @@ def test_conclusions_are_kept_with_the_summary_and_printed(board, capsys):
     )
     print_agreement(by_chance)
     printed = capsys.readouterr().out
-    assert f"\n{UNSEEN_BY_CHANCE.sentence}" in printed
-    assert f"Note (en): {UNSEEN_BY_CHANCE.sentence}" in printed
-    assert "-0.30 to 0.40" in printed
+    assert f"{UNSEEN_BY_CHANCE.sentence} (en)" in notes_of(by_chance)
+    assert "-0.300 to 0.400" in printed

@@ -162,7 +162,7 @@ def test_summary_report_and_signature_say_that_nobody_judged(built):
     assert built.judge_report.position.reason == "nobody has judged"
     assert BoardRecord.parse(summary.signature) == summary.settings
     assert "--judge" not in summary.reproduction().command
-    assert "--ratings consensus" in summary.reproduction().command
+    assert 'ratings = "consensus"' in summary.reproduction().cautions[-1]
 
 
 def test_verdicts_that_are_there_are_not_looked_at(built, small_arena, table):

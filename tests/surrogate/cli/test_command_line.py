@@ -7,9 +7,7 @@ import sys
 from typing import Literal, get_args, get_origin
 
 import pytest
-import typer
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from arena.data.errors import UsageError
 from arena.data.folder import read_arena
@@ -19,7 +17,7 @@ from arena.judging.settings import JudgingSettings
 from features.measures.registry import GROUPS
 from surrogate.board.settings import BoardSettings
 from surrogate.cli.app import app
-from surrogate.cli.options import with_settings
+from surrogate.cli.options import settings_of
 from surrogate.cli.printing import cell, two_decimals
 from surrogate.learning.names import SURROGATE_NAMES
 
@@ -124,8 +122,8 @@ def test_help_lists_commands_without_importing_them():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     *shown, loaded, with_pydantic = done.stdout.splitlines()
-    assert "surrogate.cli.judging.judge" not in loaded
-    assert "surrogate.cli.boards.board'" not in loaded
+    assert "surrogate.cli.judging" not in loaded
+    assert "surrogate.cli.boards" not in loaded
     assert with_pydantic == "False"
     group = get_command(app)
     for name in group.list_commands(None):
@@ -133,30 +131,15 @@ def test_help_lists_commands_without_importing_them():
         assert any(line.split()[:1] == [name] for line in shown), name
 
 
-def settings_of(tmp_path, shown, *arguments):
-    """What a command gets that shows some of the fields of the judging settings."""
-    got = []
-
-    @with_settings(JudgingSettings, shown=shown)
-    def command(settings: JudgingSettings) -> None:
-        got.append(settings)
-
-    alone = typer.Typer()
-    alone.command()(command)
-    result = CliRunner().invoke(alone, [str(word) for word in arguments])
-    if result.exception is not None:
-        raise result.exception
-    return got[0]
-
-
-def test_fields_that_are_no_options_are_set_by_a_file_and_options_win(tmp_path):
+def test_settings_are_those_of_a_file_and_options_win(tmp_path):
     config = tmp_path / "judge.toml"
     config.write_text('questions = 7\nmax_tokens = 5\nlanguages = ["de"]\n')
-    stated = settings_of(
-        tmp_path, ("model", "questions"), "--config", config, "--questions", 9, "--model", "m"
-    )
+    given = {"questions": 9, "model": "m", "pairs": None, "other": 1}
+    stated = settings_of(JudgingSettings, config, given)
     assert (stated.questions, stated.max_tokens, stated.languages) == (9, 5, ("de",))
     assert stated.model_fields_set == {"questions", "max_tokens", "languages", "model"}
+    with pytest.raises(UsageError, match="--questions is 0"):
+        settings_of(JudgingSettings, config, {"questions": 0})
 
 
 @pytest.mark.parametrize(
@@ -171,9 +154,18 @@ def test_a_wrong_file_of_settings_is_named_with_its_key(tmp_path, written, named
     config = tmp_path / "judge.toml"
     config.write_text(written)
     with pytest.raises(UsageError) as caught:
-        settings_of(tmp_path, ("model",), "--config", config)
+        settings_of(JudgingSettings, config, {})
     assert named in str(caught.value)
     assert str(config) in str(caught.value)
+
+
+def test_the_surface_is_small():
+    group = get_command(app)
+    commands = {name: group.get_command(None, name) for name in group.list_commands(None)}
+    assert len(commands) <= 26
+    for name, command in commands.items():
+        options = [each for each in command.params if each.param_type_name == "option"]
+        assert len(options) <= 15, name
 
 
 def test_a_number_that_rounds_to_zero_has_no_sign():

@@ -9,8 +9,6 @@ import pytest
 
 from arena import Arena, DataError, read_arena, write_arena
 from arena.data.append import add_answers
-from surrogate import Board, build_board, rank_systems
-from surrogate.board.build import rebuild_board
 
 NEW = "newcomer"
 
@@ -100,7 +98,7 @@ def test_check_counts_what_is_not_there(run, tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def before(tiny_arena, tmp_path_factory):
-    """A folder with all systems but one, that one's answers, and a board of the others."""
+    """A folder with all systems but one, and that one's answers."""
     folder = tmp_path_factory.mktemp("before")
     *others, last = tiny_arena.info.systems
     judged = tiny_arena.judgments
@@ -114,12 +112,6 @@ def before(tiny_arena, tmp_path_factory):
     write_arena(less, folder / "arena")
     new = tiny_arena.answers[tiny_arena.answers["system"] == last].assign(system=NEW)
     new.to_json(folder / "new.jsonl", orient="records", lines=True)
-    build_board(
-        folder / "arena",
-        features="answer_length,content_coverage",
-        surrogate="ridge",
-        tournaments=2,
-    ).save(folder / "board", folder / "arena")
     return folder
 
 
@@ -141,108 +133,24 @@ def test_answers_are_added_once_and_never_changed(grown):
     assert file.read_bytes() == before
 
 
-def test_a_new_system_joins_the_arena_and_its_board(grown, run, capsys):
+def test_a_new_system_joins_the_arena_and_its_pairs_alone_are_judged(grown, run, capsys):
     pytest.importorskip("openai", reason="needs the extra llm")
     from chat_server import ChatServer, completion
 
-    with ChatServer(lambda prompt, earlier: completion("[[A]]")) as server:
-        asked = ["--model", "local", "--base-url", server.url, "--name", "simulated-teacher"]
-        command = ["add", grown / "arena", grown / "new.jsonl", *asked, "--jobs", 1]
-        assert run(*command, "--board", grown / "board") == 0
-        calls = sum(server.asked.values())
+    arena, config = grown / "arena", grown / "config.toml"
+    assert run("add", arena, grown / "new.jsonl") == 0
     said = capsys.readouterr().out
     assert f"6 answers of {NEW} added to" in said
     assert f"{NEW}: answers to 6 of 6 questions" in said
-    read = read_arena(grown / "arena")
-    judged = read.judgments
+    judged = read_arena(arena).judgments
+    assert NEW not in {*judged["system_a"], *judged["system_b"]}
+    config.write_text('name = "simulated-teacher"')
+    with ChatServer(lambda prompt, earlier: completion("[[A]]")) as server:
+        asked = ["--model", "local", "--base-url", server.url, "--config", config]
+        assert run("judge", arena, *asked) == 0
+        calls = sum(server.asked.values())
+    judged = read_arena(arena).judgments
     new = judged[(judged["system_a"] == NEW) | (judged["system_b"] == NEW)]
     assert len(new) == 5 * 6
     assert 0 < calls <= len(new)  # the same texts are asked about once
     assert len(judged) == len(new) + 10 * 6
-    board = Board.load(grown / "board")
-    assert NEW in board.systems
-    assert board.ratings.set_index("system").loc[NEW, "arena_rating"] == pytest.approx(
-        board.arena.set_index("system").loc[NEW, "rating"]
-    )
-    record = board.summary.settings
-    assert (record.tournaments, record.surrogate) == (2, "ridge")
-    assert record.features == ("answer_length", "content_coverage")
-
-
-def test_without_a_model_nobody_judges(grown, run, capsys):
-    assert run("add", grown / "arena", grown / "new.jsonl", "--jobs", 1) == 0
-    judged = read_arena(grown / "arena").judgments
-    assert NEW not in {*judged["system_a"], *judged["system_b"]}
-    placed = rank_systems(grown / "board", grown / "new.jsonl")
-    assert placed.new["system"].tolist() == [NEW]
-    before = Board.load(grown / "board")
-    again = rebuild_board(before, grown / "arena")
-    assert set(again.systems) == {*before.systems, NEW}
-
-
-def test_a_dry_run_of_add_says_what_judging_takes_and_joins_nothing(grown, run, capsys):
-    pytest.importorskip("openai", reason="needs the extra llm")
-    prices = grown / "prices.json"
-    prices.write_text('{"one": {"tokens_in": 1, "tokens_out": 1}}')
-    before = {path: path.read_bytes() for path in (grown / "arena").iterdir()}
-    command = ["add", grown / "arena", grown / "new.jsonl", "--base-url", "http://127.0.0.1:9/v1"]
-    asked = ["--model", "one", "--panel", "two", "--prices", prices]
-    assert run(*command, *asked, "--dry-run") == 0
-    said = capsys.readouterr().out
-    assert "60 comparisons on 6 questions, in both orders" in said
-    assert " one " in said
-    assert " two " in said
-    assert {path: path.read_bytes() for path in (grown / "arena").iterdir()} == before
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (["--dry-run"], "--dry-run"),
-        (["--panel", "two", "--pairs", "3"], "--pairs, --panel"),
-        (["--body", '{"top_p": 0.9}'], "--body"),
-        (["--timeout", "9"], "--timeout"),
-    ],
-)
-def test_options_of_judging_without_a_model_are_refused(grown, run, capsys, options, named):
-    before = {path: path.read_bytes() for path in (grown / "arena").iterdir()}
-    assert run("add", grown / "arena", grown / "new.jsonl", *options) == 2
-    said = capsys.readouterr().err
-    assert "nobody judges without --model" in said
-    assert set(named.split(", ")) <= set(said.replace(",", " ").split())
-    assert {path: path.read_bytes() for path in (grown / "arena").iterdir()} == before
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        (
-            ["--pairs", "adaptive"],
-            "run  surrogate-arena judge ARENA --model MODEL --pairs adaptive",
-        ),
-        (["--languages", "xx"], "xx"),
-    ],
-)
-def test_pairs_that_cannot_be_chosen_are_refused_before_the_arena_grows(
-    grown, run, capsys, options, fault
-):
-    pytest.importorskip("openai", reason="needs the extra llm")
-    before = {path: path.read_bytes() for path in (grown / "arena").iterdir()}
-    command = ["add", grown / "arena", grown / "new.jsonl", "--model", "one"]
-    assert run(*command, "--base-url", "http://127.0.0.1:9/v1", *options) == 2
-    assert fault in capsys.readouterr().err
-    assert {path: path.read_bytes() for path in (grown / "arena").iterdir()} == before
-
-
-def test_a_panel_judges_a_new_system(grown, run, capsys):
-    pytest.importorskip("openai", reason="needs the extra llm")
-    from chat_server import ChatServer, completion
-
-    with ChatServer(lambda prompt, earlier: completion("[[A]]")) as server:
-        asked = ["--model", "one", "--panel", "two,three", "--base-url", server.url]
-        command = ["add", grown / "arena", grown / "new.jsonl", *asked]
-        assert run(*command) == 0
-    judges = set(read_arena(grown / "arena").judges)
-    assert {"one", "two", "three"} < judges
-    assert len(judges) == 5  # and the panel, beside who had judged before
-    assert "Panel: " in capsys.readouterr().out

@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from arena import DataError, UsageError, write_arena
 from arena.data.rows import write_rows
-from surrogate.cli.judging.diagnose import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose_command
+from surrogate.cli.verdicts import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose
 
 app = typer.Typer()
-app.command()(diagnose_command)
+app.command()(diagnose)
 
 
 def run(*arguments):
@@ -48,8 +48,7 @@ def test_prints_strict_json_that_follows_the_seed_and_the_choices(arena_folder):
     done = run(arena_folder, "--json", "--language", "sw", "--seed", 3)
     content = json.loads(done.stdout, parse_constant=pytest.fail)
     assert content["seed"] == 3
-    assert {row["language"] for row in content["overview"]} == {"sw"}
-    assert content["lengths"][0]["missing"] == 0
+    assert {row["language"] for row in content["counts"]} == {"sw"}
 
 
 def test_a_bare_file_is_enough(battles):
@@ -60,9 +59,9 @@ def test_a_bare_file_is_enough(battles):
 
 def test_long_output_is_cut_and_said_so(battles):
     printed = run(battles).stdout
-    assert "… and 2 more rows; --json holds them all" in printed
+    assert "… and 2 more rows; --json has all" in printed
     rest = SHOWN_ROWS + 2 - SHOWN_OF_A_KIND
-    assert f"info: … and {rest} more on amount; --json holds them all" in printed
+    assert f"info: … and {rest} more on amount; see --json" in printed
 
 
 def test_pooled_judges_that_nothing_connects_are_an_error(battles):

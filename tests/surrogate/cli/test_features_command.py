@@ -21,7 +21,7 @@ def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_pa
     printed = capsys.readouterr().out
     assert f"Features of {len(expected)} answers" in printed
     assert "citation_recall@10" in printed
-    assert list((tmp_path / "new" / "f.parquet.cache").glob("answers/*.parquet"))
+    assert list((tmp_path / "new" / "f.parquet.cache").glob("*.sqlite"))
 
 
 def test_json_counts_what_is_missing(run, arena_folder, small_arena, tmp_path, capsys):
@@ -44,7 +44,7 @@ def test_answers_of_others_and_a_cache_elsewhere(run, arena_folder, small_arena,
     assert run("features", arena_folder, "--out", out, *options) == 0
     assert set(pd.read_parquet(out)["system"]) == {"new"}
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".cache"] == []
-    assert list(cache.rglob("*.parquet"))
+    assert list(cache.glob("*.sqlite"))
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from arena import write_arena
 from arena.data.errors import UsageError
 from surrogate.board import board as board_module
 from surrogate.cli.app import app
-from surrogate.cli.targets import check_target
+from surrogate.cli.options import check_target
 
-WRITTEN = {"out", "junit", "markdown", "unseen", "verdicts"}
+WRITTEN = {"out", "junit", "markdown", "unseen", "sheet"}
 LARGE = 10**12
 
 
@@ -39,8 +39,7 @@ COUNTED = [
     (words, parameter.opts[0])
     for words, command in COMMANDS
     for parameter in command.params
-    if parameter.name in ("rounds", "tournaments", "repeats", "replicates", "permutations")
-    or parameter.name in ("r2_tournaments", "r2_trees")
+    if parameter.name in ("rounds", "tournaments", "repeats")
 ]
 
 

@@ -17,7 +17,7 @@ from arena.data.rows import read_rows
 from arena.data.tables.names import alike, name_problems
 from arena.judging.prompt import PAIRWISE_PROMPTS
 from surrogate import Board
-from surrogate.cli.boards.board import publish
+from surrogate.cli.boards import publish_board
 
 
 def test_what_is_no_regular_file_is_written_into_and_stays(board_of, run, tmp_path):
@@ -186,12 +186,14 @@ def test_whatever_a_template_does_is_said_with_its_name(text, tmp_path):
     assert "mine" in str(caught.value)
 
 
-def test_a_board_says_which_names_look_alike(quick_board, arena_folder, tmp_path, capsys):
+def test_a_board_says_which_names_look_alike(
+    quick_board, small_arena, arena_folder, tmp_path, capsys
+):
     first, second, *_ = quick_board.systems
     named = {"system": {second: first.replace("a", "\u0430").replace("-", "\u2011")}}
     ratings, overall = quick_board.ratings.replace(named), quick_board.overall.replace(named)
     built = replace(quick_board, ratings=ratings, overall=overall)
-    publish(built, tmp_path / "board", arena_folder, site=False)
+    publish_board(built, tmp_path / "board", arena_folder, small_arena, site=False)
     assert "look alike" in capsys.readouterr().out
 
 

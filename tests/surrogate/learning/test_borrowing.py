@@ -10,12 +10,12 @@ from arena.rating.posterior import RatingPosterior
 from surrogate import build_board
 from surrogate.board.board import Board
 from surrogate.board.ratings.table import BORROWED as FEW
-from surrogate.learning.gaussian_process.borrowing import (
-    about_all,
-    borrowing_languages,
-    with_unjudged,
+from surrogate.learning.gaussian_process.surrogate import (
+    GaussianProcessSurrogate,
+    _about_all,
+    _borrowing_languages,
+    _with_unjudged,
 )
-from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.posterior.observations import Observation
 from surrogate.learning.posterior.ratings import posterior_ratings
@@ -112,19 +112,19 @@ def test_few_is_fewer_than_three_or_than_eight_where_others_have_more():
         name: pd.DataFrame({"system": list("abcdefghi")}) for name in ("en", "fi", "sw", "te")
     }
     rated = {"en": list("abcdefghi"), "fi": list("abcdefg"), "sw": ["a"], "te": list("abcdefgh")}
-    assert borrowing_languages(answers, rated) == {"fi", "sw"}
-    assert borrowing_languages(answers, rated | {"en": [], "te": []}) == {"en", "sw", "te"}
-    assert not borrowing_languages(answers, {"sw": ["a"], "te": ["a", "b"]})
+    assert _borrowing_languages(answers, rated) == {"fi", "sw"}
+    assert _borrowing_languages(answers, rated | {"en": [], "te": []}) == {"en", "sw", "te"}
+    assert not _borrowing_languages(answers, {"sw": ["a"], "te": ["a", "b"]})
     few_answer = answers | {"sw": pd.DataFrame({"system": ["a", "b"]})}
-    assert borrowing_languages(few_answer, rated) == {"fi"}
+    assert _borrowing_languages(few_answer, rated) == {"fi"}
 
 
 def test_verdicts_on_two_systems_do_not_say_where_these_lie():
     pair = Observation(("b", "a"), np.array([0.5, -0.5]), np.array([[0.1, -0.1], [-0.1, 0.1]]))
-    seen = with_unjudged(pair, ("a", "b", "c"))
+    seen = _with_unjudged(pair, ("a", "b", "c"))
     assert seen.systems == ("b", "a", "c")
     assert seen.noise[2, 2] > 1e3
-    found = about_all(
+    found = _about_all(
         RatingPosterior(seen.systems, np.array([1.5, 0.5, -1]), np.eye(3), np.ones(3)), 2
     )
     np.testing.assert_allclose(found.ratings, np.array([1.5, 0.5, -1]) - 1 / 3)

@@ -12,8 +12,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.gaussian_process import answer_texts
-from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
-from surrogate.learning.gaussian_process.ngrams import hashed
+from surrogate.learning.gaussian_process.answer_texts import hashed, read_answer_texts
 from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
 from surrogate.learning.posterior import process as processes
@@ -25,6 +24,7 @@ from surrogate.learning.posterior.process import (
     fit_process,
 )
 from surrogate.learning.saving import load_surrogate, save_surrogate
+from surrogate.learning.surrogate import predict_answers
 from surrogate.learning.training import training_ratings
 
 WORDS = [
@@ -335,31 +335,6 @@ def test_learns_from_some_questions_of_many_the_judged_ones_first():
     assert surrogate.X_["query_id"].nunique() == MOST_QUESTIONS
 
 
-def test_attributions_and_the_mean_make_the_rating():
-    X, ratings = arena()
-    surrogate = GaussianProcessSurrogate().fit(X, ratings)
-    rated = surrogate.predict(X).set_index(["language", "system"])["rating"]
-    added = surrogate.attributions(X).groupby(["language", "system"])["contribution"].sum()
-    means = dict(zip(surrogate.profiles_, surrogate.process_.means, strict=True))
-    for language, system in rated.index:
-        total = means[language] + added[language, system]
-        assert rated[language, system] == pytest.approx(total, abs=1e-9)
-
-
-def test_a_systems_answers_are_most_like_those_of_its_copy():
-    rows, ratings = arena()
-    surrogate = GaussianProcessSurrogate().fit(rows, ratings)
-    name = sorted(set(rows["system"]))[0]
-    found = surrogate.answer_similarities(rows[rows["system"] == name].assign(system="copy"))
-    assert set(found["system"]) == {"copy"}
-    for _, own in found.groupby("language"):
-        best = own.loc[own["similarity"].idxmax()]
-        assert (best["neighbor"], round(best["similarity"], 3)) == (name, 1.0)
-        assert own["similarity"].between(-1.001, 1.001).all()
-    mute = rows.drop(columns="answer")
-    assert GaussianProcessSurrogate().fit(mute, ratings).answer_similarities(mute) is None
-
-
 def test_a_system_of_which_nothing_is_known_has_no_rating():
     """Not that of the mean system, with an error as if it were known to be one."""
     X, ratings = arena()
@@ -375,8 +350,7 @@ def test_a_system_of_which_nothing_is_known_has_no_rating():
         assert list(own["answers"]) == [8, 8]
         for column in ("rating", "standard_error"):
             assert list(own.loc[own[column].notna(), "language"]) == languages
-    assert surrogate.attributions(blank) is None
-    assert surrogate.predict_answers(blank)["rating"].isna().all()
+    assert predict_answers(surrogate, blank)["rating"].isna().all()
     observed = observe(training_ratings(ratings))
     unknown = surrogate.posterior(observed, blank)["en"]
     assert "system-9" not in unknown.systems

@@ -6,7 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from surrogate.cli.studies.metaeval import metaeval
+from surrogate.cli.studies import metaeval
 
 APP = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 APP.command()(metaeval)

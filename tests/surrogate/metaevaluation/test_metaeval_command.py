@@ -137,7 +137,7 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
         ("memerag", "--judge", "lexical", "--languages", "en,fr"): "no file for fr",
         ("memerag", "--statistics", "--judge", "lexical"): "give a --judge, or --statistics",
         ("memerag",): "give a --judge, or --statistics, or --sheet",
-        ("other", "--judge", "lexical"): "BENCHMARK is 'other'; use one of memerag",
+        ("other", "--judge", "lexical"): "unknown benchmark 'other'",
         ("wikieval", "--statistics"): "are of memerag",
     }.items():
         store = ["--store", tmp_path / "s.sqlite"]
@@ -162,5 +162,5 @@ def test_a_sheet_with_and_without_highlighted_support(folder, tmp_path, serve):
     assert (counts["sentences"], counts["highlighted"], counts["unknown"]) == (36, 36, 0)
     assert "[1] **Paris is in France.**" in out.read_text()
     assert {body["temperature"] for body in server.bodies} == {0.1}
-    assert "6 sentences to annotate" in run("memerag", folder, "--sheet", out, "--limit", 3).stdout
+    assert "sentences: 6" in run("memerag", folder, "--sheet", out, "--limit", 3).stdout
     assert "**" not in out.read_text()

@@ -216,7 +216,6 @@ def test_the_command_writes_reports_and_ends_with_a_status(run, folders, capsys)
     assert run(*command(folders, "same", "--json")) == 4
     content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert content["verdict"] == "cannot say"
-    assert content["verdicts_needed"] > 1000
 
 
 def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
@@ -227,13 +226,11 @@ def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
         first = first.partition("[The End of Assistant A's")[0]
         return chat_server.completion("[[B]]" if "|&" in first else "[[A]]")
 
-    few = folders / "few.jsonl"
     with chat_server.ChatServer(dislikes) as server:
-        options = ["--model", "local", "--base-url", server.url, "--verdicts", few, "--json"]
+        options = ["--model", "local", "--base-url", server.url, "--json"]
         status = run(*command(folders, "same", *options))
         content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
         assert (status, content["verdict"], content["by"]) == (3, "worse", "verdicts")
-        assert content["surrogate"]["error"] == pytest.approx(0.01)
         assert content["verdicts"]["win_rate"] == 0
         asked = sum(server.asked.values())
         assert asked == content["verdicts"]["verdicts"] < 40
@@ -243,9 +240,6 @@ def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
         assert run(*command(folders, "same", *options[:4], "--budget", 4)) == 4
         printed = capsys.readouterr().out
     assert "the budget of 4 verdicts is spent" in printed
-    judged = pd.read_json(few, lines=True)
-    assert set(judged["winner"]) == {"a", "b"}
-    assert {"query_id", "language", "system_a", "system_b", "winner", "judge"} <= set(judged)
     assert "new" not in read_arena(folders / "arena").info.systems
 
 
@@ -259,11 +253,10 @@ def test_a_judge_that_sees_sides_alone_says_nothing(run, folders, capsys):
     assert "The judge chose side A in" in " ".join(content["sentences"])
 
 
-@pytest.mark.parametrize("option", [["--budget", 40], ["--temperature", 1], ["--seed", 3]])
+@pytest.mark.parametrize("option", [["--budget", 40], ["--base-url", "http://localhost/v1"]])
 def test_options_of_judging_without_a_model_are_refused(run, folders, capsys, option):
     assert run(*command(folders, "same", *option)) == 2
-    said = capsys.readouterr().err
-    assert f"nobody judges without --model; name it, too, or leave out {option[0]}" in said
+    assert "need --model" in capsys.readouterr().err
 
 
 def test_the_workflow_runs_the_command_as_it_is():
@@ -292,7 +285,7 @@ def test_the_workflow_that_publishes_runs_commands_as_they_are():
     workflow = yaml.safe_load((WORKFLOW.parent / "pages.yml").read_text(encoding="utf-8"))
     steps = [step["run"] for step in workflow["jobs"]["publish"]["steps"] if "run" in step]
     commands = [shlex.split(step)[1:] for step in steps if step.startswith("surrogate-arena ")]
-    assert [words[0] for words in commands] == ["check", "board"]
+    assert [words[0] for words in commands] == ["check", "features", "board"]
     for words in commands:
         command = get_command(app).get_command(None, words[0])
         known = {name for each in command.params for name in each.opts}
@@ -301,5 +294,6 @@ def test_the_workflow_that_publishes_runs_commands_as_they_are():
     (kept,) = [
         step["with"]["path"] for step in workflow["jobs"]["publish"]["steps"] if "name" in step
     ]
-    _, build = commands
-    assert kept.split() == ["~/.cache/pip", build[build.index("--feature-cache") + 1]]
+    table = commands[1][commands[1].index("--out") + 1]
+    assert kept.split() == ["~/.cache/pip", table.partition("/")[0]]
+    assert table in commands[2]

@@ -1,0 +1,169 @@
+"""Sending requests, several at the same time, and again after what may pass."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, wait
+from queue import SimpleQueue
+from threading import Thread
+from typing import Protocol
+
+from arena.data.errors import UsageError
+from arena.llm.replies import FINAL, MALFORMED, REJECTED, Completion, Fault
+from arena.llm.settings import LlmSettings, Request
+from arena.llm.store import Store
+from arena.llm.usage import Usage
+
+BACKOFF_S = 0.5
+"""Wait before the first retry, doubled each time."""
+LONGEST_WAIT_S = 60.0
+"""Where a server asks to wait for longer, the call fails."""
+HOPELESS_AFTER = 3
+"""Unusable answers in a row, from the first on, after which the request itself must be wrong."""
+
+
+class Transport(Protocol):
+    """Sends each request once."""
+
+    async def call(self, request: Request) -> Completion | Fault:
+        """Send one request, and read the answer."""
+
+    async def close(self) -> None:
+        """Close connections."""
+
+
+def open_transport(settings: LlmSettings) -> Transport:
+    """Open a model on this machine, or the connections to a server."""
+    if settings.local:
+        from arena.llm.local.transport import LocalTransport
+
+        return LocalTransport(settings)
+    from arena.llm.transport import ServerTransport
+
+    return ServerTransport(settings)
+
+
+class Sender:
+    """Sends requests in a thread of its own, and writes each result as it arrives.
+
+    A result is written before the next request takes its place, so that a process that is killed
+    loses the calls under way at most.
+
+    Attributes:
+        finished: Keys of requests and what they brought; or the error that ended the sending.
+    """
+
+    def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:
+        """Open the connections.
+
+        Args:
+            settings: How the model is asked.
+            store: Where results go.
+            usage: Where calls, retries and tokens are counted.
+            proven: Whether this model has answered such a request before.
+        """
+        self.finished: SimpleQueue[tuple[str, Completion] | BaseException] = SimpleQueue()
+        self._settings, self._store, self._usage = settings, store, usage
+        self._proven, self._unusable, self._closed_until = proven, 0, 0.0
+        self._calls: set[Future[None]] = set()
+        settings.api_key()  # before a thread begins
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever, name="arena-llm", daemon=True)
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result()
+
+    def submit(self, requests: Sequence[Request]) -> None:
+        """Take on requests."""
+        for request in requests:
+            call = asyncio.run_coroutine_threadsafe(self._settle(request), self._loop)
+            self._calls.add(call)
+            call.add_done_callback(self._calls.discard)
+
+    def stop(self) -> None:
+        """Send no further call, wait for those under way, and write what they bring.
+
+        An interrupt (Ctrl-C) while waiting drops the calls under way.
+        """
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        try:
+            wait(list(self._calls))
+        finally:
+            for call in list(self._calls):
+                call.cancel()
+            asyncio.run_coroutine_threadsafe(self._transport.close(), self._loop).result()
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    async def _open(self) -> None:
+        self._stopping = asyncio.Event()
+        self._slots = asyncio.Semaphore(self._settings.concurrency)
+        self._transport = open_transport(self._settings)
+
+    async def _settle(self, request: Request) -> None:
+        async with self._slots:
+            try:
+                tries, completion = await self._send(request)
+                if completion is not None:
+                    await asyncio.to_thread(self._store.save, request, completion, tries)
+                    self.finished.put((request.key, completion))
+            except Exception as error:  # for the thread that waits for results
+                self._stopping.set()
+                self.finished.put(error)
+
+    async def _send(self, request: Request) -> tuple[int, Completion | None]:
+        """Send a request, and send it again after what may pass.
+
+        Returns:
+            The calls sent, and what they brought; None if stopped before.
+
+        Raises:
+            UsageError: If no call can succeed before the user has changed something.
+        """
+        tries, fault = 0, None
+        while tries <= self._settings.retries:
+            await self._pause(self._closed_until - time.monotonic())
+            if self._stopping.is_set():
+                break
+            tries += 1
+            self._usage.calls += 1
+            self._usage.retries += tries > 1
+            answer = await self._transport.call(request)
+            if isinstance(answer, Completion):
+                self._proven = True
+                self._usage.count_tokens(answer.tokens_in, answer.tokens_out)
+                return tries, answer
+            fault = answer
+            if fault.advice is not None:
+                raise self._error(fault, fault.advice)
+            if not fault.again or fault.asked_wait_s > LONGEST_WAIT_S:
+                break
+            if tries <= self._settings.retries:
+                backoff = min(LONGEST_WAIT_S, BACKOFF_S * 2.0 ** (tries - 1))
+                held = time.monotonic() + fault.asked_wait_s
+                self._closed_until = max(self._closed_until, held)  # for all, as servers limit all
+                await self._pause(max(backoff, fault.asked_wait_s) * random.uniform(1.0, 1.1))  # noqa: S311
+        if fault is None:
+            return tries, None
+        if fault.reason in (REJECTED, MALFORMED) and not self._proven:
+            self._unusable += 1
+            if self._unusable >= HOPELESS_AFTER:
+                raise self._error(fault, "no call has succeeded; check the model's settings")
+        self._proven = self._proven or fault.reason in FINAL
+        return tries, Completion(None, failure=fault.reason, detail=fault.detail)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, unless stopped."""
+        if seconds > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), seconds)
+
+    def _error(self, fault: Fault, advice: str) -> UsageError:
+        return UsageError(
+            f"{self._settings.where} cannot be used with the model {self._usage.model}: "
+            f"{fault.detail}; {advice}"
+        )

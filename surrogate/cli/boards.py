@@ -1,0 +1,243 @@
+"""Boards: ``board``, ``demo``, and what is printed of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
+from surrogate.cli.options import (
+    ArenaArgument,
+    BoardFolderOption,
+    ConfigOption,
+    DownloadOption,
+    FeatureTableOption,
+    JobsOption,
+    JsonOption,
+    PresetOption,
+    TemplatesOption,
+    given_features,
+    setting,
+    settings_of,
+)
+from surrogate.cli.printing import (
+    finite,
+    print_json,
+    print_notes,
+    print_table,
+    progress_bar,
+    spans,
+    two_decimals,
+    with_spans,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.data.arena import Arena
+    from surrogate.board.board import Board
+    from surrogate.board.summary import BoardSummary
+
+SITE = "site"
+
+
+def board(
+    arena: ArenaArgument,
+    out: BoardFolderOption,
+    judge: Annotated[str | None, setting(BoardSettings, "judge")] = None,
+    features: Annotated[str | None, setting(BoardSettings, "features")] = None,
+    surrogate: Annotated[str | None, setting(BoardSettings, "surrogate")] = None,
+    preset: PresetOption = None,
+    tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
+    holdout: Annotated[str | None, setting(BoardSettings, "holdout")] = None,
+    seed: Annotated[int | None, setting(BoardSettings, "seed")] = None,
+    config: ConfigOption = None,
+    feature_table: FeatureTableOption = None,
+    download: DownloadOption = False,
+    templates: TemplatesOption = None,
+    site: Annotated[
+        bool, Option("--site/--no-site", help="Write the board's pages to OUT/site.")
+    ] = True,
+    jobs: JobsOption = -1,
+    as_json: JsonOption = False,
+) -> None:
+    """Rate every system of an arena by verdicts and surrogate, in all its languages.
+
+    An arena without verdicts gets a first board: by how far answers agree with each other, with
+    reference answers and with relevance labels, and with the pairs to judge first.
+    """
+    settings = chosen_settings(settings_of(BoardSettings, config, locals()), {PRESET: preset})
+
+    from surrogate.board.board import check_board_target
+
+    check_board_target(out)
+    from arena.data.folder import read_arena
+    from arena.text.prompts import read_templates
+
+    read = read_arena(arena)
+    by = board_judge(read, settings)  # refused before what is slow to load
+
+    from features.models import FEATURE_PROMPTS, ModelOptions
+    from surrogate.board.build import build_board
+    from surrogate.board.judge.report import read_judging_records
+
+    own = read_templates(templates or (), FEATURE_PROMPTS)
+    with progress_bar() as progress:
+        built = build_board(
+            read,
+            settings,
+            feature_table=given_features(feature_table),
+            records=None if by is None else read_judging_records(arena, by),
+            n_jobs=jobs,
+            models=ModelOptions(download=download, templates=own),
+            progress=progress,
+        )
+    publish_board(built, out, arena, read, site, as_json)
+
+
+def demo(out: BoardFolderOption = Path("out/demo"), jobs: JobsOption = -1) -> None:
+    """Build the board of the simulated sample arena and compare it with the known truth."""
+    from surrogate.board.board import check_board_target
+
+    check_board_target(out)
+    from arena.data.folder import read_arena
+    from arena.simulation import sample_folder, sample_truth
+    from surrogate.board.build import build_board
+    from surrogate.board.details import compare_with_truth
+    from surrogate.board.judge.report import read_judging_records
+
+    arena = read_arena(sample_folder())
+    records = read_judging_records(sample_folder(), arena.judges[0])
+    with progress_bar() as progress:
+        built = build_board(arena, records=records, n_jobs=jobs, progress=progress)
+    publish_board(built, out, sample_folder(), arena)
+    compared = compare_with_truth(built.ratings, sample_truth())
+    print_table("How close to the known truth (Kendall tau)", compared)
+
+
+def publish_board(
+    built: Board, out: Path, folder: Path, arena: Arena, site: bool = True, as_json: bool = False
+) -> None:
+    """Write a board and its pages, print it, and say which page to open."""
+    from arena.data.tables.names import alike
+    from surrogate.publish.site import write_site
+
+    saved = built.save(out, folder)
+    index = write_site(saved, out / SITE, arena) if site else None
+    if as_json:
+        summary = built.summary.model_dump(mode="json")
+        ratings = finite(built.ratings)
+        print_json({"summary": summary, "overall": built.overall, "board": ratings})
+        return
+    print_board(built)
+    for first, name in alike(built.overall["system"]):
+        print(f"Note: the names {first!a} and {name!a} look alike")
+    print(f"Board written to {out}")
+    if index is not None:
+        print(f"Open {index}")
+
+
+def print_board(board: Board) -> None:
+    """Print a board's ranks, how far they agree with the arena, and what limits them."""
+    summary = board.summary
+    if summary.macro.judging:
+        print(summary.macro.judging)
+    if len(board.languages) > 1:
+        _print_overall(board.overall, summary.rated_by)
+    else:
+        _print_language(board.ratings, summary.rated_by)
+    if not summary.is_first:
+        print_agreement(summary)
+    for item in summary.macro.conclusions:
+        if item.sentence != summary.macro.judging:
+            print(item.sentence)
+    for entry in board.judge_report.metaevaluations:
+        print(f"Judge {board.judge_report.judge} against labels ({entry.judge}): {entry}")
+    print_notes(notes_of(summary))
+    print(f"Signature: {summary.signature}")
+
+
+def _print_overall(overall: pd.DataFrame, by: str) -> None:
+    columns = ["rank", "system", "mean_rank", "coverage"]
+    shown = overall.rename(columns={"arena_rank": "rank_by_verdicts_alone"})
+    if overall["arena_rank"].notna().any():
+        columns.append("rank_by_verdicts_alone")
+    print_table(f"Leaderboard, mean rank over languages (by {by})", shown, columns)
+
+
+def _print_language(ratings: pd.DataFrame, by: str) -> None:
+    columns = ["rank", "ranks", "system", "rating", "interval"]
+    columns += [
+        name for name, empty in (("coverage", 1), ("note", "")) if any(ratings[name] != empty)
+    ]
+    rows = ratings.assign(
+        interval=spans(ratings),
+        ranks=spans(ratings, "rank_low", "rank_high", "–", str),
+        rating=ratings["rating"].map(two_decimals),
+    )
+    print_table(f"Leaderboard: ratings by {by}, with 90% intervals", rows, columns)
+
+
+def print_agreement(summary: BoardSummary) -> None:
+    """Print how ratings replicate, and how the surrogate does without verdicts, by language."""
+    import pandas as pd
+
+    items = {**summary.languages, "macro": summary.macro}
+    if len(summary.languages) == 1:
+        del items["macro"]
+    table = pd.DataFrame(
+        {
+            "language": list(items),
+            "split half": [item.split_half for item in items.values()],
+            "verdicts alone": [item.split_half_verdicts for item in items.values()],
+            "unseen": [item.tau_unseen for item in items.values()],
+            "unseen_low": [item.tau_unseen_low for item in items.values()],
+            "unseen_high": [item.tau_unseen_high for item in items.values()],
+            "trained on": [item.tau for item in items.values()],
+        }
+    ).astype({"unseen_low": float, "unseen_high": float})
+    print_table(
+        f"Kendall tau with the verdicts of {summary.judge}: of half of the questions with the "
+        "other half; of the surrogate, on unseen systems and on those it was trained on",
+        with_spans(table),
+    )
+    if summary.macro.holdout_r2_mean is not None:
+        r2 = pd.DataFrame(
+            [
+                {"language": language, **item.holdout_r2.model_dump(include={"mean", "median"})}
+                | {"mean_low": item.holdout_r2.low, "mean_high": item.holdout_r2.high}
+                for language, item in summary.languages.items()
+            ]
+        )
+        mean = two_decimals(summary.macro.holdout_r2_mean)
+        print_table(f"R² on held-out systems, over tournaments (macro {mean})", with_spans(r2))
+
+
+def notes_of(summary: BoardSummary) -> list[str]:
+    """Say what was skipped, and what limits each language, each sentence once."""
+    from surrogate.board.summary import POOLED
+
+    said: dict[str, list[str]] = {}
+    absent, without, values = 0, 0, 0
+    for language, item in summary.languages.items():
+        found = list(item.notes)
+        if len(summary.languages) > 1 and item.systems_judged:
+            found += item.warnings  # of one language they are said already
+        if item.interval.reason and not summary.is_first:
+            found.append(f"no interval of the surrogate's predictions: {item.interval.reason}")
+        elif item.interval.pooled:
+            found.append(f"intervals of the surrogate's predictions are rough: {POOLED}")
+        left_out = item.skipped.features_left_out.items()
+        found += [f"feature {name} was not used ({reason})" for name, reason in left_out]
+        for note in found:
+            said.setdefault(note, []).append(language)
+        absent += item.skipped.missing_answers
+        without += item.skipped.questions_without_judgments
+        for reasons in item.skipped.missing_feature_values.values():
+            values += sum(reasons.values())
+    skipped = f"skipped: {absent} absent answers, {values} feature values that could not be "
+    skipped += f"computed, {without} questions without judgments (reasons in summary.json)"
+    notes = [f"{note} ({', '.join(languages)})" for note, languages in said.items()]
+    return [skipped, *notes] if absent or values or without else notes

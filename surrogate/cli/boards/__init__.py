@@ -1,1 +1,0 @@
-"""Boards: built, extended, compared, shown."""

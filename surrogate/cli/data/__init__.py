@@ -1,1 +1,0 @@
-"""Arenas as folders: written, read, checked, chosen from."""

@@ -1,1 +1,0 @@
-"""Answers and verdicts: asked for, kept, looked at."""

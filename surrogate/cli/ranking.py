@@ -1,0 +1,318 @@
+"""New systems beside a board: ``rank``, ``gate``, ``advise``."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from arena.data.errors import UsageError, checked_choice
+from arena.judging.settings import JudgingSettings
+from surrogate.cli.judging import JUDGING_STORE, kept_replies
+from surrogate.cli.options import (
+    FILE,
+    OUT_FILE,
+    AnswersArgument,
+    BoardOption,
+    ConfigOption,
+    DownloadOption,
+    FeatureTableOption,
+    JobsOption,
+    JsonOption,
+    JudgmentsOption,
+    MovedArenaOption,
+    TemplatesOption,
+    given_features,
+    setting,
+    settings_of,
+    split_names,
+)
+from surrogate.cli.printing import (
+    finite,
+    print_json,
+    print_notes,
+    print_table,
+    progress_bar,
+    spans,
+    two_decimals,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.data.arena import Arena
+    from surrogate.board.board import Board
+    from surrogate.ranking.gate import Gate
+    from surrogate.ranking.rank import RankedSystems
+
+NONE_RANKED = 1
+"""Exit status where no new system has a rank."""
+STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
+"""Exit status of each verdict of the gate; 1 and 2 are errors."""
+NOT_ALLOWED = 5
+OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
+"""Settings of judging that a gate decides itself."""
+
+
+def _read(board: Path, arena: Path | None) -> tuple[Board, Path, Arena]:
+    from arena.data.folder import read_arena
+    from surrogate.board.board import Board
+
+    published = Board.load(board)
+    folder = arena or published.arena_folder()
+    return published, folder, read_arena(folder)
+
+
+def _judged(path: Path | None, arena: Arena) -> pd.DataFrame | None:
+    from arena.adapters.judgments import read_judgments
+
+    return None if path is None else read_judgments(path, arena.queries)
+
+
+def rank(
+    answers: AnswersArgument,
+    board: BoardOption,
+    arena: MovedArenaOption = None,
+    out: Annotated[
+        Path | None, Option(help="File for the board with the new systems, as CSV.", **OUT_FILE)
+    ] = None,
+    feature_table: FeatureTableOption = None,
+    judgments: JudgmentsOption = None,
+    jobs: JobsOption = 1,
+    download: DownloadOption = False,
+    templates: TemplatesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Place new systems on a board by their answers, and by judgments of them if there are any.
+
+    The board's rows stay as they are, and no LLM is called.
+    """
+    from arena.data.files import write_text
+    from arena.data.folder import read_answers
+    from arena.data.rows import write_rows
+    from arena.data.wording import guarded_csv
+    from arena.text.prompts import read_templates
+    from features.models import FEATURE_PROMPTS, ModelOptions
+    from surrogate.ranking.rank import rank_systems
+
+    own = read_templates(templates or (), FEATURE_PROMPTS)
+    published, _, read = _read(board, arena)
+    placed = rank_systems(
+        published,
+        read_answers(answers, read.queries),
+        read,
+        jobs,
+        ModelOptions(download=download, templates=own),
+        feature_table=given_features(feature_table),
+        judgments=_judged(judgments, read),
+    )
+    if out is not None and out.name.endswith(".csv"):
+        write_text(guarded_csv(placed.board), out)
+    elif out is not None:
+        write_rows(placed.board, out)
+    _print_ranked(placed, as_json)
+    if placed.new["rank"].isna().all():
+        raise SystemExit(NONE_RANKED)
+
+
+def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
+    from arena.data.rows import plain_records
+
+    if as_json:
+        both = plain_records(finite(placed.new)), plain_records(placed.explanations)
+        print_json(
+            {
+                "new": [row | explanation for row, explanation in zip(*both, strict=True)],
+                "board": finite(placed.board),
+                "overall": placed.overall,
+                "notes": placed.notes,
+            }
+        )
+        return
+    print_notes(placed.notes)
+    of_one = placed.board["language"].nunique() == 1
+    whole = placed.board if of_one else placed.overall
+    new = whole["system"].isin(set(placed.new["system"]))
+    columns = ["rank", "new", "system", "rating" if of_one else "mean_rank", "coverage"]
+    whole = whole.assign(new=new.map({True: "new", False: ""}))
+    print_table("Board with the new systems", whole, columns)
+    _print_new(placed)
+    _print_explanations(placed)
+
+
+def _print_new(placed: RankedSystems) -> None:
+    from surrogate.board.ratings.intervals import LEVEL
+
+    new = placed.new
+    rows = new.assign(
+        of=new["language"].map(placed.board.groupby("language")["rank"].count()),
+        ranks=spans(new, "rank_low", "rank_high", "–", str),
+        interval=spans(new),
+        rating=new["rating"].map(two_decimals),
+    )
+    columns = ["language", "system", "rank", "of", "ranks", "rating", "interval", "judgments"]
+    columns += [name for name, empty in (("coverage", 1), ("note", "")) if any(new[name] != empty)]
+    print_table(f"New systems by language, with {LEVEL:.0%} intervals", rows, columns)
+
+
+def _print_explanations(placed: RankedSystems) -> None:
+    """Print which systems are most alike."""
+    explained = placed.explanations[placed.explanations["neighbors"].map(bool)]
+    if explained.empty:
+        return
+    nearest = [
+        ", ".join(str(entry["neighbor"]) for entry in each) for each in explained["neighbors"]
+    ]
+    rows = explained.assign(nearest=nearest)
+    print_table("Systems with the nearest features", rows, ["language", "system", "nearest"])
+
+
+def gate(
+    board: BoardOption,
+    candidate: Annotated[
+        Path, Option(help="Answers of the new version (JSONL, CSV, Parquet).", **FILE)
+    ],
+    baseline: Annotated[
+        str | None, Option(help="System of the board to compare with. Default: the best")
+    ] = None,
+    model: Annotated[
+        str | None,
+        Option(help="LLM judge to ask if the surrogate is inconclusive. Default: none"),
+    ] = None,
+    base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
+    feature_table: FeatureTableOption = None,
+    budget: Annotated[
+        int | None, Option(min=2, help="Most verdicts to ask for. Default: two a question")
+    ] = None,
+    error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
+    margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
+    allow: Annotated[
+        str,
+        Option(
+            help="Comma-separated verdicts that end with status 0: better, same, worse, "
+            "cannot-say. Else worse has 3, cannot-say 4, a better or same not allowed 5."
+        ),
+    ] = "better,same",
+    junit: Annotated[
+        Path | None, Option(help="JUnit XML file to write, for CI.", **OUT_FILE)
+    ] = None,
+    markdown: Annotated[
+        Path | None, Option(help="Markdown file to write, for pull requests.", **OUT_FILE)
+    ] = None,
+    arena: MovedArenaOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Decide whether a new version of a system is better than a baseline, the same, or worse."""
+    settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, OF_PAIRS)
+
+    from arena.data.folder import read_answers
+    from arena.llm import open_store
+    from surrogate.publish.gate_report import gate_junit, gate_markdown
+    from surrogate.ranking.gate import GATE_VERDICTS, GateRates
+    from surrogate.ranking.gate import gate as decide
+
+    names = [verdict.replace(" ", "-") for verdict in GATE_VERDICTS]
+    allowed = {checked_choice(name, names, "verdict of --allow") for name in split_names(allow)}
+    stated = settings.model_fields_set - {"model", "languages", "seed"}
+    if not settings.model and (stated or budget is not None):
+        raise UsageError("judging options need --model")
+    judge = settings.llm_judge() if settings.model else None
+    published, folder, read = _read(board, arena)
+    where = settings.store or str(folder / JUDGING_STORE)
+    opened: Any = nullcontext() if judge is None else open_store(where)
+    with kept_replies(where), opened as store, progress_bar() as progress:
+        found = decide(
+            published,
+            read_answers(candidate, read.queries),
+            read,
+            baseline,
+            judge,
+            store,
+            budget=budget,
+            rates=GateRates(error, margin),
+            languages=settings.languages,
+            feature_table=given_features(feature_table),
+            seed=settings.seed,
+            progress=progress,
+        )
+    passes = found.verdict.replace(" ", "-") in allowed
+    if junit is not None:
+        junit.write_text(gate_junit(found, passes), encoding="utf-8")
+    if markdown is not None:
+        markdown.write_text(gate_markdown(found), encoding="utf-8")
+    if as_json:
+        print_json(_gate_json(found, passes))
+    else:
+        print("\n".join(found.sentences))
+    if not passes:
+        raise SystemExit(STATUS[found.verdict] or NOT_ALLOWED)
+
+
+def _gate_json(found: Gate, passes: bool) -> dict[str, Any]:
+    import math
+
+    def number(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    ratings, verdicts = found.ratings, found.verdicts
+    return {
+        "verdict": found.verdict,
+        "by": found.by,
+        "passes": passes,
+        "candidate": found.candidate,
+        "baseline": found.baseline,
+        "surrogate": {
+            "difference": number(ratings.rating),
+            "low": number(ratings.low),
+            "high": number(ratings.high),
+            "reason": ratings.reason,
+            "languages": ratings.languages,
+        },
+        "verdicts": verdicts
+        and {
+            "win_rate": number(verdicts.win_rate),
+            "low": verdicts.low,
+            "high": verdicts.high,
+            "verdicts": len(verdicts.judgments),
+            "failures": len(verdicts.failures),
+            "reason": verdicts.reason,
+            "usage": verdicts.usage.as_json(),
+        },
+        "questions": found.questions,
+        "sentences": list(found.sentences),
+    }
+
+
+def advise(
+    answers: AnswersArgument,
+    board: BoardOption,
+    judgments: JudgmentsOption = None,
+    arena: MovedArenaOption = None,
+    questions: Annotated[int, Option(min=1, help="Number of questions to suggest.")] = 20,
+    level: Annotated[float, Option(help="Confidence that two neighbors differ.")] = 0.95,
+    feature_table: FeatureTableOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
+    from arena.data.folder import read_answers
+    from surrogate.ranking.advice import advise as suggest
+    from surrogate.ranking.rank import rank_systems
+
+    published, _, read = _read(board, arena)
+    new = read_answers(answers, read.queries)
+    table = given_features(feature_table)
+    measured = rank_systems(published, new, read, feature_table=table).features
+    judged = _judged(judgments, read)
+    advice = suggest(published, measured, judged=judged, questions=questions, level=level)
+    if as_json:
+        print_json({"neighbors": advice.neighbors, "questions": advice.questions, "level": level})
+        return
+    title = f"Judgments that separate a system from its neighbors at {level:.0%}, if its predicted "
+    print_table(title + "rating is right", advice.neighbors)
+    if advice.questions.empty:
+        print("\nNo question is left to judge: all that were answered are judged.")
+    else:
+        print_table("Questions to judge, the most telling first", advice.questions)

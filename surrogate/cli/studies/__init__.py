@@ -1,1 +1,0 @@
-"""Studies: how well surrogates, judges and samples do."""

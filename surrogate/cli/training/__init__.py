@@ -1,1 +1,0 @@
-"""Commands that make training sets and tune models on them."""

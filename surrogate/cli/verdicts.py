@@ -1,0 +1,393 @@
+"""What verdicts say, and people's: ``fit``, ``diagnose``, ``vote``, ``agreement``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
+from surrogate.board.settings import MOST_DRAWS
+from surrogate.cli.options import (
+    OUT_FILE,
+    ArenaArgument,
+    JsonOption,
+    JudgeOption,
+    LanguageOption,
+    LanguagesOption,
+    SeedOption,
+    split_names,
+)
+from surrogate.cli.printing import print_json, print_notes, print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.diagnostics import Finding
+
+JudgmentsArgument = Annotated[
+    Path,
+    Argument(help="Arena folder, or file of judgments (JSONL, CSV, Parquet).", exists=True),
+]
+
+MOST_COMBINATIONS = 30
+SHOWN_OF_A_KIND = 5
+SHOWN_ROWS = 25
+PEOPLE = "people"
+COUNTS = MappingProxyType(
+    {
+        "Judgments": (
+            *("judgments", "ties", "systems", "never_judged", "questions", "battles_median"),
+        ),
+        "Systems that battles connect, and that wins connect both ways": (
+            *("systems", "groups", "strong_groups", "pairs", "never_met"),
+        ),
+        "Answers and judgments that do not meet": (
+            *("answers", "not_judged", "judgments_without_answer"),
+        ),
+        "Decided battles that side A wins (95% interval)": (
+            *("decided", "won_by_a", "share_a", "low_a", "high_a"),
+        ),
+        "Pairs judged in both orders (95% interval of the flip rate)": (
+            *("items", "flipped", "flip_rate", "flip_low", "flip_high"),
+        ),
+        "Decided battles that the longer answer wins (95% interval)": (
+            *("unlike", "longer_won", "share_longer", "low_longer", "high_longer"),
+        ),
+    }
+)
+"""Columns of ``Diagnosis.counts`` by table, after language and judge."""
+AGREEMENT = ("other_judge", "items", "agreement", "kappa", "low", "high")
+PREFERENCE = ("family", "others", "items", "share", "share_others", "excess", "low", "high")
+
+
+def fit(
+    judgments: JudgmentsArgument,
+    judge: Annotated[str | None, Option(help="Judge to use, or all.")] = None,
+    language: LanguageOption = None,
+    ties: Annotated[str, Option(help="half or drop.")] = "half",
+    position: Annotated[
+        bool, Option("--position", help="Estimate the advantage of side A.")
+    ] = False,
+    rounds: Annotated[
+        int,
+        Option(
+            min=0,
+            max=MOST_DRAWS,
+            help="Bootstrap rounds, with --position or --ridge; 0 for no intervals.",
+        ),
+    ] = 1000,
+    ridge: Annotated[
+        float | None,
+        Option(
+            min=0,
+            help="Precision of the prior; 0 is maximum likelihood. Default: the posterior, "
+            "averaged over priors",
+        ),
+    ] = None,
+    factors: Annotated[
+        str | None,
+        Option(help="Rate components instead: comma-separated columns of systems.csv, or all."),
+    ] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
+    from arena.adapters.judgments import read_judgments
+    from arena.diagnostics import diagnose
+    from arena.rating.battles import ALL, selected_judgments
+    from arena.rating.ratings import rate
+
+    if factors is not None:
+        _fit_factors(judgments, factors, judge, seed, as_json)
+        return
+    selected = selected_judgments(read_judgments(judgments), language, judge)
+    findings = diagnose(selected, pool=judge == ALL).findings
+    rated = rate(
+        selected,
+        ties=ties,
+        position=position,
+        ridge=ridge,
+        rounds=rounds,
+        language=language,
+        judge=judge,
+        seed=seed,
+    )
+    if as_json:
+        found = [
+            {"severity": f.severity, "check": f.check, "sentence": f.sentence} for f in findings
+        ]
+        print_json(
+            {
+                "ratings": rated.table,
+                "position_effect": rated.position_effect,
+                "diagnostics": {"notes": list(rated.notes), "findings": found},
+                "signature": rated.signature,
+            }
+        )
+        return
+    columns = [name for name in rated.table if name != "note" or rated.table["note"].any()]
+    print_table("Ratings", rated.table, columns)
+    if rated.position_effect is not None:
+        print(f"Advantage of side A: {rated.position_effect:+.3f} logits")
+    print_notes([*rated.notes, *(f.sentence for f in findings if f.severity != "info")])
+    print(f"Signature: {rated.signature}")
+
+
+def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
+    """Rate what systems are made of, and predict combinations that nobody has built."""
+    from arena.data.folder import read_arena
+    from arena.rating.battles import ALL
+    from surrogate.learning.posterior.factors import factor_ratings
+
+    chosen = None if by == ALL else split_names(by)
+    found = factor_ratings(read_arena(arena), chosen, judge=judge, seed=seed)
+    if as_json:
+        shown = {"effects": found.effects, "combinations": found.combinations}
+        print_json(shown | {"tau_unseen": found.tau, "skipped": found.skipped})
+        return
+    print_table("Effect of each value, in logits, with 90% intervals", found.effects)
+    named = found.combinations.assign(system=found.combinations["system"].fillna("not built"))
+    print_table("Combinations", named, most=MOST_COMBINATIONS)
+    print(f"Kendall tau of systems predicted from the others' attributes: {found.tau:.2f}")
+    for name, reason in found.skipped.items():
+        print(f"Left out: {name} ({reason})")
+
+
+def diagnose(
+    judgments: JudgmentsArgument,
+    judge: JudgeOption = None,
+    language: LanguageOption = None,
+    pool: Annotated[
+        bool, Option("--pool", help="Treat all judges as one, as for crowd workers.")
+    ] = False,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Report what limits a board: gaps, position bias, disagreement, bias to length or kin."""
+    from arena.adapters.judgments import read_judgments
+    from arena.diagnostics import diagnose as diagnose_judgments
+
+    source = judgments if judgments.is_dir() else read_judgments(judgments)
+    found = diagnose_judgments(source, seed, judge=judge, language=language, pool=pool)
+    if as_json:
+        print_json(found.as_json())
+        return
+    kappas = "Agreement between judges (Cohen's kappa, 95% interval over questions)"
+    excess = "What judges give their own family, beyond judges of others (95% interval)"
+    tables = [(title, found.counts, columns) for title, columns in COUNTS.items()]
+    tables += [(kappas, found.agreement, AGREEMENT), (excess, found.self_preference, PREFERENCE)]
+    for title, table, columns in tables:
+        if len(table) and set(columns) <= set(table):
+            print_table(title, table, ["language", "judge", *columns], most=SHOWN_ROWS)
+    print("\n" + "\n".join(_lines(found.findings)))
+
+
+def _lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield a line a finding, the first ones of each kind."""
+    kinds: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        kinds.setdefault((finding.severity, finding.check), []).append(finding)
+    for (severity, check), same in kinds.items():
+        for finding in same[:SHOWN_OF_A_KIND]:
+            yield f"{severity}: {finding}"
+        if len(same) > SHOWN_OF_A_KIND:
+            yield f"{severity}: … and {len(same) - SHOWN_OF_A_KIND:,} more on {check}; see --json"
+
+
+def vote(
+    arena: ArenaArgument,
+    files: Annotated[
+        list[Path] | None, Argument(help="With --collect: files that the page exported.")
+    ] = None,
+    out: Annotated[Path | None, Option(help="HTML file to write.", **OUT_FILE)] = None,
+    collect: Annotated[
+        bool, Option("--collect", help="Add the votes of files to the arena's judgments.")
+    ] = False,
+    questions: Annotated[int, Option(min=1, help="Questions to draw a language.")] = 20,
+    pairs: Annotated[int, Option(min=1, help="Pairs of systems a question.")] = 3,
+    judged_by: Annotated[
+        str | None, Option(help="Draw from pairs that this judge has judged, to compare it.")
+    ] = None,
+    most: Annotated[int, Option(min=1, help="Most pairs on the page.")] = 60,
+    languages: LanguagesOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a page on which people judge blind pairs, or read their votes back as judgments."""
+    from arena.data.folder import read_arena
+    from arena.judging.choosing.drawn import choose_pairs, pairs_judged_in
+
+    if collect == (out is not None):
+        raise UsageError("give a page to write (--out FILE.html), or votes (--collect FILE ...)")
+    if bool(files) != collect:
+        raise UsageError("files of votes belong to --collect, and it needs one at least")
+    if out is None:
+        _collect(arena, files or [], as_json)
+        return
+    read, chosen_languages = read_arena(arena), split_names(languages) or None
+    if judged_by is None:
+        chosen = choose_pairs(read, questions, pairs, False, chosen_languages, seed)
+    else:
+        judgments = read.judged_by(judged_by).judgments
+        if chosen_languages:
+            judgments = judgments[judgments["language"].isin(chosen_languages)]
+        chosen = pairs_judged_in(read, judgments, False, seed)
+    from arena.data.files import atomic_path
+    from arena.people import make_ballot
+    from surrogate.publish.voting import ballot_page
+
+    ballot = make_ballot(read, chosen, most, seed)
+    with atomic_path(out) as path:
+        path.write_text(ballot_page(ballot), encoding="utf-8", newline="\n")
+    if as_json:
+        shown = {"file": str(out), "ballot": ballot.id, "pairs": len(ballot.pairs)}
+        print_json(shown | {"left_out": ballot.left_out, "identical": ballot.identical})
+        return
+    print(
+        f"{count_of(len(ballot.pairs), 'pair')} to judge in {out}; left out: {ballot.left_out} "
+        f"beyond --most, {ballot.identical} of identical answers"
+    )
+    print("Open it in a browser, or send it; then  surrogate-arena vote ARENA --collect FILE ...")
+
+
+def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
+    from arena.data.append import append_rows
+    from arena.data.folder import read_arena
+    from arena.people import collect_votes
+
+    arena = read_arena(folder)
+    judgments, replaced = collect_votes(arena, files)
+    file, _ = append_rows(folder, "judgments", judgments, replacing=True)
+    added = len(read_arena(folder).judgments) - len(arena.judgments)
+    again = replaced + len(judgments) - added
+    voters = judgments.groupby("judge").size().rename("votes").reset_index()
+    if as_json:
+        counts = {"votes": len(judgments), "added": added, "replaced": again, "voters": voters}
+        print_json({"file": str(file), **counts})
+        return
+    print_table("Votes", voters)
+    print(f"{count_of(added, 'vote')} added to {file}, {again} replaced earlier ones on that pair")
+
+
+def agreement(
+    judgments: JudgmentsArgument,
+    reference: Annotated[
+        str,
+        Option(help="Comma-separated judges that are the reference, by majority; people: voters."),
+    ] = PEOPLE,
+    judges: Annotated[
+        str | None, Option(help="Comma-separated judges to compare. Default: all others")
+    ] = None,
+    calibrate: Annotated[
+        str | None, Option(help="Judge whose verdicts to calibrate to the reference's.")
+    ] = None,
+    write: Annotated[
+        bool,
+        Option(
+            "--write",
+            help="Write into the arena folder, for board: the agreement into metaevaluation.json, "
+            "or with --calibrate the calibrated verdicts, as judge calibrated:NAME.",
+        ),
+    ] = False,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how far judges agree with people, or with another judge."""
+    from arena.adapters.judgments import read_judgments
+    from arena.data.folder import read_arena
+    from arena.diagnostics.agreement import agreement_with_reference
+    from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
+
+    table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
+    if table.empty:
+        raise UsageError(f"{judgments}: there is no judgment in it")
+    if write and not judgments.is_dir():
+        raise UsageError(f"--write writes into an arena folder, and {judgments} is a file")
+    named, table = _asked(table, reference, split_names(judges))
+    if calibrate is not None:
+        _calibrate(table, calibrate, named, seed, judgments if write else None, as_json)
+        return
+    kappas = agreement_with_reference(table, named, seed)
+    said: list[str] = []
+    written = None
+    if write:
+        entries, absent = agreements(kappas, PEOPLE if reference == PEOPLE else "+".join(named))
+        written = add_metaevaluations(judgments, entries)
+        said += [f"{name} is not noted: {reason}" for name, reason in absent.items()]
+    if as_json:
+        shown = {"reference": named, "judges": kappas, "notes": said}
+        print_json(shown | {"written": None if written is None else str(written)})
+        return
+    title = f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)"
+    print_table(title, kappas.drop(columns="languages"))
+    if said:
+        print("\n".join(said))
+    if written is not None:
+        print(f"Noted in {written}, for  surrogate-arena board {judgments}")
+
+
+def _asked(
+    table: pd.DataFrame, reference: str, judges: Sequence[str]
+) -> tuple[list[str], pd.DataFrame]:
+    """Return the judges of the reference, and the judgments of these and of those asked for."""
+    from arena.people.ballots import PREFIX
+
+    present = sorted(set(table["judge"]))
+    named = split_names(reference)
+    if reference == PEOPLE:
+        named = [name for name in present if name.startswith(PREFIX)]
+        if not named:
+            raise UsageError(
+                "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect, "
+                f"or name judges (--reference): {', '.join(present)}"
+            )
+    unknown = [name for name in judges if name not in present]
+    if unknown:
+        raise UsageError(f"no judge {unknown[0]!r} (--judges); there is {', '.join(present)}")
+    return named, table[table["judge"].isin({*named, *judges})] if judges else table
+
+
+def _calibrate(
+    table: pd.DataFrame,
+    judge: str,
+    reference: list[str],
+    seed: int,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Calibrate one judge, print what that is worth, and write its verdicts where asked to."""
+    from arena.data.append import append_rows
+    from arena.data.schema import CALIBRATED
+    from arena.people.calibration import calibrate
+
+    found = calibrate(table, judge, reference, seed)
+    added = None
+    if folder is not None:
+        added = append_rows(folder, "judgments", found.judgments(), replacing=True)
+    if as_json:
+        print_json(
+            {
+                **{"judge": judge, "reference": reference},
+                **{"pairs": found.pairs, "questions": found.questions, "errors": found.errors},
+                "association": [found.association, found.low, found.high],
+                "warning": found.warning,
+                "written": None if added is None else str(added[0]),
+            }
+        )
+        return
+    errors = found.errors
+    print(
+        f"{judge} against {', '.join(reference)}: {count_of(found.pairs, 'pair')} on "
+        f"{count_of(found.questions, 'question')}. Brier score {errors['before']:.3f}, calibrated "
+        f"{errors['after']:.3f} (cross-fitted; difference {errors['difference']:+.3f}, 95% "
+        f"interval {errors['low']:+.3f} to {errors['high']:+.3f})"
+    )
+    if found.warning:
+        print(f"Warning: {found.warning}")
+    if added is not None:
+        print(f"{count_of(added[1], 'judgment')} of {CALIBRATED}{judge} written to {added[0]}")

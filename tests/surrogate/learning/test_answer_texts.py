@@ -1,0 +1,58 @@
+"""Hashed n-grams are scikit-learn's, and keep how alike texts are."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+
+from surrogate.learning.gaussian_process.answer_texts import (
+    DIMENSIONS,
+    NGRAMS,
+    hashed,
+    ngram_hashes,
+)
+
+PEER = CountVectorizer(analyzer="char_wb", ngram_range=NGRAMS).build_analyzer()
+TEXTS = [
+    "The river flows under the old bridge, and the bridge is older than the town.",
+    "The river flows below the old bridge; that bridge is older than the town itself.",
+    "Nobody knows who built the bridge, but the town grew up around it.",
+    "富士山は日本で一番高い山です。",
+    "日本で一番高い山は富士山です。",
+    "Кто построил мост, не знает никто.",
+]
+
+
+@given(st.text(alphabet=st.sampled_from("abc äЖ山\n\t.,"), max_size=60) | st.text(max_size=40))
+def test_the_ngrams_are_those_of_the_vectorizer(text):
+    """Each as often: which hash stands for which does not matter."""
+    expected = sorted(Counter(PEER(text)).values())
+    assert sorted(Counter(ngram_hashes(text).tolist()).values()) == expected
+
+
+@given(st.lists(st.text(alphabet="abcdef", min_size=1, max_size=9), min_size=1, max_size=9))
+def test_equal_ngrams_have_equal_hashes(words):
+    one = set(ngram_hashes(" ".join(words)).tolist())
+    assert one == set().union(*(ngram_hashes(word).tolist() for word in words))
+
+
+def test_cosines_are_those_of_counted_ngrams():
+    counts = CountVectorizer(analyzer="char_wb", ngram_range=NGRAMS).fit_transform(TEXTS).toarray()
+    vectors = [np.log1p(counts), hashed(TEXTS).toarray()]
+    exact, found = (part @ part.T for part in vectors)
+    sizes = [np.sqrt(np.diag(part)) for part in (exact, found)]
+    exact, found = (p / np.outer(s, s) for p, s in zip((exact, found), sizes, strict=True))
+    np.testing.assert_allclose(found, exact, atol=0.06)
+
+
+def test_hashes_fall_evenly_and_have_either_sign():
+    random = np.random.default_rng(1)
+    words = ["".join(random.choice(list("abcdefghijklmnop"), 8)) for _ in range(4000)]
+    dense = hashed(words).toarray()
+    assert abs(np.sign(dense).mean() / (dense != 0).mean()) < 0.02
+    spread = (dense != 0).sum(axis=0)
+    assert len(spread) == DIMENSIONS
+    assert spread.max() < 6 * spread.mean()  # some n-grams are common
+    assert hashed(["", "  \n", "a"]).toarray().any(axis=1).tolist() == [False, False, True]
