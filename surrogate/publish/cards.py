@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from functools import cache
 from pathlib import PurePath
 from typing import Any
@@ -21,14 +20,9 @@ from surrogate.publish.formats import decimal, interval, language_name, percent,
 from surrogate.publish.views import mean_importances
 
 TAGS = ["surrogate-arena", "rag", "evaluation", "llm-as-a-judge", "bradley-terry", "leaderboard"]
-TABLE_SUFFIXES = (".csv", ".parquet")
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 LARGEST = "1M<n<10M"
 TASK = {"type": "tabular-regression", "name": "Rating RAG systems by features of their answers"}
-NOT_IN_YAML = re.compile(
-    "[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
-"""What YAML 1.1 refuses, or takes for the end of a line."""
 
 
 def dataset_card(board: Board, license_name: str) -> str:
@@ -42,18 +36,19 @@ def dataset_card(board: Board, license_name: str) -> str:
     Raises:
         UsageError: If the license is blank.
     """
-    tables = [name for name in BOARD_FILES if PurePath(name).suffix in TABLE_SUFFIXES]
     answers = int(board.ratings["answers"].sum())
-    fields = _common(board, license_name) | {
+    fields = {
         "pretty_name": f"Leaderboard of {board.summary.arena}",
         "size_categories": [next((name for below, name in SIZES if answers < below), LARGEST)],
         "configs": [
             {"config_name": PurePath(name).stem, "data_files": name}
             | ({"default": True} if name == "board.csv" else {})
-            for name in tables
+            for name in BOARD_FILES
+            if PurePath(name).suffix in (".csv", ".parquet")
         ],
     }
-    return front_matter(fields) + _filled("dataset_card", board, files=BOARD_FILES, answers=answers)
+    values = {"files": BOARD_FILES, "answers": answers}
+    return _card(board, license_name, "dataset_card", fields, values)
 
 
 def model_card(board: Board, license_name: str) -> str:
@@ -66,66 +61,74 @@ def model_card(board: Board, license_name: str) -> str:
     Raises:
         UsageError: If the license is blank or the board was not loaded.
     """
-    if board.summary.is_first:
+    summary = board.summary
+    if summary.is_first:
         raise UsageError("a first board, without any verdict, has no surrogate to publish")
     if board.folder is None:
         raise UsageError("the card gives the digest of the surrogate's file; load a saved board")
-    name = f"Surrogate of {board.summary.arena}"
-    fields = _common(board, license_name) | {
+    name, tau = f"Surrogate of {summary.arena}", summary.macro.tau_unseen
+    fields: dict[str, Any] = {
         "library_name": "sklearn",
         "pipeline_tag": TASK["type"],
         "metrics": ["kendall_tau"],
-        "model-index": _model_index(board, name),
     }
+    if tau is not None:
+        metric = {
+            "type": "kendall_tau",
+            "name": "Kendall tau with verdicts, unseen systems",
+            "value": round(tau, 4),
+        }
+        dataset = {"type": summary.arena, "name": summary.arena}
+        result = {"task": TASK, "dataset": dataset, "metrics": [metric]}
+        fields["model-index"] = [{"name": name, "results": [result]}]
     shares = mean_importances(board)
-    return front_matter(fields) + _filled(
-        "model_card",
-        board,
-        name=name,
-        shares={feature: shares.get(feature) for feature in board.summary.features},
-        digest=file_digest(board.folder / SURROGATE_FILE),
-    )
+    values = {
+        "name": name,
+        "shares": {feature: shares.get(feature) for feature in summary.features},
+        "digest": file_digest(board.folder / SURROGATE_FILE),
+    }
+    return _card(board, license_name, "model_card", fields, values)
 
 
-def _common(board: Board, license_name: str) -> dict[str, object]:
+def _card(
+    board: Board, license_name: str, template: str, own: dict[str, Any], values: dict[str, Any]
+) -> str:
+    """Put a card together: fields as JSON, which is YAML, between dashes, and the filled text."""
     if not license_name.strip():
         raise UsageError("name the license of the answers and judgments with --license")
-    return {
+    fields = {
         "language": [code for code in board.languages if re.fullmatch(LANGUAGE_CODE, code)],
         "license": license_name.strip(),
         "tags": TAGS,
+        **own,
     }
+    lines = [f"{name}: {_yaml(value)}" for name, value in fields.items() if value]
+    splits = board.ratings.drop_duplicates(["system", "split"])
+    text = _environment().get_template(f"{template}.md.jinja")
+    filled = text.render(
+        board=board,
+        summary=board.summary,
+        languages=board.summary.languages,
+        macro=board.summary.macro,
+        trained=sorted(splits.loc[splits["split"] == "train", "system"]),
+        held=sorted(splits.loc[splits["split"] == "holdout", "system"]),
+        **values,
+    )
+    return "\n".join(["---", *lines, "---", "", filled])
 
 
-def _model_index(board: Board, name: str) -> list[object]:
-    tau = board.summary.macro.tau_unseen
-    if tau is None:
-        return []
-    metric = {
-        "type": "kendall_tau",
-        "name": "Kendall tau with verdicts, unseen systems",
-        "value": round(tau, 4),
-    }
-    dataset = {"type": board.summary.arena, "name": board.summary.arena}
-    return [{"name": name, "results": [{"task": TASK, "dataset": dataset, "metrics": [metric]}]}]
-
-
-def front_matter(fields: Mapping[str, object]) -> str:
-    """Return fields between lines of dashes, as JSON, which is YAML; empty ones are left out."""
-    texts = {
-        name: NOT_IN_YAML.sub("\N{REPLACEMENT CHARACTER}", json.dumps(value, ensure_ascii=False))
-        for name, value in fields.items()
-        if value not in (None, [])
-    }
-    lines = [f"{name}: {text}" for name, text in texts.items()]
-    return "\n".join(["---", *lines, "---", "", ""])
+def _yaml(value: object) -> str:
+    """Return a value as JSON, with escapes for what YAML refuses or takes for the end of a line."""
+    return "".join(
+        mark if mark.isprintable() else rf"\u{ord(mark):04x}" if ord(mark) < 1 << 16 else "\ufffd"
+        for mark in json.dumps(value, ensure_ascii=False)
+    )
 
 
 def code(text: str) -> str:
     """Return text as code in a line, with more backticks around it than in it."""
     plain = re.sub(r"\s", " ", text)
-    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
-    ticks = "`" * (longest + 1)
+    ticks = "`" * (max((len(run) for run in re.findall("`+", plain)), default=0) + 1)
     padding = " " if plain.startswith("`") or plain.endswith("`") else ""
     return f"{ticks}{padding}{plain}{padding}{ticks}"
 
@@ -151,20 +154,3 @@ def _environment() -> jinja2.Environment:
     }
     environment.globals["interval"] = interval
     return environment
-
-
-def _filled(template: str, board: Board, **further: Any) -> str:  # noqa: ANN401 - of a template
-    splits = board.ratings.drop_duplicates(["system", "split"])
-    return (
-        _environment()
-        .get_template(f"{template}.md.jinja")
-        .render(
-            board=board,
-            summary=board.summary,
-            languages=board.summary.languages,
-            macro=board.summary.macro,
-            trained=sorted(splits.loc[splits["split"] == "train", "system"]),
-            held=sorted(splits.loc[splits["split"] == "holdout", "system"]),
-            **further,
-        )
-    )

@@ -96,9 +96,14 @@ class ExportedBoard:
 
     def shown(self) -> pd.DataFrame:
         """Return the printed columns as texts, two decimals each, under their headings."""
-        cells = {name: [_cell(name, value) for value in self.table[name]] for name in self.printed}
-        headings = {name: HEADINGS.get(name, name.replace("_", " ")) for name in self.printed}
-        return pd.DataFrame(cells).rename(columns=lambda name: headings[name].capitalize())
+        return pd.DataFrame(
+            {
+                HEADINGS.get(name, name.replace("_", " ")).capitalize(): [
+                    _cell(name, value) for value in self.table[name]
+                ]
+                for name in self.printed
+            }
+        )
 
 
 def exported_board(
@@ -159,12 +164,17 @@ def export_text(board: ExportedBoard, form: str) -> str:
 
 
 def write_export(board: ExportedBoard, form: str, path: Path) -> None:
-    """Write a board to a file, atomically, in one of the formats of ``EXPORT_SUFFIXES``."""
+    """Write a board to a file, atomically, in one of the formats of ``EXPORT_SUFFIXES``.
+
+    A Parquet file has arena, judge and signature in its metadata.
+    """
     if form != "parquet":
         write_text(export_text(board, form), path)
         return
+    table = pa.Table.from_pandas(board.table, preserve_index=False)
+    metadata = {**(table.schema.metadata or {}), **_about(board)}
     with atomic_path(path) as temporary:
-        _write_parquet(board, temporary)
+        pq.write_table(table.replace_schema_metadata(metadata), temporary)
 
 
 def csv_text(board: ExportedBoard) -> str:
@@ -174,20 +184,13 @@ def csv_text(board: ExportedBoard) -> str:
 
 def json_text(board: ExportedBoard) -> str:
     """Return a board as JSON: what it is, and its rows; missing and infinite values are null."""
-    content = _about(board) | {"rows": plain_records(board.table.replace(math.inf, math.nan))}
+    content = {**_about(board), "rows": plain_records(board.table.replace(math.inf, math.nan))}
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _about(board: ExportedBoard) -> dict[str, object]:
+def _about(board: ExportedBoard) -> dict[str, str]:
     names = ("arena", "judge", "language", "signature")
-    return {name: getattr(board, name) for name in names if getattr(board, name)}
-
-
-def _write_parquet(board: ExportedBoard, path: Path) -> None:
-    """Write a board; its arena, judge and signature are in the file's metadata."""
-    table = pa.Table.from_pandas(board.table, preserve_index=False)
-    about = {name: str(value) for name, value in _about(board).items()}
-    pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **about}), path)
+    return {name: str(getattr(board, name)) for name in names if getattr(board, name)}
 
 
 def latex_table(board: ExportedBoard) -> str:
@@ -197,14 +200,13 @@ def latex_table(board: ExportedBoard) -> str:
     columns = "".join("l" if name in TEXTS else "r" for name in board.printed)
     title = f"{board.title}. Judge: {board.judge}."
     caption = _latex_text(title)
-    text = str(
-        style.to_latex(
-            column_format=columns, caption=caption, hrules=True, position_float="centering"
-        )
-    )
-    note = "" if not board.signature else _latex_text(re.sub(r"([|,])", r"\1 ", board.signature))
-    below = rf"\par\smallskip\parbox{{\linewidth}}{{\raggedright\tiny {note}}}" + "\n"
-    return text.replace(r"\end{table}", (below if note else "") + r"\end{table}")
+    looks = {"hrules": True, "position_float": "centering"}
+    text = str(style.to_latex(column_format=columns, caption=caption, **looks))
+    if board.signature:
+        note = _latex_text(re.sub(r"([|,])", r"\1 ", board.signature))
+        below = rf"\par\smallskip\parbox{{\linewidth}}{{\raggedright\tiny {note}}}"
+        text = text.replace(r"\end{table}", f"{below}\n\\end{{table}}")
+    return text
 
 
 def _latex_text(text: str) -> str:
@@ -217,28 +219,13 @@ def _latex_text(text: str) -> str:
 def markdown_table(board: ExportedBoard) -> str:
     """Return a board as a pipe table, with its title above and its signature below."""
     shown = board.shown()
-    lines = [
-        f"**{markdown_text(board.title)}**",
-        "",
-        *pipe_table(shown, ["l" if name in TEXTS else "r" for name in board.printed]),
-        "",
-        f"Judge: {markdown_text(board.judge)}.",
-        *([f"Signature: {markdown_text(board.signature)}"] if board.signature else []),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def pipe_table(shown: pd.DataFrame, alignment: Sequence[str]) -> list[str]:
-    """Return the lines of a Markdown table of texts, which are escaped.
-
-    Args:
-        shown: Texts; the names of the columns are the header.
-        alignment: ``l`` or ``r`` for each column.
-    """
+    sides = [":--" if name in TEXTS else "--:" for name in board.printed]
     rows = [list(shown.columns), *shown.itertuples(index=False, name=None)]
     lines = [f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in rows]
-    ruler = f"| {' | '.join(':--' if side == 'l' else '--:' for side in alignment)} |"
-    return [lines[0], ruler, *lines[1:]]
+    lines.insert(1, f"| {' | '.join(sides)} |")
+    below = [f"Judge: {markdown_text(board.judge)}."]
+    below += [f"Signature: {markdown_text(board.signature)}"] if board.signature else []
+    return "\n".join([f"**{markdown_text(board.title)}**", "", *lines, "", *below]) + "\n"
 
 
 def markdown_text(text: str) -> str:
@@ -252,11 +239,10 @@ def markdown_text(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    marks = (" " if mark.isspace() else mark for mark in text)
-    hidden = {"Cc", "Cs"}
+    plain = re.sub(r"\s", " ", text)
     return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(mark) in hidden else mark
-        for mark in marks
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(mark) in {"Cc", "Cs"} else mark
+        for mark in plain
     ).strip()
 
 

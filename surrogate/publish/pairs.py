@@ -116,17 +116,17 @@ class Texts:
                 holders.setdefault(passage, []).append(name)
         places = {passage: place for place, passage in enumerate(holders)}
         query = cut_text(self._texts.question(key), LONGEST_QUERY)
-        answers = []
+        answers: list[Row] = []
         for name in names:
             output = self._texts.shown(key, name, "output")
             own = {passage.passage_id: places[passage] for passage in given[name]}
             parts = list(answer_parts(output[:LONGEST_ANSWER], own))
             cut = max(len(output) - LONGEST_ANSWER, 0)
             answers.append({"system": name, "parts": parts, "cut": cut})
-        passages = [_passage(passage, own, names) for passage, own in holders.items()]
+        shown = [_passage(passage, own, names) for passage, own in holders.items()]
         texts = [query, *(part[0] for answer in answers for part in answer["parts"])]
-        texts += [passage["text"] for passage in passages]
-        question = {"key": key, "query": query, "answers": answers, "passages": passages}
+        texts += [passage["text"] for passage in shown]
+        question = {"key": key, "query": query, "answers": answers, "passages": shown}
         return question, sum(len(text.encode()) for text in texts)
 
 
@@ -216,6 +216,7 @@ class PairPages:
             table[table["language"] == language] for table in (board.differences, board.win_matrix)
         )
         view: Row = {"texts": None, "absent": "", "unjudged": "", "verdicts_left_out": 0}
+        view["verdicts_on_others"] = 0
         results: Mapping[str, Any] = NO_RESULTS
         if isinstance(texts, Texts):
             judged = texts.judgments[texts.judgments["language"] == language]

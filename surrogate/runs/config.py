@@ -215,8 +215,9 @@ def _merged(defaults: Raw, stated: Raw) -> Raw:
             for name in FEATURE_SOURCES if sources else ():
                 whole.pop(name, None)
             for key, value in layer.items():
-                is_table = isinstance(value, dict) and isinstance(whole.get(key), dict)
-                whole[key] = {**whole[key], **value} if is_table else value
+                below = whole.get(key)
+                are_tables = isinstance(below, dict) and isinstance(value, dict)
+                whole[key] = {**below, **value} if are_tables else value  # type: ignore[dict-item]
     return whole
 
 

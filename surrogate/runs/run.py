@@ -163,8 +163,8 @@ def _steps(
                 outcome = told("would run", reasons)
             else:
                 record = _made(step, manifest, place)
-                made = {"cautions": record.cautions, "seconds": record.seconds}
-                outcome = told("made", reasons, **made)
+                cautions, seconds = record.cautions, record.seconds
+                outcome = told("made", reasons, cautions=cautions, seconds=seconds)
         except Exception as error:  # one board must not take the others with it
             words = " ".join(str(error).split())
             named = words if isinstance(error, ArenaError) else f"{type(error).__name__}: {words}"

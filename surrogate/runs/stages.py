@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -57,10 +58,12 @@ REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
 MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
 MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
-NOT_OF_VERDICTS = {
-    *("base_url", "api_key_env", "store", "max_calls", "prior", "template", "panel_judges"),
+OF_VERDICTS = {
+    *("model", "name", "questions", "pairs", "both_orders", "languages", "budget", "until"),
+    *("panel", "form", "verdict", "show", "longest_answer", "longest_passage"),
+    *("temperature", "max_tokens", "seed"),
 }
-"""Options of judging that no verdict depends on, or whose files are digested."""
+"""Options of judging that a verdict depends on; not where and how fast it is asked for."""
 PUBLISHING = {"site": ("jinja2", "matplotlib"), "figures": ("matplotlib",), "parquet": ("pyarrow",)}
 """What is published to the packages that write it beside pandas."""
 LASTING = {*FINAL, UNPARSABLE}
@@ -94,7 +97,7 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
         yield Step(
             board.name,
             form,
-            lambda place, form=form: _publish(board, form, place),
+            partial(_publish, board, form),
             files=(lambda: folder_digests(board.arena, (INFO_FILE, *CONTENT, *JUDGED), "arena/"))
             if shows_answers
             else dict,
@@ -112,7 +115,7 @@ def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
             digests[f"template/{Path(options.template).name}"] = file_digest(Path(options.template))
         return digests
 
-    told = options.model_dump(mode="json", exclude=NOT_OF_VERDICTS)
+    told = options.model_dump(mode="json", include=OF_VERDICTS)
     return Step(
         board.name,
         JUDGING,

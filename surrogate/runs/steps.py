@@ -186,6 +186,10 @@ def _changed_files(old: Digests, new: Digests) -> Iterator[str]:
 
 def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     for name in sorted(old.keys() | new.keys()):
-        before, after = (values.get(name, NOT_STATED) for values in (old, new))
+        before, after = (_shown(values.get(name, NOT_STATED)) for values in (old, new))
         if before != after:
             yield f"{name}: {before} → {after}"
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)

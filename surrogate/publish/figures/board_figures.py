@@ -88,12 +88,6 @@ def board_drawings(
 ) -> Iterator[Drawing]:
     """List the figures of a board.
 
-    Args:
-        board: A board.
-        kinds: Some of ``KINDS``; all by default.
-        language: Language to take in figures of one language; by default each or all of them.
-        signature: Whether figures print the board's signature.
-
     Raises:
         UsageError: For an unknown kind or language, or a board whose languages are no codes.
     """
@@ -104,13 +98,17 @@ def board_drawings(
     odd = [code for code in board.languages if not re.fullmatch(LANGUAGE_CODE, code)]
     if odd:
         raise UsageError(f"{odd[0]!r} is no language code, so no file can be named after it")
-    whole = {"heatmap": rank_heat_map, "lollipops": feature_lollipops}
-    parts = {"importances": importance_boxes, "ratings": draw_ratings, "wins": draw_win_matrix}
+    whole: dict[str, Any] = {"heatmap": rank_heat_map, "lollipops": feature_lollipops}
+    parts: dict[str, Any] = {
+        "importances": importance_boxes,
+        "ratings": draw_ratings,
+        "wins": draw_win_matrix,
+    }
     for kind in dict.fromkeys(kinds or KINDS):
         if kind in whole:
             yield Drawing(kind, partial(whole[kind], board, signature=signature))
             continue
-        each = board.languages if kind == "ratings" else [None]
+        each: Sequence[str | None] = board.languages if kind == "ratings" else [None]
         for code in [language] if language else each:
             draw = partial(parts[kind], board, code, signature=signature)
             yield Drawing(f"{kind}-{code}" if code else kind, draw)
@@ -149,11 +147,6 @@ def draw_ratings(board: Board, language: str, *, signature: bool = True) -> Figu
     Each system has three: the board's, and those by surrogates that had not seen it and by
     verdicts alone. Bands hold systems of one tier, which the board's ratings cannot distinguish;
     on the right is the interval that holds all ranks at once.
-
-    Args:
-        board: A board.
-        language: Language code.
-        signature: Whether to print the board's signature.
 
     Raises:
         UsageError: If the board has no such language, or no rating in it.
@@ -289,10 +282,6 @@ def rank_heat_map(board: Board, *, signature: bool = True) -> Figure:
 def draw_win_matrix(board: Board, language: str | None = None, *, signature: bool = True) -> Figure:
     """Draw each system's share of points against each other one; a tie is half a point.
 
-    Args:
-        board: A board.
-        language: Language to take; None adds up the battles of all.
-
     Raises:
         UsageError: If the board has no win matrix, or not in this language.
     """
@@ -332,9 +321,6 @@ def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
 
     Points are colored by model family, read off the systems' names.
 
-    Args:
-        board: A board.
-
     Raises:
         UsageError: If no feature has a value.
     """
@@ -371,7 +357,9 @@ def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
                     own.to_numpy(float).ravel(),
                     MARKERS[(color + turn) % len(MARKERS)],
                     color=MUTED if family == OTHER_FAMILY else OKABE_ITO[color],
-                    **{"markersize": 5.5, "markeredgecolor": "white", "markeredgewidth": 0.5},
+                    markersize=5.5,
+                    markeredgecolor="white",
+                    markeredgewidth=0.5,
                 )
             axes.set_xticks(range(len(languages)), [drawable(code) for code in languages])
             axes.set_xlim(-0.6, len(languages) - 0.4)
@@ -408,10 +396,6 @@ def importance_boxes(
     Boxes are the quartiles and the median, whiskers hold 95% of the tournaments. A board
     that holds nothing out gives the final shares alone.
 
-    Args:
-        board: A board.
-        language: Language to take; None averages every mark over the languages, as the paper does.
-
     Raises:
         UsageError: If the board has no importances, or not in this language.
     """
@@ -447,7 +431,7 @@ def importance_boxes(
             )
         if shares["tournament_q1"].notna().any():
             extent = shares["tournament_q3"] - shares["tournament_q1"]
-            box = {"color": SKY_BLUE, "edgecolor": BLUE}
+            box: dict[str, Any] = {"color": SKY_BLUE, "edgecolor": BLUE}
             handles["quartiles"] = axes.barh(rows, extent, BOX, shares["tournament_q1"], **box)[0]
             ends = rows - BOX / 2, rows + BOX / 2
             handles["median"] = axes.vlines(

@@ -57,7 +57,7 @@ LINE_INCHES = 0.14
 LAYOUT_DECIMALS = 6
 MOST_VECTOR_CELLS = 4000
 MOST_TEXTS = 8000
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "text.parse_math": False,
     "font.size": FONT_POINTS,
     "axes.titlesize": FONT_POINTS,
@@ -183,7 +183,7 @@ def new_figure(
         "\n".join(below), x=0.01, ha="left", fontsize=CAPTION_POINTS, color=MUTED, linespacing=1.2
     )
     figure.set_label(drawable(caption.title))
-    body = figure.subfigures()  # a legend outside of it stands below the title
+    body: Any = figure.subfigures()  # a legend outside of it stands below the title
     rows = -(-panels // columns)
     grid = body.subplots(rows, columns, squeeze=False, **sharing).ravel()
     for spare in grid[panels:]:
@@ -255,11 +255,9 @@ def draw_matrix(
     axes.spines[:].set_visible(False)
     for (row, column), shade in np.ndenumerate(shades if shades.size <= MOST_TEXTS else ()):
         ground = NO_VALUE_GROUND if np.isnan(shade) else to_hex(colors(float(shade)))
-        axes.text(
-            *(column, row, texts[row][column]),
-            **{"fontsize": points, "color": text_on(ground), "ha": "center", "va": "center"},
-            clip_on=True,
-        ).set_in_layout(False)
+        look: dict[str, Any] = {"fontsize": points, "color": text_on(ground), "clip_on": True}
+        text = axes.text(column, row, texts[row][column], ha="center", va="center", **look)
+        text.set_in_layout(False)
 
 
 def save(figure: Figure, path: Path | str) -> None:

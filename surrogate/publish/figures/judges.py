@@ -56,7 +56,7 @@ SCORE_COLUMNS = (
     *("n", "failures", "not_asked", "mark"),
 )
 BAR: dict[str, Any] = {"edgecolor": "black", "linewidth": 0.6}
-BARS = {
+BARS: dict[str, dict[str, Any]] = {
     "best": {"facecolor": BLUE},
     "not different from the best (p > 0.05)": {"facecolor": SKY_BLUE, "hatch": HATCH},
     "different from the best": {"facecolor": SKY_BLUE},
@@ -109,10 +109,6 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
     """Draw judges' balanced accuracy by language and on average, with standard errors (figure 2).
 
     The best judge of a language is darker; hatched ones are not statistically different from it.
-
-    Args:
-        scores: As ``surrogate.metaevaluation.mark_best`` returns them.
-        signature: How they were computed.
 
     Raises:
         UsageError: If the table is empty or lacks a column.
@@ -180,10 +176,6 @@ def _draw_bars(axes: Axes, part: pd.DataFrame) -> None:
 def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
     """Draw how each judge's errors are spread over fine-grained labels (figure 5).
 
-    Args:
-        shares: As ``error_shares`` returns them.
-        signature: How they were computed.
-
     Raises:
         UsageError: If no judge made an error on a sentence with a fine-grained label.
     """
@@ -218,11 +210,6 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
 
     Rows are questions, columns test types. Scores that the format of the reply kept from being read
     are apart from wrong ones. Hatched cells need no call where the scores before are right.
-
-    Args:
-        scores: Verdicts of ``Grouse``, or of features, of one judge.
-        judge: Whose tests they are.
-        signature: How they were run.
 
     Raises:
         UsageError: If the judge has no tests that call for scores.
@@ -298,12 +285,6 @@ def draw_confusions(
     scores: pd.DataFrame, reference: pd.DataFrame, judge: str, signature: str
 ) -> Figure:
     """Draw which scores a judge gives where the reference gives which (figure 6).
-
-    Args:
-        scores: Verdicts of ``Grouse`` by one judge.
-        reference: Those by the reference.
-        judge: Name of the judge.
-        signature: How they were run.
 
     Raises:
         UsageError: If the reference has no score, or none in common with the judge.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -58,10 +58,6 @@ STYLES = ("-", "--", ":")
 def study_drawings(path: Path, language: str | None = None) -> Iterator[Drawing]:
     """List the figures of a file of ``validate --json``, ``sampling --json`` or ``metaeval --out``.
 
-    Args:
-        path: The file; what it holds says which study it is.
-        language: Language to take; by default the mean over languages.
-
     Raises:
         UsageError: If it is none of these, or a study without a figure.
         DataError: If it is damaged.
@@ -108,12 +104,6 @@ def read_study(path: Path | str) -> tuple[pd.DataFrame, str]:
 
 def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Figure:
     """Draw Kendall tau with the whole arena against the share of judgments (figure 6).
-
-    Args:
-        table: As ``arena.study_sampling`` gives it: ``language, design, share, judgments, tau,
-            low, high``.
-        signature: The study's.
-        arena: Name of the arena, for the title.
 
     Raises:
         UsageError: If the table lacks a column, or rows with a tau.
@@ -165,7 +155,8 @@ def _draw_design(axes: Axes, rows: pd.DataFrame) -> dict[str, Artist]:
             color=OKABE_ITO[color],
             linestyle=STYLES[turn % len(STYLES)],
             marker=MARKERS[(color + turn) % len(MARKERS)],
-            **{"markersize": 4, "linewidth": 1.2},
+            markersize=4,
+            linewidth=1.2,
         )
         if len(languages) <= MOST_BANDS:
             band = 100 * curve["share"], curve["low"], curve["high"]
@@ -180,12 +171,6 @@ def replication_curves(
     table: pd.DataFrame, signature: str, arena: str = "", language: str | None = None
 ) -> Figure:
     """Draw how well ratings replicate against the judged questions they are made from.
-
-    Args:
-        table: As ``Study.replicate`` gives it.
-        signature: The study's.
-        arena: Name of the arena, for the title.
-        language: Language to take; None for the mean over languages.
 
     Raises:
         UsageError: If the table has no such language, or no tau of it.
@@ -209,13 +194,11 @@ def replication_curves(
         handles: dict[str, Artist] = {}
         for column, (name, color, marker) in RATED_BY.items():
             if rows[column].notna().any():
-                (handles[name],) = axes.plot(
-                    *(rows["questions"], rows[column]),
-                    **{"color": color, "marker": marker, "markersize": 5, "linewidth": 1.4},
-                )
+                look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 5}
+                (handles[name],) = axes.plot(rows["questions"], rows[column], **look)
         band = rows["questions"], rows["tau_low"], rows["tau_high"]
         axes.fill_between(*band, color=BOTH, alpha=0.1, linewidth=0)
-        line = {"color": VERDICTS, "linewidth": 0.8, "linestyle": "--", "zorder": 1}
+        line: dict[str, Any] = {"color": VERDICTS, "linewidth": 0.8, "linestyle": "--", "zorder": 1}
         axes.axhline(float(last["tau_verdicts"]), **line)
         axes.set_xscale("log")
         numbers = sorted(set(rows["questions"]))

@@ -1,6 +1,5 @@
 """Two systems head to head and their answers side by side: what pages hold and leave out."""
 
-import base64
 import html
 import json
 from collections import Counter
@@ -11,15 +10,13 @@ import pandas as pd
 import pytest
 from altered_boards import of_arena
 
-from arena import UsageError, write_arena
+from arena import UsageError
 from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE
+from surrogate.publish import pairs
 from surrogate.publish.formats import slugs
-from surrogate.publish.site import side_by_side
-from surrogate.publish.site.pair_page import MOST_ROWS, WINNERS, PairPages
-from surrogate.publish.site.side_by_side import Texts, verdict_reasons
-from surrogate.publish.site import REPLICATION_FILE, write_site
-from surrogate.validation.scores import MACRO
-from surrogate.validation.study import REPLICATION_COLUMNS as TABLE_COLUMNS
+from surrogate.publish.pairs import MOST_ROWS, WINNERS, PairPages, Texts, verdict_reasons
+from surrogate.publish.site import write_site
+from surrogate.publish.views import LONGEST_ANSWER
 
 
 @pytest.fixture(scope="module")
@@ -70,26 +67,11 @@ def test_verdicts_by_question_are_the_judgments(small_arena, english):
 def test_many_verdicts_are_cut_and_counted(board, small_arena, monkeypatch):
     judged = small_arena.judgments["language"].eq("en")
     a_question = judged.sum() // 10
-    monkeypatch.setattr("surrogate.publish.site.pair_page.MOST_VERDICTS", int(a_question * 4))
+    monkeypatch.setattr("surrogate.publish.pairs.MOST_VERDICTS", int(a_question * 4))
     texts = Texts(small_arena, seed=3, most=2)
     page = PairPages(board, texts, slugs(board.systems)).page("en")
     assert len(page["data"]["verdicts"]) == 4
     assert page["verdicts_left_out"] == judged.sum() - 4 * a_question
-
-
-@pytest.mark.parametrize("limit", ["MOST_VERDICTS", "MOST_TITLES"])
-def test_questions_shown_have_their_verdicts_however_many_these_are(
-    board, small_arena, limit, monkeypatch
-):
-    monkeypatch.setattr(f"surrogate.publish.site.pair_page.{limit}", 1)
-    texts = Texts(small_arena, seed=3, most=3)
-    page = PairPages(board, texts, slugs(board.systems)).page("en")
-    shown = [question.key[1] for question in page["texts"].questions]
-    assert [query_id for query_id, _, place in page["data"]["questions"] if place >= 0] == shown
-    judged = small_arena.judgments[small_arena.judgments["language"] == "en"]
-    assert [len(codes) for codes in page["data"]["verdicts"]] == [
-        judged["query_id"].eq(query_id).sum() for query_id in shown
-    ]
 
 
 def test_verdicts_on_systems_that_joined_later_are_left_out_and_counted(
@@ -111,7 +93,7 @@ def test_verdicts_on_systems_that_joined_later_are_left_out_and_counted(
     page = PairPages(board, Texts(grown, seed=3), slugs(board.systems)).page("en")
     assert page["data"]["verdicts"] == english["data"]["verdicts"]
     count = 2 * small_arena.judgments["language"].eq("en").sum()
-    assert page["texts"].verdicts_on_others == count
+    assert page["verdicts_on_others"] == count
     site = write_site(of_arena(board, small_arena), tmp_path / "site", grown).parent
     assert f"{count:,} verdicts in English on systems that joined" in (
         site / "pairs" / "en.html"
@@ -119,46 +101,39 @@ def test_verdicts_on_systems_that_joined_later_are_left_out_and_counted(
 
 
 def test_of_many_pairs_the_neighbors_stand_in_the_table(board, texts, monkeypatch):
-    monkeypatch.setattr("surrogate.publish.site.pair_page.MOST_ROWS", 20)
+    monkeypatch.setattr("surrogate.publish.pairs.MOST_ROWS", 20)
     page = PairPages(board, texts, slugs(board.systems)).page("en")
     ranked = [name for name, _ in page["data"]["systems"]]
     assert [(row["system"], row["opponent"]) for row in page["rows"]] == list(pairwise(ranked))
 
 
-def test_pages_show_as_many_questions_as_they_have_room_for(small_arena, texts, monkeypatch):
-    systems = small_arena.info.systems
-    whole = texts.of("en", systems)
-    assert (len(whole.questions), whole.answered) == (10, 10)
-    few = Texts(small_arena, seed=3, most=3).of("en", systems)
-    assert few.questions == whole.questions[:3]
-    assert Texts(small_arena, seed=3, most=0).of("en", systems).questions == ()
-    room = sum(question.size for question in whole.questions) // 2
-    monkeypatch.setattr(side_by_side, "LONGEST_PAGE", room)
-    cut = Texts(small_arena, seed=3).of("en", systems)
-    assert 0 < sum(question.size for question in cut.questions) <= room
-    assert cut.answered == 10
+def shown(arena, verdicts=None, **options):
+    said = pd.DataFrame(columns=["query_id", "reason"]) if verdicts is None else verdicts
+    return Texts(arena, seed=3, **options).of("en", arena.info.systems, said)
 
 
-def test_reasons_of_verdicts_take_room(small_arena, texts, monkeypatch):
-    systems = small_arena.info.systems
-    whole = texts.of("en", systems)
-    monkeypatch.setattr(
-        side_by_side, "LONGEST_PAGE", sum(question.size for question in whole.questions)
-    )
-    said = replace(small_arena, judgments=small_arena.judgments.assign(reason="because " * 100))
-    cut = Texts(said, seed=3).of("en", systems)
-    assert len(cut.questions) < 10
-    assert sum(question.size for question in cut.questions) <= side_by_side.LONGEST_PAGE
+def test_pages_show_as_many_questions_as_they_have_room_for(small_arena, monkeypatch):
+    whole = shown(small_arena)
+    assert (len(whole["questions"]), whole["answered"]) == (10, 10)
+    assert shown(small_arena, most=3)["questions"] == whole["questions"][:3]
+    assert shown(small_arena, most=0)["questions"] == []
+    answers = [answer for each in whole["questions"] for answer in each["answers"]]
+    texts = [text for answer in answers for text, _, _ in answer["parts"]]
+    monkeypatch.setattr(pairs, "LONGEST_PAGE", sum(map(len, texts)))
+    cut = shown(small_arena)
+    assert 0 < len(cut["questions"]) < 10
+    assert cut["answered"] == 10
+    ids = [question["key"][1] for question in whole["questions"]]
+    long = pd.DataFrame({"query_id": ids, "reason": "because " * 500})
+    assert len(shown(small_arena, long)["questions"]) < len(cut["questions"])
 
 
 def test_long_texts_are_cut_and_counted(small_arena):
     answers = small_arena.answers.assign(answer="word " * 10_000)
-    shown = Texts(replace(small_arena, answers=answers), seed=0, most=1).of(
-        "en", small_arena.info.systems
-    )
-    for answer in shown.questions[0].answers:
-        assert answer.cut == len("word " * 10_000) - 1 - side_by_side.LONGEST_ANSWER
-        assert len("".join(part.text for part in answer.parts)) == side_by_side.LONGEST_ANSWER
+    (question,) = shown(replace(small_arena, answers=answers), most=1)["questions"]
+    for answer in question["answers"]:
+        assert answer["cut"] == len("word " * 10_000) - 1 - LONGEST_ANSWER
+        assert len("".join(part[0] for part in answer["parts"])) == LONGEST_ANSWER
 
 
 def asked(small_arena, answer, own=None):
@@ -177,7 +152,8 @@ def asked(small_arena, answer, own=None):
         answers=answers.assign(answer=answer, passages=[own, None]),
         judgments=small_arena.judgments.iloc[:0],
     )
-    (question,) = Texts(arena, seed=0).of("en", list(answers["system"])).questions
+    none = pd.DataFrame(columns=["query_id", "reason"])
+    (question,) = Texts(arena, seed=0).of("en", list(answers["system"]), none)["questions"]
     return question
 
 
@@ -194,27 +170,25 @@ def asked(small_arena, answer, own=None):
     ],
 )
 def test_citations_lead_to_their_passages(small_arena, answer, cited):
-    parts = asked(small_arena, answer).answers[1].parts
-    assert "".join(part.text for part in parts) == answer
-    marked = [part for part in parts if part.passage is not None or part.is_unknown]
-    assert [(part.text, part.passage) for part in marked] == cited
+    parts = asked(small_arena, answer)["answers"][1]["parts"]
+    assert "".join(text for text, _, _ in parts) == answer
+    assert [part[:2] for part in parts if part[1] is not None or part[2]] == cited
 
 
 def test_citations_of_own_passages_lead_to_these(small_arena):
     own = [{"passage_id": "2", "text": "another", "title": None, "relevance": None}]
     question = asked(small_arena, "[2]", own)
-    first, second = question.answers
-    places = [answer.parts[0].passage for answer in (first, second)]
-    texts = [question.passages[place].passage.text for place in places]
-    assert texts == ["another", "text 2"]
-    assert question.passages[places[0]].systems == (first.system,)
-    assert question.passages[places[1]].systems == (second.system,)
+    places = [answer["parts"][0][1] for answer in question["answers"]]
+    passages = [question["passages"][place] for place in places]
+    assert [passage["text"] for passage in passages] == ["another", "text 2"]
+    names = [[answer["system"]] for answer in question["answers"]]
+    assert [passage["systems"] for passage in passages] == names
 
 
 def test_reasons_are_those_of_the_judge_and_short():
     judgments = pd.DataFrame({"reason": [" clear ", None, float("nan"), "x" * 5000]})
     assert verdict_reasons(judgments)[:3] == ["clear", "", ""]
-    assert len(verdict_reasons(judgments)[3]) == side_by_side.LONGEST_REASON
+    assert len(verdict_reasons(judgments)[3]) == pairs.LONGEST_REASON
     assert verdict_reasons(judgments[[]]) == [""] * 4
 
 
@@ -235,9 +209,9 @@ def test_a_site_says_why_it_has_no_answers(board, small_arena, tmp_path):
     assert "does not say where arena" in page.read_text("utf-8")
     assert json.loads(page.read_text("utf-8").split('id="data">')[1].split("</script>")[0])["apart"]
     other = replace(small_arena, queries=small_arena.queries.iloc[1:])
-    with pytest.raises(UsageError, match="has other questions, passages"):
+    with pytest.raises(UsageError, match="other questions"):
         write_site(board, tmp_path / "site", other)
-    with pytest.raises(UsageError, match="use 0 or more"):
+    with pytest.raises(UsageError, match="`questions`"):
         write_site(board, tmp_path / "site", small_arena, questions=-1)
 
 
@@ -252,47 +226,6 @@ def test_a_site_says_where_the_judges_verdicts_are_gone_and_shows_the_answers(
     )
     assert "No verdict between these two answers." not in text
     assert text.count('<section class="asked"') == 10
-
-
-def test_the_command_takes_the_arena_questions_and_a_study(
-    board_folder, small_arena, study, tmp_path, run
-):
-    write_arena(small_arena, tmp_path / "arena")
-    (tmp_path / "study.json").write_text(json.dumps(study))
-    given = ["--arena", tmp_path / "arena", "--questions", 2, "--out", tmp_path / "site"]
-    assert run("publish", board_folder, *given, "--replication", tmp_path / "study.json") == 0
-    text = (tmp_path / "site" / "pairs" / "sw.html").read_text("utf-8")
-    assert text.count('<section class="asked"') == 2
-    assert "2 questions of 10, with all answers to them; the other 8 are left out" in text
-    judge = (tmp_path / "site" / "judge.html").read_text("utf-8")
-    assert "Quality against judged questions" in judge
-    assert "mean over 2 languages" in judge
-    assert run("publish", board_folder, "--replication", tmp_path / "none.json") == 2
-
-
-@pytest.fixture
-def study():
-    taus = {"en": (0.4, 0.5, 0.7), "sw": (0.2, 0.5, 0.6), MACRO: (0.3, 0.5, 0.65)}
-    rows = [
-        {
-            **dict.fromkeys(TABLE_COLUMNS, 0.1),
-            **{"language": language, "questions": questions, "judgments": 10 * questions},
-            **{"tau": tau, "tau_low": tau - 0.1, "tau_high": tau + 0.1, "tau_surrogate": None},
-        }
-        for language, known in taus.items()
-        for questions, tau in zip((3, 6, 12), known, strict=True)
-    ]
-    return {"table": rows, "signature": "made up"}
-
-
-def test_a_study_in_the_boards_folder_is_drawn(small_board, small_arena, study, tmp_path):
-    saved = small_board.save(tmp_path / "board")
-    (tmp_path / "board" / REPLICATION_FILE).write_text(json.dumps(study))
-    page = write_site(saved, tmp_path / "site", small_arena).parent / "judge.html"
-    text = page.read_text("utf-8")
-    assert '<table class="sortable" id="curve-table"' in text
-    picture = text.split("data:image/svg+xml;base64,")[1].split('"')[0]
-    assert b"</svg>" in base64.b64decode(picture)
 
 
 def test_limits_lead_every_page_but_those_of_pairs_which_have_their_languages_own(
