@@ -72,6 +72,7 @@ STYLE: Any = {
     "grid.color": "#DDDDDD",
     "grid.linewidth": 0.6,
     "figure.dpi": DOTS_PER_INCH,
+    "figure.constrained_layout.w_pad": 0.08,
     "svg.fonttype": "path",
     "svg.hashsalt": "surrogate-arena",
 }

@@ -167,7 +167,9 @@ def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
 def test_pages_and_figures_follow_the_board(made, configure, make, states, place):
     pytest.importorskip("matplotlib", reason="needs the extra plots")
     boards = configure(BOARD + "publish = ['site', 'figures', 'csv', 'latex']\n")
-    assert states(make(boards))["a/board"] == "current"
+    steps = make(boards)
+    assert {step.error for step in steps.values()} == {""}
+    assert states(steps)["a/board"] == "current"
     made = boards.out / "a"
     assert (made / "site" / "index.html").is_file()
     assert (made / "figures" / "heatmap.svg").is_file()
