@@ -17,6 +17,7 @@ The prompts are brief ones, since a model of 135M parameters learns little from 
 """
 
 import argparse
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,9 +33,18 @@ PAIRS = ROOT / "examples" / "pair_in_brief.jinja"
 SCORES = ROOT / "examples" / "scores_in_brief.jinja"
 
 
+def shared_words(metric: str, *texts: object) -> int:
+    """Score an answer by the words that it shares with the expected one: a teacher for nothing."""
+    wanted, said = ({*str(text).casefold().split()} for text in texts[-2:])
+    share = len(wanted & said) / max(len(wanted), 1)
+    return round(share) if metric in ("usefulness", "faithfulness") else 1 + round(4 * share)
+
+
 def main() -> None:
     """Make the set, tune, and hold the judge against its teacher."""
     options = read_options()
+    # where commands find the teacher, shared_words
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "examples"), str(ROOT)])
     options.out.mkdir(parents=True, exist_ok=True)
     base = options.base or smollm2()
     if options.recipe == "judge":
@@ -174,7 +184,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--recipe", choices=("judge", "grouse"), default="judge")
     parser.add_argument("--base", type=Path, help="folder or GGUF file; SmolLM2-135M")
     parser.add_argument("--judge", default="simulated-teacher", help="whose verdicts are taught")
-    parser.add_argument("--teacher", default="lexical", help="whose scores are taught")
+    parser.add_argument(
+        "--teacher", default="python:distil_judge:shared_words", help="whose scores are taught"
+    )
     parser.add_argument("--language", default="en")
     parser.add_argument("--questions", type=int, default=16, help="questions to train on")
     parser.add_argument("--pairs", type=int, default=2, help="pairs of a question")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
-from arena.data.version import __version__
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena

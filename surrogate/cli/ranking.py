@@ -139,7 +139,6 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
     whole = whole.assign(new=new.map({True: "new", False: ""}))
     print_table("Board with the new systems", whole, columns)
     _print_new(placed)
-    _print_explanations(placed)
 
 
 def _print_new(placed: RankedSystems) -> None:
@@ -155,18 +154,6 @@ def _print_new(placed: RankedSystems) -> None:
     columns = ["language", "system", "rank", "of", "ranks", "rating", "interval", "judgments"]
     columns += [name for name, empty in (("coverage", 1), ("note", "")) if any(new[name] != empty)]
     print_table(f"New systems by language, with {LEVEL:.0%} intervals", rows, columns)
-
-
-def _print_explanations(placed: RankedSystems) -> None:
-    """Print which systems are most alike."""
-    explained = placed.explanations[placed.explanations["neighbors"].map(bool)]
-    if explained.empty:
-        return
-    nearest = [
-        ", ".join(str(entry["neighbor"]) for entry in each) for each in explained["neighbors"]
-    ]
-    rows = explained.assign(nearest=nearest)
-    print_table("Systems with the nearest features", rows, ["language", "system", "nearest"])
 
 
 def gate(

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import inspect
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ from surrogate.learning.surrogate import (
     TREES,
     Arrays,
     Asked,
+    Surrogate,
     too_few,
     with_features,
 )
@@ -45,12 +46,11 @@ from surrogate.learning.training import (
     KnownRatings,
     MissingRule,
     RowKind,
+    TrainingRatings,
     TrainingRows,
-    TrainingSet,
     feature_tensor,
     training_ratings,
     training_rows,
-    training_sets,
     zero_filled,
 )
 
@@ -95,7 +95,7 @@ class RegressionModel:
 
 
 @dataclass(eq=False, repr=False)
-class RegressionSurrogate(BaseEstimator):  # type: ignore[misc]
+class RegressionSurrogate(Surrogate):
     """A regressor of the systems' coefficients, a language at a time (MIRAGE-Bench, section 4.3).
 
     Attributes:
@@ -106,10 +106,6 @@ class RegressionSurrogate(BaseEstimator):  # type: ignore[misc]
         trees: Trees of a forest; fewer do for the hundreds of surrogates of single tournaments.
         n_jobs: Processes to train languages in; -1 for all cores.
     """
-
-    learns_tournaments: ClassVar[bool] = True
-    pooled: ClassVar[bool] = False
-    borrowing_: ClassVar[frozenset[str]] = frozenset()
 
     name: str
     rows: RowKind = DEFAULT_ROWS
@@ -124,55 +120,40 @@ class RegressionSurrogate(BaseEstimator):  # type: ignore[misc]
         rule = "" if self.missing == "nan" else f"|missing:{self.missing}"
         return f"surrogate:{self.name}|rows:{self.rows}{rule}"
 
-    def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
-        """Train one model a language; see ``Surrogate.fit``."""
-        self.restore(X, ratings, {}, self.n_jobs)
-        if not self.models_:
-            reasons = "; ".join(dict.fromkeys(self.failures_.values()))
-            raise UsageError(reasons or "no system has both answers and a rating to learn from")
-        return self
-
-    def restore(
-        self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays], n_jobs: int = 1
-    ) -> Self:
-        """Train again; see ``Surrogate.restore``."""
+    def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
+        """Train one model a language; see ``Surrogate.restore``."""
         if arrays:
             raise UsageError("a surrogate of features is learned again, not kept as arrays")
-        known = training_ratings(ratings)
         self.features_ = tuple(X[feature_columns(X)].select_dtypes("number").columns)
-        self.sets_ = {
-            name: replace(item, answers=self._filled(item.answers, item.answers.questions))
-            for name, item in training_sets(X, known, self.features_).items()
-        }
-        self.ratings_ = {name: item.ratings for name, item in self.sets_.items()}
-        self.systems_ = {name: item.answers.systems for name, item in self.sets_.items()}
+        self.answers_, self.ratings_, self.failures_ = {}, {}, {}
+        for language, rated in sorted(training_ratings(ratings).items()):
+            own = X[X["language"] == language]
+            systems = [name for name in rated.systems if name in set(own["system"])]
+            if not systems:
+                self.failures_[language] = f"{language}: {too_few(0, len(self.features_))}"
+                continue
+            asked = sorted({*own["query_id"], *rated.questions})
+            answers = feature_tensor(own, language, self.features_, systems, asked)
+            self.answers_[language] = self._filled(answers, answers.questions)
+            self.ratings_[language] = rated.take(systems)
         pairs = {(language, name) for language, names in self.systems_.items() for name in names}
         kept = [pair in pairs for pair in zip(X["language"], X["system"], strict=True)]
         self.X_ = X.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
-        self.failures_ = {
-            name: f"{name}: {too_few(0, len(self.features_))}"
-            for name in known
-            if name not in self.sets_
-        }
+        sets = [(self.answers_[name], rated) for name, rated in self.ratings_.items()]
+        done = work(partial(_trained, clone(self)), sets, self.n_jobs)
         self.models_: dict[str, RegressionModel] = {}
-        sets = list(self.sets_.values())
-        done = work(partial(_trained, clone(self)), sets, n_jobs)
-        for item, (model, failure) in zip(sets, done, strict=True):
+        for language, (model, failure) in zip(self.ratings_, done, strict=True):
             if model is None:
-                self.failures_[item.language] = failure
+                self.failures_[language] = failure
             else:
-                self.models_[item.language] = model
+                self.models_[language] = model
         return self
 
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
         """Language to feature to why it could not be used."""
         return {
-            language: {
-                name: NO_VALUE
-                for name, used in zip(self.features_, model.used, strict=True)
-                if not used
-            }
+            language: dict.fromkeys(np.array(self.features_)[~model.used].tolist(), NO_VALUE)
             for language, model in self.models_.items()
         }
 
@@ -180,8 +161,8 @@ class RegressionSurrogate(BaseEstimator):  # type: ignore[misc]
         """Rate every system by its mean features; see ``Surrogate.predict``."""
         table, parts = with_features(X, self), []
         for language in sorted(table["language"].unique()):
-            known, model = self.sets_.get(language), self.models_.get(language)
-            asked = () if known is None else known.answers.questions
+            known, model = self.answers_.get(language), self.models_.get(language)
+            asked = () if known is None else known.questions
             if questions is not None:
                 asked = tuple(questions.get(language, ()))
             tensor = self._filled(feature_tensor(table, language, self.features_), asked)
@@ -194,10 +175,6 @@ class RegressionSurrogate(BaseEstimator):  # type: ignore[misc]
             columns = {"language": language, "system": tensor.systems, "rating": rating}
             parts.append(pd.DataFrame(columns).assign(answers=tensor.answered.sum(axis=1)))
         return pd.concat(parts, ignore_index=True)
-
-    def posterior(self, observed: object, X: pd.DataFrame | None = None) -> None:
-        """It knows no posterior."""
-        del observed, X
 
     def importances(self) -> pd.DataFrame:
         """Share of each feature; see ``Surrogate.importances``.
@@ -214,29 +191,23 @@ class RegressionSurrogate(BaseEstimator):  # type: ignore[misc]
         nothing = pd.DataFrame(columns=["language", "feature", "importance"])
         return pd.concat(parts, ignore_index=True) if parts else nothing
 
-    def arrays(self) -> dict[str, Arrays]:
-        """Nothing is kept: it is learned again."""
-        return {}
-
     def _filled(self, tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
         return zero_filled(tensor, asked) if self.missing == "zero" else tensor
 
 
 def _trained(
-    surrogate: RegressionSurrogate, item: TrainingSet
+    surrogate: RegressionSurrogate, known: tuple[FeatureTensor, TrainingRatings]
 ) -> tuple[RegressionModel | None, str]:
     """Train on one language; None with the reason where too few systems can be trained on."""
-    answers, ratings = item.answers, item.ratings
-    if surrogate.rows == "system":
-        answers = answers.take(questions=ratings.questions)
-    rows = training_rows(answers, ratings.draws, ratings.coefficients, surrogate.rows)
+    answers, ratings = known
+    rows = training_rows(answers, ratings, surrogate.rows)
     used = np.asarray(np.isfinite(rows.features).any(axis=0))
     if not used.any() or rows.systems < FEWEST_SYSTEMS:
-        return None, f"{item.language}: {too_few(rows.systems, int(used.sum()))}"
-    keys = ("surrogate", item.language, "final")
+        return None, f"{answers.language}: {too_few(rows.systems, int(used.sum()))}"
+    keys = ("surrogate", answers.language, "final")
     state = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
-    known = replace(rows, features=rows.features[:, used])
-    return RegressionModel(fit_regressor(surrogate.name, known, state, surrogate.trees), used), ""
+    kept = replace(rows, features=rows.features[:, used])
+    return RegressionModel(fit_regressor(surrogate.name, kept, state, surrogate.trees), used), ""
 
 
 def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
@@ -317,14 +288,12 @@ def written(value: object) -> str:
         given = [
             f"{name}={written(item)}"
             for name, item in value.get_params(deep=False).items()
-            if not _is_same(item, getattr(defaults.get(name), "default", None))
+            if repr(item) != repr(getattr(defaults.get(name), "default", None))
         ]
         return _path(type(value)) + (f"({', '.join(given)})" if given else "")
     if isinstance(value, list | tuple):
-        inside = ", ".join(map(written, value))
-        if isinstance(value, list):
-            return f"[{inside}]"
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
+        inside = "".join(f"{written(item)}, " for item in value)
+        return f"[{inside[:-2]}]" if isinstance(value, list) else f"({inside.rstrip()})"
     if isinstance(value, dict):
         pairs = [f"{written(key)}: {written(item)}" for key, item in value.items()]
         return "{" + ", ".join(pairs) + "}"
@@ -353,9 +322,11 @@ def check_packages(text: str) -> None:
     Raises:
         UsageError: If it does.
     """
-    foreign = [path for path in _paths(_parsed(text)) if path.split(".")[0] not in KNOWN_PACKAGES]
-    if foreign:
-        raise UsageError(f"{foreign[0]} is of no package among {', '.join(KNOWN_PACKAGES)}")
+    for node in ast.walk(_parsed(text)):
+        if isinstance(node, ast.Attribute):
+            path = ast.unparse(node)
+            if path.split(".")[0] not in KNOWN_PACKAGES:
+                raise UsageError(f"{path} is of no package among {', '.join(KNOWN_PACKAGES)}")
 
 
 def _parsed(text: str) -> ast.expr:
@@ -363,15 +334,6 @@ def _parsed(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError) as error:
         raise UsageError(f"{text} does not name an estimator") from error
-
-
-def _paths(tree: ast.AST) -> Iterator[str]:
-    """Outermost dotted names."""
-    if isinstance(tree, ast.Attribute):
-        yield ast.unparse(tree)
-        return
-    for child in ast.iter_child_nodes(tree):
-        yield from _paths(child)
 
 
 def _made(node: ast.expr, text: str) -> Any:  # noqa: ANN401
@@ -413,9 +375,3 @@ def _path(kind: type) -> str:
         if getattr(import_module(module), kind.__name__, None) is kind:
             return f"{module}.{kind.__name__}"
     raise UsageError(f"{kind.__name__} is not found in {kind.__module__}")
-
-
-def _is_same(value: object, default: object) -> bool:
-    if value is default or repr(value) in (repr(default), "nan"):
-        return True
-    return isinstance(value, _PLAIN) and isinstance(default, _PLAIN) and value == default

@@ -1,8 +1,7 @@
 """Saving surrogates as data: what they were trained on, and how; they learn it again when loaded.
 
 A file is a zip of a description (JSON), the training rows (Parquet) and plain arrays. Nothing in
-it is executed, and no more of it is read than it declares and the bounds allow
-(``arena.data.files.Bounds``).
+it is executed, and no more of it is read than it declares and ``most_expanded`` allows.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
 
     Raises:
         UsageError: If the file is absent, no surrogate, or holds what none of this project does.
-        DataError: If it holds more than ``arena.data.files.Bounds``.
+        DataError: If it holds more than ``arena.data.files.most_expanded``.
         MissingDependencyError: If it needs a package that is not installed.
     """
     path = Path(path)
@@ -142,9 +141,10 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
         rows=description.rows,
         missing=description.missing,
         seed=description.seed,
+        n_jobs=n_jobs,
     )
     rows = _rows(read_member(archive, ROWS), description.features)
-    return surrogate.restore(rows, ratings, models, n_jobs)
+    return surrogate.restore(rows, ratings, models)
 
 
 def _ratings(

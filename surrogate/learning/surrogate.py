@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
@@ -30,7 +31,7 @@ ANSWER_MARK = "\x1f"
 """Between a system's name and the question, where a single answer is rated like a system."""
 
 
-class Surrogate(Protocol):
+class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
     """Predicts how a judge would rate systems, from their answers and the ratings of others.
 
     It is an estimator in the sense of scikit-learn: parameters are set by the constructor, what
@@ -43,13 +44,15 @@ class Surrogate(Protocol):
         pooled: Whether languages are learned from together, and those it has not seen rated too.
         learns_tournaments: Whether it can be trained on one tournament, and so has an R² for each.
         features_: Feature columns that were learned from.
-        systems_: Language to the systems trained on.
         failures_: Language to why it could not be learned from.
         borrowing_: Languages with few rated systems, where what others tell of answers counts.
-        left_out_: Language to feature to why it could not be used.
         X_: The rows it was trained on.
-        ratings_: Language to the ratings it was trained on.
+        ratings_: Language to the ratings it was trained on, of the systems trained on.
     """
+
+    pooled: ClassVar[bool] = False
+    learns_tournaments: ClassVar[bool] = True
+    borrowing_: frozenset[str] = frozenset()
 
     name: str
     rows: RowKind
@@ -60,21 +63,17 @@ class Surrogate(Protocol):
     ratings_: dict[str, TrainingRatings]
 
     @property
-    def pooled(self) -> bool: ...  # noqa: D102
+    def systems_(self) -> dict[str, tuple[str, ...]]:
+        """Language to the systems trained on."""
+        return {language: rated.systems for language, rated in self.ratings_.items()}
 
     @property
-    def learns_tournaments(self) -> bool: ...  # noqa: D102
+    @abstractmethod
+    def left_out_(self) -> dict[str, dict[str, str]]:
+        """Language to feature to why it could not be used."""
 
     @property
-    def systems_(self) -> dict[str, tuple[str, ...]]: ...  # noqa: D102
-
-    @property
-    def borrowing_(self) -> frozenset[str]: ...  # noqa: D102
-
-    @property
-    def left_out_(self) -> dict[str, dict[str, str]]: ...  # noqa: D102
-
-    @property
+    @abstractmethod
     def signature(self) -> str:
         """The settings as part of a board's signature."""
 
@@ -91,7 +90,25 @@ class Surrogate(Protocol):
         Raises:
             UsageError: If no language can be learned from; ``failures_`` says why.
         """
+        self.restore(X, ratings, {})
+        if not self.systems_.keys() - self.failures_.keys():
+            reasons = "; ".join(dict.fromkeys(self.failures_.values()))
+            raise UsageError(reasons or "no system has both answers and a rating to learn from")
+        return self
 
+    @abstractmethod
+    def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
+        """Learn what the arrays do not hold, and nothing where ``fit`` would fail.
+
+        Raises:
+            UsageError: If the arrays are not what this surrogate learns.
+        """
+
+    def arrays(self) -> dict[str, Arrays]:
+        """What it has learned of each language, where that is plain arrays and costly to learn."""
+        return {}
+
+    @abstractmethod
     def predict(self, X: pd.DataFrame, questions: Asked | None = None) -> pd.DataFrame:
         """Rate every system by its answers, as one that is new, whoever stands beside it.
 
@@ -111,7 +128,9 @@ class Surrogate(Protocol):
         """
 
     def posterior(
-        self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None
+        self,
+        observed: Mapping[str, Observation],  # noqa: ARG002
+        X: pd.DataFrame | None = None,  # noqa: ARG002
     ) -> dict[str, RatingPosterior] | None:
         """Rate systems by their answers and verdicts together.
 
@@ -124,23 +143,13 @@ class Surrogate(Protocol):
             Language to the ratings of the systems that have both; None where the surrogate is no
             process that can be conditioned on them.
         """
+        return None
 
+    @abstractmethod
     def importances(self) -> pd.DataFrame:
         """Share of each feature in the decisions; columns ``language, feature, importance``.
 
         NaN where the surrogate has none, or could not use a feature.
-        """
-
-    def arrays(self) -> dict[str, Arrays]:
-        """What it has learned of each language, where that is plain arrays and costly to learn."""
-
-    def restore(
-        self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays], n_jobs: int = 1
-    ) -> Self:
-        """Learn again, but for what the arrays hold, and nothing where ``fit`` would fail.
-
-        Raises:
-            UsageError: If the arrays are not what this surrogate learns.
         """
 
 

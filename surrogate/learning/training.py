@@ -241,58 +241,6 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
 
 
 @dataclass(frozen=True)
-class TrainingSet:
-    """What is known of the training systems of one language.
-
-    Attributes:
-        answers: Features of the S training systems' answers to every question, judged or not.
-        ratings: Ratings of the same systems in the same order.
-    """
-
-    answers: FeatureTensor
-    ratings: TrainingRatings
-
-    @property
-    def language(self) -> str:
-        """Language code."""
-        return self.answers.language
-
-
-def training_sets(
-    X: pd.DataFrame, ratings: Mapping[str, TrainingRatings], features: Sequence[str]
-) -> dict[str, TrainingSet]:
-    """Bring features and ratings together: the systems that have both.
-
-    Args:
-        X: Columns ``language, system, query_id`` and one a feature.
-        ratings: Language to its ratings.
-        features: Feature columns to learn from.
-
-    Returns:
-        Language to what is known there; languages without any such system are left out.
-    """
-    sets = {}
-    answering = {str(name): set(rows["system"]) for name, rows in X.groupby("language")}
-    for language, rated in sorted(ratings.items()):
-        systems = [name for name in rated.systems if name in answering.get(language, set())]
-        if not systems:
-            continue
-        asked = set(X.loc[X["language"] == language, "query_id"]) | set(rated.questions)
-        answers = feature_tensor(X, language, features, systems, sorted(asked))
-        known = rated.take(systems)
-        if not known.questions:
-            size = len(answers.questions)
-            known = replace(
-                known,
-                questions=answers.questions,
-                draws=np.ones((1, size), dtype=np.intp),
-                items=JudgedItems.none(len(systems), size),
-            )
-        sets[language] = TrainingSet(answers, known)
-    return sets
-
-
-@dataclass(frozen=True)
 class TrainingRows:
     """Rows to fit a regressor on.
 
@@ -307,15 +255,12 @@ class TrainingRows:
     systems: int
 
 
-def training_rows(
-    tensor: FeatureTensor, draws: Integers, coefficients: Floats, kind: RowKind
-) -> TrainingRows:
+def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind) -> TrainingRows:
     """Build the training rows of T tournaments.
 
     Args:
-        tensor: Features of the S training systems.
-        draws: How often each tournament holds each question, shape (T, Q).
-        coefficients: Target of each system in each tournament, shape (T, S); NaN is left out.
+        tensor: Features of the S training systems' answers to every question, judged or not.
+        ratings: Of the same systems; those without a rating are left out.
         kind: ``system``: one row a system and tournament, its features averaged over the
             tournament's questions (as Algorithm 1 of MIRAGE-Bench has them for one tournament);
             ``overall``: one row a system, its features averaged over all questions of the tensor,
@@ -323,10 +268,12 @@ def training_rows(
     """
     if kind == "overall":
         # Splits of a tree that are equally good are chosen by the last digits of the targets.
-        features, targets = tensor.means()[0], np.round(finite_means(coefficients), DECIMALS)
+        features, targets = tensor.means()[0], np.round(ratings.means, DECIMALS)
     else:
-        targets = coefficients.ravel()
-        features = tensor.means(draws).reshape(len(targets), len(tensor.features))
+        judged = tensor.take(questions=ratings.questions) if ratings.questions else tensor
+        targets = ratings.coefficients.ravel()
+        draws = ratings.draws if ratings.questions else None
+        features = judged.means(draws).reshape(len(targets), len(tensor.features))
     usable = np.isfinite(targets) & np.isfinite(features).any(axis=1)
     owners = np.flatnonzero(usable) % max(len(tensor.systems), 1)
     return TrainingRows(features[usable], targets[usable], len(np.unique(owners)))

@@ -201,7 +201,6 @@ class SystemPages:
         self._ranked = board.ratings.groupby("language")["rank"].count()
         self._overall = {row["system"]: row for row in plain_records(board.overall)}
         self._opponents = _by_system(_records(board.win_matrix))
-        self._neighbors = _by_system(board.neighbors)
         self._examples: dict[str, list[Example]] = {}
         for example in map(Example.model_validate, board.examples.to_dict("records")):
             self._examples.setdefault(example.system, []).append(example)
@@ -212,14 +211,11 @@ class SystemPages:
         Returns:
             ``overall``: its row over all languages, or None; ``ranked``: systems ranked there;
             ``languages``: its rows by language; ``features`` against the field; ``opponents``:
-            its record over all languages, best first; ``neighbors`` by language; ``examples``,
-            and how many there is no room for.
+            its record over all languages, best first; ``examples``, and how many there is no room
+            for.
         """
         every = self._examples.get(system, [])
         examples = shown_examples(every)
-        neighbors: dict[str, list[Row]] = {}
-        for row in self._neighbors.get(system, []):
-            neighbors.setdefault(language_name(row["language"]), []).append(row)
         languages = []
         for row in self._languages.get(system, []):
             language, note = row["language"], row["note"]
@@ -236,7 +232,6 @@ class SystemPages:
             "splits_differ": any(row["split"] != "train" for row in languages),
             "features": self._features.get(system, []),
             "opponents": self._opponents.get(system, []),
-            "neighbors": neighbors,
             "examples": examples,
             "examples_left_out": len(every) - len(examples),
         }

@@ -14,9 +14,9 @@ from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.frames import notebook_html, open_answers
 from arena.data.schema import QUESTION_KEY
-from arena.data.tables.frames import notebook_html, open_answers
-from arena.data.tables.names import alike
+from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.rating.battles import copies_of_others
 from arena.statistics.significance import NORMAL_90
@@ -34,8 +34,8 @@ from surrogate.integrity.coverage import Key, variances_of_coverage, widened
 from surrogate.integrity.notes import Note, look_at
 from surrogate.integrity.standing import Looks, Standing
 from surrogate.learning.languages import with_answers
+from surrogate.learning.outside import systems_outside
 from surrogate.learning.surrogate import KEYS, known_features
-from surrogate.ranking.explanations import Explanation, explain_systems
 from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings, usable_judgments
 
 NEW = "new"
@@ -57,12 +57,12 @@ NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
-LISTS = ("neighbors", "seen")
-EXPLANATION_COLUMNS = ["language", "system", *LISTS, "outside_training"]
+LISTS = ("seen", "outside_training")
+EXPLANATION_COLUMNS = ["language", "system", *LISTS]
 DTYPES = {
     **dict.fromkeys(("language", "system", "split", "note"), "str"),
     **dict.fromkeys(("rank", "rank_low", "rank_high", "tier", "arena_rank"), "Int64"),
-    **dict.fromkeys((*LISTS, "outside_training"), "object"),
+    **dict.fromkeys(LISTS, "object"),
     **dict.fromkeys(("answers", "judgments"), "int64"),
 }
 
@@ -81,9 +81,9 @@ class RankedSystems:
             ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage,
             answers, note``: where there are judgments, the rating is by these and the surrogate
             together.
-        explanations: Row by row what explains them: ``language, system, neighbors, seen``
-            (lists of entries), ``outside_training`` (the features in which a system is unlike the
-            training systems; None where it is not); see ``Explanation`` and ``Note``.
+        explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``) and
+            ``outside_training`` (the features in which a system is unlike the training systems;
+            None where it is not).
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -247,7 +247,7 @@ def place_systems(
         judgments, said = _counted(board, set(systems), judgments, queries)
         judged = judged_ratings(board, table, judgments)
     judged = judged.set_index(["language", "system"])
-    explanations = explain_systems(board.surrogate, table, board.features)
+    unlike = systems_outside(board.surrogate, table, board.features)
     asked = queries["language"].value_counts().to_dict()
     looks = replace(looks, variances=variances_of_coverage(board.surrogate, table, asked))
     found = []
@@ -263,7 +263,7 @@ def place_systems(
                 rated,
                 asked[language],
                 (language, system),
-                explanations.get((language, system), Explanation()),
+                unlike.get((language, system)),
                 judged,
                 standing,
                 looks.notes.get((language, system), ()),
@@ -317,7 +317,7 @@ def _row(
     rated: pd.DataFrame,
     questions: int,
     key: Key,
-    explanation: Explanation,
+    outside: tuple[str, ...] | None,
     judged: pd.DataFrame,
     standing: Standing,
     seen: Sequence[Note],
@@ -345,9 +345,8 @@ def _row(
     notes = [
         standing.note(system, why, is_barred=is_barred),
         BEYOND if np.isinf(high) else "",
-        _unlike(explanation.outside_training),
+        _unlike(outside),
     ]
-    outside = explanation.outside_training
     return {
         "language": language,
         "system": system,
@@ -366,7 +365,6 @@ def _row(
         "answers": answers,
         "split": NEW,
         "note": "; ".join(note for note in notes if note),
-        "neighbors": explanation.neighbors,
         "outside_training": None if outside is None else list(outside),
         "seen": [asdict(note) for note in seen],
     }

@@ -20,24 +20,25 @@ from arena.llm.ask import Progress
 from arena.llm.replies import UnparsableError
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
+from surrogate.metaevaluation.evaluation import JudgeFactory, judge_items, make_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
-from surrogate.metaevaluation.grouse.replies import (
+from surrogate.metaevaluation.grouse.judges import ScoringTask
+from surrogate.metaevaluation.grouse.prompts import (
     JOINT_ORDER,
+    JOINT_PROMPT,
     SCORE_KEY,
     SCORED,
+    GrousePrompts,
     ReplyFields,
     read_metric_score,
 )
-from surrogate.metaevaluation.grouse.scoring import (
-    JOINT_PROMPT,
-    GrousePrompts,
-    ScoringTask,
-    judged_metric,
+from surrogate.metaevaluation.grouse.unit_tests import (
+    JUDGED_METRICS,
+    AnswerSample,
+    UnitTest,
+    read_unit_tests,
 )
-from surrogate.metaevaluation.grouse.test_files import read_unit_tests
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, AnswerSample, UnitTest
 from surrogate.metaevaluation.judges import Judge, Verdict
-from surrogate.metaevaluation.runner import JudgeFactory, JudgeKind, judge_items, make_judges
 from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.rows import ALL_LANGUAGES, Sieve, TrainExample
 
@@ -156,7 +157,7 @@ def grouse_examples(
     Args:
         graded: The answers.
         teacher: A judge as ``metaeval grouse`` names it: ``llm:MODEL``, ``labels:FILE``,
-            ``lexical``, ``python:MODULE:FUNCTION``.
+            ``python:MODULE:FUNCTION``.
         prompts: What the tuned model is asked: all metrics in one prompt.
         sieve: Collects the rows, and counts what is left out.
         options: How an LLM is asked.
@@ -218,7 +219,7 @@ def balanced_places(kept: Sequence[TrainExample], count: int, seed: int = 0) -> 
 
 def reply_scores(reply: str) -> dict[str, int | None]:
     """Return the scores of a joined reply, by metric."""
-    keys = (SCORED, SCORES_ALONE.scored)
+    keys = (SCORED, *SCORES_ALONE.answers)
     return {metric: read_metric_score(reply, metric, keys) for metric in JOINT_ORDER}
 
 
@@ -242,7 +243,7 @@ class _Traces(GrousePrompts):
         Raises:
             UnparsableError: If the reply holds no score for the metric.
         """
-        read_metric_score(text, judged_metric(task), (self.fields.scored,))
+        read_metric_score(text, task, self.fields.answers[-1:])
         start, end = text.find("{"), text.rfind("}")
         try:
             whole = json.loads(text[start : end + 1])
@@ -262,8 +263,8 @@ def _teacher(
         for answer in graded
     ]
     each = _Traces(prompts.reply_form, prompts.fields)
-    llm = JudgeKind("llm:MODEL", lambda model, make: make.llm(each, model))
-    return make_judges(name, [llm, *Grouse(tests).kinds[1:]], factory)[0]
+    kinds = {**Grouse(tests).kinds, "llm:MODEL": lambda model, make: make.llm(each, model)}
+    return make_judges(name, kinds, factory)[0]
 
 
 def _joined(said: Mapping[str, Verdict], prompts: GrousePrompts) -> str | None:
@@ -279,7 +280,7 @@ def _joined(said: Mapping[str, Verdict], prompts: GrousePrompts) -> str | None:
         for name, part in _parts(said[metric], fields):
             joined[name][metric] = part
     if prompts.templates.replacing(JOINT_PROMPT) is not None:
-        joined = {SCORED: joined[fields.scored]}
+        joined = {SCORED: joined[fields.answers[-1]]}
     return json.dumps(joined, ensure_ascii=False)
 
 

@@ -88,14 +88,14 @@ def judge_examples(
             if comparison.answer_a == comparison.answer_b:
                 sieve.drop(language, IDENTICAL_ANSWERS)
                 continue
-            asked = prompt.ask(comparison)
-            if any(":" in flag for flag in asked.flags):
+            asked, flags = prompt.ask(comparison)
+            if any(":" in flag for flag in flags):
                 sieve.drop(language, STEERING)
                 continue
             letter = _LETTERS[shown.winner]  # type: ignore[index]
             said = shown.reason if rules.sides == "given" else ""
             reply = letter if verdict == "logprobs" else f"{said} [[{letter}]]".strip()
-            sieve.take(TrainExample(shown.key[:2], asked.prompt, reply, _notes(shown)))
+            sieve.take(TrainExample(shown.key[:2], asked, reply, _notes(shown)))
     return sieve
 
 

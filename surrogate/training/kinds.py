@@ -16,8 +16,7 @@ from arena.judging.prompt import PAIRWISE_PROMPTS, PairwisePrompt
 from arena.llm.ask import Progress
 from arena.text.prompts import ReplaceablePrompt, Templates, read_templates
 from arena.text.trimming import read_tokenizer
-from surrogate.metaevaluation.grouse.replies import ReplyFields
-from surrogate.metaevaluation.grouse.scoring import JOINT_PROMPT, GrousePrompts
+from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
 from surrogate.training.grouse_set import (
     NOT_BALANCED,
     answers_of_arena,

@@ -17,7 +17,7 @@ class TrainsetSettings(JudgeOptions):
     teacher: str = Field(
         default="",
         description="Who is taught: a system (mirage), a judge of the arena (judge, preference), "
-        "or llm:MODEL, labels:FILE[#ANNOTATOR], lexical, python:MODULE:FUNCTION (grouse).",
+        "or llm:MODEL, labels:FILE[#ANNOTATOR], python:MODULE:FUNCTION (grouse).",
     )
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     questions: int | None = Field(

@@ -13,10 +13,10 @@ import pandas as pd
 from joblib import delayed
 from sklearn.base import BaseEstimator
 
+from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.version import __version__
 from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract

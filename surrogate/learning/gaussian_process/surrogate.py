@@ -18,9 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.linalg import block_diag
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator
 
-from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.posterior import RatingPosterior
 from features.engine.columns import feature_columns
@@ -38,6 +36,7 @@ from surrogate.learning.surrogate import (
     NO_VALUE,
     Arrays,
     Asked,
+    Surrogate,
     too_few,
     with_features,
 )
@@ -136,7 +135,7 @@ def _items(profiles: Mapping[str, SystemProfiles]) -> _Items:
 
 
 @dataclass(eq=False, repr=False)
-class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
+class GaussianProcessSurrogate(Surrogate):
     """A Gaussian process over systems and languages.
 
     It learns from features, and from the answers where the table has a column ``answer``. It has
@@ -163,22 +162,8 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         """The settings as part of a board's signature."""
         return f"surrogate:{self.name}"
 
-    def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
-        """Learn from all languages together; see ``Surrogate.fit``."""
-        self.restore(X, ratings, {})
-        if self.process_ is None:
-            reasons = "; ".join(dict.fromkeys(self.failures_.values()))
-            raise UsageError(reasons or "no system has both answers and a rating to learn from")
-        return self
-
-    def restore(
-        self,
-        X: pd.DataFrame,
-        ratings: KnownRatings,
-        arrays: Mapping[str, Arrays],
-        n_jobs: int = 1,  # noqa: ARG002 - languages are learned from together
-    ) -> Self:
-        """Learn again, but for the texts that the arrays hold; see ``Surrogate.restore``."""
+    def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
+        """Learn from all languages together, but for the texts in the arrays; see ``Surrogate``."""
         known = training_ratings(ratings)
         names = [name for name in feature_columns(X) if name != ANSWER]
         self.features_ = tuple(X[names].select_dtypes("number").columns)
@@ -209,11 +194,6 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self.X_ = rows.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
         self.process_ = self._condition() if self.profiles_ else None
         return self
-
-    @property
-    def systems_(self) -> dict[str, tuple[str, ...]]:
-        """Language to the systems trained on."""
-        return {language: rated.systems for language, rated in self.ratings_.items()}
 
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:

@@ -13,21 +13,23 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.rows import read_rows
 from arena.data.wording import count_of
-from surrogate.metaevaluation.grouse.calibration import confusion, reference_scores
+from surrogate.metaevaluation.evaluation import judge_labels, judges_of, short_prompt
 from surrogate.metaevaluation.grouse.grouse import ScoreVerdict
+from surrogate.metaevaluation.grouse.scores import confusion, reference_scores
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, SCALES, Condition
-from surrogate.metaevaluation.memerag.accuracy import REPLICATES, error_shares, score_judges
-from surrogate.metaevaluation.memerag.memerag import LabelVerdict
-from surrogate.metaevaluation.memerag.sentences import COARSE_OF_FINE
-from surrogate.metaevaluation.memerag.significance import (
+from surrogate.metaevaluation.memerag.accuracy import (
     BEST,
     DAGGER,
     PERMUTATIONS,
+    REPLICATES,
+    error_shares,
     mark_best,
+    score_judges,
     with_prompts,
 )
+from surrogate.metaevaluation.memerag.memerag import LabelVerdict
+from surrogate.metaevaluation.memerag.sentences import COARSE_OF_FINE
 from surrogate.metaevaluation.records import read_run
-from surrogate.metaevaluation.report import judge_labels, judges_of, short_prompt
 from surrogate.publish.figures.figure import (
     HATCH,
     MISSING,

@@ -13,11 +13,11 @@ from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import extract
 from surrogate import Board, build_board
 from surrogate.board.summary import UNPROVEN
-from surrogate.runs.diff import diff_boards
 from surrogate.publish.exports import ALL, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.site import write_site
 from surrogate.ranking import gate
+from surrogate.runs.diff import diff_boards
 
 EXPORTS = ("csv", "json", "parquet", "latex", "markdown")
 LANGUAGES = ("en", "sw")
@@ -121,19 +121,6 @@ def test_systems_without_verdicts_are_unranked_where_the_surrogate_is_not_shown_
     assert placed.new["rank"].isna().all()
     assert placed.new["note"].str.startswith(UNPROVEN).all()
     assert placed.overall.set_index("system")["rank"].isna()["newcomer"]
-
-
-def test_a_feature_table_of_further_answers_makes_no_system_its_own_neighbor(
-    whole, features, tmp_path
-):
-    apart, *others = whole.info.systems
-    part = part_of(whole, LANGUAGES, others)
-    board = build_board(part, feature_table=features, tournaments=2)
-    assert set(board.features["system"]) == set(others)
-    own = whole.answers[whole.answers["system"] == apart]
-    placed = board.rank(own, part, feature_table=features)
-    for near in placed.explanations["neighbors"]:
-        assert apart not in {entry["neighbor"] for entry in near}
 
 
 def test_systems_with_the_same_answers_are_named_on_the_board(whole, features):

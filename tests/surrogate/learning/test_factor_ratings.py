@@ -101,13 +101,6 @@ def test_order_of_rows_and_names_of_values_change_nothing():
         pd.testing.assert_frame_equal(first, second, atol=1e-5)
 
 
-def test_an_attribute_that_says_nothing_explains_nothing():
-    plain = arena()
-    noise = replace(plain, attributes=plain.attributes.assign(color=list("abcabc")))
-    shares = factor_ratings(noise).effects.groupby("attribute")["share"].first()
-    assert shares["model"] > shares["retriever"] > shares["color"]
-
-
 def test_systems_without_attributes_are_left_out_and_unknown_values_are_like_no_other():
     told = arena()
     some = told.attributes.copy()
@@ -117,15 +110,6 @@ def test_systems_without_attributes_are_left_out_and_unknown_values_are_like_no_
     dense = found.effects.set_index("value").loc["dense", "systems"]
     assert dense == 2
     assert found.skipped == {"systems": f"no attributes of {some.loc[5, 'system']}"}
-
-
-def test_combinations_that_are_too_many_are_said(monkeypatch):
-    monkeypatch.setattr("surrogate.learning.posterior.factors.MOST_COMBINATIONS", 5)
-    found = factor_ratings(arena(unbuilt=[("small", "dense")], questions=8))
-    assert found.combinations["system"].notna().all()
-    assert found.skipped == {
-        "combinations that nobody has built": "6 are more than 5; rate fewer attributes"
-    }
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
+from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.training import (
     FeatureTensor,
+    TrainingRatings,
     feature_tensor,
     training_ratings,
     training_rows,
-    training_sets,
     zero_filled,
 )
 
@@ -28,19 +29,24 @@ def tensor(values, answered=None):
 
 
 TWO_SYSTEMS = tensor([[[1.0], [3.0]], [[10.0], [np.nan]]])
-DRAWS = np.array([[1, 1], [2, 0]])
-COEFFICIENTS = np.array([[0.5, -0.5], [0.7, np.nan]])
+RATINGS = TrainingRatings(
+    ("s0", "s1"),
+    ("q0", "q1"),
+    np.array([[1, 1], [2, 0]]),
+    np.array([[0.5, -0.5], [0.7, np.nan]]),
+    JudgedItems.none(2, 2),
+)
 
 
 def test_a_row_a_system_holds_its_features_averaged_over_the_tournament():
-    rows = training_rows(TWO_SYSTEMS, DRAWS, COEFFICIENTS, "system")
+    rows = training_rows(TWO_SYSTEMS, RATINGS, "system")
     np.testing.assert_array_equal(rows.features[:, 0], [2.0, 10.0, 1.0])
     np.testing.assert_array_equal(rows.targets, [0.5, -0.5, 0.7])
     assert rows.systems == 2
 
 
 def test_a_row_overall_holds_the_mean_over_all_questions_and_the_mean_coefficient():
-    rows = training_rows(TWO_SYSTEMS, DRAWS, COEFFICIENTS, "overall")
+    rows = training_rows(TWO_SYSTEMS, RATINGS, "overall")
     np.testing.assert_array_equal(rows.features[:, 0], [2.0, 10.0])
     np.testing.assert_array_equal(rows.targets, [0.6, -0.5])
 
@@ -84,21 +90,6 @@ def test_tables_of_ratings_that_cannot_be_used_are_refused(table, message):
         training_ratings(table)
 
 
-def test_what_has_answers_and_ratings_is_learned_from():
-    X = pd.DataFrame(
-        [("en", name, f"q{number}", number) for name in "abc" for number in range(2)],
-        columns=["language", "system", "query_id", "f"],
-    )
-    table = pd.DataFrame(
-        [("en", name, index) for index, name in enumerate("bcd")] + [("fi", "a", 0)],
-        columns=["language", "system", "rating"],
-    )
-    [only] = training_sets(X, training_ratings(table), ["f"]).values()
-    assert only.answers.systems == only.ratings.systems == ("b", "c")
-    assert only.ratings.questions == ("q0", "q1")
-    np.testing.assert_array_equal(only.ratings.draws, [[1, 1]])
-
-
 ROWS = pd.DataFrame(
     [
         ("en", "x", "q1", 1.0, np.nan),
@@ -132,12 +123,6 @@ def test_means_weigh_questions_by_their_draws():
     np.testing.assert_array_equal(means[1], [[3.0, 5.0], [np.nan, np.nan], [np.nan, np.nan]])
 
 
-def test_take_keeps_the_order_asked_for():
-    part = arranged().take(systems=["y", "x"], questions=["q2"], features=["g"])
-    assert (part.systems, part.questions, part.features) == (("y", "x"), ("q2",), ("g",))
-    np.testing.assert_array_equal(part.values, [[[np.nan]], [[5.0]]])
-
-
 @given(st.permutations(range(len(ROWS))))
 def test_the_order_of_rows_does_not_matter(order):
     shuffled = arranged(ROWS.iloc[list(order)])
@@ -150,13 +135,6 @@ def test_a_row_that_stands_twice_counts_twice():
     assert held.questions == ("q1", "q2", "q2")
     np.testing.assert_allclose(held.means()[0], [[7 / 3, 5.0], [7.0, 2.0]])
     np.testing.assert_array_equal(held.answered, [[True, True, True], [True, False, False]])
-
-
-def test_questions_that_are_added_have_no_answers():
-    held = arranged().padded(["q2", "q3", "q3"])
-    assert held.questions == ("q1", "q2", "q3")
-    assert not held.answered[:, 2].any()
-    np.testing.assert_array_equal(held.means(), arranged().means())
 
 
 def test_a_missing_value_may_count_0_and_so_does_an_answer_that_is_not_there():

@@ -145,14 +145,6 @@ def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(publish
         assert row.rank_low <= row.rank <= row.rank_high
 
 
-def test_a_copys_nearest_neighbor_is_the_system_it_copies(published, small_arena):
-    for system in small_arena.info.systems[:3]:
-        placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
-        for neighbors in placed.explanations["neighbors"]:
-            assert len(neighbors) == 3
-            assert neighbors[0] == {"neighbor": system, "distance": 0.0}
-
-
 @pytest.mark.parametrize("text", ["", "qwx zvj kkpt " * 4])
 def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena, text):
     system = small_arena.info.systems[0]

@@ -6,16 +6,21 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from chat_server import ChatServer, completion
+from grouse_samples import by_length
 
 from arena import read_arena, write_arena
 from arena.data.errors import UsageError
 from arena.generation import answer_prompt
 from arena.judging.prompt import pairwise_prompt
 from arena.text.prompts import NO_TEMPLATES, read_templates
-from surrogate.metaevaluation.grouse.replies import ReplyFields, read_metric_score
-from surrogate.metaevaluation.grouse.scoring import JOINT_PROMPT, GrousePrompts, ScoringTask
+from surrogate.metaevaluation.grouse.judges import ScoringTask
+from surrogate.metaevaluation.grouse.prompts import (
+    JOINT_PROMPT,
+    GrousePrompts,
+    ReplyFields,
+    read_metric_score,
+)
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, SCALES
-from surrogate.metaevaluation.judges import LexicalJudge
 from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.grouse_set import (
     SCORES_ALONE,
@@ -168,19 +173,19 @@ def test_contradictory_and_steering_verdicts_are_not_taught(small_arena):
     assert "steer the judge" in next(iter(left_out(sieve)))
 
 
+TEACHER_OF_SCORES = "python:grouse_samples:by_length"
 PROMPTS = GrousePrompts("text", ReplyFields(()), is_joint=True)
 
 
 def test_scores_are_joined_to_one_reply_that_the_harness_reads(small_arena):
     sieve = Sieve()
     graded = answers_of_arena(small_arena, None, ["sim-harbor-tiny"], sieve)
-    grouse_examples(graded, "lexical", PROMPTS, sieve)
+    grouse_examples(graded, TEACHER_OF_SCORES, PROMPTS, sieve)
     assert len(sieve.kept) == len(small_arena.queries)
     for example, answer in zip(sieve.kept, graded, strict=True):
         scores = reply_scores(example.reply)
         for metric, score in scores.items():
-            task = ScoringTask(metric, answer.sample)
-            assert LexicalJudge().judge([task])[0].value == score
+            assert by_length(metric, "", (), "", answer.sample.answer) == score
             assert read_metric_score(example.reply, metric, ("answer",)) == score
     table = taught_scores(sieve.kept)
     assert table.groupby("metric")["rows"].sum().eq(len(sieve.kept)).all()
@@ -193,7 +198,7 @@ def test_metaeval_reads_what_is_taught_under_the_same_prompt(small_arena, tmp_pa
     own = read_templates([f"all={file}"], [JOINT_PROMPT]) if is_own else NO_TEMPLATES
     sieve = Sieve()
     graded = answers_of_arena(small_arena, None, ["sim-cedar-pro"], sieve)[:3]
-    grouse_examples(graded, "lexical", replace(PROMPTS, templates=own), sieve)
+    grouse_examples(graded, TEACHER_OF_SCORES, replace(PROMPTS, templates=own), sieve)
     asking = GrousePrompts("text", SCORES_ALONE, own, is_joint=True)  # --one-prompt --ablate …
     for example, answer in zip(sieve.kept, graded, strict=True):
         asked = asking.ask(ScoringTask(JUDGED_METRICS[0], answer.sample))[0]
@@ -242,7 +247,17 @@ def test_the_commands_write_chats_and_say_what_they_left_out(small_arena, tmp_pa
     for kind, options in (
         ("mirage", ["--teacher", TEACHER]),
         ("judge", ["--pairs", 3]),
-        ("grouse", ["--teacher", "lexical", "--systems", "sim-cedar-pro", "--balance", 12]),
+        (
+            "grouse",
+            [
+                "--teacher",
+                "python:grouse_samples:by_length",
+                "--systems",
+                "sim-cedar-pro",
+                "--balance",
+                12,
+            ],
+        ),
     ):
         assert run("trainset", kind, tmp_path / "arena", *options, *common) == 0, kind
         told = json.loads(capsys.readouterr().out)
