@@ -84,7 +84,7 @@ def model_card(board: Board, license_name: str) -> str:
     shares = mean_importances(board)
     values = {
         "name": name,
-        "shares": {feature: shares.get(feature) for feature in summary.features},
+        "shares": {feature: shares.get(feature) for feature in summary.settings.features},
         "digest": file_digest(board.folder / SURROGATE_FILE),
     }
     return _card(board, license_name, "model_card", fields, values)

@@ -11,13 +11,13 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import seed_sequence
 from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.text.citations import find_citations
 from features.engine.columns import feature_columns
 from surrogate.board.board import Board
-from surrogate.board.details import question_order
 from surrogate.publish.formats import finite, language_name, slugs
-from surrogate.publish.views import LONGEST_ANSWER, LONGEST_QUERY, compact_numbers, cut_text
+from surrogate.publish.views import compact_numbers, cut_text
 
 MOST_QUESTIONS = 20
 """Questions of a language whose answers are shown."""
@@ -25,6 +25,8 @@ LONGEST_PAGE = 1_000_000
 """Bytes of questions, answers, passages and reasons that a page has room for."""
 LONGEST_SITE = 10_000_000
 """The same of all pages together."""
+LONGEST_ANSWER = 20_000
+LONGEST_QUERY = 2_000
 LONGEST_PASSAGE = 2_000
 LONGEST_REASON = 1_000
 LONGEST_TITLE = 120
@@ -60,15 +62,20 @@ class Texts:
 
         Args:
             judged: The arena with the judgments of one judge.
-            seed: The board's, so that the questions are those of its examples.
+            seed: Seed of the order of questions, judged ones first; the board's.
             most: Questions of a language to show.
             unjudged: Why the judge's verdicts are not at hand; empty where they are.
         """
         self.unjudged, self.judgments = unjudged, judged.judgments
         self._texts, self._most = ArenaTexts(judged), most
-        order = question_order(judged, seed).sort_values("order")
-        rows = order[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
-        self.queries: dict[QuestionKey, str] = {(code, name): query for code, name, query in rows}
+        rows = judged.queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
+        queries: dict[QuestionKey, str] = {(code, name): query for code, name, query in rows}
+        seen = set(judged.judgments[QUESTION_KEY].itertuples(index=False, name=None))
+        drawn = {
+            key: int(seed_sequence(seed, "examples", *key).generate_state(1)[0]) for key in queries
+        }
+        ordered = sorted(queries, key=lambda key: (key not in seen, drawn[key], key))
+        self.queries = {key: queries[key] for key in ordered}
         languages = {language for language, _ in self.queries}
         self._room = min(LONGEST_PAGE, LONGEST_SITE // max(len(languages), 1))
 

@@ -18,6 +18,7 @@ from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from surrogate.board.board import Board
 from surrogate.board.summarize import fingerprint
+from surrogate.board.summary import LEVEL
 from surrogate.publish.figures.board_figures import draw_ratings, rank_heat_map
 from surrogate.publish.figures.figure import MissingGlyphWarning, save
 from surrogate.publish.formats import language_name, slugs
@@ -196,7 +197,7 @@ def _write_pages(
 
     write("index", view=overview(board, names, pictures))
     write("judge", report=board.judge_report)
-    write("method", missing_values=missing_values(summary))
+    write("method", missing_values=missing_values(summary), level=LEVEL)
     systems, heads = SystemPages(board), PairPages(board, texts, names)
     for system in board.systems:
         write("system", f"systems/{names[system]}.html", view=systems.page(system))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -14,7 +14,6 @@ from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
 from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE, BoardSummary
-from surrogate.board.tables import Example
 from surrogate.publish.formats import finite, language_name, slugs
 
 SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
@@ -26,11 +25,6 @@ ROW_COLUMNS = (
 """Of a language's board, as scripts read it."""
 STORED_DECIMALS = 4
 """Of numbers that scripts read."""
-LONGEST_EXAMPLES = 300_000
-"""Characters of all example answers that a page shows."""
-LONGEST_ANSWER = 20_000
-LONGEST_QUERY = 2_000
-SHOWN_VERDICTS = 50
 GRAVEST = (UNSEEN_BY_CHANCE, LOST)
 
 Row = dict[str, Any]
@@ -177,8 +171,8 @@ def unranked_reason(board: Board, system: str, language: str) -> str:
     summary = board.summary.languages.get(language)
     if summary is None:
         return "the board gives no reason"
-    stated = summary.skipped.systems_unranked.get(system)
-    return stated or "; ".join(summary.notes) or "the board gives no reason"
+    rows = board.ratings[board.ratings["language"] == language].set_index("system")["note"]
+    return rows.get(system) or "; ".join(summary.notes) or "the board gives no reason"
 
 
 def missing_values(summary: BoardSummary) -> list[tuple[str, str, int]]:
@@ -201,9 +195,6 @@ class SystemPages:
         self._ranked = board.ratings.groupby("language")["rank"].count()
         self._overall = {row["system"]: row for row in plain_records(board.overall)}
         self._opponents = _by_system(_records(board.win_matrix))
-        self._examples: dict[str, list[Example]] = {}
-        for example in map(Example.model_validate, board.examples.to_dict("records")):
-            self._examples.setdefault(example.system, []).append(example)
 
     def page(self, system: str) -> Row:
         """Prepare the page of a system, as its template takes it.
@@ -211,11 +202,8 @@ class SystemPages:
         Returns:
             ``overall``: its row over all languages, or None; ``ranked``: systems ranked there;
             ``languages``: its rows by language; ``features`` against the field; ``opponents``:
-            its record over all languages, best first; ``examples``, and how many there is no room
-            for.
+            its record over all languages, best first.
         """
-        every = self._examples.get(system, [])
-        examples = shown_examples(every)
         languages = []
         for row in self._languages.get(system, []):
             language, note = row["language"], row["note"]
@@ -232,8 +220,6 @@ class SystemPages:
             "splits_differ": any(row["split"] != "train" for row in languages),
             "features": self._features.get(system, []),
             "opponents": self._opponents.get(system, []),
-            "examples": examples,
-            "examples_left_out": len(every) - len(examples),
         }
 
 
@@ -286,31 +272,3 @@ def _records(matrix: pd.DataFrame) -> pd.DataFrame:
     share = (counts["wins"] + counts["ties"] / 2) / battles
     counts = counts.assign(share=share.astype(float))[battles > 0]
     return counts.sort_values(["system", "share", "opponent"], ascending=[True, False, True])
-
-
-def shown_examples(examples: Sequence[Example]) -> list[Row]:
-    """Cut examples to what a page has room for; the first is always shown.
-
-    Returns:
-        For each the ``example``, its ``question`` and ``text`` as shown, the characters ``cut``,
-        the ``verdicts`` shown, and how many verdicts have each of the ``outcomes``.
-    """
-    shown: list[Row] = []
-    room = LONGEST_EXAMPLES
-    for example in examples:
-        text = example.answer[:LONGEST_ANSWER]
-        room -= len(text)
-        if room < 0 and shown:
-            break
-        outcomes = [verdict.outcome for verdict in example.verdicts]
-        shown.append(
-            {
-                "example": example,
-                "question": cut_text(example.query, LONGEST_QUERY),
-                "text": text,
-                "cut": len(example.answer) - len(text),
-                "verdicts": example.verdicts[:SHOWN_VERDICTS],
-                "outcomes": {name: outcomes.count(name) for name in ("win", "tie", "loss")},
-            }
-        )
-    return shown

@@ -21,7 +21,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.rows import plain_records
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
-from surrogate.board.ratings.intervals import LEVEL as BOARD_LEVEL
+from surrogate.board.summary import LEVEL as BOARD_LEVEL
 from surrogate.integrity.standing import without_remarks
 
 Floats = npt.NDArray[np.float64]

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
-from arena.data.folder import read_arena
+from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE, QUESTION_KEY
@@ -27,9 +26,9 @@ from features.engine.extraction import extract
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
-from surrogate.board.judge.report import STORE_FILE, read_judging_records
-from surrogate.board.ratings.table import VANISHED
+from surrogate.board.judge_report import read_judging_records
+from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.rows import VANISHED
 from surrogate.board.settings import board_judge
 from surrogate.board.tables import (
     BOARD_FILES,
@@ -46,6 +45,7 @@ from surrogate.runs.config import ConfiguredBoard
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests
 
 JUDGING, FEATURES, BOARD = "judging", "features", "board"
+STORE_FILE = "judging.sqlite"
 VERDICTS_FILE = "judgments.parquet"
 CACHE_FOLDER = ".feature-cache"
 CONTENT = (
@@ -220,11 +220,8 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
     if judge is not None:
         records = read_judging_records(board.arena, judge)
         if board.judging is not None:
-            records = replace(
-                records,
-                failures=read_judging_records(place.board / JUDGING, judge).failures,
-                usage=read_judging_records(place.out, judge).usage,
-            )
+            failures = read_judging_records(place.board / JUDGING, judge).failures
+            records = records.model_copy(update={"failures": failures})
     table = place.board / FEATURES / FEATURES_FILE if given is None else board.base / given
     built = build_board(
         arena,

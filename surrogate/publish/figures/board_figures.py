@@ -21,6 +21,7 @@ from arena.diagnostics.families import model_families
 from features.engine.columns import feature_columns
 from features.measures.registry import parse_features
 from surrogate.board.board import Board
+from surrogate.board.summary import LEVEL
 from surrogate.publish.figures.figure import (
     FORMATS,
     MARKERS,
@@ -205,7 +206,7 @@ def _caption_of_ratings(
         note += count_of(found.questions_judged, "question")
     unseen = "none"
     if rows["surrogate_low"].notna().any():
-        unseen = percent(0.9 if found is None else found.interval.level)
+        unseen = percent(LEVEL)
     note += (
         f" by {summary.judge}. Intervals: 90% of ratings by {summary.rated_by}; 95% of those by "
         f"verdicts{' as published' if summary.is_published else ''}; {unseen} of those by "

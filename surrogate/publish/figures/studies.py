@@ -48,15 +48,13 @@ RATED_BY = {
     "tau_surrogate": ("surrogate alone", SURROGATE, "o"),
 }
 """A column of the study of replication to what its ratings are by, a color and a marker."""
-MAKE = (
-    "surrogate-arena sampling ARENA --json > FILE, or validate ARENA --protocol replication --json"
-)
+MAKE = "surrogate-arena validate ARENA --protocol sampling (or replication) --json > FILE"
 MOST_BANDS = 3
 STYLES = ("-", "--", ":")
 
 
 def study_drawings(path: Path, language: str | None = None) -> Iterator[Drawing]:
-    """List the figures of a file of ``validate --json``, ``sampling --json`` or ``metaeval --out``.
+    """List the figures of a file of ``validate --json`` or ``metaeval --out``.
 
     Raises:
         UsageError: If it is none of these, or a study without a figure.
@@ -75,7 +73,7 @@ def study_drawings(path: Path, language: str | None = None) -> Iterator[Drawing]
 
 
 def read_study(path: Path | str) -> tuple[pd.DataFrame, str]:
-    """Read what ``sampling --json`` or ``validate --protocol replication --json`` printed.
+    """Read what ``validate`` printed of the protocols sampling and replication (``--json``).
 
     Returns:
         The table and the signature.
