@@ -130,7 +130,7 @@ def write_figures(board: Board, folder: Path, suffixes: Sequence[str] = FORMATS)
         (folder / NOT_DRAWN_FILE).write_text("".join(reasons), encoding="utf-8")
 
 
-def language_rows(table: pd.DataFrame, language: str | None) -> pd.DataFrame:
+def rows_in(table: pd.DataFrame, language: str | None) -> pd.DataFrame:
     """Return the rows of a language; all of them for None.
 
     Raises:
@@ -152,7 +152,7 @@ def draw_ratings(board: Board, language: str, *, signature: bool = True) -> Figu
     Raises:
         UsageError: If the board has no such language, or no rating in it.
     """
-    rows = language_rows(board.ratings, language).sort_values(["rank", "system"])
+    rows = rows_in(board.ratings, language).sort_values(["rank", "system"])
     rows = rows[rows["rating"].notna()].reset_index(drop=True)
     if rows.empty:
         raise UsageError(f"no system has a rating in {language!r}, so there are none to draw")
@@ -286,10 +286,10 @@ def draw_win_matrix(board: Board, language: str | None = None, *, signature: boo
     Raises:
         UsageError: If the board has no win matrix, or not in this language.
     """
-    counts = language_rows(board.win_matrix, language)
+    counts = rows_in(board.win_matrix, language)
     if counts.empty:
         raise UsageError("win_matrix.csv holds no pair of judged systems, so there are no wins")
-    ranked = board.overall if language is None else language_rows(board.ratings, language)
+    ranked = board.overall if language is None else rows_in(board.ratings, language)
     ranks = ranked.set_index("system")["arena_rank"].astype(float).fillna(np.inf)
     names = sorted(set(counts["system"]), key=lambda name: (ranks.get(name, np.inf), name))
     summed = counts.groupby(["system", "opponent"])[["wins", "ties", "losses"]].sum()
@@ -400,7 +400,7 @@ def importance_boxes(
     Raises:
         UsageError: If the board has no importances, or not in this language.
     """
-    chosen = language_rows(board.importances, language)
+    chosen = rows_in(board.importances, language)
     shares = chosen.groupby("feature").mean(numeric_only=True)
     shares = shares[shares["importance"].notna()].sort_values(
         ["tournament_median", "tournament_low", "importance"], kind="stable", na_position="first"

@@ -14,9 +14,15 @@ from arena import UsageError
 from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE
 from surrogate.publish import pairs
 from surrogate.publish.formats import slugs
-from surrogate.publish.pairs import MOST_ROWS, WINNERS, PairPages, Texts, verdict_reasons
+from surrogate.publish.pairs import (
+    LONGEST_ANSWER,
+    MOST_ROWS,
+    WINNERS,
+    PairPages,
+    Texts,
+    verdict_reasons,
+)
 from surrogate.publish.site import write_site
-from surrogate.publish.views import LONGEST_ANSWER
 
 
 @pytest.fixture(scope="module")
