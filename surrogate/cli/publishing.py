@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +15,9 @@ from typer import Argument, Exit, Option, echo
 from arena.data.errors import UsageError, checked_choice
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, FOLDER, OUT_FOLDER, check_target, split_names
-from surrogate.cli.printing import cell, is_missing, print_table, progress_lines, show
+from surrogate.cli.printing import print_table, progress_lines, show
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from surrogate.publish.figures.figure import Drawing
 
 NOT_DONE = 1
@@ -26,6 +26,10 @@ SITE, FIGURES = "site", "figures"
 CARDS = ("dataset-card", "model-card")
 TABLES = ("csv", "json", "markdown", "latex", "parquet")
 RECORDS = ("ragas", "deepeval")
+CHANGES = [
+    *("system", "rank_old", "rank_new", "rating_change", "standard_error"),
+    *("p_value", "verdict", "reason"),
+]
 
 
 def publish(
@@ -136,30 +140,34 @@ def publish(
 
 def _draw(drawings: list[Drawing], out: Path, suffix: str, strict: bool) -> None:
     """Write the figures; where no kind was named, those without data are listed."""
-    from surrogate.publish.figures.figure import FORMATS, MissingGlyphWarning, save
+    from surrogate.publish.figures.figure import FORMATS, save
 
     checked_choice(suffix, FORMATS, "format")
     out.mkdir(parents=True, exist_ok=True)
-    left_out, drawn = [], 0
-    for drawing in drawings:
-        try:
-            figure = drawing.draw()
-        except UsageError as error:
-            if strict:
-                raise
-            left_out.append(f"{drawing.name} left out: {error}")
-            continue
-        path = out / f"{drawing.name}.{suffix}"
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", MissingGlyphWarning)
-            save(figure, path)
-        left_out += [f"{path.name}: {warning.message}" for warning in caught]
-        print(path)
-        drawn += 1
-    for line in left_out:
-        print(line, file=sys.stderr)
+    drawn = 0
+    with _warnings_in_words():
+        for drawing in drawings:
+            path = out / f"{drawing.name}.{suffix}"
+            try:
+                save(drawing.draw(), path)
+            except UsageError as error:
+                if strict:
+                    raise
+                echo(f"{drawing.name} left out: {error}", err=True)
+                continue
+            print(path)
+            drawn += 1
     if drawings and not drawn:
         raise SystemExit(NOT_DONE)
+
+
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """Say each warning once, such as of characters without a font, and not where the code is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("once", UserWarning)
+        warnings.showwarning = lambda message, *_: echo(str(message), err=True)
+        yield
 
 
 def run(
@@ -197,9 +205,7 @@ def run(
         if not as_json:
             print("\n".join(map(str, report.steps)))
     else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("once", UserWarning)  # said once, and not where the code is
-            warnings.showwarning = lambda message, *_: echo(str(message), err=True)
+        with _warnings_in_words():
             report = bring_up_to_date(
                 *(boards, folder),
                 force=force or (),
@@ -244,32 +250,5 @@ def diff(
         shown = rows if in_full else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
         title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
-        if len(shown):
-            columns = ["system", "rank", "rating", "p_value", "verdict", "reason"]
-            print_table(title, _changes(shown), columns)
-        else:
-            print(f"\n{title}")
-    if len(found.settings):
-        print_table("Settings that changed", found.settings)
-    for note in found.notes:
-        print(f"Note: {note}")
-
-
-def _changes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Show ranks as ``4 → 2 (+2)`` and ratings as ``+0.310 ± 0.120``, the change and its error."""
-
-    def signed(value: float, form: str) -> str:
-        return cell(None) if is_missing(value) else format(value, f"+{form}")
-
-    return rows.assign(
-        rank=[
-            f"{cell(old)} → {cell(new)} ({signed(change, 'd')})"
-            for old, new, change in zip(
-                rows["rank_old"], rows["rank_new"], rows["rank_change"], strict=True
-            )
-        ],
-        rating=[
-            f"{signed(change, '.3f')} ± {cell(error)}"
-            for change, error in zip(rows["rating_change"], rows["standard_error"], strict=True)
-        ],
-    )
+        print_table(title, shown, CHANGES)
+    show({"settings": found.settings, "notes": found.notes}, as_json)
