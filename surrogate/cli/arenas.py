@@ -107,7 +107,7 @@ def check(
     from arena.diagnostics import arena_contents, white_space_words
     from arena.generation import read_arena_to_answer
     from arena.llm.store import describe_store
-    from arena.text.trimming import read_tokenizer
+    from arena.text.prompts import read_tokenizer
 
     try:
         if source.is_file():

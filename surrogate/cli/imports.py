@@ -146,8 +146,7 @@ def write_and_print(
 
 def add(arena: opt.Arena, answers: opt.Answers) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
-    from arena.data.append import add_answers
-    from arena.data.folder import read_answers, read_arena
+    from arena.data.folder import add_answers, read_answers, read_arena
 
     given = read_answers(answers, read_arena(arena).queries)
     names = list(dict.fromkeys(given["system"]))

@@ -53,7 +53,7 @@ def features(
     ] = None,
     out: Annotated[
         Path | None,
-        Option(help="Table to write: .parquet, .jsonl or .csv (.gz, .zst).", **OUT_FILE),
+        Option(help="Table to write: .parquet, .jsonl or .csv (.gz).", **OUT_FILE),
     ] = None,
     features: Annotated[str, setting(BoardSettings, "features")] = "default",
     answers: Annotated[

@@ -53,7 +53,7 @@ def generate(
     settings = settings_of(GenerationSettings, config, locals())
     import pandas as pd
 
-    from arena.data.append import append_rows
+    from arena.data.folder import append_rows
     from arena.generation import (
         TIME_PROMPT,
         check_own_file,

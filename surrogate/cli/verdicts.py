@@ -193,8 +193,7 @@ def vote(
 
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
-    from arena.data.append import append_rows
-    from arena.data.folder import read_arena
+    from arena.data.folder import append_rows, read_arena
     from arena.people import collect_votes
 
     arena = read_arena(folder)
@@ -289,7 +288,7 @@ def _calibrate(
     as_json: bool,
 ) -> None:
     """Calibrate one judge, print what that is worth, and write its verdicts where asked to."""
-    from arena.data.append import append_rows
+    from arena.data.folder import append_rows
     from arena.data.schema import CALIBRATED
     from arena.people.calibration import calibrate
 
