@@ -74,15 +74,11 @@ def publish(
     ] = None,
     file_format: Annotated[str, Option("--format", help="Figures: png or svg.")] = "png",
     arena: opt.MovedArena = None,
-    questions: Annotated[
-        int, Option(min=0, help="Site: questions a language to show all answers to.")
-    ] = 20,
+    questions: Annotated[int, Option(min=0, help="Site: questions to show answers to.")] = 20,
     license_name: Annotated[
-        str | None, Option("--license", help="Cards: license of what is published.")
+        str | None, Option("--license", help="License to state on cards.")
     ] = None,
-    systems: Annotated[
-        str | None, Option(help="ragas, deepeval: comma-separated systems. Default: all")
-    ] = None,
+    systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
 ) -> None:
     """Publish a board: as pages, figures, tables or cards.
 
@@ -175,16 +171,11 @@ def run(
         Path,
         Argument(metavar="CONFIG.toml", help="The boards; paths are relative to the file.", **FILE),
     ],
-    out: Annotated[
-        Path | None, Option(help="Folder to write to. Default: what the file names", **OUT_FOLDER)
-    ] = None,
+    out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
     jobs: opt.Jobs = -1,
-    check: Annotated[
-        bool,
-        Option("--check", help="Only report what would be made and why; status 1 if anything."),
-    ] = False,
+    check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
     force: Annotated[
-        list[str] | None, Option(metavar="BOARD", help="Board to make again anyway; repeatable.")
+        list[str] | None, Option(metavar="BOARD", help="Board to remake anyway.")
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -229,9 +220,7 @@ def run(
 def diff(
     old: Annotated[Path, Argument(help="Folder of the earlier board.", **FOLDER)],
     new: Annotated[Path, Argument(help="Folder of the later board.", **FOLDER)],
-    language: Annotated[
-        str | None, Option(help="One language, or overall. Default: all, what moved")
-    ] = None,
+    language: Annotated[str | None, Option(help="One language, or overall.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare two boards: what moved, and whether that is more than noise."""

@@ -48,23 +48,16 @@ TITLES = MappingProxyType(
 
 
 def features(
-    arena: Annotated[
-        Path | None, Argument(help="Arena folder. Default: list the features", **FOLDER)
-    ] = None,
+    arena: Annotated[Path | None, Argument(help="Default: list the features", **FOLDER)] = None,
     out: Annotated[
-        Path | None,
-        Option(help="Table to write: .parquet, .jsonl or .csv (.gz).", **OUT_FILE),
+        Path | None, Option(help="Table to write, such as f.parquet.", **OUT_FILE)
     ] = None,
     features: Annotated[str, setting(BoardSettings, "features")] = "default",
-    answers: Annotated[
-        Path | None, Option(help="Answers of other systems, instead of the arena's.", **FILE)
-    ] = None,
+    answers: Annotated[Path | None, Option(help="Answers of other systems.", **FILE)] = None,
     jobs: opt.Jobs = -1,
     device: Annotated[str, Option(help="Where models run: auto, cpu, cuda or mps.")] = "auto",
     download: opt.Download = False,
-    base_url: Annotated[
-        str | None, Option(help="OpenAI-compatible server of LLM-rated features, up to /v1.")
-    ] = None,
+    base_url: Annotated[str | None, Option(help="OpenAI-compatible server, up to /v1.")] = None,
     templates: opt.Templates = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -129,21 +122,17 @@ def validate(
         ),
     ] = "leave-systems-out",
     preset: opt.Preset = None,
-    surrogate: Annotated[
-        str | None, Option(help="Surrogate to validate; for table3 comma-separated.")
-    ] = None,
+    surrogate: Annotated[str | None, Option(help="Surrogate; table3 takes several.")] = None,
     features: Annotated[str | None, setting(BoardSettings, "features")] = None,
     feature_table: opt.FeatureTable = None,
     judge: opt.Judge = None,
-    holdout: Annotated[
-        str | None, Option(help="For mirage, table4: comma-separated systems to hold out.")
-    ] = None,
+    holdout: Annotated[str | None, Option(help="mirage, table4: systems to hold out.")] = None,
     judged: Annotated[
         str | None,
         Option(help="For replication: comma-separated numbers of judged questions, or half."),
     ] = None,
     repeats: Annotated[
-        int | None, Option(min=1, max=MOST_DRAWS, help="Repeats. Default: the protocol's")
+        int | None, Option(min=1, max=MOST_DRAWS, help="Default: the protocol's")
     ] = None,
     tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
     seed: opt.Seed = 0,
@@ -257,12 +246,8 @@ def metaeval(
         Path | None,
         Option(help="MEMERAG: sheet for an annotator to write, such as anna.csv.", **OUT_FILE),
     ] = None,
-    out: Annotated[
-        Path | None, Option(help="File for the verdicts, such as run.jsonl.", **OUT_FILE)
-    ] = None,
-    arena: Annotated[
-        Path | None, Option(help="Arena folder whose metaevaluation.json notes the result.")
-    ] = None,
+    out: Annotated[Path | None, Option(help="File for verdicts (JSONL).", **OUT_FILE)] = None,
+    arena: Annotated[Path | None, Option(help="Arena folder to note the result in.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare judges with what people said: MEMERAG, WikiEval, or GroUSE's unit tests."""
