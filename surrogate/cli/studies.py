@@ -285,7 +285,7 @@ def metaeval(
 
 def _benchmark(
     name: str, path: Path | None, settings: MetaevalSettings, templates: list[str]
-) -> Benchmark[Any]:
+) -> Benchmark:
     from arena.text.prompts import read_templates
 
     if name == "grouse" or path is None:
