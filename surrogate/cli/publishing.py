@@ -15,7 +15,7 @@ from typer import Argument, Exit, Option, echo
 from arena.data.errors import UsageError, checked_choice
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, FOLDER, OUT_FOLDER, check_target, split_names
-from surrogate.cli.printing import print_table, progress_lines, show
+from surrogate.cli.printing import print_notes, print_table, progress_lines, show
 
 if TYPE_CHECKING:
     from surrogate.publish.figures.figure import Drawing
@@ -92,10 +92,11 @@ def publish(
     from arena.data.files import write_text
     from arena.data.folder import read_arena
     from surrogate.board.board import Board
-    from surrogate.publish.exports.cards import dataset_card, model_card
-    from surrogate.publish.exports.tables import OVERALL, export_text, exported_board, write_export
-    from surrogate.publish.figures.board_figures import KINDS, board_drawings, study_drawings
-    from surrogate.publish.site.site import write_site
+    from surrogate.publish.cards import dataset_card, model_card
+    from surrogate.publish.exports import OVERALL, export_text, exported_board, write_export
+    from surrogate.publish.figures.board_figures import board_drawings
+    from surrogate.publish.figures.studies import study_drawings
+    from surrogate.publish.site import write_site
 
     if form == FIGURES and source.is_file():
         _draw(list(study_drawings(source, language)), out or Path(FIGURES), file_format, False)
@@ -115,7 +116,7 @@ def publish(
             return
         if form == FIGURES:
             kinds = split_names(kind)
-            drawings = list(board_drawings(board, kinds or list(KINDS), language, signature))
+            drawings = list(board_drawings(board, kinds, language, signature))
             _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
             return
         if form in CARDS:
@@ -174,9 +175,6 @@ def run(
     out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
     jobs: opt.Jobs = -1,
     check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
-    force: Annotated[
-        list[str] | None, Option(metavar="BOARD", help="Board to remake anyway.")
-    ] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
@@ -184,34 +182,26 @@ def run(
     A board that fails does not keep the others from being made; the status is 1 then.
     """
     from surrogate.runs.config import read_configuration
-    from surrogate.runs.run import bring_up_to_date, check_boards
+    from surrogate.runs.run import bring_up_to_date
 
     boards = read_configuration(configuration)
     folder = out or boards.out
     if folder is None:
         raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
-    if check:
-        report = check_boards(boards, folder, force or ())
-        failed = not report.is_current
-        if not as_json:
-            print("\n".join(map(str, report.steps)))
-    else:
-        with _warnings_in_words():
-            report = bring_up_to_date(
-                *(boards, folder),
-                force=force or (),
-                n_jobs=jobs,
-                progress=progress_lines(),
-                say=lambda text: echo(text, err=as_json),
-            )
-        failed = bool(report.failed)
+    with _warnings_in_words():
+        report = bring_up_to_date(
+            *(boards, folder),
+            check=check,
+            n_jobs=jobs,
+            progress=progress_lines(),
+            say=lambda text: echo(text, err=as_json),
+        )
+    failed = not report.is_current if check else bool(report.failed)
     if as_json:
         show(report.as_json(), as_json)
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
-        if report.left_over:
-            print(f"Left as they are, no longer asked for: {', '.join(report.left_over)}")
         print(f"Output folder: {folder}")
     if failed:
         raise Exit(NOT_DONE)
@@ -225,8 +215,7 @@ def diff(
 ) -> None:
     """Compare two boards: what moved, and whether that is more than noise."""
     from surrogate.board.board import Board
-    from surrogate.diff.diff import diff_boards
-    from surrogate.diff.languages import OVERALL
+    from surrogate.runs.diff import OVERALL, diff_boards
 
     found = diff_boards(Board.load(old), Board.load(new))
     if language is not None:
@@ -240,4 +229,4 @@ def diff(
         counts = rows["verdict"].value_counts().items()
         title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
         print_table(title, shown, CHANGES)
-    show({"settings": found.settings, "notes": found.notes}, as_json)
+    print_notes(found.notes)
