@@ -178,7 +178,7 @@ def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys)
     assert "the budget of 40 pairs is spent" in printed
     table = read_arena(folder).judgments
     assert (table["chosen"] == "adaptive").sum() == 40
-    status, printed = judge(server, *options, "--json", config='until = "width=0.01"')
+    status, printed = judge(server, *options, "--json", config="until = 0.0001")
     content = json.loads(printed, parse_constant=pytest.fail)
     assert (content["added"], content["batches"]) == (0, 0)
     assert sum(row["judged"] for row in content["languages"]) == 40
@@ -356,7 +356,8 @@ def test_settings_of_a_file_reach_the_model_under_the_options(judge, serve, tmp_
         (["--budget", 5], "", "--budget"),
         (["--prior", "."], "", "holds no board"),
         (["--pairs", "adaptive", "--budget", 5, "--dry-run"], "", "--dry-run"),
-        (["--pairs", "adaptive"], 'until = "best"', "first=0.95"),
+        (["--pairs", "adaptive"], "until = 2", "until"),
+        (["--pairs", "adaptive", "--budget", 5, "--panel", "m"], "", "--panel"),
         (["--pairs", "adaptive", "--budget", 5, "--both-orders"], "", "--both-orders"),
         (["--pairs", "adaptive", "--budget", 5], 'form = "pointwise"', "--form"),
     ],

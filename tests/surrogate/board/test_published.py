@@ -18,7 +18,7 @@ from features import extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board.summarize import PUBLISHED
 from surrogate.learning.languages import TournamentSettings
-from surrogate.publish.site.site import write_site
+from surrogate.publish.site import write_site
 from surrogate.validation import validate
 
 ALPACAEVAL = Path(__file__).parents[4] / "shared" / "data" / "arenas" / "alpacaeval"
