@@ -19,8 +19,8 @@ from pathlib import Path
 import pandas as pd
 
 from arena import read_arena
-from arena.generation import answer_prompt
-from surrogate.training.mirage_set import mirage_examples
+from arena.generation import GenerationSettings, LlmSystem
+from surrogate.training.arena_sets import mirage_examples
 
 ROOT = Path(__file__).parents[1]
 
@@ -70,7 +70,7 @@ def print_curated(out: Path, language: str) -> None:
         arena = type(rest)(
             rest.info, rest.queries, pd.concat([there, known], ignore_index=True), rest.judgments
         )
-        sieve = mirage_examples(arena, name, answer_prompt(), [language])
+        sieve = mirage_examples(arena, name, LlmSystem.of(GenerationSettings()), [language])
         counts[name] = {"answers": len(answers), "sound": len(sieve.kept)} | {
             reason: count for (_, reason), count in sieve.left_out.items()
         }

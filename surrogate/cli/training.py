@@ -28,12 +28,10 @@ from surrogate.cli.options import (
     settings_of,
 )
 from surrogate.cli.printing import print_json, print_table, progress_bar
-from surrogate.training.recipes import TuningSettings
-from surrogate.training.settings import KINDS, TrainsetSettings
+from surrogate.training.recipes import KINDS, TrainsetSettings, TuningSettings
 
 if TYPE_CHECKING:
     from arena.generation import Generated
-    from surrogate.training.tuning import Tuned
 
 STORE = "generation.sqlite"
 SHOWN_SKIPPED = 5
@@ -74,24 +72,25 @@ def generate(
     from arena.data.append import append_rows
     from arena.generation import (
         TIME_PROMPT,
+        LlmSystem,
+        TimeFilter,
         check_own_file,
         choose_questions,
         dry_run_generate,
         generate_answers,
         list_unanswered,
-        protocol_of,
         read_arena_to_answer,
         write_answers,
     )
     from arena.llm import Budget, open_store
     from arena.text.prompts import read_templates
 
-    own = read_templates(templates or (), [protocol_of(settings.prompt).prompt, TIME_PROMPT])
-    answering, time_filter = settings.llm_system(own), settings.time_filter(own)
+    own = read_templates(templates or (), [settings.asked, TIME_PROMPT])
+    answering, time_filter = LlmSystem.of(settings, own), TimeFilter.of(settings, own)
     if out is not None and append:
         raise UsageError("give --out FILE or --append, not both")
     if out is not None:
-        check_own_file(out, answering.system)
+        check_own_file(out, answering.name)
     elif not append and not dry_run:
         raise UsageError(
             "say where the answers go: --out answers.jsonl, or --append to the arena folder"
@@ -107,10 +106,10 @@ def generate(
                 chosen, answering, opened, answers=there, time_filter=time_filter
             )
         if as_json:
-            print_json({"questions": len(chosen)} | asdict(run))
+            asked = {name: each and asdict(each) for name, each in run.items()}
+            print_json({"questions": len(chosen)} | asked)
             return
-        runs = {"time-dependence": run.time_filter, "answers": run.answers}
-        rows = [{"of": name, **asdict(each)} for name, each in runs.items() if each is not None]
+        rows = [{"of": name, **asdict(each)} for name, each in run.items() if each is not None]
         print_table("Dry run: nothing was asked; tokens are estimates", pd.DataFrame(rows))
         return
     with open_store(where) as opened, progress_bar() as progress:
@@ -127,7 +126,7 @@ def generate(
         file, added = append_rows(arena, "answers", generated.answers)
     else:
         file, added = out, len(generated.answers)
-        write_answers(generated.answers, out, generated.summary.system)
+        write_answers(generated.answers, out, generated.system)
     listings = list_unanswered(file.parent, generated, chosen)
     _print_generated(generated, file, added, listings, as_json)
 
@@ -136,28 +135,28 @@ def _print_generated(
     generated: Generated, file: Path, added: int, listings: list[Path], as_json: bool
 ) -> None:
     """Print what generating brought, where its answers are, and files that list what has none."""
-    summary = generated.summary
+    counts = generated.counts()
     if as_json:
         print_json(
-            summary.as_json()
+            counts
             | {"skipped": generated.skipped, "failed": generated.failures, "file": str(file)}
             | {"added": added, "listings": [str(path) for path in listings]}
         )
         return
-    print(f"{summary.system} ({summary.prompt})")
+    print(f"{generated.system} ({generated.prompt})")
     print(
-        f"  answered: {summary.answered} of {count_of(summary.questions, 'question')}; "
-        f"{summary.already_answered} had an answer before"
+        f"  answered: {len(generated.answers)} of {count_of(generated.questions, 'question')}; "
+        f"{generated.already_answered} had an answer before"
     )
-    print(f"  {summary.usage}")
-    if summary.filter_usage is not None:
-        print(f"  time-dependence: {summary.filter_usage}")
-    print(f"  failures: {counted(summary.failures)}")
-    if summary.time_dependent:
-        print(f"  time-dependent, left out: {summary.time_dependent}")
+    print(f"  {generated.usage}")
+    if generated.filter_usage is not None:
+        print(f"  time-dependence: {generated.filter_usage}")
+    print(f"  failures: {counted(counts['failures'])}")
+    if len(generated.skipped):
+        print(f"  time-dependent, left out: {len(generated.skipped)}")
         for question in generated.skipped["query"].head(SHOWN_SKIPPED):
             print(f"    {question}")
-    for warning in summary.warnings:
+    for warning in generated.warnings:
         print(f"  Warning: {warning}")
     print(f"{count_of(added, 'answer')} written to {file}")
     for path in listings:
@@ -176,8 +175,6 @@ def trainset(
     questions: Annotated[int | None, setting(TrainsetSettings, "questions")] = None,
     systems: Annotated[str | None, setting(TrainsetSettings, "systems")] = None,
     balance: Annotated[int | None, setting(TrainsetSettings, "balance")] = None,
-    ablate: Annotated[str | None, setting(TrainsetSettings, "ablate")] = None,
-    sides: Annotated[str | None, setting(TrainsetSettings, "sides")] = None,
     pairs: Annotated[int | None, setting(TrainsetSettings, "pairs")] = None,
     unseen: Annotated[
         Path | None, Option(help="File for chats of the other questions (test split).", **OUT_FILE)
@@ -190,27 +187,22 @@ def trainset(
 
     mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
     score an answer by all metrics in one reply (GroUSE, section 5); judge to decide as another
-    judge did; preference holds pairs of which one is better (DPO, reward models).
+    judge did.
     """
     settings = settings_of(TrainsetSettings, config, locals())
 
-    from surrogate.training.kinds import make_trainset
     from surrogate.training.rows import write_train_set
+    from surrogate.training.trainset import make_trainset
 
     with progress_bar() as progress:
         made = make_trainset(kind, source, settings, templates or (), unseen is not None, progress)
     write_train_set(made, out, unseen)
     if as_json:
         shown = {"rows": len(made.rows), "unseen": len(made.unseen), "languages": made.counts}
-        print_json(shown | {"left_out": made.left_out, "scores": made.scores, "file": str(out)})
+        print_json(shown | {"left_out": made.left_out, "file": str(out)})
         return
-    titled = {
-        "Rows by language; tokens are means": made.counts,
-        "Left out": made.left_out,
-        "Scores that are taught": made.scores,
-    }
-    for title, table in titled.items():
-        if table is not None and len(table):
+    for title, table in {"Rows by language": made.counts, "Left out": made.left_out}.items():
+        if len(table):
             print_table(title, table)
     print(f"{count_of(len(made.rows), 'row')} written to {out}")
     if unseen is not None:
@@ -244,41 +236,41 @@ def finetune(
     """Tune a model with LoRA, the same on a laptop and on a GPU; the adapter answers and judges."""
     settings = settings_of(TuningSettings, config, locals())
 
-    from surrogate.training.tuning import TuningJob
+    from surrogate.training.tuning import LOSS_FILE
     from surrogate.training.tuning import finetune as tune
 
-    job = TuningJob(file, base, settings.of(recipe), out, test, seed, download)
     with progress_bar() as progress:
-        tuned = tune(job, progress)
+        record = tune(file, base, settings.of(recipe), out, test, seed, download, progress)
     if find_spec("matplotlib") is not None:
+        import pandas as pd
+
         from surrogate.publish.figures.figure import save
         from surrogate.publish.figures.studies import loss_curve
 
-        save(loss_curve(tuned.losses, out.name, recipe), out / CURVE)
+        save(loss_curve(pd.read_csv(out / LOSS_FILE), out.name, recipe), out / CURVE)
     if as_json:
-        print_json(dict(tuned.record))
+        print_json(record)
     else:
-        _print_tuned(tuned)
+        _print_tuned(record, out)
 
 
-def _print_tuned(tuned: Tuned) -> None:
-    record: dict[str, Any] = dict(tuned.record)
-    plan, loss, examples = record["device"], record["loss"], record["examples"]
-    mean = examples["tokens"]["all"] / examples["kept"]
+def _print_tuned(record: dict[str, Any], out: Path) -> None:
+    examples, loss, unseen = record["examples"], record["loss"], record["unseen_loss"]
     print(
-        f"{count_of(examples['kept'], 'example')} of {mean:.0f} tokens on average, "
-        f"{examples['too_long']} left out as longer than {record['recipe']['max_length']}"
+        f"{count_of(examples['kept'], 'example')} of {record['tokens'] / examples['kept']:.0f} "
+        f"tokens on average, {examples['too_long']} left out as longer than "
+        f"{record['recipe']['max_length']}"
     )
-    print(f"{plan['device']}, {plan['precision']}; {record['trained_weights']:,} weights trained")
-    if tuned.resumed:
-        print(f"Went on from step {tuned.resumed}")
+    print(f"{record['device']}; {record['trained_weights']:,} weights trained")
+    if record["resumed_from_step"]:
+        print(f"Went on from step {record['resumed_from_step']}")
     print(
         f"{count_of(record['steps'], 'step')} in {record['seconds']:.0f} s; loss "
         f"{loss['first']:.3f} at the first, {loss['last']:.3f} at the last"
     )
-    if loss["unseen_before"] is not None:
+    if unseen["before"] is not None:
         print(
-            f"Loss on {count_of(record['tests']['kept'], 'chat')} of unseen questions: "
-            f"{loss['unseen_before']:.3f} before, {loss['unseen_after']:.3f} after"
+            f"Loss on {count_of(record['tests'], 'chat')} of unseen questions: "
+            f"{unseen['before']:.3f} before, {unseen['after']:.3f} after"
         )
-    print(f"The model is in {tuned.folder}: give that folder as --model, or llm:{tuned.folder}")
+    print(f"The model is in {out}: give that folder as --model, or llm:{out}")

@@ -276,7 +276,7 @@ def loss_curve(losses: pd.DataFrame, model: str, recipe: str) -> Figure:
     """Draw the loss of each step.
 
     Args:
-        losses: Columns ``step, loss``; see ``surrogate.training.record.loss_table``.
+        losses: Columns ``step, loss``, as in ``loss.csv`` of ``finetune``.
         model: Name of the tuned model.
         recipe: Name of the recipe.
 
