@@ -83,7 +83,7 @@ test-minimal: $(VENV)/bin/uv
 
 # What a plain install consists of, in CycloneDX, for a release: of the lock, what is no build tool.
 # The tool reads no dynamic version, so it is shown a pyproject.toml that states it.
-VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' arena/data/version.py)
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' arena/data/__init__.py)
 sbom: $(VENV)/bin/uv
 	$(INSTALL) cyclonedx-bom
 	mkdir -p build dist

@@ -10,6 +10,7 @@ from . import statistics as statistics
 from . import text as text
 from .adapters.imports import import_arena as import_arena
 from .adapters.judgments import read_judgments as read_judgments
+from .data import __version__ as __version__
 from .data.append import add_answers as add_answers
 from .data.arena import Arena as Arena
 from .data.errors import ArenaError as ArenaError
@@ -22,7 +23,6 @@ from .data.folder import read_arena as read_arena
 from .data.folder import write_arena as write_arena
 from .data.schema import ArenaInfo as ArenaInfo
 from .data.schema import Passage as Passage
-from .data.version import __version__ as __version__
 from .diagnostics.diagnosis import Diagnosis as Diagnosis
 from .diagnostics.diagnosis import diagnose as diagnose
 from .judging.asking import LlmJudge as LlmJudge

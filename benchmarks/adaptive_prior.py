@@ -20,14 +20,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sampled_parts import Parts, adaptive_items, completed_items, random_items
 
 from arena import read_arena
 from arena.data.seeds import generator
+from arena.judging.choosing.pairing import AdaptivePairing, batch_size
 from arena.judging.choosing.sampling import connected_battles
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
-from arena.rating.posterior import RatingPrior
+from arena.rating.bradley_terry import fit_bradley_terry
 from arena.statistics.rank_agreement import kendall_tau, kendall_taus
 from surrogate.board.first_board import first_prior, first_ratings
 from surrogate.board.tables import read_feature_table
@@ -41,11 +40,12 @@ from surrogate.learning.names import find_surrogate
 from surrogate.learning.training import training_ratings
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 LEVEL = 0.9
 A_SYSTEM = (0.5, 1, 2, 3, 5, 8, 12, 18, 27, 40, 60)
 SHOWN = (0.5, 1, 2, 5, 12)
-DESIGNS = ("random", "completed", "adaptive", "with prior")
+DESIGNS = ("random", "adaptive", "with prior")
 
 
 def predicted(learned: Sequence[LanguageData], X: pd.DataFrame) -> pd.DataFrame:
@@ -75,32 +75,61 @@ def first_prior_of(data: LanguageData) -> pd.DataFrame:
     return first_prior(first_ratings(data.X, data.language, data.systems, 1).table)
 
 
-def taus(battles: Battles, parts: Parts) -> Floats:
-    """Hold rankings by parts of an arena against that by the whole, shape (parts,)."""
-    both = [
-        _coefficients(battles, points, counts)
-        for points, counts in (battles.items.totals, (parts.points, parts.counts))
-    ]
-    return np.nan_to_num(kendall_taus(both[1], both[0])[:, 0])
-
-
-def _coefficients(battles: Battles, points: Floats, counts: Floats) -> Floats:
-    return fit_bradley_terry(points, counts, battles.items.pairs, DEFAULT_RIDGE).coefficients
-
-
-def curves(battles: Battles, prior: RatingPrior, shares: Floats, seeds: int) -> Floats:
-    """Tau of every design, seed and share, shape (designs, seeds, shares)."""
+def curves(battles: Battles, prior: pd.DataFrame, budgets: Integers, seeds: int) -> Floats:
+    """Tau of every design, seed and budget, shape (designs, seeds, budgets)."""
+    items = battles.items
+    share = items.points / items.counts
+    winners = np.where(share > 0.5, "a", np.where(share < 0.5, "b", "tie"))
+    names = np.array(battles.systems, dtype=object)
+    rows = pd.DataFrame(
+        {
+            "query_id": np.array(battles.questions, dtype=object)[items.question],
+            "system_a": names[items.pairs.first[items.pair]],
+            "system_b": names[items.pairs.second[items.pair]],
+            "winner": winners,
+        }
+    )
+    whole = _coefficients(battles)
     found = []
     for seed in range(seeds):
-        designs = (random_items, completed_items, adaptive_items)
-        parts = [
-            design(battles, list(shares), generator(seed, "replay"), DEFAULT_RIDGE)
-            for design in designs
-        ]
-        random = generator(seed, "replay")
-        parts.append(adaptive_items(battles, list(shares), random, DEFAULT_RIDGE, prior))
-        found.append([taus(battles, part) for part in parts])
+        order = generator(seed, "replay").permutation(len(rows))
+        parts = [rows.iloc[order[:budget]] for budget in budgets]
+        seen = [Battles.from_judgments(part, systems=battles.systems) for part in parts]
+        designs = [list(map(_coefficients, seen))]
+        designs += [replay(rows, battles, known, budgets, seed) for known in (None, prior)]
+        taus = [kendall_taus(np.array(each), whole[None])[:, 0] for each in designs]
+        found.append(np.nan_to_num(taus))
     return np.array(found).swapaxes(0, 1)
+
+
+def replay(
+    rows: pd.DataFrame,
+    battles: Battles,
+    prior: pd.DataFrame | None,
+    budgets: Integers,
+    seed: int,
+) -> list[Floats]:
+    """Judge what adaptive pairing asks for; the ratings at each budget, what is left predicted."""
+    sides = (rows[["query_id", side]] for side in ("system_a", "system_b"))
+    both = [side.set_axis(["query_id", "system"], axis=1) for side in sides]
+    answers = pd.concat(both).drop_duplicates()
+    pairing = AdaptivePairing(battles.systems, battles.questions, answers, seed, prior=prior)
+    outcomes = rows.set_index(["query_id", "system_a", "system_b"])
+    ratings = []
+    for budget in budgets:
+        while pairing.judged < budget:
+            size = batch_size(len(battles.systems), pairing.judged)
+            asked = pairing.next_pairs(min(size, budget - pairing.judged))
+            known = [item for item in asked if item in outcomes.index]
+            pairing.record(outcomes.loc[known].reset_index())
+        found = pairing.ratings().set_index("system")["rating"]
+        ratings.append(found.loc[list(battles.systems)].to_numpy())
+    return ratings
+
+
+def _coefficients(battles: Battles) -> Floats:
+    fit = fit_bradley_terry(*battles.items.totals, battles.items.pairs)
+    return np.asarray(fit.coefficients[0])
 
 
 def needed(curve: Floats, judgments: Floats) -> float:
@@ -139,12 +168,12 @@ def main() -> None:
         battles = connected_battles(data.judgments, data.language)
         is_first = arguments.prior == "first"
         expected = first_prior_of(data) if is_first else prior_of(data, everything)
-        prior = RatingPrior.of_table(expected, battles.systems, DEFAULT_RIDGE)
         items = len(battles.items)
-        judgments = np.unique(np.minimum(np.array(A_SYSTEM) * len(battles.systems), items))
-        found = curves(battles, prior, judgments / items, arguments.seeds).mean(axis=1)
+        budgets = np.minimum(np.array(A_SYSTEM) * len(battles.systems), items)
+        judgments = np.unique(np.maximum(1, np.round(budgets)).astype(np.int64))
+        found = curves(battles, expected, judgments, arguments.seeds).mean(axis=1)
         own = expected.set_index("system")["rating"].reindex(battles.systems)
-        whole = _coefficients(battles, *battles.items.totals)[0]
+        whole = _coefficients(battles)
         print(
             f"{data.language}: {len(battles.systems)} systems, {items:,} items; tau of the prior "
             f"{kendall_tau(own.to_numpy(np.float64), whole):.2f}"

@@ -185,7 +185,7 @@ def _arena() -> Arena:
 
 def _board(folder: Path) -> None:
     board = build_board(
-        _arena(), features="answer_length,content_coverage", surrogate="ridge", tournaments=2
+        _arena(), features="answer_length,content_coverage", surrogate="linear", tournaments=2
     )
     board.save(folder)
 
@@ -225,7 +225,7 @@ features = ["answer_length", "bleu"]
 [boards.one]
 arena = "plain"
 judge = "j"
-surrogate = "ridge"
+surrogate = "linear"
 [boards.two]
 arena = "plain"
 languages = ["en"]

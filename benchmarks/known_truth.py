@@ -38,7 +38,7 @@ Floats = npt.NDArray[np.float64]
 
 SURROGATES = (
     "random-forest",
-    "ridge",
+    "linear",
     "gaussian-process",
 )
 RESAMPLES = 2000

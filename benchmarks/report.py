@@ -28,14 +28,13 @@ from surrogate.board.judge.report import (
 from surrogate.board.ratings.table import independent_covariance
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import IMPORTANCES, NEIGHBORS, Example
+from surrogate.board.tables import IMPORTANCES, Example
 from surrogate.publish.site.site import write_site
 
 SIZES = ((19, 18), (300, 20))
 TARGETS = {(19, 18): 10, (300, 20): 60}
 QUESTIONS = 50
 FEATURES = 14
-NEIGHBOR = list(NEIGHBORS.columns)[2]
 SORT = """() => {
   const button = document.querySelectorAll("#overall-table thead button")[2];
   const start = performance.now();
@@ -74,7 +73,6 @@ def synthetic_board(systems: int, languages: int) -> Board:
         importances=importances.reindex(columns=list(IMPORTANCES.columns)).fillna(1 / FEATURES),
         win_matrix=pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1),
         differences=_differences(ratings),
-        neighbors=ratings[keys].assign(**{NEIGHBOR: names[0], "distance": 1.0}),
         examples=pd.DataFrame(columns=list(Example.model_fields)),
         features=_features(codes, names, random),
         judge_report=_judge_report(codes, systems),

@@ -28,8 +28,8 @@ from crude_features import CRUDE_FEATURES
 from reliability import SHARES, SPLITS, coverage, split_half
 
 from arena import Arena, read_arena
+from arena.data import __version__
 from arena.data.errors import ArenaError
-from arena.data.version import __version__
 from features import extract
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES

@@ -18,7 +18,7 @@ HEAVY = {
 }
 OF_FEATURES = {"langid", "py3langid", "sacrebleu", "sentencex", "pythainlp", "pycrfsuite"}
 # One process runs these in this order; each is told with what else it must not load.
-OF_TABLES = {"pandas", "pandera", "pyarrow", "sklearn", "scipy"}
+OF_TABLES = {"pandas", "pyarrow", "sklearn", "scipy"}
 STATEMENTS = {
     "help('--help') or help('board', '--help') or help('judge', '-h')": OF_TABLES,
     "refused('board', 'nowhere', '--out', 'out')": OF_TABLES,

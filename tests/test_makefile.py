@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.data.version import __version__
+from arena.data import __version__
 
 ROOT = Path(__file__).parents[1]
 MAKE = shutil.which("make")
@@ -56,7 +56,7 @@ def test_without_one_it_says_what_to_do(folder):
 
 def test_the_bill_of_materials_has_the_version_and_no_build_tools(tmp_path):
     """With stand-ins for the tools: what they are given."""
-    for name in ("Makefile", "pyproject.toml", "arena/data/version.py", "locks/core.txt"):
+    for name in ("Makefile", "pyproject.toml", "arena/data/__init__.py", "locks/core.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     tools = tmp_path / ".venv" / "bin"

@@ -16,8 +16,7 @@ from arena.adapters.collected import Collected, ForeignArena, Place, Record, que
 from arena.adapters.files import checked_language
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.languages import UNDETERMINED, language_code
-from arena.data.schema import finite_number, passages_of, whole_digits
-from arena.data.tables.systems import OWN_PASSAGES
+from arena.data.schema import OWN_PASSAGES, finite_number, passages_of, whole_digits
 
 TABLE = "csv"
 NEEDED = ("question", "system", "answer")

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import pandas as pd
-import pandera.pandas as pa
 from pydantic import BaseModel, StringConstraints, ValidationError
 
 from arena.adapters.files import files_below, read_foreign_rows, shown_path
@@ -25,6 +24,7 @@ from arena.data.schema import (
     QUERIES,
     QUESTION_KEY,
     ArenaInfo,
+    TableSchema,
     check_table,
     validation_problems,
 )
@@ -290,7 +290,7 @@ def _in_order(problems: Sequence[Problem]) -> list[Problem]:
     """Sort problems by file and line; of more than can be told the rest is counted."""
     order = {source: at for at, source in enumerate(dict.fromkeys(p.source for p in problems))}
     ordered = sorted(problems, key=lambda each: (order[each.source], each.line or 0))
-    return list(counted_problems(ordered))
+    return counted_problems(ordered)
 
 
 def skipped_table(skips: Iterable[Skip]) -> pd.DataFrame:
@@ -348,7 +348,7 @@ def _hint(record: type[BaseModel], place: str) -> str:
     return f"give {name} as {record.model_fields[name].description}"
 
 
-def _rows(records: Iterable[Record], schema: pa.DataFrameSchema) -> Rows:
+def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
     """Return rows with their places; columns that the schema does not have are kept."""
     held = list(records)
     columns = dict.fromkeys([*schema.columns, *(name for record in held for name in record)])

@@ -15,8 +15,7 @@ from typing import Any
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
 from arena.data.rows import plain_records
-from arena.data.schema import ANSWER_KEY, QUESTION_KEY
-from arena.data.tables.systems import OWN_PASSAGES
+from arena.data.schema import ANSWER_KEY, OWN_PASSAGES, QUESTION_KEY
 
 RECORD_FORMATS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

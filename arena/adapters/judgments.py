@@ -20,7 +20,7 @@ from arena.data.schema import (
     self_judgments,
     whole_digits,
 )
-from arena.data.tables.names import name_problems
+from arena.data.systems import name_problems
 
 ANONYMOUS_JUDGE = "judge"
 """Name of the judge where none is given."""

@@ -128,7 +128,7 @@ def _records(tool: str, kind: FieldMap, path: Path, source: str) -> Iterator[Fou
         else:
             wrong.append(Problem(source, int(line), None, item, "is no record", kind.hint))
     if wrong:
-        raise DataError(list(counted_problems(wrong)))
+        raise DataError(counted_problems(wrong))
 
 
 def _listed(tool: str, kind: FieldMap, path: Path, source: str) -> list[Any]:

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-import pandera.pandas as pa
-import pyarrow
-import pyarrow.parquet as pq
 
 from arena.data.errors import DataError, Problem
 from arena.data.files import atomic_path, locked_folder, open_text
-from arena.data.folder import find_table_file, read_arena, read_info
-from arena.data.rows import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
+from arena.data.folder import find_table_file, read_arena, read_info, write_info
+from arena.data.frames import open_answers
+from arena.data.rows import SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
-    INFO_FILE,
     JUDGMENTS,
     QUESTION_KEY,
     ArenaInfo,
+    TableSchema,
     check_table,
 )
-from arena.data.tables.frames import open_answers
 
 FAILED_JUDGMENTS = "failed_judgments.jsonl"
 """File of an arena folder that lists pairs without a verdict."""
@@ -37,7 +32,7 @@ JUDGMENT_KEY = ["judge", *QUESTION_KEY, "system_a", "system_b"]
 Table = Literal["answers", "judgments"]
 Key = tuple[object, ...]
 
-_TABLES: MappingProxyType[Table, tuple[pa.DataFrameSchema, list[str]]] = MappingProxyType(
+_TABLES: MappingProxyType[Table, tuple[TableSchema, list[str]]] = MappingProxyType(
     {"answers": (ANSWERS, ANSWER_KEY), "judgments": (JUDGMENTS, JUDGMENT_KEY)}
 )
 
@@ -71,11 +66,24 @@ def append_rows(
     with locked_folder(folder):
         path = _file_of(folder, name)
         there = _read(path, name)
-        new, replaced = _sorted_out(there, rows, _TABLES[name][1], replacing)
+        key = _TABLES[name][1]
+        old, coming = pd.MultiIndex.from_frame(there[key]), pd.MultiIndex.from_frame(rows[key])
+        kept = ~old.isin(coming) if replacing else np.ones(len(there), dtype=np.bool_)
+        new = rows if replacing else rows[~coming.isin(old)]
         if name == "answers":
             # Declared first: a system without answers is sound, answers of an unknown one are not.
             _declare(folder, info, list(dict.fromkeys(new["system"])))
-        _write(path, there, new, replaced)
+        if path.is_file() and ".jsonl" in row_suffix(path):
+            with atomic_path(path) as temporary, open_text(temporary, "wt") as stream:
+                with open_text(path) as held:  # lines that are there stay as they are
+                    lines = [line for line in held if line.removeprefix("\ufeff").strip()]
+                for line, is_kept in zip(lines, kept, strict=True):
+                    if is_kept:
+                        stream.write(line.removeprefix("\ufeff").rstrip("\r\n") + "\n")
+                stream.writelines(json_lines(new))
+        elif path.is_file() or len(new):
+            parts = [part for part in (there[kept], new.astype(object)) if len(part)]
+            write_rows(pd.concat(parts or [there[kept]], ignore_index=True), path)
     return path, len(new)
 
 
@@ -165,62 +173,7 @@ def _read(path: Path, name: Table) -> pd.DataFrame:
     return rows.table
 
 
-def _sorted_out(
-    there: pd.DataFrame, rows: pd.DataFrame, key: list[str], replacing: bool
-) -> tuple[pd.DataFrame, npt.NDArray[np.bool_]]:
-    """Say which rows to add, and which of those that are there they replace."""
-    old, coming = pd.MultiIndex.from_frame(there[key]), pd.MultiIndex.from_frame(rows[key])
-    if replacing:
-        return rows, old.isin(coming)
-    return rows[~coming.isin(old)], np.zeros(len(there), dtype=np.bool_)
-
-
-def _write(
-    path: Path, there: pd.DataFrame, new: pd.DataFrame, replaced: npt.NDArray[np.bool_]
-) -> None:
-    suffix = row_suffix(path)
-    if not path.is_file():
-        if len(new):
-            write_rows(new, path)
-    elif suffix == ".parquet":
-        _append_parquet(path, new, replaced)
-    elif suffix in CSV_SUFFIXES:
-        write_rows(pd.concat([there[~replaced], new.astype(object)], ignore_index=True), path)
-    else:
-        _append_lines(path, new, replaced)
-
-
-def _append_lines(path: Path, new: pd.DataFrame, replaced: npt.NDArray[np.bool_]) -> None:
-    """Copy the lines that are there as they are, and add one for each new row."""
-    with atomic_path(path) as temporary, open_text(temporary, "wt") as stream:
-        with open_text(path) as old:
-            lines = (line for line in (each.removeprefix("\ufeff") for each in old) if line.strip())
-            for line, is_replaced in zip(lines, replaced, strict=True):
-                if not is_replaced:
-                    stream.write(line.rstrip("\r\n") + "\n")
-        stream.writelines(json_lines(new))
-
-
-def _append_parquet(path: Path, new: pd.DataFrame, replaced: npt.NDArray[np.bool_]) -> None:
-    """Keep the columns and types that are there."""
-    old = pq.read_table(path)
-    added = pyarrow.Table.from_pandas(new, preserve_index=False).replace_schema_metadata(None)
-    for column, field in enumerate(added.schema):
-        if field.name in old.column_names:
-            wanted = old.schema.field(field.name).type
-            values = added[field.name]
-            cast = values if pyarrow.types.is_null(wanted) else values.cast(wanted)
-            added = added.set_column(column, field.name, cast)
-    tables = [old.filter(pyarrow.array(~replaced)), added]
-    with atomic_path(path) as temporary:
-        pq.write_table(pyarrow.concat_tables(tables, promote_options="default"), temporary)
-
-
 def _declare(folder: Path, info: ArenaInfo, systems: list[str]) -> None:
     unknown = [system for system in systems if system not in info.systems]
-    if not unknown:
-        return
-    declared = info.model_copy(update={"systems": (*info.systems, *unknown)})
-    with atomic_path(folder / INFO_FILE) as path:
-        text = json.dumps(declared.model_dump(mode="json"), indent=2, ensure_ascii=False)
-        path.write_text(text + "\n", encoding="utf-8")
+    if unknown:
+        write_info(info.model_copy(update={"systems": (*info.systems, *unknown)}), folder)

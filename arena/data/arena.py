@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.schema import QUESTION_KEY, REFERENCE, ArenaInfo
-from arena.data.tables.published import no_published_ratings
-from arena.data.tables.systems import OWN_PASSAGES, no_attributes
+from arena.data.published import no_published_ratings
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, REFERENCE, ArenaInfo
+from arena.data.systems import no_attributes
 from arena.data.wording import count_of, did_you_mean
 
 
@@ -47,15 +47,11 @@ class Arena:
         judgments: pd.DataFrame | None = None,
         passages: pd.DataFrame | None = None,
         *,
-        name: str = "arena",
         language: str | None = None,
         judge: str | None = None,
-        systems: Sequence[str] | None = None,
-        reference_system: str | None = None,
         published_ratings: pd.DataFrame | None = None,
         attributes: pd.DataFrame | None = None,
-        source: str = "",
-        note: str = "",
+        **info: object,
     ) -> Arena:
         """Make an arena of tables in memory, checked as strictly as a folder is.
 
@@ -70,31 +66,29 @@ class Arena:
             judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
                 unless it is given for all.
             passages: ``query_id, passage_id, text``, and ``title``, ``relevance`` (1, 0, or
-                nothing where it was not judged) if there are any, one row a passage. With a
-                column ``system`` a row is a passage that this system alone was given; without a
-                system in it, one of the question.
-            name: Name of the arena.
+                nothing where it was not judged) if there are any, one row a passage.
             language: Language code of rows that name none.
             judge: Judge of rows that name none.
-            systems: Systems that may answer and be judged; by default those that answer.
-            reference_system: System whose answers serve as reference.
-            published_ratings: As ``published_ratings.csv``; see ``arena.data.tables.published``.
+            published_ratings: As ``published_ratings.csv``; see ``arena.data.published``.
             attributes: ``system``, and columns such as ``model``, ``retriever``.
-            source: Where the data come from.
-            note: Anything a reader should know.
+            info: ``name``, ``systems`` (those that answer by default), ``reference_system``,
+                ``source``, ``note`` of ``ArenaInfo``.
 
         Raises:
             UsageError: If something is no DataFrame, or passages are given twice.
             DataError: With every problem of every table: table, row (as ``iloc``), column, value.
         """
-        from arena.data.tables.frames import Frames, Told, arena_of_frames
+        from arena.data.frames import arena_of_frames
 
-        return arena_of_frames(
-            Frames(questions, answers, judgments, passages, published_ratings, attributes),
-            Told(name, systems, reference_system, source, note),
-            language,
-            judge,
-        )
+        frames = {
+            "questions": questions,
+            "answers": answers,
+            "judgments": judgments,
+            "passages": passages,
+            "published_ratings": published_ratings,
+            "attributes": attributes,
+        }
+        return arena_of_frames(frames, language, judge, {"name": "arena", **info})
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -134,7 +128,7 @@ class Arena:
 
     def _repr_html_(self) -> str:
         """Show in a notebook how much of what the arena holds, by language."""
-        from arena.data.tables.frames import notebook_html
+        from arena.data.frames import notebook_html
 
         said = (
             f"Systems: {', '.join(self.info.systems)}. Judges: {', '.join(self.judges) or 'none'}."

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from arena.data.wording import count_of
 
@@ -60,36 +59,27 @@ def place_of(source: str, line: int | None, is_frame: bool) -> str:
     return f"{source}.iloc[{line}]" if is_frame else f"{source}:{line}"
 
 
-def told_problems(faults: Sequence[Item], tell: Callable[[Item], Problem]) -> list[Problem]:
+def counted_problems(
+    faults: Sequence[Item], tell: Callable[[Item], Problem] | None = None
+) -> list[Problem]:
     """Tell the first faults of a kind as problems, and count the others.
 
     Args:
-        faults: What is at fault, in the order of the file.
+        faults: Problems, or what is at fault, in the order of the file.
         tell: Makes a problem of one of them.
 
     Returns:
         At most ``MOST_PROBLEMS`` problems, and one that counts the rest.
     """
-    told = [tell(fault) for fault in islice(faults, MOST_PROBLEMS)]
-    return told if len(faults) <= MOST_PROBLEMS else [*told, _rest(told[-1], len(faults))]
-
-
-def counted_problems(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Pass the first problems on, and one that counts the rest."""
-    last, number = None, 0
-    for number, problem in enumerate(problems, start=1):
-        if number <= MOST_PROBLEMS:
-            last = problem
-            yield problem
-    if last is not None and number > MOST_PROBLEMS:
-        yield _rest(last, number)
-
-
-def _rest(last: Problem, faults: int) -> Problem:
-    rest = faults - MOST_PROBLEMS
-    fault = f"{rest:,} further faults of this kind after this one"
-    hint = "correct those that are listed first"
-    return Problem(last.source, last.line, None, None, fault, hint, last.is_frame, rest)
+    told = [fault if tell is None else tell(fault) for fault in faults[:MOST_PROBLEMS]]
+    problems = cast(list[Problem], told)
+    rest = len(faults) - len(problems)
+    if rest:
+        last, fault = problems[-1], f"{rest:,} further faults of this kind after this one"
+        hint = "correct those that are listed first"
+        further = Problem(last.source, last.line, None, None, fault, hint, last.is_frame, rest)
+        problems.append(further)
+    return problems
 
 
 def _shown(value: object) -> str:
@@ -128,16 +118,7 @@ class UsageError(ArenaError, ValueError):
 
 
 def checked_choice(value: str, choices: Iterable[Choice], noun: str) -> Choice:
-    """Return the choice that a text names.
-
-    Args:
-        value: The text.
-        choices: What can be chosen.
-        noun: What it is, such as ``tie rule``.
-
-    Raises:
-        UsageError: If it names none.
-    """
+    """Return the choice that a text names; a UsageError that lists them, if it names none."""
     for choice in choices:
         if choice == value:
             return choice

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-import pandera.pandas as pa
 from pydantic import ValidationError
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path, small_file
 from arena.data.languages import UNDETERMINED
+from arena.data.published import TABLE as PUBLISHED_TABLE
+from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
 from arena.data.schema import (
     ANSWER_KEY,
@@ -23,29 +25,19 @@ from arena.data.schema import (
     JUDGMENTS,
     QUERIES,
     QUESTION_KEY,
+    REFERENCE,
     ArenaInfo,
+    TableSchema,
     check_table,
     duplicates,
-    reference_problems,
-    reference_text_problems,
     self_judgments,
     undeclared,
     unknown_questions,
     validation_problems,
 )
-from arena.data.tables.names import name_problems
-from arena.data.tables.published import TABLE as PUBLISHED_TABLE
-from arena.data.tables.published import no_published_ratings, published_ratings
-from arena.data.tables.systems import (
-    SYSTEMS_TABLE,
-    no_attributes,
-    system_attributes,
-    with_own_passages,
-    write_attributes,
-)
+from arena.data.systems import SYSTEMS_TABLE, name_problems, system_attributes, with_own_passages
 
 TABLES = ("queries", "answers", "judgments")
-LANGUAGE = "language"
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
 
 
@@ -63,13 +55,16 @@ def read_arena(folder: Path | str) -> Arena:
     """
     folder = Path(folder)
     info = read_info(folder)
-    queries = _read_queries(_table_file(folder, "queries"))
-    answers = _read_answers(_table_file(folder, "answers"))
-    judgments, published, systems = (
+    queries = _table_file(folder, "queries")
+    if queries.name.endswith(CSV_SUFFIXES):
+        hint = "write them as queries.jsonl or queries.parquet"
+        raise UsageError(f"{queries}: queries hold passages, which CSV cannot; {hint}")
+    answers = _table_file(folder, "answers")
+    others = (
         read_rows(path) if (path := find_table_file(folder, name)) else None
         for name in ("judgments", PUBLISHED_TABLE, SYSTEMS_TABLE)
     )
-    return checked_arena(info, queries, answers, judgments, published, systems)
+    return checked_arena(info, read_rows(queries), _read_answers(answers), *others)
 
 
 def open_arena(arena: Arena | Path | str) -> Arena:
@@ -79,10 +74,10 @@ def open_arena(arena: Arena | Path | str) -> Arena:
         UsageError: If it is something else, or the folder is no arena folder.
         DataError: If the content of the folder is at fault.
     """
-    if isinstance(arena, Arena):
-        return arena
     if isinstance(arena, Path | str):
         return read_arena(arena)
+    if isinstance(arena, Arena):
+        return arena
     raise UsageError(
         f"an object of type {type(arena).__name__} is no arena; give Arena.from_frames(questions, "
         "answers, judgments), or the path of an arena folder"
@@ -104,7 +99,7 @@ def checked_arena(
         queries: Questions.
         answers: Answers.
         judgments: Judgments, if any.
-        published: Published ratings, if any; see ``arena.data.tables.published``.
+        published: Published ratings, if any; see ``arena.data.published``.
         systems: What systems are made of, if it is told: ``system`` and one column an attribute.
 
     Raises:
@@ -115,51 +110,53 @@ def checked_arena(
     judgments = _with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
     parts = [(queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)]
     problems = [problem for rows, schema in parts for problem in _row_problems(rows, schema)]
-    ratings, attributes = no_published_ratings(), no_attributes()
-    if not problems:
-        ratings, faults = _published(published, info, queries, judgments)
-        attributes, unclear = system_attributes(systems, info.systems)
-        problems = [
-            *duplicates(queries, QUESTION_KEY, "query"),
-            *duplicates(answers, ANSWER_KEY, "answer"),
-            *undeclared(queries, "language", info.languages, "languages"),
-            *undeclared(answers, "system", info.systems, "systems"),
-            *unknown_questions(answers, queries, "answer"),
-            *unknown_questions(judgments, queries, "judgment"),
-            *undeclared(judgments, "system_a", info.systems, "systems"),
-            *undeclared(judgments, "system_b", info.systems, "systems"),
-            *self_judgments(judgments),
-            *reference_problems(info, queries.is_frame),
-            *reference_text_problems(queries),
-            *name_problems(
-                info.systems, INFO_FILE if not queries.is_frame else "systems", "systems"
-            ),
-            *name_problems(judgments.table["judge"], judgments.source, "judge"),
-            *faults,
-            *unclear,
-        ]
+    if problems:
+        raise DataError(problems)
+    ratings, faults = no_published_ratings(), list[Problem]()
+    if published is not None:
+        asked = {str(name): len(part) for name, part in queries.table.groupby("language")}
+        judges = sorted(set(judgments.table["judge"]))
+        ratings, faults = published_ratings(published, info.languages, asked, judges)
+    attributes, unclear = system_attributes(systems, info.systems)
+    where = "systems" if queries.is_frame else INFO_FILE
+    problems = [
+        *duplicates(queries, QUESTION_KEY, "query"),
+        *duplicates(answers, ANSWER_KEY, "answer"),
+        *undeclared(queries, "language", info.languages, "languages"),
+        *undeclared(answers, "system", info.systems, "systems"),
+        *unknown_questions(answers, queries, "answer"),
+        *unknown_questions(judgments, queries, "judgment"),
+        *undeclared(judgments, "system_a", info.systems, "systems"),
+        *undeclared(judgments, "system_b", info.systems, "systems"),
+        *self_judgments(judgments),
+        *_reference_problems(info, queries),
+        *name_problems(info.systems, where, "systems"),
+        *name_problems(judgments.table["judge"], judgments.source, "judge"),
+        *faults,
+        *unclear,
+    ]
     if not problems:
         answers, problems = with_own_passages(answers, queries.table)
     if problems:
         raise DataError(problems)
-    return Arena(
-        info,
-        _typed(queries.table, QUERIES),
-        _typed(answers.table, ANSWERS),
-        _typed(judgments.table, JUDGMENTS),
-        ratings,
-        attributes,
-    )
+    tables = (_typed(queries, QUERIES), _typed(answers, ANSWERS), _typed(judgments, JUDGMENTS))
+    return Arena(info, *tables, ratings, attributes)
 
 
-def _published(
-    rows: Rows | None, info: ArenaInfo, queries: Rows, judgments: Rows
-) -> tuple[pd.DataFrame, list[Problem]]:
-    if rows is None:
-        return no_published_ratings(), []
-    asked = {str(name): len(part) for name, part in queries.table.groupby("language")}
-    judges = sorted(set(judgments.table["judge"]))
-    return published_ratings(rows, info.languages, asked, judges)
+def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
+    """Check the reference system, and the reference answers of questions, which may have none."""
+    name = info.reference_system
+    if name is not None and name not in info.systems:
+        source, where, none = INFO_FILE, f" of {INFO_FILE}", "write null"
+        if queries.is_frame:
+            source, where, none = "from_frames", "", "None"
+        fault, hint = f"is not among the systems{where}", f"name one of the systems, or {none}"
+        yield Problem(source, None, "reference_system", name, fault, hint)
+    given = queries.table[REFERENCE].dropna() if REFERENCE in queries.table else pd.Series()
+    for row, value in given.items():
+        if not isinstance(value, str):
+            hint = "write an answer, or leave it empty"
+            yield queries.problem(row, REFERENCE, value, "is not text", hint)
 
 
 def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
@@ -193,20 +190,19 @@ def with_language_of(rows: Rows, questions: pd.DataFrame) -> Rows:
         rows: Answers, judgments or passages; as they are where they have a language.
         questions: Columns ``query_id, language``; where an id stands in several, rows stay.
     """
-    if LANGUAGE in rows.table or "query_id" not in rows.table or "query_id" not in questions:
+    has_keys = "query_id" in rows.table and {"query_id", "language"} <= set(questions)
+    if "language" in rows.table or not has_keys or questions["query_id"].duplicated().any():
         return rows
-    if questions["query_id"].duplicated().any():
-        return rows
-    known = dict(zip(questions["query_id"], questions[LANGUAGE], strict=True))
+    known = dict(zip(questions["query_id"], questions["language"], strict=True))
     languages = [known.get(str(key), UNDETERMINED) for key in rows.table["query_id"]]
-    return replace(rows, table=rows.table.assign(**{LANGUAGE: languages}).astype(object))
+    return replace(rows, table=rows.table.assign(language=languages).astype(object))
 
 
 def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
     """Check answers to the questions of an arena.
 
     Args:
-        answers: Rows of a file, or ``rows_of`` a table in memory.
+        answers: Rows of a file, or of a table in memory.
         queries: Query table of the arena they answer.
 
     Returns:
@@ -227,7 +223,7 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
         answers, problems = with_own_passages(answers, queries)
     if problems:
         raise DataError(problems)
-    return _typed(answers.table, ANSWERS)
+    return _typed(answers, ANSWERS)
 
 
 def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> None:
@@ -246,19 +242,27 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     folder = Path(folder)
     if suffix not in ARENA_SUFFIXES:
         raise UsageError(f"cannot write an arena as {suffix}; use {', '.join(ARENA_SUFFIXES)}")
-    _refuse_other_formats(folder, suffix)
+    tables = {f"{name}{suffix}": getattr(arena, name) for name in TABLES}
+    beside = {
+        f"{PUBLISHED_TABLE}.csv": arena.published_ratings,
+        f"{SYSTEMS_TABLE}.csv": arena.attributes if len(arena.attributes.columns) > 1 else [],
+    }
+    there = [f"{name}{it}" for name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE) for it in SUFFIXES]
+    others = [
+        name for name in there if name not in {**tables, **beside} and (folder / name).is_file()
+    ]
+    if others:
+        raise UsageError(
+            f"{folder} holds an arena in another format ({', '.join(others)}); "
+            f"remove those files or write to a new folder"
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    with atomic_path(folder / INFO_FILE) as path:
-        text = json.dumps(arena.info.model_dump(mode="json"), indent=2, ensure_ascii=False)
-        path.write_text(text + "\n", encoding="utf-8")
-    for name, table in zip(TABLES, (arena.queries, arena.answers, arena.judgments), strict=True):
-        write_rows(table, folder / f"{name}{suffix}")
-    published = folder / f"{PUBLISHED_TABLE}.csv"
-    if len(arena.published_ratings):
-        write_rows(arena.published_ratings, published)
-    else:
-        published.unlink(missing_ok=True)
-    write_attributes(arena.attributes, folder / f"{SYSTEMS_TABLE}.csv")
+    write_info(arena.info, folder)
+    for name, table in {**tables, **beside}.items():
+        if name in tables or len(table):
+            write_rows(table, folder / name)
+        else:
+            (folder / name).unlink(missing_ok=True)
 
 
 def read_info(folder: Path) -> ArenaInfo:
@@ -274,63 +278,42 @@ def read_info(folder: Path) -> ArenaInfo:
     try:
         return ArenaInfo.model_validate_json(small_file(path))
     except ValidationError as error:
-        raise DataError(
-            validation_problems(
-                error, INFO_FILE, None, lambda _: "see the README for what arena.json holds"
-            )
-        ) from error
+        hint = "see the README for what arena.json holds"
+        problems = validation_problems(error, INFO_FILE, None, lambda _: hint)
+        raise DataError(problems) from error
+
+
+def write_info(info: ArenaInfo, folder: Path) -> None:
+    """Write ``arena.json``."""
+    with atomic_path(folder / INFO_FILE) as path:
+        text = json.dumps(info.model_dump(mode="json"), indent=2, ensure_ascii=False)
+        path.write_text(text + "\n", encoding="utf-8")
 
 
 def as_rows(table: pd.DataFrame, source: str) -> Rows:
     """Wrap a table already in memory so that it can be checked like a file."""
-    return Rows(
-        table.reset_index(drop=True), pd.Series(range(1, len(table) + 1), dtype=int), source
-    )
+    lines = pd.Series(range(1, len(table) + 1), dtype=int)
+    return Rows(table.reset_index(drop=True), lines, source)
 
 
-def empty_rows(schema: pa.DataFrameSchema) -> Rows:
+def empty_rows(schema: TableSchema) -> Rows:
     """Rows of a table that has none."""
-    return as_rows(pd.DataFrame(columns=list(schema.columns), dtype=object), str(schema.name))
+    return as_rows(pd.DataFrame(columns=list(schema.columns), dtype=object), schema.name)
 
 
-def _with_columns(rows: Rows, schema: pa.DataFrameSchema) -> Rows:
+def _with_columns(rows: Rows, schema: TableSchema) -> Rows:
     """Give a file without any row or header the columns of its table."""
     if len(rows.table.columns) or len(rows.lines) or rows.problems:
         return rows
     return replace(empty_rows(schema), source=rows.source)
 
 
-def _read_queries(path: Path) -> Rows:
-    if path.name.endswith(CSV_SUFFIXES):
-        hint = "write them as queries.jsonl or queries.parquet"
-        raise UsageError(f"{path}: queries hold passages, which CSV cannot; {hint}")
-    return read_rows(path)
-
-
 def _read_answers(path: Path) -> Rows:
     """Read answers; an empty CSV cell is the empty answer, for CSV has no null."""
     rows = read_rows(path)
     if path.name.endswith(CSV_SUFFIXES) and "answer" in rows.table.columns:
-        answer = rows.table["answer"].map(lambda text: "" if text is None else text)
-        return replace(rows, table=rows.table.assign(answer=answer.astype(object)))
+        return replace(rows, table=rows.table.assign(answer=rows.table["answer"].fillna("")))
     return rows
-
-
-def _refuse_other_formats(folder: Path, suffix: str) -> None:
-    written = dict.fromkeys(TABLES, suffix) | dict.fromkeys(
-        (PUBLISHED_TABLE, SYSTEMS_TABLE), ".csv"
-    )
-    others = [
-        f"{name}{other}"
-        for name, own in written.items()
-        for other in SUFFIXES
-        if other != own and (folder / f"{name}{other}").is_file()
-    ]
-    if others:
-        raise UsageError(
-            f"{folder} holds an arena in another format ({', '.join(others)}); "
-            f"remove those files or write to a new folder"
-        )
 
 
 def find_table_file(folder: Path, name: str) -> Path | None:
@@ -357,15 +340,15 @@ def _table_file(folder: Path, name: str) -> Path:
     return path
 
 
-def _row_problems(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
+def _row_problems(rows: Rows, schema: TableSchema) -> list[Problem]:
     if rows.table.empty and rows.problems:
         return list(rows.problems)
     found = check_table(rows, schema)
     return sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
 
 
-def _typed(table: pd.DataFrame, schema: pa.DataFrameSchema) -> pd.DataFrame:
+def _typed(rows: Rows, schema: TableSchema) -> pd.DataFrame:
     known = list(schema.columns)
     texts = [column for column in known if column != "passages"]
-    further = [column for column in table.columns if column not in known]
-    return table[known + further].reset_index(drop=True).astype(dict.fromkeys(texts, "str"))
+    further = [column for column in rows.table.columns if column not in known]
+    return rows.table[known + further].reset_index(drop=True).astype(dict.fromkeys(texts, "str"))

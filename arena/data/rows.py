@@ -8,7 +8,6 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -27,41 +26,29 @@ from arena.data.errors import (
     place_of,
 )
 from arena.data.files import (
-    Bounds,
+    MOST_CELLS,
+    MOST_EXPANDED,
+    MOST_LINES,
     atomic_path,
-    bounds,
     lenient_text,
     open_text,
     parsed_json,
     read_parquet,
+    refuse_beyond,
 )
 
-JSONL = ".jsonl"
-TEXT_SUFFIXES = (JSONL, ".csv")
-COMPRESSION_SUFFIXES = ("", ".gz", ".zst")
-CSV_SUFFIXES = tuple(f".csv{packed}" for packed in COMPRESSION_SUFFIXES)
-SUFFIXES = (
-    *(text + packed for text in TEXT_SUFFIXES for packed in COMPRESSION_SUFFIXES),
-    ".parquet",
-)
-
-_DELIMITERS = (",", ";", "\t")
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_JSON_NAMES = {
-    list: "array",
-    str: "string",
-    int: "number",
-    float: "number",
-    bool: "boolean",
-    type(None): "null",
-}
-_ONE_OBJECT_A_LINE = "write one JSON object a line"
-_ONE_ARRAY = "write one JSON array of objects"
-
+CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", *CSV_SUFFIXES, ".parquet")
 MOST_JSON_BYTES = 2**30
 """A file that is one JSON value is read in one piece: a larger one is refused."""
 MOST_BAD_LINES = 100_000
 """After so many lines that are no record, the others are not looked at."""
+
+_DELIMITERS = (",", ";", "\t")
+"""What parts cells: spreadsheets write semicolons where commas part decimals."""
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+_JSON_NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "boolean"}
+_ONE_OBJECT_A_LINE = "write one JSON object a line"
 
 
 @dataclass(frozen=True)
@@ -102,11 +89,14 @@ class Rows:
 
 
 class _BadRowError(Exception):
-    """A row that is no record; holds the fault and the hint."""
+    """A row that is no record."""
 
     def __init__(self, fault: str, hint: str) -> None:
         self.fault = fault
         self.hint = hint
+
+    def problem(self, source: str, line: int | None) -> Problem:
+        return Problem(source, line, None, None, self.fault, self.hint)
 
 
 def row_suffix(path: Path) -> str:
@@ -134,7 +124,7 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
 
     Raises:
         UsageError: If the format is unknown or there is no such file.
-        DataError: If the file is damaged, or holds more than ``arena.data.files.Bounds``.
+        DataError: If the file is damaged, or holds more than ``arena.data.files`` reads.
     """
     suffix = row_suffix(path)
     if not path.is_file():
@@ -142,12 +132,14 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
     source = path.name if source is None else source
     try:
         if suffix == ".parquet":
-            return _read_parquet(path, source)
-        if path.stat().st_size == 0 and suffix not in TEXT_SUFFIXES:
+            columns = read_parquet(path, source)
+            cells = {name: columns[name].to_pylist() for name in columns.column_names}
+            return _rows(_object_table(cells), range(1, columns.num_rows + 1), source)
+        if path.stat().st_size == 0 and suffix not in (".jsonl", ".csv"):
             raise EOFError("it holds no bytes")
         if suffix in CSV_SUFFIXES:
             return _read_csv(path, source)
-        return _read_jsonl(path, source)
+        return rows_of_records(json_records(path, source), source)
     except (EOFError, OSError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -156,48 +148,36 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
         raise DataError([Problem(source, None, None, None, fault, hint)]) from error
 
 
-def _read_parquet(path: Path, source: str) -> Rows:
-    columns = read_parquet(path, source)
-    table = pd.DataFrame(
-        {name: _object_column(columns[name].to_pylist()) for name in columns.column_names}
-    )
-    return _rows(table, range(1, columns.num_rows + 1), source)
-
-
-def _object_column(values: list[Any]) -> pd.Series:
-    return pd.Series(
-        [None if isinstance(value, float) and value != value else value for value in values],
-        dtype=object,
-    )
-
-
 def _read_csv(path: Path, source: str) -> Rows:
-    limits = bounds()
-    with lenient_text(path) as stream, _long_cells(limits.line):
-        texts = _bounded_lines(stream, source, limits)
+    csv.field_size_limit(MOST_EXPANDED)
+    records, lines, problems = [], [], []
+    with lenient_text(path) as stream:
+        texts = _bounded_lines(stream, source)
         first = next(texts, "")
-        reader = csv.reader(chain([first], texts), delimiter=_delimiter(first), strict=True)
-        rows = _csv_rows(reader, source)
+        mark = next((mark for mark in _DELIMITERS if mark in first), _DELIMITERS[0])
+        rows = _csv_rows(csv.reader(chain([first], texts), delimiter=mark, strict=True), source)
         line, header = next(rows, (1, []))
         if isinstance(header, Problem):
             return _rows(pd.DataFrame(), [], source, [header])
-        limits.check(source, "columns", len(header))
-        repeated = sorted(name for name, count in Counter(header).items() if count > 1)
-        if repeated:
-            return _rows(pd.DataFrame(), [], source, _repeated_columns(repeated, source, line))
-        taken = _Taken(source, limits)
+        for name in sorted(name for name, count in Counter(header).items() if count > 1):
+            fault, hint = "stands several times in the header", "keep one of the columns"
+            problems.append(Problem(source, line, name, None, fault, hint))
+        if problems:
+            return _rows(pd.DataFrame(), [], source, problems)
         for line, cells in rows:
-            if isinstance(cells, list) and len(cells) != len(header):
-                cells = _uneven_csv_row(source, line)
-            if not taken.add(line, cells, len(header)):
+            if isinstance(cells, Problem):
+                problems.append(cells)
+            elif len(cells) != len(header):
+                hint = "quote cells that hold commas or line breaks"
+                bad = _BadRowError("has more or fewer cells than the header", hint)
+                problems.append(bad.problem(source, line))
+            else:
+                records.append(cells)
+                lines.append(line)
+            if len(problems) == MOST_BAD_LINES:
                 break
-    table = pd.DataFrame(taken.records, columns=header, dtype=object)
-    return _rows(table.where(table != "", None), taken.lines, source, taken.told())
-
-
-def _delimiter(header: str) -> str:
-    """Return what parts the cells: spreadsheets write semicolons where commas part decimals."""
-    return next((mark for mark in _DELIMITERS if mark in header), _DELIMITERS[0])
+    table = pd.DataFrame(records, columns=header, dtype=object)
+    return _rows(table.where(table != "", None), lines, source, problems)
 
 
 def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Problem]]:  # noqa: ANN401
@@ -206,186 +186,116 @@ def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Probl
         line = reader.line_num + 1
         try:
             cells = next(reader, None)
+            if cells is None:
+                return
+            _check_encoding("".join(cells))
         except csv.Error as error:
             fault = f"is not CSV ({error}); nothing after it was read"
             hint = "put cells that hold quotes in quotes, and double the quotes inside"
             yield line, Problem(source, line, None, None, fault, hint)
             return
-        if cells is None:
-            return
-        if not cells:
-            continue
-        try:
-            _check_encoding("".join(cells))
         except _BadRowError as bad:
-            yield line, Problem(source, line, None, None, bad.fault, bad.hint)
+            yield line, bad.problem(source, line)
         else:
-            yield line, cells
+            if cells:
+                yield line, cells
 
 
-def _repeated_columns(names: list[str], source: str, line: int) -> list[Problem]:
-    fault = "stands several times in the header"
-    return [Problem(source, line, name, None, fault, "keep one of the columns") for name in names]
-
-
-def _uneven_csv_row(source: str, line: int) -> Problem:
-    fault = "has more or fewer cells than the header"
-    return Problem(source, line, None, None, fault, "quote cells that hold commas or line breaks")
-
-
-@contextmanager
-def _long_cells(most: int) -> Iterator[None]:
-    before = csv.field_size_limit(min(most, 2**31 - 1))
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _read_jsonl(path: Path, source: str) -> Rows:
-    return rows_of_records(json_records(path, source), source)
-
-
-def rows_of_records(numbered: Iterable[tuple[int, dict[str, Any] | Problem]], source: str) -> Rows:
-    """Make rows of numbered lines, as ``json_records`` yields them."""
-    taken = _Taken(source, bounds())
-    for number, found in numbered:
-        if not taken.add(number, found, len(found) if isinstance(found, dict) else 0):
-            break
-    return _rows(_object_table(taken.records, source), taken.lines, source, taken.told())
-
-
-class _Taken:
-    """The records of a file as they are read, within bounds, and what is wrong with others."""
-
-    def __init__(self, source: str, limits: Bounds) -> None:
-        self.records: list[Any] = []
-        self.lines: list[int] = []
-        self._problems: list[Problem] = []
-        self._source = source
-        self._limits = limits
-        self._cells = 0
-
-    def add(self, line: int, found: object, cells: int) -> bool:
-        """Take a record of so many cells, or a problem; False where reading on has no use."""
-        if isinstance(found, Problem):
-            self._problems.append(found)
-            return len(self._problems) < MOST_BAD_LINES
-        self.records.append(found)
-        self.lines.append(line)
-        self._cells += cells
-        self._limits.check(self._source, "rows", len(self.records))
-        self._limits.check(self._source, "cells", self._cells)
-        return True
-
-    def told(self) -> list[Problem]:
-        """Return the first problems, and count the others."""
-        return list(counted_problems(self._problems))
-
-
-def _bounded_lines(stream: TextIO, source: str, limits: Bounds) -> Iterator[str]:
-    """Yield the lines of a text, none of them longer, and not more of them empty, than bounds."""
-    blank = 0
-    while line := stream.readline(limits.line + 1):
-        if len(line) > limits.line:
-            limits.check(source, "line", len(line))
-        if line.isspace():
-            blank += 1
-            if blank > limits.rows:
-                limits.check(source, "rows", blank)
+def _bounded_lines(stream: TextIO, source: str) -> Iterator[str]:
+    for number, line in enumerate(stream, start=1):
+        refuse_beyond(source, number, MOST_LINES, "lines")
         yield line
 
 
-def json_records(
-    path: Path, source: str, is_held: bool = True
-) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
+def json_records(path: Path, source: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
     """Yield each line of a JSONL file with its number: the object it holds, or what is wrong.
-
-    For files that are too large to hold; ``read_rows`` reads all others.
 
     Args:
         path: The file.
         source: What problems call it.
-        is_held: Whether the records are all kept, so that together they have a bound.
 
     Raises:
-        DataError: If it holds more than ``arena.data.files.Bounds``.
+        DataError: If it holds more than ``arena.data.files`` reads.
     """
-    limits = bounds()
-    nested = 0
     with lenient_text(path) as stream:
-        for number, line in enumerate(_bounded_lines(stream, source, limits), start=1):
-            if not line.strip():
-                continue
-            nested += line.count("{") + line.count("[")
-            if is_held:
-                limits.check(source, "nested", nested)
-            try:
-                yield number, _json_record(line.rstrip())
-            except _BadRowError as bad:
-                yield number, Problem(source, number, None, None, bad.fault, bad.hint)
+        for number, line in enumerate(_bounded_lines(stream, source), start=1):
+            if line.strip():
+                try:
+                    yield number, _json_object(_json_value(line.rstrip(), _ONE_OBJECT_A_LINE))
+                except _BadRowError as bad:
+                    yield number, bad.problem(source, number)
 
 
-def read_json_value(
-    path: Path, source: str | None = None, hint: str = "write one JSON value"
-) -> Any:  # noqa: ANN401 - whatever it holds
+def rows_of_records(numbered: Iterable[tuple[int, dict[str, Any] | Problem]], source: str) -> Rows:
+    """Make rows of numbered lines, as ``json_records`` yields them."""
+    records: dict[int, dict[str, Any]] = {}
+    problems = []
+    for number, found in numbered:
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            records[number] = found
+        if len(problems) == MOST_BAD_LINES:
+            break
+    columns = dict.fromkeys(key for record in records.values() for key in record)
+    refuse_beyond(source, len(columns) * len(records), MOST_CELLS, "cells")
+    cells = {name: [record.get(name) for record in records.values()] for name in columns}
+    table = _object_table(cells) if cells else pd.DataFrame(index=range(len(records)))
+    return _rows(table, records, source, problems)
+
+
+def read_json_value(path: Path, source: str, hint: str = "write one JSON value") -> Any:  # noqa: ANN401
     """Read a file that is one JSON value.
 
     Args:
         path: File of at most ``MOST_JSON_BYTES``.
-        source: What problems call the file; its name, if left out.
+        source: What problems call the file.
         hint: What the file should hold.
 
     Raises:
         UsageError: If there is no such file, or it is too large to be read in one piece.
         DataError: If it is no JSON.
     """
-    source = path.name if source is None else source
     if not path.is_file():
         raise UsageError(f"there is no file {path}")
     if path.stat().st_size > MOST_JSON_BYTES:
         raise UsageError(f"{path} is larger than {MOST_JSON_BYTES:,} bytes; write it as .jsonl")
     with lenient_text(path) as stream:
         text = stream.read()
-    bounds().check(source, "nested", text.count("{") + text.count("["))
     try:
         return _json_value(text, hint)
     except _BadRowError as bad:
-        problem = Problem(source, None, None, None, bad.fault, bad.hint)
-        raise DataError([problem]) from None
+        raise DataError([bad.problem(source, None)]) from None
 
 
-def read_json_array(path: Path, source: str | None = None) -> Rows:
-    """Read a JSON file that holds one array of objects; arguments as of ``read_json_value``.
-
-    Returns:
-        A row an object; its line is its place in the array, from 1.
+def read_json_array(path: Path, source: str) -> Rows:
+    """Read a JSON file that holds one array of objects; a row's line is its place in it, from 1.
 
     Raises:
         UsageError: If there is no such file, or it is too large to be read in one piece.
         DataError: If it is no JSON array.
     """
-    source = path.name if source is None else source
-    items = read_json_value(path, source, _ONE_ARRAY)
+    hint = "write one JSON array of objects"
+    items = read_json_value(path, source, hint)
     if not isinstance(items, list):
         fault = f"holds a JSON {_json_name(items)}, not an array"
-        raise DataError([Problem(source, None, None, None, fault, _ONE_ARRAY)])
-    hint = "write an array of objects"
-    problems = counted_problems(
-        Problem(source, number, None, None, f"is a JSON {_json_name(item)}, not an object", hint)
-        for number, item in enumerate(items, start=1)
-        if not isinstance(item, dict)
-    )
-    sound = {line: item for line, item in enumerate(items, start=1) if isinstance(item, dict)}
-    return _rows(_object_table(list(sound.values()), source), list(sound), source, problems)
+        raise DataError([Problem(source, None, None, None, fault, hint)])
+
+    def record(number: int, item: object) -> dict[str, Any] | Problem:
+        try:
+            return _json_object(item)
+        except _BadRowError as bad:
+            return bad.problem(source, number)
+
+    numbered = ((number, record(number, item)) for number, item in enumerate(items, start=1))
+    return rows_of_records(numbered, source)
 
 
-def _json_record(line: str) -> dict[str, Any]:
-    record = _json_value(line, _ONE_OBJECT_A_LINE)
-    if not isinstance(record, dict):
-        fault = f"holds a JSON {_json_name(record)}, not an object"
+def _json_object(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        fault = f"holds a JSON {_json_name(value)}, not an object"
         raise _BadRowError(fault, _ONE_OBJECT_A_LINE)
-    return record
+    return value
 
 
 def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -400,15 +310,14 @@ def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON ho
 
 
 def _json_name(value: object) -> str:
-    return "object" if isinstance(value, dict) else _JSON_NAMES[type(value)]
+    return "null" if value is None else _JSON_NAMES.get(type(value), "object")
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        repeated = sorted(key for key, count in counts.items() if count > 1)
-        raise _BadRowError(f"holds the key {repeated[0]!r} several times", "keep one of them")
+        repeated = min(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise _BadRowError(f"holds the key {repeated!r} several times", "keep one of them")
     return record
 
 
@@ -424,23 +333,17 @@ def _check_encoding(text: str) -> None:
         raise _BadRowError(fault, "save the file as UTF-8")
 
 
-def _object_table(records: list[dict[str, Any]], source: str) -> pd.DataFrame:
-    columns = list(dict.fromkeys(key for record in records for key in record))
-    limits = bounds()
-    limits.check(source, "columns", len(columns))
-    limits.check(source, "cells", len(columns) * len(records))
-    return pd.DataFrame(
-        {
-            column: pd.Series([record.get(column) for record in records], dtype=object)
-            for column in columns
-        }
+def _object_table(cells: dict[str, list[Any]]) -> pd.DataFrame:
+    return plain_table(
+        pd.DataFrame({name: pd.Series(held, dtype=object) for name, held in cells.items()})
     )
 
 
 def _rows(
-    table: pd.DataFrame, lines: Iterable[int], source: str, problems: Iterable[Problem] = ()
+    table: pd.DataFrame, lines: Iterable[int], source: str, problems: list[Problem] | None = None
 ) -> Rows:
-    return Rows(table, pd.Series(list(lines), dtype=int), source, tuple(problems))
+    told = tuple(counted_problems(problems or []))
+    return Rows(table, pd.Series(list(lines), dtype=int), source, told)
 
 
 def write_rows(table: pd.DataFrame, path: Path) -> None:
@@ -465,16 +368,12 @@ def write_rows(table: pd.DataFrame, path: Path) -> None:
             elif suffix in CSV_SUFFIXES:
                 _write_csv(table, temporary)
             else:
-                _write_jsonl(table, temporary)
+                with open_text(temporary, "wt") as stream:
+                    stream.writelines(json_lines(table))
         except UnicodeEncodeError as error:
             fault = f"a text {HALF_SURROGATE}"
             problem = Problem(path.name, None, None, None, fault, HALF_SURROGATE_HINT)
             raise DataError([problem]) from error
-
-
-def _write_jsonl(table: pd.DataFrame, path: Path) -> None:
-    with open_text(path, "wt") as stream:
-        stream.writelines(json_lines(table))
 
 
 def json_lines(table: pd.DataFrame) -> Iterator[str]:
@@ -495,13 +394,12 @@ def plain_records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
     texts = table.select_dtypes(["object", "string"])
-    nests = (list, tuple, dict, set)
-    nested = [name for name in texts if any(isinstance(value, nests) for value in texts[name])]
-    if nested:
-        raise UsageError(
-            f"{path.name}: CSV cannot hold the nested values of {nested[0]!r}; "
-            "use .jsonl or .parquet"
-        )
+    for name in texts:
+        if any(isinstance(value, list | tuple | dict | set) for value in texts[name]):
+            raise UsageError(
+                f"{path.name}: CSV cannot hold the nested values of {name!r}; "
+                "use .jsonl or .parquet"
+            )
     # The csv module leaves a lone carriage return unquoted, and then reads it as a line end.
     quote_all = any(isinstance(v, str) and "\r" in v for name in texts for v in texts[name])
     quoting = csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL

@@ -5,39 +5,63 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
 
 import pandas as pd
-import pandera.pandas as pa
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    field_validator,
 )
 from pydantic_core import PydanticCustomError
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, told_problems
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, counted_problems
 from arena.data.files import parsed_json
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
 from arena.data.wording import did_you_mean
 
+INFO_FILE = "arena.json"
+WINNERS = ("a", "b", "tie")
+QUESTION_KEY = ["language", "query_id"]
+ANSWER_KEY = ["language", "query_id", "system"]
+FOR_ALL_ROWS = ("language", "judge")
+"""What whoever gives tables in memory may state once."""
+REFERENCE = "reference"
+"""Column of questions, if it is there: an answer to compare with, which takes no part itself."""
+OWN_PASSAGES = "passages"
+"""Column of answers, if it is there: null where the system was given the question's passages."""
+SOFT = "soft"
+"""Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
+SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
+PANEL, CALIBRATED = "panel(", "calibrated:"
+"""How the names of judges begin who say what others said: panels, and judges calibrated."""
+CHOSEN = "chosen"
+"""Column of judgments, if it is there: how a pair came to be judged."""
+ADAPTIVE = "adaptive"
+"""Chosen by the verdicts on others; what rates such judgments must not take them for a sample."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_JSON_LIST = re.compile(r"\s*\[\s*[\"{\]]")
+_NO_RELEVANCE = ("is not a relevance", "write 1, 0, or nothing where it was not judged")
+_PASSAGES_HINT = (
+    "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids"
+)
+_NO_WINNER = ("is not a winner", "write 'a', 'b' or 'tie', and leave failed judgments out")
+
 Text = Annotated[str, StringConstraints(min_length=1)]
 LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
-
-
-def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
-    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
-    if repeated:
-        listed = ", ".join(map(repr, repeated))
-        raise PydanticCustomError("repeated", "names {names} several times", {"names": listed})
-    return names
+Fault = tuple[str, str]
+"""What is wrong with a value, and what to do about it."""
+Kind = Literal["name", "text", "language", "winner", "relevance", "passages"]
+"""What a column holds; a name is a text with something in it."""
 
 
 class Passage(BaseModel):
@@ -73,11 +97,47 @@ class ArenaInfo(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     name: Text
-    languages: Annotated[tuple[LanguageCode, ...], AfterValidator(_distinct)]
-    systems: Annotated[tuple[Text, ...], AfterValidator(_distinct)]
+    languages: tuple[LanguageCode, ...]
+    systems: tuple[Text, ...]
     reference_system: Text | None = None
     source: str = ""
     note: str = ""
+
+    @field_validator("languages", "systems")
+    @classmethod
+    def _are_distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        repeated = sorted(name for name, count in Counter(names).items() if count > 1)
+        if repeated:
+            listed = ", ".join(map(repr, repeated))
+            raise PydanticCustomError("repeated", "names {names} several times", {"names": listed})
+        return names
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """The columns that a table must have, in order, with what their values must be.
+
+    Attributes:
+        name: Name of the table.
+        columns: Column to its kind.
+        nullable: Columns that may be empty.
+    """
+
+    name: str
+    columns: Mapping[str, Kind]
+    nullable: tuple[str, ...] = ()
+
+
+_KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
+_PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
+_PASSAGE: dict[str, Kind] = {"passage_id": "name", "text": "text", "title": "text"}
+QUERIES = TableSchema("queries", {**_KEY, "query": "name", "passages": "passages"})
+PASSAGES = TableSchema(
+    "passages", {**_KEY, **_PASSAGE, "relevance": "relevance"}, nullable=("title", "relevance")
+)
+ANSWERS = TableSchema("answers", {**_KEY, "system": "name", "answer": "text"})
+JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"})
+_PASSAGES = TypeAdapter(list[Passage])
 
 
 def validation_problems(
@@ -103,54 +163,17 @@ def validation_problems(
     return problems
 
 
-HINT = " -> "
-WINNERS = ("a", "b", "tie")
-QUESTION_KEY = ["language", "query_id"]
-ANSWER_KEY = ["language", "query_id", "system"]
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_LANGUAGE_CODE = re.compile(LANGUAGE_CODE)
-_REPLACEMENT = "\ufffd"
-_MISSING_HINTS = {"winner": "leave failed judgments out"}
-_PASSAGES = TypeAdapter(list[Passage])
-_JSON_LIST = re.compile(r"\s*\[\s*[\"{\]]")
-
-
-def _is_text(values: pd.Series) -> pd.Series:
-    return values.map(lambda value: isinstance(value, str))
-
-
-def _is_filled(values: pd.Series) -> pd.Series:
-    return values.map(lambda value: not isinstance(value, str) or bool(value.strip()))
-
-
-def _is_language(values: pd.Series) -> pd.Series:
-    return values.map(
-        lambda value: not isinstance(value, str) or bool(_LANGUAGE_CODE.fullmatch(value))
-    )
-
-
 def passages_fault(passages: object) -> str | None:
-    """Say what is wrong with the passages of one query.
-
-    Args:
-        passages: Value of the ``passages`` field.
-
-    Returns:
-        The first fault, or None if the passages are sound.
-    """
+    """Say what is wrong with the passages of one query first, or None if they are sound."""
     try:
         records = _PASSAGES.validate_python(passages)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         return f"passages.{place}: {first['msg']}" if place else str(first["msg"])
-    seen: set[str] = set()
-    for record in records:
-        if record.passage_id in seen:
-            return f"passage_id {record.passage_id!r} stands twice"
-        seen.add(record.passage_id)
-    return None
+    counts = Counter(record.passage_id for record in records)
+    twice = next((name for name, count in counts.items() if count > 1), None)
+    return None if twice is None else f"passage_id {twice!r} stands twice"
 
 
 def passages_of(value: object) -> list[dict[str, Any]]:
@@ -173,108 +196,14 @@ def passages_of(value: object) -> list[dict[str, Any]]:
             raise ValueError(f"is no JSON list ({error})") from error
     if value is None or value == "":
         return []
-    items = value if isinstance(value, list) else [value]
-    return [_passage(item, number) for number, item in enumerate(items, start=1)]
-
-
-def _passage(item: object, number: int) -> dict[str, Any]:
-    if isinstance(item, str):
-        item = {"text": item}
-    if not isinstance(item, dict) or not isinstance(item.get("text"), str):
-        raise ValueError(f"has no text in passage {number}")
-    known = {"passage_id": str(number), "title": None, "relevance": None}
-    return known | {name: value for name, value in item.items() if value is not None}
-
-
-def _has_sound_passages(values: pd.Series) -> pd.Series:
-    return values.map(lambda passages: passages_fault(passages) is None)
-
-
-def _check(function: Callable[[pd.Series], pd.Series], fault: str, hint: str) -> pa.Check:
-    return pa.Check(function, error=f"{fault}{HINT}{hint}")
-
-
-_TEXT = _check(_is_text, "is not a string", "write it as a JSON string")
-_FILLED = _check(_is_filled, "is empty", "give it a value")
-_LANGUAGE = _check(
-    _is_language, "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
-)
-_WINNER = pa.Check.isin(
-    WINNERS,
-    error=f"is not a winner{HINT}write 'a', 'b' or 'tie', and leave failed judgments out",
-)
-_RELEVANCE = pa.Check.isin(
-    (0, 1), error=f"is not a relevance{HINT}write 1, 0, or nothing where it was not judged"
-)
-_SOUND_PASSAGES = _check(
-    _has_sound_passages,
-    "is not a list of passages",
-    "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids",
-)
-
-
-def _key_column() -> pa.Column:
-    return pa.Column(object, [_TEXT, _FILLED])
-
-
-_LANGUAGE_COLUMN = pa.Column(object, [_TEXT, _LANGUAGE])
-
-QUERIES = pa.DataFrameSchema(
-    {
-        "query_id": _key_column(),
-        "language": _LANGUAGE_COLUMN,
-        "query": pa.Column(object, [_TEXT, _FILLED]),
-        "passages": pa.Column(object, [_SOUND_PASSAGES]),
-    },
-    name="queries",
-)
-FOR_ALL_ROWS = ("language", "judge")
-"""What whoever gives tables in memory may state once."""
-
-REFERENCE = "reference"
-"""Column of questions, if it is there: an answer to compare with, which takes no part itself."""
-
-PASSAGES = pa.DataFrameSchema(
-    {
-        "query_id": _key_column(),
-        "language": _LANGUAGE_COLUMN,
-        "passage_id": _key_column(),
-        "text": pa.Column(object, [_TEXT]),
-        "title": pa.Column(object, [_TEXT], nullable=True),
-        "relevance": pa.Column(object, [_RELEVANCE], nullable=True),
-    },
-    name="passages",
-)
-ANSWERS = pa.DataFrameSchema(
-    {
-        "query_id": _key_column(),
-        "language": _LANGUAGE_COLUMN,
-        "system": _key_column(),
-        "answer": pa.Column(object, [_TEXT]),
-    },
-    name="answers",
-)
-SOFT = "soft"
-"""Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
-SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
-PANEL, CALIBRATED = "panel(", "calibrated:"
-"""How the names of judges begin who say what others said: panels, and judges calibrated."""
-CHOSEN = "chosen"
-"""Column of judgments, if it is there: how a pair came to be judged."""
-ADAPTIVE = "adaptive"
-"""Chosen by the verdicts on others; what rates such judgments must not take them for a sample."""
-
-JUDGMENTS = pa.DataFrameSchema(
-    {
-        "query_id": _key_column(),
-        "language": _LANGUAGE_COLUMN,
-        "system_a": _key_column(),
-        "system_b": _key_column(),
-        "winner": pa.Column(object, [_WINNER]),
-        "judge": _key_column(),
-    },
-    name="judgments",
-)
+    passages = []
+    for number, item in enumerate(value if isinstance(value, list) else [value], start=1):
+        given = {"text": item} if isinstance(item, str) else item
+        if not isinstance(given, dict) or not isinstance(given.get("text"), str):
+            raise ValueError(f"has no text in passage {number}")
+        known = {"passage_id": str(number), "title": None, "relevance": None}
+        passages.append(known | {name: it for name, it in given.items() if it is not None})
+    return passages
 
 
 def is_derived(judge: str) -> bool:
@@ -282,7 +211,7 @@ def is_derived(judge: str) -> bool:
     return judge.startswith((PANEL, CALIBRATED))
 
 
-def check_table(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
+def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
     """Check every row of a table.
 
     Args:
@@ -295,44 +224,59 @@ def check_table(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
     table = rows.table
     absent = [column for column in schema.columns if column not in table.columns]
     if absent:
+        missing = "this column is missing"
         return [
-            Problem(
-                rows.source,
-                None,
-                column,
-                None,
-                "this column is missing",
-                _column_hint(rows, column, schema),
-            )
+            Problem(rows.source, None, column, None, missing, _column_hint(rows, column, schema))
             for column in absent
         ]
-    unstorable = _unstorable_problems(rows)
-    damaged = {(problem.line, problem.field) for problem in unstorable}
-    sound = table[list(schema.columns)].astype(object)
-    if unstorable:
-        sound = sound.map(_storable).astype(object)
-    try:
-        schema.validate(sound, lazy=True)
-    except pa.errors.SchemaErrors as error:
-        found = _problems(error.failure_cases, sound, rows)
-        others = [problem for problem in found if (problem.line, problem.field) not in damaged]
-        return sorted([*unstorable, *others], key=lambda problem: problem.line or 0)
-    return unstorable
+    found = [
+        (place, str(column), None if _is_missing(value) else value, fault)
+        for column in table.columns
+        for place, value in enumerate(table[column])
+        if (fault := _fault(value, str(column), schema)) is not None
+    ]
+    found.sort(key=lambda item: item[0])
+    return counted_problems(
+        found, lambda item: rows.problem(table.index[item[0]], item[1], item[2], *item[3])
+    )
 
 
-def _column_hint(rows: Rows, column: str, schema: pa.DataFrameSchema) -> str:
-    names = list(map(str, rows.table.columns))
-    others = [name for name in names if name not in schema.columns]
+def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
+    """Say what is wrong with a value, and what to do about it."""
+    kind = schema.columns.get(column)
+    if _is_missing(value):
+        hint = "leave failed judgments out" if kind == "winner" else "give it a value"
+        return ("is missing", hint) if kind and column not in schema.nullable else None
+    if is_unstorable(value):
+        return HALF_SURROGATE, HALF_SURROGATE_HINT
+    if kind == "winner":
+        return None if value in WINNERS else _NO_WINNER
+    if kind == "relevance":
+        return None if value in (0, 1) else _NO_RELEVANCE
+    if kind == "passages":
+        wrong = passages_fault(value)
+        return None if wrong is None else (wrong, _PASSAGES_HINT)
+    if kind is not None and not isinstance(value, str):
+        return "is not a string", "write it as a JSON string"
+    if kind == "name" and not str(value).strip():
+        return "is empty", "give it a value"
+    if kind == "language" and not re.fullmatch(LANGUAGE_CODE, str(value)):
+        return "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
+    return None
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _column_hint(rows: Rows, column: str, schema: TableSchema) -> str:
+    others = [str(name) for name in rows.table.columns if name not in schema.columns]
     listed = others[0] if len(others) == 1 else f"one of {', '.join(others)}"
     renamed = f", or rename {listed}" if others else ""
     if not rows.is_frame:
         return f"add it to every row{renamed}"
     argument = f" or give {column}=..." if column in FOR_ALL_ROWS else ""
     return f"add it{argument}{renamed}"
-
-
-def _storable(value: object) -> object:
-    return _REPLACEMENT if is_unstorable(value) else value
 
 
 def finite_number(value: object) -> float | None:
@@ -368,42 +312,6 @@ def is_unstorable(value: object) -> bool:
     return isinstance(value, list) and any(is_unstorable(part) for part in value)
 
 
-def _unstorable_problems(rows: Rows) -> list[Problem]:
-    table = rows.table
-    found = [
-        (row, str(column), value)
-        for column in table.columns
-        for row, value in table.loc[table[column].map(is_unstorable).astype(bool), column].items()
-    ]
-    return told_problems(
-        found, lambda item: rows.problem(*item, HALF_SURROGATE, HALF_SURROGATE_HINT)
-    )
-
-
-def _problems(cases: pd.DataFrame, table: pd.DataFrame, rows: Rows) -> list[Problem]:
-    first_of_field = cases.drop_duplicates(["index", "column"]).sort_values("index", kind="stable")
-    found = list(first_of_field[["check", "column", "index"]].itertuples(index=False, name=None))
-
-    def tell(item: tuple[str, str, object]) -> Problem:
-        check, column, row = item
-        return _problem(check, column, table.loc[row, column], rows, row)
-
-    return told_problems(found, tell)
-
-
-def _problem(check: str, column: str, value: object, rows: Rows, row: object) -> Problem:
-    if check == "not_nullable":
-        hint = _MISSING_HINTS.get(column, "give it a value")
-        return rows.problem(row, column, None, "is missing", hint)
-    fault, _, hint = check.partition(HINT)
-    if column == "passages":
-        fault = passages_fault(value) or fault
-    return rows.problem(row, column, value, fault, hint)
-
-
-INFO_FILE = "arena.json"
-
-
 def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
     """List the rows whose key stands on an earlier line."""
     repeated = rows.table.duplicated(list(key))
@@ -417,15 +325,18 @@ def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
         fault = f"this {noun} already stands {rows.place(row, first.loc[identity])}"
         return rows.problem(row, "+".join(key), identity, fault, "keep one of the two")
 
-    return told_problems(_identities(rows.table[repeated], key), tell)
+    return counted_problems(_identities(rows.table[repeated], key), tell)
 
 
-_Identity = tuple[object, tuple[str, ...]]
+_Identity = tuple[object, Any]
 
 
 def _identities(table: pd.DataFrame, key: Sequence[str]) -> list[_Identity]:
     names = table[list(key)].itertuples(index=False, name=None)
-    return list(zip(table.index, names, strict=True))
+    return [
+        (row, identity if len(identity) > 1 else identity[0])
+        for row, identity in zip(table.index, names, strict=True)
+    ]
 
 
 def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> list[Problem]:
@@ -443,7 +354,7 @@ def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> lis
         row, value = item
         return rows.problem(row, field, value, f"is not among the {key}{where}", hint(value))
 
-    return told_problems(list(unknown[field].items()), tell)
+    return counted_problems(list(unknown[field].items()), tell)
 
 
 def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
@@ -452,47 +363,18 @@ def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
     asked = pd.MultiIndex.from_frame(rows.table[QUESTION_KEY].astype(object))
     fault = f"this {noun} is to a question that is not in {queries.source}"
     hint = f"add the question there or leave the {noun} out"
-
-    def tell(item: _Identity) -> Problem:
-        row, identity = item
-        return rows.problem(row, "+".join(QUESTION_KEY), identity, fault, hint)
-
-    return told_problems(_identities(rows.table[~asked.isin(known)], QUESTION_KEY), tell)
+    return counted_problems(
+        _identities(rows.table[~asked.isin(known)], QUESTION_KEY),
+        lambda item: rows.problem(item[0], "+".join(QUESTION_KEY), item[1], fault, hint),
+    )
 
 
 def self_judgments(judgments: Rows) -> list[Problem]:
     """List the judgments of a system against itself."""
     table = judgments.table
-    same = table[table["system_a"] == table["system_b"]]
+    same = table.loc[table["system_a"] == table["system_b"], "system_b"]
     fault, hint = "is judged against itself", "remove this judgment"
-    return told_problems(
-        list(same["system_b"].items()),
+    return counted_problems(
+        list(same.items()),
         lambda item: judgments.problem(item[0], "system_b", item[1], fault, hint),
     )
-
-
-def reference_text_problems(queries: Rows) -> list[Problem]:
-    """List the reference answers of questions that are no text; a question may have none."""
-    if REFERENCE not in queries.table:
-        return []
-    given = queries.table[REFERENCE].dropna()
-    wrong = given[[not isinstance(value, str) for value in given]]
-    return told_problems(
-        list(wrong.items()),
-        lambda item: queries.problem(
-            item[0], REFERENCE, item[1], "is not text", "write an answer, or leave it empty"
-        ),
-    )
-
-
-def reference_problems(info: ArenaInfo, is_frame: bool = False) -> list[Problem]:
-    """Check that the reference system is one of the systems, in ``arena.json`` or an argument."""
-    name = info.reference_system
-    if name is None or name in info.systems:
-        return []
-    if is_frame:
-        fault, hint = "is not among the systems", "name one of the systems, or None"
-        return [Problem("from_frames", None, "reference_system", name, fault, hint)]
-    fault = f"is not among the systems of {INFO_FILE}"
-    hint = "name one of the systems or write null"
-    return [Problem(INFO_FILE, None, "reference_system", name, fault, hint)]

@@ -17,7 +17,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.rows import plain_records
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY, is_derived
-from arena.data.tables.names import alike
+from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_findings, agreement_table
 from arena.diagnostics.bias import Looked, answer_lengths, flips, length, position

@@ -11,9 +11,9 @@ from .choosing.pairing import AdaptivePairing as AdaptivePairing
 from .choosing.sampling import SamplingStudy as SamplingStudy
 from .choosing.sampling import study_sampling as study_sampling
 from .graded import GradedPrompt as GradedPrompt
-from .panel import panel_verdicts as panel_verdicts
 from .prompt import PairwisePrompt as PairwisePrompt
 from .prompt import pairwise_prompt as pairwise_prompt
 from .run import Judging as Judging
 from .run import judge as judge
+from .run import panel_verdicts as panel_verdicts
 from .settings import JudgingSettings as JudgingSettings

@@ -14,33 +14,35 @@ from arena.judging.choosing.drawn import ChosenPairs, Verdicts
 from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
 from arena.judging.pairs import ArenaTexts, PairKey, pair_keys
 from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
-from arena.judging.replies import (
-    ALTERNATIVES,
-    PairVerdict,
-    Winner,
-    read_letter,
-    read_reason,
-    read_verdict,
-)
-from arena.judging.summary import (
-    FAILURE_COLUMNS,
-    FLAG_SEPARATOR,
-    IDENTICAL,
-    PROBABILITY_COLUMNS,
-    VERDICT_COLUMNS,
-)
+from arena.judging.replies import ALTERNATIVES, PairVerdict, read_letter, read_verdict
 from arena.llm.ask import Llm, Progress, ask_table
-from arena.llm.replies import Completion, Reply, UnparsableError
+from arena.llm.replies import Completion, Reply
 from arena.llm.settings import LlmSettings, Prompt
 from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
-CUT_OFF = "cut_off"
 ONE_TOKEN = 1
+FLAG_SEPARATOR = ","
+IDENTICAL = "identical"
+"""Flag of a tie that nobody was asked about: the two answers are the same text."""
 
-Row = tuple[object, ...]
+PROBABILITY_COLUMNS = ["probability", "probability_a", "probability_b"]
+VERDICT_COLUMNS = [
+    *("query_id", "language", "system_a", "system_b", "winner", "judge"),
+    *(*PROBABILITY_COLUMNS, "flags", "prompt", "reason"),
+]
+"""Of an LLM's verdicts: the arena's, probabilities where they are known (of the verdict, and of
+either side), flags (comma-separated), the prompt's version, and what it wrote before them."""
+FAILURE_COLUMNS = [
+    *("query_id", "language", "system_a", "system_b", "judge"),
+    *("reason", "detail", "flags", "prompt", "key"),
+]
+"""Of pairs without a verdict; ``key`` is that of the reply in the store."""
+
+Outcome = tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]
+"""A pair, what the judge said, and what in the answers may steer it."""
 
 
 @dataclass(frozen=True)
@@ -95,35 +97,7 @@ class LlmJudge:
         Raises:
             UnparsableError: If there is none, which makes the judgment INVALID.
         """
-        if self.verdict == "logprobs":
-            letter = read_letter(completion)
-            return PairVerdict(
-                winner=letter.winner,
-                shares={name: round(share, 6) for name, share in letter.shares.items()},
-                flags=letter.flags,
-            )
-        found = read_verdict(completion.text or "")
-        cut = (CUT_OFF,) if completion.finish_reason == "length" else ()
-        if found.winner is None:
-            why = "the reply was cut off before a verdict" if cut else "the reply has no verdict"
-            raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
-        reason = read_reason(completion.text or "")
-        return PairVerdict(found.winner, None, (*found.flags, *cut), reason)
-
-
-class _Prompts:
-    """Makes the prompts of pairs, and notes what in their answers may steer the judge."""
-
-    def __init__(self, arena: Arena, prompt: PairwisePrompt) -> None:
-        self._texts = ArenaTexts(arena)
-        self._prompt = prompt
-        self.flags: list[tuple[str, ...]] = []
-
-    def of(self, pair: PairKey) -> Prompt:
-        """Make the prompt of a pair."""
-        asked = self._prompt.ask(self._texts.comparison(pair, self._prompt.show))
-        self.flags.append(asked.flags)
-        return asked.prompt
+        return (read_verdict if self.verdict == "text" else read_letter)(completion)
 
 
 def ask_judge(
@@ -131,8 +105,7 @@ def ask_judge(
     judge: LlmJudge,
     pairs: ChosenPairs,
     store: Store,
-    *,
-    budget: Budget | None = None,
+    budget: Budget,
     progress: Progress | None = None,
 ) -> tuple[Verdicts, Usage]:
     """Ask an LLM about pairs of answers.
@@ -146,7 +119,7 @@ def ask_judge(
         judge: Who judges.
         pairs: What to judge, chosen for what the judge's prompt shows.
         store: Where replies are and go.
-        budget: Most calls; pairs that are left fail as ``over_budget``. None asks all.
+        budget: Most calls; pairs that are left fail as ``over_budget``.
         progress: Called with the judge's name, the pairs done, and all.
 
     Raises:
@@ -154,22 +127,32 @@ def ask_judge(
             were chosen for something else than the prompt shows.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    left = pairs_left(arena, judge, pairs)
-    version = judge.asked_by.version
-    llm = Llm(judge.asked_settings, store, budget or Budget())
-    asked, usage = _ask(arena, judge, pairs, left, llm, progress)
-    verdicts: list[Row] = [
-        (query_id, language, a, b, "tie", judge.judge, None, None, None, IDENTICAL, version, "")
+    left, prompt = pairs_left(arena, judge, pairs), judge.asked_by
+    llm = Llm(judge.asked_settings, store, budget)
+    if isinstance(prompt, GradedPrompt):
+        asked, usage = judge_graded(arena, prompt, (pairs, left), llm, judge.judge, progress)
+    else:
+        asked, usage = _ask_pairwise(arena, judge, prompt, left, llm, progress)
+    version, name = prompt.version, judge.judge
+    verdicts: list[tuple[object, ...]] = [
+        (query_id, language, a, b, "tie", name, None, None, None, IDENTICAL, version, "")
         for language, query_id, a, b in pair_keys(left.identical)
     ]
-    failures: list[Row] = []
-    for pair, reply, flags in asked:
-        if reply.value is None:
-            failures.append(_failure(pair, judge.judge, reply, flags, version))
-        else:
-            verdicts.append(_verdict(pair, judge.judge, reply.value, flags, version))
+    failures: list[tuple[object, ...]] = []
+    for (language, query_id, *sides), reply, flags in asked:
+        key, found = (query_id, language, *sides), reply.value
+        if found is None:
+            noted = FLAG_SEPARATOR.join(flags)
+            failures.append((*key, name, reply.reason, reply.detail, noted, version, reply.key))
+            continue
+        shares = found.shares or {}
+        likely = [shares.get(side) for side in (found.winner, "a", "b")]
+        noted = FLAG_SEPARATOR.join([*flags, *found.flags])
+        verdicts.append((*key, found.winner, name, *likely, noted, version, found.reason))
+    table = pd.DataFrame(verdicts, columns=VERDICT_COLUMNS, dtype=object)
+    types = {each: "float64" if each in PROBABILITY_COLUMNS else "str" for each in VERDICT_COLUMNS}
     failed = pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object)
-    return Verdicts(_judgments(verdicts), failed), usage
+    return Verdicts(table.astype(types), failed), usage
 
 
 def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs:
@@ -181,34 +164,11 @@ def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs
     show = judge.asked_by.show
     if pairs.show != show:
         raise UsageError(
-            f"the pairs were chosen for showing the {pairs.show} (--show), and the prompt of "
+            f"the pairs were chosen for showing the {pairs.show} (`show`), and the prompt of "
             f"{judge.judge} shows the {show}; give both the same"
         )
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     return pairs.without(set(pair_keys(there)))
-
-
-def _ask(
-    arena: Arena,
-    judge: LlmJudge,
-    pairs: ChosenPairs,
-    left: ChosenPairs,
-    llm: Llm,
-    progress: Progress | None,
-) -> tuple[list[tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]], Usage]:
-    """Return what came of each pair that is left, with what its answers may steer; and usage."""
-    prompt = judge.asked_by
-    if isinstance(prompt, GradedPrompt):
-        graded, usage = judge_graded(arena, prompt, pairs, left, llm, judge.judge, progress)
-        return [(pair, _as_read(reply), flags) for pair, reply, flags in graded], usage
-    prompts, rows = _Prompts(arena, prompt), list(pair_keys(left.table))
-    asked = ask_table(rows, prompts.of, judge.read, llm, stage=judge.judge, progress=progress)
-    return list(zip(rows, asked.replies, prompts.flags, strict=True)), asked.usage
-
-
-def _as_read(reply: Reply[Winner]) -> Reply[PairVerdict]:
-    found = None if reply.value is None else PairVerdict(reply.value, None, ())
-    return Reply(found, reply.reason, reply.detail, reply.key, reply.from_store)
 
 
 def dry_run_judge(
@@ -224,41 +184,30 @@ def dry_run_judge(
         UsageError: If the settings or the template cannot be used, or the pairs were chosen for
             something else than the prompt shows.
     """
-    prompts = judge_requests(arena, judge, pairs)
+    left, prompt = pairs_left(arena, judge, pairs), judge.asked_by
+    prompts: Iterator[Prompt]
+    if isinstance(prompt, GradedPrompt):
+        prompts = graded_requests(arena, prompt, pairs, left)
+    else:
+        texts, show = ArenaTexts(arena), prompt.show
+        prompts = (prompt.ask(texts.comparison(key, show))[0] for key in pair_keys(left.table))
     return dry_run(prompts, judge.asked_settings, store, prices)
 
 
-def judge_requests(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> Iterator[Prompt]:
-    """Return what ``ask_judge`` would ask, prompts made one by one.
+def _ask_pairwise(
+    arena: Arena,
+    judge: LlmJudge,
+    prompt: PairwisePrompt,
+    left: ChosenPairs,
+    llm: Llm,
+    progress: Progress | None,
+) -> tuple[list[Outcome], Usage]:
+    texts, rows, flags = ArenaTexts(arena), list(pair_keys(left.table)), list[tuple[str, ...]]()
 
-    Raises:
-        UsageError: If the pairs were chosen for something else than the prompt shows.
-    """
-    left, prompt = pairs_left(arena, judge, pairs), judge.asked_by
-    if isinstance(prompt, GradedPrompt):
-        return graded_requests(arena, prompt, pairs, left)
-    return map(_Prompts(arena, prompt).of, pair_keys(left.table))
+    def ask(pair: PairKey) -> Prompt:
+        asked, noted = prompt.ask(texts.comparison(pair, prompt.show))
+        flags.append(noted)
+        return asked
 
-
-def _verdict(
-    pair: PairKey, judge: str, read: PairVerdict, flags: tuple[str, ...], version: str
-) -> Row:
-    language, query_id, system_a, system_b = pair
-    sides, shares = (query_id, language, system_a, system_b), read.shares
-    likely = (None,) * 3 if shares is None else (shares[read.winner], shares["a"], shares["b"])
-    noted = FLAG_SEPARATOR.join([*flags, *read.flags])
-    return (*sides, read.winner, judge, *likely, noted, version, read.reason)
-
-
-def _failure(
-    pair: PairKey, judge: str, reply: Reply[PairVerdict], flags: tuple[str, ...], version: str
-) -> Row:
-    language, query_id, system_a, system_b = pair
-    sides, noted = (query_id, language, system_a, system_b), FLAG_SEPARATOR.join(flags)
-    return (*sides, judge, reply.reason, reply.detail, noted, version, reply.key)
-
-
-def _judgments(rows: list[Row]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=VERDICT_COLUMNS, dtype=object)
-    types = {name: "float64" if name in PROBABILITY_COLUMNS else "str" for name in VERDICT_COLUMNS}
-    return table.astype(types)
+    asked = ask_table(rows, ask, judge.read, llm, stage=judge.judge, progress=progress)
+    return list(zip(rows, asked.replies, flags, strict=True)), asked.usage

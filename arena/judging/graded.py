@@ -8,41 +8,34 @@ earlier one, wins, and equal ones are tied.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import checked_choice
 from arena.data.seeds import generator
 from arena.judging.choosing.drawn import ChosenPairs
 from arena.judging.pairs import (
-    SHOWS,
     ArenaTexts,
     PairKey,
     QuestionKey,
-    Show,
     ShownPassage,
     pair_keys,
     passages_of_all,
 )
-from arena.judging.prompt import SHOWN_QUESTION, TRIMMED, question_values, side_flags, trimmed
-from arena.judging.replies import Winner, read_order
+from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt, trimmed
+from arena.judging.replies import PairVerdict, Winner, read_order
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
 from arena.llm.settings import Prompt
 from arena.llm.usage import Usage
-from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
+from arena.text.prompts import ReplaceablePrompt, Variable
 
 GradedForm = Literal["pointwise", "listwise"]
 PAIRWISE: Literal["pairwise"] = "pairwise"
 """The form of a judge that is asked about pairs."""
-
-
-def judge_name(model: str, form: str) -> str:
-    """Name a judge by its model, and by its form where that is not of pairs."""
-    return model if form == PAIRWISE else f"{model}:{form}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +86,6 @@ class ShownAnswer:
     text: str
     passages: tuple[ShownPassage, ...]
 
-    @classmethod
-    def of(cls, texts: ArenaTexts, question: QuestionKey, system: str, show: Show) -> ShownAnswer:
-        """Find the answer of a system."""
-        return cls(texts.shown(question, system, show), texts.passages(question, system))
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -113,46 +101,40 @@ class Group:
 
 
 @dataclass(frozen=True)
-class GradedPrompt:
-    """Makes the prompts of one template.
+class GradedPrompt(JudgePrompt):
+    """Makes the prompts of marks and orders.
 
     Attributes:
         form: ``pointwise`` or ``listwise``.
-        template: The template.
-        longest_answer: Characters that are shown of what a system wrote; None for all.
-        longest_passage: Characters of a passage that are shown; None for all.
-        show: What is shown of a system; see ``PairwisePrompt``.
         seed: Seed of the order of a list.
     """
 
-    form: GradedForm
-    template: PromptTemplate
-    longest_answer: int | None = None
-    longest_passage: int | None = None
-    show: Show = "output"
+    form: GradedForm = "pointwise"
     seed: int = 0
 
     def __post_init__(self) -> None:
         checked_choice(self.form, tuple(GRADED_PROMPTS), "form")
-        checked_choice(self.show, SHOWS, "show")
-        for longest in (self.longest_answer, self.longest_passage):
-            if longest is not None and longest < 1:
-                raise UsageError(f"cannot trim texts to {longest} characters; give 1 or more")
+        super().__post_init__()
 
     @property
     def version(self) -> str:
         """The template's name and digest, what it shows, how it is trimmed, the seed of lists."""
-        limits = (("answers", self.longest_answer), ("passages", self.longest_passage))
-        cuts = [f"{name}:{longest}" for name, longest in limits if longest is not None]
+        cuts = super().version.split("|")[1:]
+        shown = [] if self.show == "output" else [f"shows:{self.show}"]
         drawn = [f"order:{self.seed}"] if self.form == "listwise" else []
-        return "|".join([self.template.version, f"shows:{self.show}", *cuts, *drawn])
+        return "|".join([self.template.version, *shown, *cuts, *drawn])
+
+    def answer(self, texts: ArenaTexts, question: QuestionKey, system: str) -> ShownAnswer:
+        """Return what is shown of a system."""
+        shown = texts.shown(question, system, self.show)
+        return ShownAnswer(shown, texts.passages(question, system))
 
     def groups(self, pairs: ChosenPairs, left: ChosenPairs, texts: ArenaTexts) -> list[Group]:
         """Return what is asked about: for marks each answer, for orders each question's answers.
 
         A list holds the systems of all pairs chosen on its question, those judged before too, so
         that a run that goes on asks what was asked before. Answers whose shown texts are the same
-        stand in it once.
+        stand in it once, in an order that rests on the question and the texts alone.
 
         Args:
             pairs: All pairs chosen.
@@ -164,17 +146,20 @@ class GradedPrompt:
         shown: dict[QuestionKey, set[ShownAnswer]] = {}
         for key in pair_keys(asked.table):
             if key[:2] in open_questions:
-                both = (ShownAnswer.of(texts, key[:2], system, self.show) for system in key[2:])
+                both = (self.answer(texts, key[:2], system) for system in key[2:])
                 shown.setdefault(key[:2], set()).update(both)
-        ordered = {key: sorted(found, key=_content) for key, found in shown.items()}
-        if self.form == "pointwise":
-            return [Group(key, (one,)) for key, found in ordered.items() for one in found]
-        return [Group(key, self._drawn(key, found)) for key, found in ordered.items()]
-
-    def _drawn(self, question: QuestionKey, found: list[ShownAnswer]) -> tuple[ShownAnswer, ...]:
-        """Draw the order of a list, which rests on the question and the texts alone."""
-        draw = generator(self.seed, "judging", "list", *question, *(one.text for one in found))
-        return tuple(found[place] for place in draw.permutation(len(found)))
+        groups = []
+        for question, found in shown.items():
+            ordered = sorted(found, key=lambda one: (one.text, repr(one.passages)))
+            if self.form == "pointwise":
+                groups += [Group(question, (one,)) for one in ordered]
+                continue
+            draw = generator(
+                self.seed, "judging", "list", *question, *(one.text for one in ordered)
+            )
+            order = draw.permutation(len(ordered))
+            groups.append(Group(question, tuple(ordered[place] for place in order)))
+        return groups
 
     def ask(self, group: Group, texts: ArenaTexts) -> Prompt:
         """Make the prompt.
@@ -182,25 +167,15 @@ class GradedPrompt:
         Raises:
             UsageError: If the template cannot be filled.
         """
-        language, _ = group.question
         numbered = enumerate(group.answers, start=1)
         given = passages_of_all({f"answer {number}": one.passages for number, one in numbered})
-        passages = tuple(
-            replace(each, text=trimmed(each.text, self.longest_passage)) for each in given
-        )
         answers = [trimmed(one.text, self.longest_answer) for one in group.answers]
-        values = question_values(language, texts.question(group.question), passages, answers)
+        values = self.values(group.question[0], texts.question(group.question), given, answers)
         if self.form == "pointwise":
             values["answer"] = answers[0]
         else:
             values["answers"] = tuple(map(NumberedAnswer, range(1, len(answers) + 1), answers))
         return Prompt.of(self.template.fill(values), version=self.version)
-
-    def flags(self, shown: Sequence[str]) -> tuple[str, ...]:
-        """Say what in the answers of a pair may steer the judge, and whether they are trimmed."""
-        cut = [trimmed(text, self.longest_answer) for text in shown]
-        flags = side_flags(*cut)
-        return flags if cut == list(shown) else (*flags, TRIMMED)
 
     def read(self, completion: Completion) -> tuple[int, ...]:
         """Read the place of each text shown, the lower the better.
@@ -214,15 +189,19 @@ class GradedPrompt:
         return read_order(text)
 
 
+def judge_name(model: str, form: str) -> str:
+    """Name a judge by its model, and by its form where that is not of pairs."""
+    return model if form == PAIRWISE else f"{model}:{form}"
+
+
 def judge_graded(
     arena: Arena,
     prompt: GradedPrompt,
-    pairs: ChosenPairs,
-    left: ChosenPairs,
+    pairs: tuple[ChosenPairs, ChosenPairs],
     llm: Llm,
     stage: str = "",
     progress: Progress | None = None,
-) -> tuple[list[tuple[PairKey, Reply[Winner], tuple[str, ...]]], Usage]:
+) -> tuple[list[tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]], Usage]:
     """Ask for marks or orders, and make verdicts of them.
 
     A pair has no verdict where one of its marks, or its order, has none.
@@ -230,8 +209,7 @@ def judge_graded(
     Args:
         arena: Questions and answers.
         prompt: What is asked.
-        pairs: All pairs chosen; see ``choose_pairs``.
-        left: Those of them without a verdict.
+        pairs: All pairs chosen, and those of them without a verdict.
         llm: Who is asked, with which store and budget.
         stage: Name that is passed to ``progress``.
         progress: Called with the stage, the prompts done, and all.
@@ -244,16 +222,17 @@ def judge_graded(
         UsageError: If the settings or the template cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    texts = ArenaTexts(arena)
+    texts, left = ArenaTexts(arena), pairs[1]
+    groups = prompt.groups(*pairs, texts)
     asked = ask_table(
-        prompt.groups(pairs, left, texts),
+        groups,
         lambda group: prompt.ask(group, texts),
         prompt.read,
         llm,
         stage=stage,
         progress=progress,
     )
-    places: dict[tuple[QuestionKey, ShownAnswer], Reply[int]] = {}
+    places: dict[tuple[QuestionKey, ShownAnswer], tuple[int | None, Reply[tuple[int, ...]]]] = {}
     for group, reply in asked:
         named, shown = reply.value, len(group.answers)
         if named is not None and len(named) != shown:
@@ -261,15 +240,17 @@ def judge_graded(
             detail = f"the order names {len(named)} answers; there are {shown}"
             reply, named = replace(reply, value=None, reason=UNPARSABLE, detail=detail), None
         for number, one in enumerate(group.answers):
-            place = None if named is None else named[number]
-            places[group.question, one] = Reply(
-                place, reply.reason, reply.detail, reply.key, reply.from_store
-            )
+            places[group.question, one] = (None if named is None else named[number], reply)
     found = []
     for key in pair_keys(left.table):
-        both = [ShownAnswer.of(texts, key[:2], system, prompt.show) for system in key[2:]]
-        first, second = (places[key[:2], each] for each in both)
-        found.append((key, _winner(first, second), prompt.flags([each.text for each in both])))
+        both = [prompt.answer(texts, key[:2], system) for system in key[2:]]
+        (first, said), (second, too) = (places[key[:2], each] for each in both)
+        told, verdict = (said if first is None else too), None
+        if first is not None and second is not None:
+            winner: Winner = "tie" if first == second else "a" if first < second else "b"
+            verdict = PairVerdict(winner)
+        outcome = Reply(verdict, told.reason, told.detail, told.key, told.from_store)
+        found.append((key, outcome, prompt.flags([each.text for each in both])))
     return found, asked.usage
 
 
@@ -280,15 +261,3 @@ def graded_requests(
     texts = ArenaTexts(arena)
     for group in prompt.groups(pairs, left, texts):
         yield prompt.ask(group, texts)
-
-
-def _content(answer: ShownAnswer) -> tuple[str, str]:
-    return answer.text, repr(answer.passages)
-
-
-def _winner(one: Reply[int], other: Reply[int]) -> Reply[Winner]:
-    winner: Winner | None = None
-    if one.value is not None and other.value is not None:
-        winner = "tie" if one.value == other.value else "a" if one.value < other.value else "b"
-    told = other if one.value is not None and other.value is None else one
-    return Reply(winner, told.reason, told.detail, told.key, told.from_store)

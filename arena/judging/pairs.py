@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,17 +10,16 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.schema import QUESTION_KEY
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.seeds import seed_sequence
-from arena.data.tables.systems import OWN_PASSAGES
 from arena.text.answers import parse_answer
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
 QuestionKey = tuple[str, str]
 PairKey = tuple[str, str, str, str]
 """Language, query_id, system on side A, system on side B."""
-
-
+Answer = tuple[str, str]
+"""System and the answer it gave."""
 Show = Literal["output", "answer"]
 """What a judge sees of a system: its whole output, or the text after ``##Answer:`` alone."""
 SHOWS: tuple[Show, ...] = ("output", "answer")
@@ -99,7 +98,10 @@ class ArenaTexts:
         """Return the passages of a question, or what a system was given instead."""
         shared = self._questions[key][1]
         given = shared if system is None else self._own.get((key, system), shared)
-        return tuple(_shown_passages(given))
+        return tuple(
+            ShownPassage(each["passage_id"], each["text"], each.get("title"), each.get("relevance"))
+            for each in given
+        )
 
     def systems(self, key: QuestionKey) -> list[str]:
         """Systems that answered a question, sorted."""
@@ -109,10 +111,10 @@ class ArenaTexts:
         """Return what a judge sees of a system; without ``##Answer:``, that is all it wrote.
 
         Raises:
-            UsageError: If there is no such answer.
+            UsageError: If there is no such answer, or no such question.
         """
         output = self._outputs.get(key, {}).get(system)
-        if output is None:
+        if output is None or key not in self._questions:
             language, query_id = key
             raise UsageError(f"there is no answer of {system!r} to {query_id!r} in {language!r}")
         return output.strip() if show == "output" else parse_answer(output).text
@@ -123,12 +125,9 @@ class ArenaTexts:
         Raises:
             UsageError: If an answer or the question is absent.
         """
-        language, query_id, system_a, system_b = key
-        question = (language, query_id)
-        answers = [self.shown(question, system, show) for system in (system_a, system_b)]
-        if question not in self._questions:
-            raise UsageError(f"there is no question {query_id!r} in {language!r}")
-        given = {"A": self.passages(question, system_a), "B": self.passages(question, system_b)}
+        question, sides = key[:2], key[2:]
+        answers = [self.shown(question, system, show) for system in sides]
+        given = {side: self.passages(question, key[place]) for side, place in (("A", 2), ("B", 3))}
         return Comparison(key, self.question(question), passages_of_all(given), *answers)
 
 
@@ -162,21 +161,6 @@ def unordered(key: PairKey) -> PairKey:
     return language, query_id, first, second
 
 
-def _rows(table: pd.DataFrame, *columns: str) -> Iterator[Any]:
-    yield from table[list(columns)].itertuples(index=False, name=None)
-
-
-def _shown_passages(passages: Iterable[dict[str, Any]]) -> Iterator[ShownPassage]:
-    for passage in passages:
-        yield ShownPassage(
-            passage["passage_id"], passage["text"], passage.get("title"), passage.get("relevance")
-        )
-
-
-Answer = tuple[str, str]
-"""System and the answer it gave."""
-
-
 def shown_order(
     language: str, query_id: str, one: Answer, other: Answer, seed: int = 0
 ) -> tuple[str, str]:
@@ -200,3 +184,7 @@ def shown_order(
     drawn = seed_sequence(seed, "judging", "order", language, query_id, *first, *second)
     swapped = bool(drawn.generate_state(1)[0] & 1)
     return (second[0], first[0]) if swapped else (first[0], second[0])
+
+
+def _rows(table: pd.DataFrame, *columns: str) -> Iterator[Any]:
+    yield from table[list(columns)].itertuples(index=False, name=None)

@@ -1,9 +1,9 @@
-"""Answers that try to steer the judge: they are reported, never altered."""
+"""What a judge of pairs is asked; answers that try to steer it are reported, never altered."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +18,12 @@ from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, deli
 STATES_VERDICT = "states_verdict"
 ADDRESSES_JUDGE = "addresses_judge"
 FAKES_DELIMITER = "fakes_delimiter"
+TRIMMED = "trimmed"
 
+VerdictForm = Literal["text", "logprobs"]
+VERDICT_FORMS: tuple[VerdictForm, ...] = ("text", "logprobs")
+
+_CUT = "…"
 _ADDRESSES_JUDGE = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}"
     r"\b(?:above|previous|prior|preceding|earlier|instructions?|rubric|criteria)\b"
@@ -40,33 +45,6 @@ _FAKES_DELIMITER = re.compile(
     r"|^#{2,4}\s{0,3}(?:instruction|system|user|assistant)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-
-
-def answer_flags(answer: str) -> tuple[str, ...]:
-    """Say what in an answer looks like an attempt to steer the judge.
-
-    A flag is a hint for people, with false alarms: an honest answer may speak of judges.
-
-    Returns:
-        Those of ``states_verdict`` (``[[A]]`` and the like), ``addresses_judge`` ("ignore the
-        above") and ``fakes_delimiter`` (text that looks like the prompt's own) that hold.
-    """
-    found = {
-        STATES_VERDICT: holds_verdict(answer),
-        ADDRESSES_JUDGE: _ADDRESSES_JUDGE.search(answer) is not None,
-        FAKES_DELIMITER: _FAKES_DELIMITER.search(answer) is not None,
-    }
-    return tuple(flag for flag, holds in found.items() if holds)
-
-
-def side_flags(answer_a: str, answer_b: str) -> tuple[str, ...]:
-    """Return the flags of both answers, each with its side before it: ``a:states_verdict``."""
-    sides = (("a", answer_a), ("b", answer_b))
-    return tuple(f"{side}:{flag}" for side, answer in sides for flag in answer_flags(answer))
-
-
-VerdictForm = Literal["text", "logprobs"]
-VERDICT_FORMS: tuple[VerdictForm, ...] = ("text", "logprobs")
 
 SHOWN_QUESTION = MappingProxyType(
     {
@@ -124,27 +102,10 @@ PAIRWISE_PROMPTS = MappingProxyType[VerdictForm, ReplaceablePrompt](
 )
 """What a judge of pairs is asked, by the form of its verdict."""
 
-TRIMMED = "trimmed"
-
-_CUT = "…"
-
-
-@dataclass(frozen=True, slots=True)
-class AskedPair:
-    """A prompt and what is to be noted about it.
-
-    Attributes:
-        prompt: What is sent.
-        flags: What in the answers may steer the judge (see ``answer_flags``), and ``trimmed``.
-    """
-
-    prompt: Prompt
-    flags: tuple[str, ...]
-
 
 @dataclass(frozen=True)
-class PairwisePrompt:
-    """Makes the prompts of one template.
+class JudgePrompt:
+    """A template, and how answers are shown in it.
 
     Attributes:
         template: The template.
@@ -173,57 +134,54 @@ class PairwisePrompt:
         shown = [f"shows:{self.show}"] if self.show != "answer" else []
         return "|".join([self.template.version, *shown, *cuts])
 
-    def ask(self, comparison: Comparison) -> AskedPair:
+    def flags(self, shown: Sequence[str]) -> tuple[str, ...]:
+        """Say what in the answers of a pair may steer the judge, and whether they are trimmed."""
+        cut = [trimmed(text, self.longest_answer) for text in shown]
+        flags = side_flags(*cut)
+        return flags if cut == list(shown) else (*flags, TRIMMED)
+
+    def values(
+        self, language: str, question: str, given: Iterable[ShownPassage], answers: Sequence[str]
+    ) -> dict[str, Any]:
+        """Return the values of ``SHOWN_QUESTION`` for a question and the answers shown with it."""
+        passages = tuple(
+            replace(each, text=trimmed(each.text, self.longest_passage)) for each in given
+        )
+        texts = [f"{each.title or ''}\x1f{each.text}" for each in passages]
+        question_code = delimiter_code(question, *texts)
+        return {
+            "question": question,
+            "language": language,
+            "passages": passages,
+            "documents": "\n".join(map(_line, passages)),
+            "question_code": question_code,
+            "answer_code": delimiter_code(question_code, question, *texts, *answers),
+        }
+
+
+@dataclass(frozen=True)
+class PairwisePrompt(JudgePrompt):
+    """Makes the prompts of pairs of answers."""
+
+    def ask(self, comparison: Comparison) -> tuple[Prompt, tuple[str, ...]]:
         """Make the prompt for a pair of answers.
+
+        Returns:
+            What is sent, and what is to be noted: what in the answers may steer the judge (see
+            ``answer_flags``), and ``trimmed``.
 
         Raises:
             UsageError: If the template cannot be filled.
         """
-        shown = self._trimmed(comparison)
-        flags = side_flags(shown.answer_a, shown.answer_b)
-        if shown != comparison:
+        shown = (comparison.answer_a, comparison.answer_b)
+        answers = [trimmed(text, self.longest_answer) for text in shown]
+        language, given = comparison.key[0], comparison.passages
+        values = self.values(language, comparison.question, given, answers)
+        text = self.template.fill({**values, "answer_a": answers[0], "answer_b": answers[1]})
+        flags = self.flags(shown)
+        if TRIMMED not in flags and values["passages"] != given:
             flags = (*flags, TRIMMED)
-        return AskedPair(Prompt.of(self._text(shown), version=self.version), flags)
-
-    def _text(self, shown: Comparison) -> str:
-        answers = (shown.answer_a, shown.answer_b)
-        values = question_values(shown.key[0], shown.question, shown.passages, answers)
-        return self.template.fill(
-            {**values, "answer_a": shown.answer_a, "answer_b": shown.answer_b}
-        )
-
-    def _trimmed(self, comparison: Comparison) -> Comparison:
-        return replace(
-            comparison,
-            passages=tuple(
-                replace(passage, text=trimmed(passage.text, self.longest_passage))
-                for passage in comparison.passages
-            ),
-            answer_a=trimmed(comparison.answer_a, self.longest_answer),
-            answer_b=trimmed(comparison.answer_b, self.longest_answer),
-        )
-
-
-def question_values(
-    language: str, question: str, passages: Sequence[ShownPassage], answers: Sequence[str]
-) -> dict[str, Any]:
-    """Return the values of ``SHOWN_QUESTION`` for a question and the answers shown with it."""
-    texts = [f"{each.title or ''}\x1f{each.text}" for each in passages]
-    question_code = delimiter_code(question, *texts)
-    return {
-        "question": question,
-        "language": language,
-        "passages": tuple(passages),
-        "documents": "\n".join(map(_line, passages)),
-        "question_code": question_code,
-        "answer_code": delimiter_code(question_code, question, *texts, *answers),
-    }
-
-
-def _line(passage: ShownPassage) -> str:
-    title = f"{passage.title}: " if passage.title else ""
-    given = f"(given to {passage.given_to}) " if passage.given_to else ""
-    return f"[{passage.passage_id}] {given}{title}{passage.text}"
+        return Prompt.of(text, version=self.version), flags
 
 
 def pairwise_prompt(
@@ -248,11 +206,32 @@ def pairwise_prompt(
     Raises:
         UsageError: If the template is unusable, or a form, a length or a way to show unknown.
     """
-    if verdict not in VERDICT_FORMS:
-        raise UsageError(f"unknown form of verdict {verdict!r}; use one of text, logprobs")
-    prompt = PAIRWISE_PROMPTS[verdict]
+    prompt = PAIRWISE_PROMPTS[checked_choice(verdict, VERDICT_FORMS, "form of verdict")]
     chosen = prompt.packaged() if template is None else prompt.read(template)
     return PairwisePrompt(chosen, longest_answer, longest_passage, show)
+
+
+def answer_flags(answer: str) -> tuple[str, ...]:
+    """Say what in an answer looks like an attempt to steer the judge.
+
+    A flag is a hint for people, with false alarms: an honest answer may speak of judges.
+
+    Returns:
+        Those of ``states_verdict`` (``[[A]]`` and the like), ``addresses_judge`` ("ignore the
+        above") and ``fakes_delimiter`` (text that looks like the prompt's own) that hold.
+    """
+    found = {
+        STATES_VERDICT: holds_verdict(answer),
+        ADDRESSES_JUDGE: _ADDRESSES_JUDGE.search(answer) is not None,
+        FAKES_DELIMITER: _FAKES_DELIMITER.search(answer) is not None,
+    }
+    return tuple(flag for flag, holds in found.items() if holds)
+
+
+def side_flags(answer_a: str, answer_b: str) -> tuple[str, ...]:
+    """Return the flags of both answers, each with its side before it: ``a:states_verdict``."""
+    sides = (("a", answer_a), ("b", answer_b))
+    return tuple(f"{side}:{flag}" for side, answer in sides for flag in answer_flags(answer))
 
 
 def trimmed(text: str, longest: int | None) -> str:
@@ -260,3 +239,9 @@ def trimmed(text: str, longest: int | None) -> str:
     if longest is None or len(text) <= longest:
         return text
     return text[:longest] + _CUT
+
+
+def _line(passage: ShownPassage) -> str:
+    title = f"{passage.title}: " if passage.title else ""
+    given = f"(given to {passage.given_to}) " if passage.given_to else ""
+    return f"[{passage.passage_id}] {given}{title}{passage.text}"

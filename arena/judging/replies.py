@@ -1,4 +1,4 @@
-"""Verdicts in a judge's replies."""
+"""What is read from a judge's reply: a verdict on a pair, or an order of answers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,20 @@ WINNER_OF_LETTER: MappingProxyType[str, Winner] = MappingProxyType({"A": "a", "B
 
 REPEATED_VERDICT = "repeated_verdict"
 CONTRADICTORY_VERDICTS = "contradictory_verdicts"
+CUT_OFF = "cut_off"
+DOUBTFUL = "letters_unlikely"
+"""Flag of a verdict where the model would rather have written something else than a letter."""
+DOUBTFUL_MASS = 0.5
+ALTERNATIVES = 20
+"""Log-probabilities asked for: the most that OpenAI gives."""
+LONGEST_REASON = 2000
+"""Characters of a reason that are kept beside a verdict; the store has the whole reply."""
 
 _OPEN = r"\\?[\[［【]\s{0,3}\\?[\[［【]"
 _CLOSE = r"\\?[\]］】]\s{0,3}\\?[\]］】]"
 _VERDICT = re.compile(rf"{_OPEN}\s{{0,3}}([ABCabcＡＢＣａｂｃ])\s{{0,3}}{_CLOSE}")
-
-# What the judge quotes of its prompt is not its verdict: an answer between its two lines, the
-# format it was told to follow, and thoughts of a reasoning model, whole or cut off.
+# What the judge quotes of its prompt is not its verdict: an answer between its two lines, and the
+# format that it was told to follow.
 _QUOTED_ANSWER = re.compile(
     r"\[The Start of Assistant ([AB])'s Answer([^\]\n]{0,40})\]"
     r".*?\[The End of Assistant \1's Answer\2\]",
@@ -34,79 +41,6 @@ _FORMAT = re.compile(
     r"\[\[C\]\]\W{0,3} (?:for|if)\b",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ReadVerdict:
-    """What was read from a judge's reply.
-
-    Attributes:
-        winner: The verdict; None if there is none (never to be taken for a tie).
-        flags: ``repeated_verdict`` (the same several times), ``contradictory_verdicts`` (several
-            that differ; the last one counts).
-    """
-
-    winner: Winner | None
-    flags: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PairVerdict:
-    """What is read from a reply on a pair, or from several.
-
-    Attributes:
-        winner: The verdict.
-        shares: Probability of each verdict, where known: by log-probabilities, or as the share of
-            repeated replies.
-        flags: What is odd.
-        reason: What the judge wrote before its verdict; empty where it wrote nothing else.
-    """
-
-    winner: Winner
-    shares: dict[Winner, float] | None
-    flags: tuple[str, ...]
-    reason: str = ""
-
-
-LONGEST_REASON = 2000
-"""Characters of a reason that are kept beside a verdict; the store has the whole reply."""
-
-
-def read_reason(text: str) -> str:
-    """Return what a judge wrote before its verdict, without its thoughts; empty if nothing."""
-    own = THOUGHTS.sub(" ", text)
-    starts = [found.start() for found in _VERDICT.finditer(own)]
-    before = (own[: starts[-1]] if starts else own).strip(" \t\r\n\"'*`:")
-    return before if len(before) <= LONGEST_REASON else before[: LONGEST_REASON - 1] + "…"
-
-
-def parse_verdict(text: str) -> Winner | None:
-    """Read the verdict of a judge's reply; see ``read_verdict``."""
-    return read_verdict(text).winner
-
-
-def read_verdict(text: str) -> ReadVerdict:
-    """Read the verdict of a judge's reply, and what is odd about it.
-
-    The last verdict counts. Lower case, full-width letters and brackets, spaces and backslashes
-    inside are accepted. Answers that the reply quotes between the prompt's delimiters, the
-    format that it repeats, and the thoughts of a reasoning model hold no verdicts.
-
-    Args:
-        text: What the judge replied.
-    """
-    own = _FORMAT.sub(" ", _QUOTED_ANSWER.sub(" ", THOUGHTS.sub(" ", text)))
-    letters = [unicodedata.normalize("NFKC", found).upper() for found in _VERDICT.findall(own)]
-    if not letters:
-        return ReadVerdict(None)
-    return ReadVerdict(WINNER_OF_LETTER[letters[-1]], _flags(letters))
-
-
-def holds_verdict(text: str) -> bool:
-    """Tell whether a text holds anything that would be read as a verdict."""
-    return _VERDICT.search(text) is not None
-
-
 _ORDER = re.compile(r"\[\[\s?\d{1,3}(?:\s{0,3}[>=]\s{0,3}\d{1,3})+\s?\]\]")
 _NEARLY_ORDER = re.compile(
     r"\[{0,2}\s?\d{1,3}\s?\]{0,2}(?:\s{0,3}[>=]\s{0,3}\[{0,2}\s?\d{1,3}\s?\]{0,2})+"
@@ -116,6 +50,81 @@ _QUOTED_IN_LIST = re.compile(
     r"\[The Start of Answer (\d{1,3}) ([^\]\n]{0,40})\].*?\[The End of Answer \1 \2\]", re.DOTALL
 )
 _ORDER_FORMAT = re.compile(r'"\[\[2 > 1 = 3\]\]" says')
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What is read from a reply on a pair.
+
+    Attributes:
+        winner: The verdict.
+        shares: Probability of each verdict, where known by log-probabilities.
+        flags: What is odd: ``repeated_verdict`` (the same several times),
+            ``contradictory_verdicts`` (several that differ; the last one counts), ``cut_off``,
+            ``letters_unlikely``.
+        reason: What the judge wrote before its verdict; empty where it wrote nothing else.
+    """
+
+    winner: Winner
+    shares: dict[Winner, float] | None = None
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def read_verdict(completion: Completion) -> PairVerdict:
+    """Read the last verdict of a reply, and what is odd about it.
+
+    Lower case, full-width letters and brackets, spaces and backslashes inside are accepted.
+    Answers that the reply quotes between the prompt's delimiters, the format that it repeats, and
+    the thoughts of a reasoning model hold no verdicts.
+
+    Raises:
+        UnparsableError: If there is none, which makes the judgment INVALID, never a tie.
+    """
+    is_cut = completion.finish_reason == "length"
+    said = THOUGHTS.sub(" ", completion.text or "")
+    own = _FORMAT.sub(" ", _QUOTED_ANSWER.sub(" ", said))
+    letters = [unicodedata.normalize("NFKC", found).upper() for found in _VERDICT.findall(own)]
+    if not letters:
+        why = "the reply was cut off before a verdict" if is_cut else "the reply has no verdict"
+        raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
+    flags = [CUT_OFF] if is_cut else []
+    if len(letters) > 1:
+        flags.insert(0, CONTRADICTORY_VERDICTS if len(set(letters)) > 1 else REPEATED_VERDICT)
+    last = [found.start() for found in _VERDICT.finditer(said)][-1]
+    reason = said[:last].strip(" \t\r\n\"'*`:")
+    if len(reason) > LONGEST_REASON:
+        reason = reason[: LONGEST_REASON - 1] + "…"
+    return PairVerdict(WINNER_OF_LETTER[letters[-1]], None, tuple(flags), reason)
+
+
+def holds_verdict(text: str) -> bool:
+    """Tell whether a text holds anything that would be read as a verdict."""
+    return _VERDICT.search(text) is not None
+
+
+def read_letter(completion: Completion) -> PairVerdict:
+    """Take the likeliest letter at the first place of an answer where one is possible.
+
+    Raises:
+        UnparsableError: If there are no log-probabilities, no letter is among the likeliest
+            tokens, or two letters are the likeliest.
+    """
+    if not completion.logprobs:
+        raise UnparsableError("the reply has no log-probabilities; read verdicts from the text")
+    places = (candidate_masses(token, WINNER_OF_LETTER) for token in completion.logprobs)
+    masses = next(filter(None, places), None)
+    if masses is None:
+        raise UnparsableError("none of the letters A, B, C is among the likeliest tokens")
+    letter, largest = max(masses.items(), key=lambda item: item[1])
+    total = math.fsum(masses.values())
+    if list(masses.values()).count(largest) > 1 or total <= 0:
+        raise UnparsableError("no letter is likelier than the others")
+    shares = {
+        winner: round(masses.get(name, 0.0) / total, 6) for name, winner in WINNER_OF_LETTER.items()
+    }
+    flags = (DOUBTFUL,) if total < DOUBTFUL_MASS else ()
+    return PairVerdict(WINNER_OF_LETTER[letter], shares, flags)
 
 
 def read_order(text: str) -> tuple[int, ...]:
@@ -145,60 +154,3 @@ def read_order(text: str) -> tuple[int, ...]:
     if set(places) != set(range(1, len(places) + 1)):
         raise UnparsableError(f"the order is {orders[-1].strip()[:60]!r}, which leaves answers out")
     return tuple(places[number] for number in sorted(places))
-
-
-def _flags(letters: list[str]) -> tuple[str, ...]:
-    if len(set(letters)) > 1:
-        return (CONTRADICTORY_VERDICTS,)
-    return (REPEATED_VERDICT,) if len(letters) > 1 else ()
-
-
-ALTERNATIVES = 20
-"""Log-probabilities asked for: the most that OpenAI gives."""
-
-DOUBTFUL_MASS = 0.5
-DOUBTFUL = "letters_unlikely"
-
-
-@dataclass(frozen=True, slots=True)
-class LetterVerdict:
-    """A verdict with its probability.
-
-    Attributes:
-        winner: The likeliest verdict.
-        shares: Each verdict's share of the probability of the three letters.
-        mass: Probability that the model gave to the three letters together.
-    """
-
-    winner: Winner
-    shares: dict[Winner, float]
-    mass: float
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """``letters_unlikely`` where the model would rather have written something else."""
-        return (DOUBTFUL,) if self.mass < DOUBTFUL_MASS else ()
-
-
-def read_letter(completion: Completion) -> LetterVerdict:
-    """Take the likeliest letter at the first place of an answer where one is possible.
-
-    Args:
-        completion: An answer with log-probabilities.
-
-    Raises:
-        UnparsableError: If there are no log-probabilities, no letter is among the likeliest
-            tokens, or two letters are the likeliest.
-    """
-    if not completion.logprobs:
-        raise UnparsableError("the reply has no log-probabilities; read verdicts from the text")
-    places = (candidate_masses(token, WINNER_OF_LETTER) for token in completion.logprobs)
-    masses = next(filter(None, places), None)
-    if masses is None:
-        raise UnparsableError("none of the letters A, B, C is among the likeliest tokens")
-    letter, largest = max(masses.items(), key=lambda item: item[1])
-    total = math.fsum(masses.values())
-    if list(masses.values()).count(largest) > 1 or total <= 0:
-        raise UnparsableError("no letter is likelier than the others")
-    shares = {winner: masses.get(name, 0.0) / total for name, winner in WINNER_OF_LETTER.items()}
-    return LetterVerdict(WINNER_OF_LETTER[letter], shares, min(total, 1.0))

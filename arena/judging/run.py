@@ -2,35 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from arena.data.append import FAILED_JUDGMENTS, append_rows, list_failures
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.rows import read_rows
-from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS
+from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, PANEL, WINNERS
+from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_table
+from arena.diagnostics.bias import NOTABLE_INVALID, SelfCheck, self_check
+from arena.diagnostics.families import self_preference_warnings
 from arena.diagnostics.verdicts import verdicts
-from arena.judging.asking import LlmJudge, ask_judge, pairs_left
+from arena.judging.asking import (
+    FAILURE_COLUMNS,
+    FLAG_SEPARATOR,
+    IDENTICAL,
+    PROBABILITY_COLUMNS,
+    VERDICT_COLUMNS,
+    LlmJudge,
+    ask_judge,
+    pairs_left,
+)
 from arena.judging.choosing.drawn import ChosenPairs, PairChooser, Verdicts
 from arena.judging.pairs import PAIR_COLUMNS
-from arena.judging.panel import Panel, panel_verdicts
-from arena.judging.summary import (
-    FAILURE_COLUMNS,
-    VERDICT_COLUMNS,
-    JudgingSummary,
-    summarize_judging,
-)
 from arena.llm.ask import Progress
+from arena.llm.replies import UNPARSABLE
 from arena.llm.usage import Budget, Price, Usage
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
+
+PANEL_JUDGE = f"{PANEL}majority)"
+"""Name of a panel in the ``judge`` column."""
+SPLIT = "split"
+"""Flag of a tie that stands for a panel without a winner of most votes."""
+
+_COLUMNS = list(JUDGMENTS.columns)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a panel of judges says.
+
+    Attributes:
+        judgments: Verdicts of ``PANEL_JUDGE``, with the shares of votes as their probabilities.
+        too_few: Items left out, for fewer than half of the judges gave a verdict.
+    """
+
+    judgments: pd.DataFrame
+    too_few: int
+
+    @property
+    def split(self) -> int:
+        """Items without a verdict of most votes, which are ties."""
+        return int((self.judgments["flags"] == SPLIT).sum())
+
+
+@dataclass(frozen=True)
+class JudgingSummary:
+    """Counts of one judge's run.
+
+    Attributes:
+        judge: The judge.
+        prompt: Version of the prompt.
+        pairs: Pairs chosen (twice as many rows where both orders are asked).
+        already_judged: Those of them that the arena held this judge's verdict on.
+        identical: Those with identical answers, which are ties without being asked.
+        verdicts: Number of ``a``, ``b`` and ``tie``, identical answers included.
+        flags: Pairs by what was odd about their answers or the reply.
+        usage: Calls, tokens, and failures by reason; a reply without a verdict is
+            ``unparsable``, and none of these is a tie.
+        cost: Cost of the calls at the given prices, or None.
+        check: What this judge's verdicts say of it, those of earlier runs included.
+        warnings: Sentences on what limits the verdicts.
+    """
+
+    judge: str
+    prompt: str
+    pairs: int
+    already_judged: int
+    identical: int
+    verdicts: dict[str, int]
+    flags: dict[str, int]
+    usage: Usage
+    cost: float | None
+    check: SelfCheck
+    warnings: tuple[str, ...]
+
+    @property
+    def invalid(self) -> int:
+        """Replies without a verdict."""
+        return self.usage.failures.get(UNPARSABLE, 0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        fields = asdict(self) | self.usage.as_json()
+        del fields["usage"]
+        return fields | {"asked": self.usage.asked, "invalid": self.invalid}
 
 
 @dataclass(frozen=True)
@@ -130,7 +206,7 @@ def judge(
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated or not names:
         raise UsageError(f"name each judge once: {', '.join(repeated) or 'there is none'}")
-    budget = budget or Budget()
+    calls = budget or Budget()
     asked: list[ChosenPairs] = []
     found: list[list[tuple[Verdicts, Usage]]] = [[] for _ in members]
     batches = pairs.batches()
@@ -139,34 +215,29 @@ def judge(
         while True:
             shown = _counted_on(progress, sum(batch.whole for batch in asked), pairs.whole)
             for member, parts in zip(members, found, strict=True):
-                parts.append(ask_judge(arena, member, batch, store, budget=budget, progress=shown))
+                parts.append(ask_judge(arena, member, batch, store, calls, shown))
             asked.append(batch)
             batch = batches.send(_stacked([parts[-1][0] for parts in found]))
     except StopIteration as end:
         reason = str(end.value)
     chosen = pairs.chosen(asked)
     of_judges = [_stacked([part for part, _ in parts]) for parts in found]
-    summaries = [
-        summarize_judging(
-            member,
-            chosen,
-            [pairs_left(arena, member, batch) for batch in asked],
-            brought,
-            arena.judgments[arena.judgments["judge"] == member.judge],
-            Usage.total(member.asked_settings.model, [usage for _, usage in parts]),
-            prices,
-        )
-        for member, brought, parts in zip(members, of_judges, found, strict=True)
-    ]
+    summaries = []
+    for member, brought, parts in zip(members, of_judges, found, strict=True):
+        usage = Usage.total(member.asked_settings.model, [usage for _, usage in parts])
+        left = [pairs_left(arena, member, batch) for batch in asked]
+        summary = _summary(arena, member, (chosen, left), brought, usage, prices)
+        summaries.append(summary)
     new = _stacked(of_judges)
     judgments = new.judgments.assign(**{CHOSEN: ADAPTIVE}) if chosen.adaptive else new.judgments
+    everything = _joined([arena.judgments[_COLUMNS], new.judgments[_COLUMNS]], _COLUMNS)
     return Judging(
         judgments=judgments,
         failures=new.failures,
         summaries=tuple(summaries),
         panel=_panel(arena.judgments, judgments, names) if len(names) > 1 else None,
         pairs=chosen,
-        agreement=_agreement(arena.judgments, new.judgments, names),
+        agreement=agreement_table(verdicts(everything), of=names),
         batches=len(asked),
         reason=reason,
     )
@@ -178,6 +249,44 @@ def lasting_failures(folder: Path | str) -> pd.DataFrame:
     if not path.is_file():
         return pd.DataFrame(columns=FAILURE_COLUMNS, dtype=object)
     return read_rows(path).table
+
+
+def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
+    """Make one verdict of several judges' verdicts on the same pair in the same order.
+
+    An item needs verdicts of half of the judges at least. The verdict with the most votes wins;
+    without one, the item is a tie.
+
+    Args:
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``; of several
+            verdicts of a judge on the same item the last one counts.
+        judges: The panel.
+    """
+    members = list(dict.fromkeys(judges))
+    cast = judgments[judgments["judge"].isin(members)]
+    last = cast.drop_duplicates([*PAIR_COLUMNS, "judge"], keep="last")
+    marks = {winner: (last["winner"] == winner).astype(int) for winner in WINNERS}
+    votes = last[PAIR_COLUMNS].assign(**marks).groupby(PAIR_COLUMNS)[list(WINNERS)].sum()
+    counts = votes.to_numpy(np.float64)
+    is_enough = counts.sum(axis=1) >= len(members) / 2
+    shares = counts[is_enough] / counts[is_enough].sum(axis=1, keepdims=True)
+    best = shares.max(axis=1, initial=0.0)
+    is_split = (shares == best[:, None]).sum(axis=1) > 1
+    winner = np.where(is_split, WINNERS.index("tie"), shares.argmax(axis=1))
+    columns = {
+        "winner": np.array(WINNERS, dtype=object)[winner],
+        "judge": PANEL_JUDGE,
+        "probability": shares[np.arange(len(winner)), winner],
+        "probability_a": shares[:, WINNERS.index("a")],
+        "probability_b": shares[:, WINNERS.index("b")],
+        "flags": np.where(is_split, SPLIT, ""),
+        "prompt": f"panel of {', '.join(sorted(members))}",
+        "reason": "",
+    }
+    table = votes[is_enough].reset_index()[PAIR_COLUMNS].assign(**columns)[VERDICT_COLUMNS]
+    rounded = table.round(dict.fromkeys(PROBABILITY_COLUMNS, 6))
+    texts = dict.fromkeys(["winner", "judge", "flags", "prompt", "reason"], "str")
+    return Panel(rounded.astype(texts), int((~is_enough).sum()))
 
 
 def _counted_on(progress: Progress | None, before: int, whole: int | None) -> Progress | None:
@@ -193,7 +302,7 @@ def _counted_on(progress: Progress | None, before: int, whole: int | None) -> Pr
 
 def _panel(there: pd.DataFrame, new: pd.DataFrame, names: Sequence[str]) -> Panel:
     """Aggregate all verdicts of a panel; those on adaptive pairs are marked as its judges' are."""
-    columns = [*JUDGMENTS.columns, CHOSEN]
+    columns = [*_COLUMNS, CHOSEN]
     votes = _joined([there.reindex(columns=columns), new.reindex(columns=columns)], columns)
     panel = panel_verdicts(votes, names)
     adaptive = votes[votes["judge"].isin(list(names)) & (votes[CHOSEN] == ADAPTIVE)]
@@ -203,13 +312,6 @@ def _panel(there: pd.DataFrame, new: pd.DataFrame, names: Sequence[str]) -> Pane
     is_adaptive = keys.isin(pd.MultiIndex.from_frame(adaptive[PAIR_COLUMNS]))
     marks = [ADAPTIVE if each else None for each in is_adaptive]
     return Panel(panel.judgments.assign(**{CHOSEN: marks}), panel.too_few)
-
-
-def _agreement(there: pd.DataFrame, new: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Hold each judge against the others, those that are asked now and those of before."""
-    columns = list(JUDGMENTS.columns)
-    both = _joined([there[columns], new[columns]], columns)
-    return agreement_table(verdicts(both), of=names)
 
 
 def _stacked(parts: Sequence[Verdicts]) -> Verdicts:
@@ -225,3 +327,66 @@ def _joined(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFr
     if not some:
         return pd.DataFrame(columns=list(columns), dtype=object)
     return pd.concat(some, ignore_index=True)
+
+
+def _summary(
+    arena: Arena,
+    judge: LlmJudge,
+    chosen: tuple[ChosenPairs, Sequence[ChosenPairs]],
+    found: Verdicts,
+    usage: Usage,
+    prices: Mapping[str, Price] | None,
+) -> JudgingSummary:
+    """Count what a run of one judge brought, from all pairs and those of each batch to judge."""
+    pairs, left = chosen
+    there = arena.judgments[arena.judgments["judge"] == judge.judge]
+    already = len(pairs) - sum(map(len, left))
+    told = [_asked(there), _asked(found.judgments)]
+    invalid = usage.failures.get(UNPARSABLE, 0)
+    check = self_check(pd.concat(told, ignore_index=True), invalid, usage.asked + len(told[0]))
+    won = found.judgments["winner"].value_counts()
+    noted = pd.concat([found.judgments["flags"], found.failures["flags"]])
+    flags = Counter(flag for text in noted for flag in text.split(FLAG_SEPARATOR) if flag)
+    systems = {*pairs.table["system_a"], *pairs.table["system_b"]}
+    return JudgingSummary(
+        judge=judge.judge,
+        prompt=judge.asked_by.version,
+        pairs=len(pairs),
+        already_judged=already,
+        identical=sum(len(batch.identical) for batch in left),
+        verdicts={winner: int(won.get(winner, 0)) for winner in WINNERS},
+        flags=dict(sorted(flags.items())),
+        usage=usage,
+        cost=usage.cost(prices or {}),
+        check=check,
+        warnings=(
+            *self_preference_warnings(judge.settings.model, systems),
+            *_warnings(judge, there, invalid, usage.asked + already),
+        ),
+    )
+
+
+def _warnings(judge: LlmJudge, there: pd.DataFrame, invalid: int, asked: int) -> Iterator[str]:
+    """Say that many replies hold no verdict, or that the arena's are from another prompt."""
+    if invalid > NOTABLE_INVALID * asked:
+        hold = "holds" if invalid == 1 else "hold"
+        yield (
+            f"{invalid} of {count_of(asked, 'reply', 'replies')} of {judge.judge} {hold} no "
+            "verdict; what it did judge may be no random part"
+        )
+    now = judge.asked_by.version
+    versions = there["prompt"].dropna() if "prompt" in there else ()
+    others = sorted({str(version) for version in versions if version != now})
+    if others:
+        yield (
+            f"the arena holds verdicts of {judge.judge} from another prompt ({others[0]}, now "
+            f"{now}); give this judge a name of its own to keep them apart"
+        )
+
+
+def _asked(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the ties of identical answers, which nobody was asked about."""
+    if "flags" not in judgments:
+        return judgments[_COLUMNS]
+    asked = [IDENTICAL not in str(flags).split(FLAG_SEPARATOR) for flags in judgments["flags"]]
+    return judgments.loc[asked, _COLUMNS]

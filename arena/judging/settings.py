@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError
-from arena.llm.settings import LlmSettings, listed_names
+from arena.llm.settings import LlmSettings, Names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ class JudgingSettings(LlmSettings):
         description="With pairs adaptive: board folder that says what to expect of the systems: "
         "by its surrogate or, of a first board, by how far answers agree.",
     )
-    panel: Annotated[tuple[str, ...], BeforeValidator(listed_names)] = Field(
+    panel: Names = Field(
         default=(), description="Further models, comma-separated, that judge the same."
     )
     both_orders: bool | None = Field(
@@ -64,9 +64,7 @@ class JudgingSettings(LlmSettings):
         description="Ask every pair in both orders, twice the calls; the default, except of a "
         "judge that the arena has verdicts of in one order.",
     )
-    languages: Annotated[tuple[str, ...], BeforeValidator(listed_names)] = Field(
-        default=(), description="Comma-separated languages; all by default."
-    )
+    languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     form: Literal["pairwise", "pointwise", "listwise"] = Field(
         default="pairwise",
         description="What is asked for: the better of two answers (pairwise); a mark for each "
@@ -99,7 +97,7 @@ class JudgingSettings(LlmSettings):
     def judge(self) -> str:
         """Name in the ``judge`` column; the panel's, where there is one."""
         from arena.judging.graded import judge_name
-        from arena.judging.panel import PANEL_JUDGE
+        from arena.judging.run import PANEL_JUDGE
 
         if self.panel:
             return PANEL_JUDGE
@@ -134,7 +132,7 @@ class JudgingSettings(LlmSettings):
             raise UsageError("both orders are asked of pairs; leave `both_orders` out, or `form`")
         asked = GRADED_PROMPTS[self.form]
         template = asked.packaged() if self.template is None else asked.read(self.template)
-        return GradedPrompt(self.form, template, *cuts, self.show, self.seed)
+        return GradedPrompt(template, *cuts, self.show, self.form, self.seed)
 
     def pair_chooser(
         self,
@@ -167,8 +165,7 @@ class JudgingSettings(LlmSettings):
         Raises:
             UsageError: If nothing says when to stop, or pairs are to be asked in both orders.
         """
-        from arena.judging.choosing.adaptive import AdaptivePlan
-        from arena.judging.choosing.stopping import Precision
+        from arena.judging.choosing.adaptive import AdaptivePlan, Precision
 
         if self.both_orders or self.form != "pairwise":
             raise UsageError(

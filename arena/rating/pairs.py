@@ -169,12 +169,6 @@ class JudgedItems:
         """Number of replicates whose counts are held at a time."""
         return max(1, BLOCK_ENTRIES // max(len(self.pairs), self.n_questions, 1))
 
-    def table(self, values: npt.NDArray[Any]) -> Floats:
-        """Lay out a value of each item, shape (N,), by question and pair, (Q, P); 0 elsewhere."""
-        table = np.zeros((self.n_questions, len(self.pairs)))
-        table[self.question, self.pair] = values
-        return table
-
     def among(self, systems: Sequence[int]) -> JudgedItems:
         """Keep items between some of the systems, whose order becomes the one given."""
         place = np.full(self.pairs.n_systems, -1)

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data import __version__
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, places_by_value
-from arena.data.version import __version__
 from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.intervals import MOST_COMPARED, ranks_and_tiers

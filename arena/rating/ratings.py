@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
+from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import SAME_DECIMALS, generator
-from arena.data.version import __version__
 from arena.rating.battles import TIE_RULES, Battles, selected_judgments
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood, solve
 from arena.rating.intervals import MOST_COMPARED, Uncertainty, bootstrap, ranks_and_tiers

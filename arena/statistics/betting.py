@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,9 @@ FRACTIONS: Floats = np.geomspace(0.05, 0.9, 10)
 """Fractions that the capital is split over evenly, for means near to m and far from it."""
 
 Difference = Literal["better", "same", "worse"]
-DIFFERENCES: tuple[Difference, ...] = get_args(Difference)
 
+SPLIT = 1.4
+"""What it costs, as a logarithm, to split the capital over fractions of which few are good."""
 EVEN = 0.5
 """Mean score of one who is as good as the other."""
 
@@ -61,7 +62,7 @@ def lower_bound(scores: npt.ArrayLike, error: float) -> float:
     Raises:
         UsageError: For scores or an error out of range.
     """
-    known = checked_scores(scores)
+    known = _checked(scores)
     if not 0 < error < 1:
         raise UsageError(f"error = {error:g} is out of range; use above 0 and below 1")
     if not known.any():
@@ -74,22 +75,17 @@ def lower_bound(scores: npt.ArrayLike, error: float) -> float:
     return float(brentq(excess, least, float(known.mean()))) if excess(least) > 0 else 0.0
 
 
-def exceeds(scores: npt.ArrayLike, mean: float, error: float) -> bool:
+def upper_bound(scores: npt.ArrayLike, error: float) -> float:
+    """Return a bound that the mean is above with a given probability at most, at any time."""
+    return 1.0 - lower_bound(1.0 - _checked(scores), error)
+
+
+def _exceeds(scores: Floats, mean: float, error: float) -> bool:
     """Tell whether the lower bound of the mean is above a number."""
     return float(log_capitals(scores, mean)[-1]) > -math.log(error)
 
 
-def upper_bound(scores: npt.ArrayLike, error: float) -> float:
-    """Return a bound that the mean is above with a given probability at most, at any time."""
-    return 1.0 - lower_bound(1.0 - checked_scores(scores), error)
-
-
-def checked_scores(scores: npt.ArrayLike) -> Floats:
-    """Return scores as an array.
-
-    Raises:
-        UsageError: If they are no list of numbers from 0 to 1.
-    """
+def _checked(scores: npt.ArrayLike) -> Floats:
     known = np.asarray(scores, dtype=np.float64)
     if known.ndim != 1 or not ((known >= 0) & (known <= 1)).all():
         raise UsageError("scores must be a list of numbers from 0 to 1")
@@ -124,15 +120,15 @@ class SequentialTest:
 
     def decide(self, scores: npt.ArrayLike) -> Difference | None:
         """Return what the scores so far say; None where they say nothing yet."""
-        known = checked_scores(scores)
+        known = _checked(scores)
         if not len(known):
             return None
-        if exceeds(known, EVEN, self.error / 2):
+        if _exceeds(known, EVEN, self.error / 2):
             return "better"
-        if exceeds(1.0 - known, EVEN, self.error / 2):
+        if _exceeds(1.0 - known, EVEN, self.error / 2):
             return "worse"
         near = EVEN - self.margin
-        is_near = exceeds(known, near, self.error) and exceeds(1.0 - known, near, self.error)
+        is_near = _exceeds(known, near, self.error) and _exceeds(1.0 - known, near, self.error)
         return "same" if is_near else None
 
     def interval(self, scores: npt.ArrayLike) -> tuple[float, float]:
@@ -165,7 +161,3 @@ class SequentialTest:
     def _reach(self, power: float) -> float:
         quantile = float(ndtri(power))
         return quantile + math.sqrt(quantile**2 + 2 * (math.log(2 / self.error) + SPLIT))
-
-
-SPLIT = 1.4
-"""What it costs, as a logarithm, to split the capital over fractions of which few are good."""

@@ -16,9 +16,8 @@ from threadpoolctl import threadpool_limits
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.schema import QUESTION_KEY, Passage
-from arena.data.tables.frames import open_answers
-from arena.data.tables.systems import OWN_PASSAGES
+from arena.data.frames import open_answers
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
 from features.declare.feature import SENTENCES, Feature, Item, Scores, Value
 from features.declare.sample import (
     NO_REFERENCE_ANSWER,

@@ -16,8 +16,8 @@ from pydantic import BaseModel
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import file_digest, replaced_folder
+from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
-from arena.data.tables.frames import notebook_html
 from arena.data.wording import count_of
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions
@@ -57,7 +57,6 @@ class Board:
         importances: Feature importances a language.
         win_matrix: Who won against whom; see ``details.win_table``.
         differences: How far each two systems are apart; see ``details.difference_table``.
-        neighbors: Nearest systems of every system.
         examples: Some answers with their verdicts; see ``details.choose_examples``.
         features: Feature table, one row an answer.
         judge_report: What is known of the judge whose judgments it learned from.
@@ -72,7 +71,6 @@ class Board:
     importances: pd.DataFrame
     win_matrix: pd.DataFrame
     differences: pd.DataFrame
-    neighbors: pd.DataFrame
     examples: pd.DataFrame
     features: pd.DataFrame
     judge_report: JudgeReport

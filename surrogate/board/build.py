@@ -33,7 +33,6 @@ from surrogate.board.language import (
     LanguageFit,
     fit_languages,
     importances_table,
-    language_neighbors,
 )
 from surrogate.board.ratings.table import (
     RatedBy,
@@ -248,7 +247,6 @@ def _first_board(
         importances=tables.IMPORTANCES.empty(),
         win_matrix=win_table(nothing),
         differences=_differences((item.table, item.covariance) for item in found.values()),
-        neighbors=tables.NEIGHBORS.empty(),
         examples=choose_examples(unjudged, settings.examples, settings.seed),
         features=table,
         judge_report=no_judge(),
@@ -351,7 +349,6 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
                 *((table, independent_covariance(table)) for table in others),
             ]
         ),
-        neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
         examples=examples,
         surrogate_or_file=surrogate,
         judge_report=report_judge(

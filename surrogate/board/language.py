@@ -28,12 +28,10 @@ from surrogate.learning.cross_fitting import (
     run_tasks,
 )
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
-from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.posterior.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.tensor import feature_tensor
 from surrogate.learning.training import training_ratings
 
 Floats = npt.NDArray[np.float64]
@@ -269,19 +267,3 @@ def importances_table(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
     for name, values in zip(("mean", *SPREAD), spread, strict=True):
         table[f"tournament_{name}"] = values
     return table.sort_values("importance", ascending=False, kind="stable", na_position="last")
-
-
-def language_neighbors(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
-    """Name the systems nearest to each in the surrogate's feature space; none without it.
-
-    Returns:
-        As ``neighbors_table``.
-    """
-    if fit.failure:
-        return pd.DataFrame(columns=NEIGHBOR_COLUMNS)
-    left_out = surrogate.left_out_.get(fit.language, {})
-    used = [name for name in surrogate.features_ if name not in left_out]
-    tensor = feature_tensor(fit.data.X, fit.language, used)
-    trained = tensor.systems if fit.borrows else surrogate.systems_[fit.language]
-    space = system_space(tensor, used, trained)
-    return neighbors_table(space, fit.language)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
-from arena.data.version import __version__
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
@@ -135,14 +135,14 @@ class BoardSettings(BaseModel):
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
         default="gaussian-process",
         description="Surrogate that predicts a system's rating from its answers: "
-        "gaussian-process, random-forest (the paper's), xgboost, linear, ridge, svr, mlp, or the "
+        "gaussian-process, random-forest (the paper's), xgboost, linear, svr, mlp, or the "
         "dotted name of any regressor of scikit-learn's form, such as "
         "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )
-    rows: Literal["system", "overall", "question"] = Field(
+    rows: Literal["system", "overall"] = Field(
         default="system",
         description="Training rows of surrogates that regress: one a system and tournament "
-        "(system), one a system over all questions (overall), or one an answer (question).",
+        "(system), or one a system over all questions (overall).",
     )
     missing: Literal["nan", "zero"] = Field(
         default="nan",

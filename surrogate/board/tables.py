@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, told_problems
+from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, counted_problems
 from arena.data.files import small_file
 from arena.data.rows import read_rows
 from arena.data.schema import is_unstorable, validation_problems
@@ -117,7 +117,7 @@ class BoardTable:
 
     def _problems(self, column: pd.Series, name: str) -> list[Problem]:
         fault = "is not a whole number" if self.columns[name] == "count" else "is not a number"
-        return told_problems(
+        return counted_problems(
             self._wrong(column),
             lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
         )
@@ -187,10 +187,6 @@ DIFFERENCES = BoardTable(
         **dict.fromkeys(("difference", "low", "high", "probability"), "number"),
     },
 )
-NEIGHBORS = BoardTable(
-    "neighbors.csv",
-    {"language": "text", "system": "text", "neighbor": "text", "distance": "number"},
-)
 
 TABLES: Mapping[str, BoardTable] = {
     "ratings": RATINGS,
@@ -199,7 +195,6 @@ TABLES: Mapping[str, BoardTable] = {
     "importances": IMPORTANCES,
     "win_matrix": WIN_MATRIX,
     "differences": DIFFERENCES,
-    "neighbors": NEIGHBORS,
 }
 """Name of a board's attribute to what is in it."""
 
@@ -210,7 +205,6 @@ BOARD_FILES: Mapping[str, str] = {
     IMPORTANCES.file: "share of each feature in the surrogate's decisions",
     WIN_MATRIX.file: "wins, losses and ties of each pair",
     DIFFERENCES.file: "by how much, and how surely, one of two systems is rated better",
-    NEIGHBORS.file: "nearest systems in the space of features",
     EXAMPLES_FILE: "answers with their verdicts, as the systems wrote them",
     FEATURES_FILE: "every feature of every answer",
     JUDGE_REPORT_FILE: "what is known of the judge",

@@ -14,8 +14,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from arena.data import __version__
 from arena.data.errors import ArenaError
-from arena.data.version import __version__
 
 USAGE_STATUS = 2
 ARGUMENT = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")

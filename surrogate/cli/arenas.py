@@ -175,7 +175,7 @@ def _show_arena(
 def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
     from arena.data.schema import QUESTION_KEY
-    from arena.data.tables.names import alike
+    from arena.data.systems import alike
     from arena.diagnostics.contents import same_answer_findings
 
     for first, name in alike([*arena.info.systems, *arena.judges]):

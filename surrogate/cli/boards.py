@@ -121,7 +121,7 @@ def publish_board(
     built: Board, out: Path, folder: Path, arena: Arena, site: bool = True, as_json: bool = False
 ) -> None:
     """Write a board and its pages, print it, and say which page to open."""
-    from arena.data.tables.names import alike
+    from arena.data.systems import alike
     from surrogate.publish.site.site import write_site
 
     saved = built.save(out, folder)

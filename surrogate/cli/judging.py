@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from arena.data.arena import Arena
     from arena.judging import ChosenPairs, Judging, LlmJudge
-    from arena.judging.summary import JudgingSummary
+    from arena.judging.run import JudgingSummary
     from arena.llm import Price
     from arena.text.prompts import ReplaceablePrompt
 
@@ -299,9 +299,9 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     from arena.judging.graded import GRADED_PROMPTS
     from arena.judging.prompt import PAIRWISE_PROMPTS
     from features.models import FEATURE_PROMPTS
-    from surrogate.metaevaluation.grouse.scoring import GROUSE_PROMPTS, JOINT_PROMPT
-    from surrogate.metaevaluation.memerag.highlighting import HIGHLIGHT_PROMPT
+    from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, JOINT_PROMPT
     from surrogate.metaevaluation.memerag.memerag import MEMERAG_PROMPTS
+    from surrogate.metaevaluation.memerag.sheets import HIGHLIGHT_PROMPT
     from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
 
     rated = {prompt.name for prompt in FEATURE_PROMPTS}

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 NONE_RANKED = 1
 """Exit status where no new system has a rank."""
-SHOWN_ATTRIBUTIONS = 3
 STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
 """Exit status of each verdict of the gate; 1 and 2 are errors."""
 NOT_ALLOWED = 5
@@ -140,7 +139,6 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
     whole = whole.assign(new=new.map({True: "new", False: ""}))
     print_table("Board with the new systems", whole, columns)
     _print_new(placed)
-    _print_explanations(placed)
 
 
 def _print_new(placed: RankedSystems) -> None:
@@ -156,26 +154,6 @@ def _print_new(placed: RankedSystems) -> None:
     columns = ["language", "system", "rank", "of", "ranks", "rating", "interval", "judgments"]
     columns += [name for name, empty in (("coverage", 1), ("note", "")) if any(new[name] != empty)]
     print_table(f"New systems by language, with {LEVEL:.0%} intervals", rows, columns)
-
-
-def _print_explanations(placed: RankedSystems) -> None:
-    """Print what moved each rating, and which systems are most alike."""
-    found = placed.explanations
-    explained = found[found["attributions"].map(bool) | found["neighbors"].map(bool)]
-    if explained.empty:
-        return
-    rows = explained.assign(
-        attributions=[
-            ", ".join(f"{entry['feature']} {entry['contribution']:+.2f}" for entry in entries)
-            for entries in explained["attributions"].str[:SHOWN_ATTRIBUTIONS]
-        ],
-        nearest=[
-            ", ".join(str(entry["neighbor"]) for entry in entries)
-            for entries in explained["neighbors"]
-        ],
-    )
-    title = "What moved their ratings (logits), and the systems with the nearest features"
-    print_table(title, rows, ["language", "system", "attributions", "nearest"])
 
 
 def gate(

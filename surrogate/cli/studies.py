@@ -34,8 +34,7 @@ from surrogate.cli.printing import print_json, print_table, progress_bar, with_s
 from surrogate.metaevaluation.settings import OF_PROMPTS, MetaevalSettings
 
 if TYPE_CHECKING:
-    from surrogate.metaevaluation.report import Report
-    from surrogate.metaevaluation.runner import Benchmark
+    from surrogate.metaevaluation.evaluation import Benchmark, Report
 
 STORE = "ratings.sqlite"
 LISTED = ["feature", "summary", "source", "needs", "available"]
@@ -183,11 +182,7 @@ def validate(
 
     from features.measures.registry import parse_features
     from surrogate.learning.languages import TournamentSettings
-    from surrogate.learning.names import (
-        PLAIN_TABLE_3_SURROGATES,
-        TABLE_3_SURROGATES,
-        find_surrogate,
-    )
+    from surrogate.learning.names import TABLE_3_SURROGATES, find_surrogate
     from surrogate.validation import validate as validate_arena
     from surrogate.validation.study import DEFAULT_TOURNAMENTS
 
@@ -198,10 +193,9 @@ def validate(
     options: dict[str, Any] = {}
     if preset is not None or "features" in stated.model_fields_set:
         options["features"] = parse_features(",".join(chosen.features))
-    papers = TABLE_3_SURROGATES if preset is None else PLAIN_TABLE_3_SURROGATES
     trained = [
         find_surrogate(name, rows=chosen.rows, missing=chosen.missing)
-        for name in ((names or papers) if protocol == TABLE_3 else [chosen.surrogate])
+        for name in ((names or TABLE_3_SURROGATES) if protocol == TABLE_3 else [chosen.surrogate])
     ]
     with progress_bar() as progress:
         study = validate_arena(
@@ -287,7 +281,7 @@ def metaeval(
         list[str] | None,
         Option(
             "--judge",
-            help="Repeatable: llm:MODEL, lexical, python:MODULE:FUNCTION, or run:FILE (verdicts of "
+            help="Repeatable: llm:MODEL, python:MODULE:FUNCTION, or run:FILE (verdicts of "
             "--out); for WikiEval ragas:LLM, 'ragas:LLM with EMBEDDER', gpt-score:LLM, "
             "gpt-ranking:LLM; for GroUSE labels:FILE[#ANNOTATOR], feature:QUALITY=FEATURE.",
         ),
@@ -329,10 +323,10 @@ def metaeval(
         raise UsageError(f"give the path of the data of {benchmark}")
 
     from arena.statistics.agreement import Resampling
+    from surrogate.metaevaluation.evaluation import evaluate_judges
     from surrogate.metaevaluation.memerag.label_spread import statistics_report
     from surrogate.metaevaluation.memerag.sentences import read_memerag
     from surrogate.metaevaluation.records import write_run
-    from surrogate.metaevaluation.runner import evaluate_judges
 
     if statistics and path is not None:
         resampling = Resampling(settings.replicates, seed=settings.seed)
@@ -358,7 +352,7 @@ def _benchmark(
 
     if name == "grouse" or path is None:
         from surrogate.metaevaluation.grouse.grouse import Grouse
-        from surrogate.metaevaluation.grouse.scoring import GROUSE_PROMPTS, JOINT_PROMPT
+        from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, JOINT_PROMPT
 
         own = read_templates(templates, [*GROUSE_PROMPTS.values(), JOINT_PROMPT])
         return Grouse.read(path, settings, own)
@@ -367,7 +361,7 @@ def _benchmark(
         from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS, Wikieval
 
         own = read_templates(templates, WIKIEVAL_PROMPTS)
-        return Wikieval(read_wikieval(path, settings.kinds, settings.better), settings, own)
+        return Wikieval(read_wikieval(path, settings.kinds), settings, own)
     from surrogate.metaevaluation.memerag.memerag import MEMERAG_PROMPTS, Memerag
     from surrogate.metaevaluation.memerag.sentences import read_memerag
 
@@ -401,37 +395,31 @@ def _write_sheet(
     """Write a sheet for an annotator, with the support of each sentence marked if asked for."""
     from arena.llm import Budget, Llm, open_store
     from arena.text.prompts import read_templates
-    from surrogate.metaevaluation.memerag.highlighting import (
-        HIGHLIGHT_PROMPT,
-        MAX_TOKENS,
-        TEMPERATURE,
-        highlight_support,
-    )
+    from surrogate.metaevaluation.memerag import sheets
     from surrogate.metaevaluation.memerag.sentences import read_memerag
-    from surrogate.metaevaluation.memerag.sheets import annotation_sheet, write_sheet
 
     sentences = read_memerag(path, settings.languages)
     if settings.limit is not None:
         of_language = sentences.groupby("language", sort=False)
         sentences = of_language.head(settings.limit).reset_index(drop=True)
     counts: dict[str, object] = {"file": str(out), "sentences": len(sentences)}
-    shown = sentences
     if settings.highlight is not None:
-        own = read_templates(templates, [HIGHLIGHT_PROMPT])
-        most = settings.max_tokens or MAX_TOKENS
-        update = {"model": settings.highlight, "temperature": TEMPERATURE, "max_tokens": most}
+        own = read_templates(templates, [sheets.HIGHLIGHT_PROMPT])
+        most = settings.max_tokens or sheets.MAX_TOKENS
+        update: dict[str, object] = {"model": settings.highlight, "max_tokens": most}
+        update["temperature"] = sheets.TEMPERATURE
         asked = settings.model_copy(update=update).located()
         with open_store(settings.store) as store, progress_bar() as progress:
             llm = Llm(asked, store, Budget(settings.max_calls))
-            found = highlight_support(sentences, llm, own, progress)
-        shown = sentences.assign(passages=found.table["highlighted"].to_numpy())
+            found, usage = sheets.highlight_support(sentences, llm, own, progress)
+        sentences = sentences.assign(passages=found["highlighted"].to_numpy())
         counts |= {
-            "highlighted": int((found.table["references"].map(len) > 0).sum()),
-            "unsupported": sum(each is False for each in found.table["is_supported"]),
-            "unknown": int(found.table["is_supported"].isna().sum()),
-            "usage": found.usage.as_json(),
+            "highlighted": int((found["references"].map(len) > 0).sum()),
+            "unsupported": sum(each is False for each in found["is_supported"]),
+            "unknown": int(found["is_supported"].isna().sum()),
+            "usage": usage.as_json(),
         }
-    write_sheet(annotation_sheet(shown), out)
+    sheets.write_sheet(sentences, out)
     print_json(counts) if as_json else print(
         "\n".join(f"{name}: {count}" for name, count in counts.items())
     )

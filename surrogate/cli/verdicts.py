@@ -93,9 +93,6 @@ def fit(
         str | None,
         Option(help="Rate components instead: comma-separated columns of systems.csv, or all."),
     ] = None,
-    topic: Annotated[
-        str | None, Option(help="With --factors: question column to split ratings by.")
-    ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -106,7 +103,7 @@ def fit(
     from arena.rating.ratings import rate
 
     if factors is not None:
-        _fit_factors(judgments, factors, judge, topic, seed, as_json)
+        _fit_factors(judgments, factors, judge, seed, as_json)
         return
     selected = selected_judgments(read_judgments(judgments), language, judge)
     findings = diagnose(selected, pool=judge == ALL).findings
@@ -141,28 +138,22 @@ def fit(
     print(f"Signature: {rated.signature}")
 
 
-def _fit_factors(
-    arena: Path, by: str, judge: str | None, topic: str | None, seed: int, as_json: bool
-) -> None:
+def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
     """Rate what systems are made of, and predict combinations that nobody has built."""
     from arena.data.folder import read_arena
     from arena.rating.battles import ALL
     from surrogate.learning.posterior.factors import factor_ratings
 
     chosen = None if by == ALL else split_names(by)
-    found = factor_ratings(read_arena(arena), chosen, judge=judge, topic=topic, seed=seed)
+    found = factor_ratings(read_arena(arena), chosen, judge=judge, seed=seed)
     if as_json:
         shown = {"effects": found.effects, "combinations": found.combinations}
         print_json(shown | {"tau_unseen": found.tau, "skipped": found.skipped})
         return
-    for name, effects in found.effects.groupby("slice", sort=False):
-        title = f"Effect of each value, in logits, with 90% intervals ({name})"
-        print_table(title, effects.drop(columns="slice"))
-        rows = found.combinations[found.combinations["slice"] == name].drop(columns="slice")
-        named = rows.assign(system=rows["system"].fillna("not built"))
-        print_table("Combinations", named, most=MOST_COMBINATIONS)
-        tau = found.tau[str(name)]
-        print(f"Kendall tau of systems predicted from the others' attributes: {tau:.2f}")
+    print_table("Effect of each value, in logits, with 90% intervals", found.effects)
+    named = found.combinations.assign(system=found.combinations["system"].fillna("not built"))
+    print_table("Combinations", named, most=MOST_COMBINATIONS)
+    print(f"Kendall tau of systems predicted from the others' attributes: {found.tau:.2f}")
     for name, reason in found.skipped.items():
         print(f"Left out: {name} ({reason})")
 

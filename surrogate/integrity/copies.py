@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 
 from arena.data.schema import QUESTION_KEY
 from surrogate.integrity.coverage import Key
-from surrogate.learning.gaussian_process.ngrams import hashed
+from surrogate.learning.gaussian_process.answer_texts import hashed
 
 NEARLY_THE_SAME = 0.97
 """Cosine of character n-grams from which two answers are one: other numbers or words are not."""

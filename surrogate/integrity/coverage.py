@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from arena.statistics.significance import NORMAL_90
-from surrogate.learning.gaussian_process.profiles import ANSWER_MARK
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 LEAST_COVERAGE = 0.2
 """Share of a language's questions that a system without verdicts must have answered."""
@@ -91,7 +90,7 @@ def variances_of_coverage(
 
 def _counted_as_zero(surrogate: Surrogate, X: pd.DataFrame) -> list[str]:
     """Return the features of which an answer that is not there counts 0; most often none."""
-    counts = getattr(surrogate, "missing", "nan") == "zero" and surrogate.rows != "question"
+    counts = getattr(surrogate, "missing", "nan") == "zero"
     return [name for name in surrogate.features_ if name in X] if counts else []
 
 

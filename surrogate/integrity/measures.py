@@ -25,7 +25,7 @@ from surrogate.integrity.words import (
     keyed,
     mean_of,
 )
-from surrogate.learning.gaussian_process.ngrams import hashed
+from surrogate.learning.gaussian_process.answer_texts import hashed
 
 MOST_QUESTIONS = 100
 """Questions of a language that are looked at, evenly spaced."""

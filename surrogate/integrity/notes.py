@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from arena.data.tables.systems import with_passages_of
+from arena.data.systems import with_passages_of
 from surrogate.integrity.coverage import Key
 from surrogate.integrity.measures import TextMeasures, measure_texts
 

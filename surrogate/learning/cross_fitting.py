@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,11 @@ Rating = tuple[pd.DataFrame, dict[str, str]]
 """Ratings of a table's systems, and language to why there are none."""
 Fold = tuple[int, int, list[str]]
 """Repeat, number of the fold and the systems it holds out, sorted."""
+Training = Callable[[LanguageData, Sequence[str], int], LanguageData]
+"""From a language, held-out systems and a repeat to what may be learned from, without these; raises
+``UsageError`` if no judgment is left."""
+Rated = Callable[[LanguageData, Sequence[str], int], pd.DataFrame]
+"""Likewise to rows of features that are to be rated of the held-out systems."""
 
 FOLDS = {5: 3, 8: 4, 15: 5}
 """Fewest systems to how many folds they are split into: of two systems or more, to be compared."""
@@ -61,28 +66,13 @@ class Repeats:
     n_jobs: int = 1
     progress: Progress | None = None
 
-    def reseeded(self, surrogate: Surrogate, *keys: str, pooled: bool | None = None) -> Surrogate:
+    def reseeded(self, surrogate: Surrogate, *keys: str) -> Surrogate:
         """Return an unfitted surrogate for one training, in one process."""
-        pooled = surrogate.pooled if pooled is None else pooled
-        return reseeded(surrogate, derived_seed(self.seed, *keys), pooled=pooled, n_jobs=1)
+        return reseeded(surrogate, derived_seed(self.seed, *keys), n_jobs=1)
 
     def run(self, tasks: Sequence[Any]) -> list[Any]:
         """Run delayed calls; see ``run_tasks``."""
         return run_tasks(tasks, self.n_jobs, self.progress)
-
-
-class Training(Protocol):
-    """Chooses what may be learned from in one language, without the held-out systems."""
-
-    def __call__(self, data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
-        """Return it; raises ``UsageError`` if no judgment is left."""
-
-
-class Rated(Protocol):
-    """Gives what is to be rated of the held-out systems in one language."""
-
-    def __call__(self, data: LanguageData, held: Sequence[str], repeat: int) -> pd.DataFrame:
-        """Return rows of features."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +110,12 @@ class HeldOutRatings:
         arranged = wide.reindex(index=range(repeats), columns=list(systems))
         return np.asarray(arranged, dtype=np.float64)
 
-    def outcome(
-        self, data: LanguageData, repeats: int, truth: Floats | None = None, r2: float | None = None
-    ) -> Outcome:
-        """Hold the ratings of a language against the arena's, or against a truth of each repeat.
+    def outcome(self, data: LanguageData, repeats: int, r2: float | None = None) -> Outcome:
+        """Hold the ratings of a language in R repeats against the arena's.
 
         Args:
             data: The language.
-            repeats: How many repeats there are (R).
-            truth: Ratings to compare with, shape (R, S); the arena's if None.
+            repeats: How many repeats there are.
             r2: The protocol's own R², if it has one.
         """
         arranged = partial(self.matrix, data.language, data.systems, repeats)
@@ -137,19 +124,15 @@ class HeldOutRatings:
         if data.unmeasured:
             counts = len(data.unmeasured), len(data.systems)
             reasons.append(UNMEASURED.format(*counts, ", ".join(data.unmeasured)))
-        is_rated = np.asarray(np.isfinite(predicted).any(axis=0))
-        unrated = [
-            name
-            for name, rated in zip(data.systems, is_rated, strict=True)
-            if not rated and name not in data.unmeasured
-        ]
-        if unrated and is_rated.any():
+        is_rated = np.isfinite(predicted).any(axis=0)
+        unrated = np.array(data.systems)[~is_rated & ~np.isin(data.systems, data.unmeasured)]
+        if len(unrated) and is_rated.any():
             reasons.append(UNRATED.format(len(unrated), len(data.systems), ", ".join(unrated)))
         return Outcome(
             data.language,
             data.systems,
             predicted,
-            np.tile(data.truth, (repeats, 1)) if truth is None else truth,
+            np.tile(data.truth, (repeats, 1)),
             folds=np.nan_to_num(arranged("fold")).astype(np.intp),
             standard_errors=errors if np.isfinite(errors).any() else None,
             r2=r2,
@@ -157,22 +140,10 @@ class HeldOutRatings:
         )
 
 
-def everything_left(
-    data: LanguageData,
-    held: Sequence[str],
-    repeat: int,  # noqa: ARG001
-) -> LanguageData:
+def everything_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
     """Learn from everything that is left without the held-out systems."""
+    del repeat
     return data.without(held)
-
-
-def judged_answers(
-    data: LanguageData,
-    held: Sequence[str],
-    repeat: int,  # noqa: ARG001
-) -> pd.DataFrame:
-    """Rate the held-out systems by their answers to the judged questions."""
-    return data.rows(held)
 
 
 def leave_systems_out(
@@ -180,7 +151,6 @@ def leave_systems_out(
     surrogate: Surrogate,
     repeats: Repeats,
     training: Training = everything_left,
-    folds: Sequence[Fold] | None = None,
 ) -> list[Outcome]:
     """Rate every system by a surrogate that has seen neither its answers nor its judgments.
 
@@ -190,12 +160,11 @@ def leave_systems_out(
         repeats: How often to split the systems.
         training: What may be learned from, where it is less than all that is left; must not look
             at the held-out systems.
-        folds: Which systems are held out together; None for ``system_folds``.
 
     Raises:
         UsageError: With fewer than five systems.
     """
-    rated = held_out_ratings(languages, surrogate, repeats, training=training, folds=folds)
+    rated = held_out_ratings(languages, surrogate, repeats, training=training)
     return [rated.outcome(data, repeats.times) for data in languages]
 
 
@@ -205,8 +174,7 @@ def held_out_ratings(
     repeats: Repeats,
     *,
     training: Training = everything_left,
-    rated: Rated = judged_answers,
-    folds: Sequence[Fold] | None = None,
+    rated: Rated | None = None,
 ) -> HeldOutRatings:
     """Rate what is held out, fold by fold.
 
@@ -219,32 +187,19 @@ def held_out_ratings(
         surrogate: What to train.
         repeats: How often to split the systems.
         training: What may be learned from.
-        rated: What is rated of the held-out systems.
-        folds: Which systems are held out together; None for ``system_folds``.
+        rated: What is rated of the held-out systems; their answers to the judged questions if None.
 
     Raises:
         UsageError: With fewer than five systems.
     """
-    chosen = system_folds(languages, repeats) if folds is None else folds
-    tasks = [
-        (
-            (repeat, number),
-            delayed(_rate_fold)(
-                group,
-                repeats.reseeded(surrogate, str(repeat), str(number)),
-                fold,
-                repeat,
-                training,
-                rated,
-            ),
-        )
-        for repeat, number, fold in chosen
-        for group in grouped(languages, surrogate)
-    ]
-    done = repeats.run([task for _, task in tasks])
-    return HeldOutRatings.gathered(
-        (*place, rating) for (place, _), rating in zip(tasks, done, strict=True)
-    )
+    keys, tasks = [], []
+    for repeat, number, fold in system_folds(languages, repeats):
+        for group in grouped(languages, surrogate):
+            fresh = repeats.reseeded(surrogate, str(repeat), str(number))
+            keys.append((repeat, number))
+            tasks.append(delayed(_rate_fold)(group, fresh, fold, repeat, training, rated))
+    done = repeats.run(tasks)
+    return HeldOutRatings.gathered((*key, one) for key, one in zip(keys, done, strict=True))
 
 
 def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[list[LanguageData]]:
@@ -269,21 +224,21 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
         )
     folds = []
     together = np.zeros((len(systems), len(systems)))
+
+    def times_together(groups: Sequence[npt.NDArray[np.intp]]) -> float:
+        return sum(float(together[np.ix_(places, places)].sum()) for places in groups)
+
     for repeat in range(repeats.times):
         random = generator(repeats.seed, "validation folds", "systems", str(repeat))
         drawn = [
             np.array_split(random.permutation(len(systems)), fold_count(len(systems)))
             for _ in range(DRAWS)
         ]
-        chosen = min(drawn, key=partial(_times_together, together))
+        chosen = min(drawn, key=times_together)
         for number, places in enumerate(chosen):
             together[np.ix_(places, places)] += 1
             folds.append((repeat, number, sorted(systems[place] for place in places)))
     return folds
-
-
-def _times_together(together: Floats, folds: Sequence[npt.NDArray[np.intp]]) -> float:
-    return sum(float(together[np.ix_(places, places)].sum()) for places in folds)
 
 
 def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
@@ -303,7 +258,7 @@ def _rate_fold(
     fold: Sequence[str],
     repeat: int,
     training: Training,
-    rated: Rated,
+    rated: Rated | None,
 ) -> Rating:
     parts, rows, origins = [], [], dict[str, float]()
     failures: dict[str, str] = {}
@@ -316,7 +271,7 @@ def _rate_fold(
             continue
         parts.append(part)
         if held:
-            rows.append(rated(data, held, repeat))
+            rows.append(data.rows(held) if rated is None else rated(data, held, repeat))
             origins[data.language] = data.origin_of(part)
     if not rows:
         return pd.DataFrame(columns=["language", "system", "rating"]), failures

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,16 +40,12 @@ class TournamentSettings:
 
     def bootstrap(self, judgments: pd.DataFrame) -> Tournaments:
         """Draw and rate the tournaments of one language's judgments."""
-        return bootstrap_tournaments(
-            judgments, self.tournaments, self.questions, self.ties, self.ridge, self.seed
-        )
+        return bootstrap_tournaments(judgments, **asdict(self))
 
     def around(self, published: pd.DataFrame, questions: Sequence[str]) -> Tournaments:
         """Draw tournaments around the published ratings of one language's systems."""
-        return published_tournaments(
-            *(published, questions, self.tournaments, self.questions),
-            *(self.ties, self.ridge, self.seed),
-        )
+        how = asdict(self) | {"drawn": self.questions, "questions": questions}
+        return published_tournaments(published, **how)
 
     def __str__(self) -> str:
         """Return the settings as part of a signature."""
@@ -96,9 +92,9 @@ class LanguageData:
         return tuple(name for name in self.systems if name not in measured)
 
     @cached_property
-    def systems_by_content(self) -> tuple[str, ...]:
+    def systems_by_content(self) -> list[str]:
         """The judged systems by what they answer, for draws among them; see ``by_content``."""
-        return tuple(by_content(self.systems, self.X))
+        return by_content(self.systems, self.X)
 
     @property
     def truth(self) -> Floats:
@@ -130,8 +126,8 @@ class LanguageData:
 
     def drawn_questions(self, index: int) -> tuple[str, ...]:
         """Questions of one tournament, each once."""
-        battles, draws = self.tournaments.battles, self.tournaments.draws[index]
-        return tuple(name for name, times in zip(battles.questions, draws, strict=True) if times)
+        draws = self.tournaments.draws[index]
+        return tuple(np.array(self.tournaments.battles.questions)[draws > 0].tolist())
 
     def without(self, systems: Sequence[str]) -> LanguageData:
         """Leave systems out of everything: answers, judgments, and the tournaments drawn again.
@@ -179,9 +175,8 @@ class LanguageData:
         mean, which is the lower the stronger the held-out systems are: left there, the held-out
         systems of different folds could not be compared, and strong folds would be rated up.
         """
-        own = dict(zip(self.systems, self.truth.tolist(), strict=True))
-        moved = np.array([own[name] for name in part.systems]) - part.truth
-        return float(moved[np.isfinite(moved)].mean()) if np.isfinite(moved).any() else 0.0
+        own = pd.Series(self.truth, self.systems).reindex(part.systems).to_numpy()
+        return float(np.nan_to_num(pd.Series(own - part.truth).mean()))
 
 
 def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, ...]]:
@@ -222,7 +217,6 @@ def language_data(
         for language, rows in judged.queries.groupby("language")
     }
     told = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
-    features = {str(language): rows for language, rows in told.groupby("language")}
     published = judged.published_ratings
     known = published[published["system"].isin(judged.info.systems)]
     arranged = []
@@ -234,7 +228,7 @@ def language_data(
             if len(judgments)
             else settings.around(known[known["language"] == language], questions[language])
         )
-        own = features.get(language, X.iloc[:0])
+        own = told[told["language"] == language]
         arranged.append(
             LanguageData(language, judgments, own, questions[language], tournaments, settings)
         )

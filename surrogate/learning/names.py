@@ -8,28 +8,27 @@ from sklearn.base import BaseEstimator, is_regressor
 
 from arena.data.errors import UsageError, checked_choice
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
-from surrogate.learning.regression.estimators import written
-from surrogate.learning.regression.regressors import REGRESSORS, made
-from surrogate.learning.regression.surrogate import RegressionSurrogate
+from surrogate.learning.regression import (
+    RANDOM_FOREST,
+    REGRESSORS,
+    RegressionSurrogate,
+    made,
+    written,
+)
 from surrogate.learning.surrogate import Surrogate, reseeded
-from surrogate.learning.tensor import MISSING_RULES, MissingRule
-from surrogate.learning.training import DEFAULT_ROWS, ROW_KINDS, RowKind
+from surrogate.learning.training import (
+    DEFAULT_ROWS,
+    MISSING_RULES,
+    ROW_KINDS,
+    MissingRule,
+    RowKind,
+)
 
 DEFAULT_SURROGATE = "gaussian-process"
-PAPERS_SURROGATE = "random-forest"
+PAPERS_SURROGATE = RANDOM_FOREST
 """What MIRAGE-Bench builds its boards with (section 4.3)."""
-TABLE_3_SURROGATES = ("random-forest", "linear", "mlp", "xgboost", "svr")
+TABLE_3_SURROGATES = tuple(REGRESSORS)
 """The surrogates that MIRAGE-Bench compares."""
-PLAIN_TABLE_3_SURROGATES = (
-    "random-forest",
-    "sklearn.linear_model.LinearRegression",
-    "sklearn.neural_network.MLPRegressor",
-    "xgboost",
-    "sklearn.svm.SVR",
-)
-"""The same with features as they are: neither imputed nor scaled."""
-
-
 SURROGATE_NAMES: tuple[str, ...] = (*REGRESSORS, DEFAULT_SURROGATE)
 """Surrogates that have names; a text that names a regressor of scikit-learn's form is one, too."""
 
@@ -39,7 +38,6 @@ def find_surrogate(
     *,
     rows: RowKind = DEFAULT_ROWS,
     missing: MissingRule = "nan",
-    pooled: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Surrogate:
@@ -48,10 +46,8 @@ def find_surrogate(
     Args:
         name: One of ``SURROGATE_NAMES``, or a regressor's dotted name with its parameters, such as
             ``sklearn.ensemble.GradientBoostingRegressor(max_depth=2)``.
-        rows: One training row a ``system`` and tournament, a system ``overall``, or a
-            ``question``.
+        rows: One training row a ``system`` and tournament, or a system ``overall``.
         missing: Whether a missing value of a feature does not count (``nan``) or counts 0.
-        pooled: Whether it learns from all languages together.
         seed: Seed of what it draws.
         n_jobs: Processes to train languages in; -1 for all cores.
 
@@ -63,17 +59,13 @@ def find_surrogate(
     checked_choice(missing, MISSING_RULES, "rule of missing values")
     if name == DEFAULT_SURROGATE:
         if missing != "nan":
-            raise UsageError(f"{name} counts no missing value as 0; use random-forest, say")
-        # It learns from all languages together, whatever is asked.
-        return GaussianProcessSurrogate(name=name, rows=rows, pooled=True, seed=seed, n_jobs=n_jobs)
-    return RegressionSurrogate(
-        checked_surrogate(name),
-        rows=rows,
-        pooled=pooled,
-        seed=seed,
-        missing=missing,
-        n_jobs=n_jobs,
-    )
+            raise UsageError(f'{name} does not support missing="{missing}"; use {RANDOM_FOREST}')
+        return GaussianProcessSurrogate(name=name, rows=rows, seed=seed)
+    if "." in name:
+        made(name, random_state=0)
+    else:
+        checked_choice(name, SURROGATE_NAMES, "surrogate")
+    return RegressionSurrogate(name, rows=rows, seed=seed, missing=missing, n_jobs=n_jobs)
 
 
 def as_surrogate(
@@ -104,15 +96,3 @@ def described(surrogate: Surrogate) -> str:
         + ("" if surrogate.rows == DEFAULT_ROWS else f"|rows:{surrogate.rows}")
         + ("" if rule == "nan" else f"|missing:{rule}")
     )
-
-
-def checked_surrogate(name: str) -> str:
-    """Return the name of a surrogate.
-
-    Raises:
-        UsageError: If it is unknown, or names no regressor.
-    """
-    if "." in name:
-        made(name, random_state=0)
-        return name
-    return checked_choice(name, SURROGATE_NAMES, "surrogate")

@@ -1,8 +1,7 @@
 """Saving surrogates as data: what they were trained on, and how; they learn it again when loaded.
 
 A file is a zip of a description (JSON), the training rows (Parquet) and plain arrays. Nothing in
-it is executed, and no more of it is read than it declares and the bounds allow
-(``arena.data.files.Bounds``).
+it is executed, and no more of it is read than it declares and ``most_expanded`` allows.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,10 +31,9 @@ from arena.data.files import (
 )
 from arena.rating.pairs import JudgedItems, Pairs
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
-from surrogate.learning.regression.estimators import check_packages
+from surrogate.learning.regression import check_packages
 from surrogate.learning.surrogate import KEYS, Surrogate
-from surrogate.learning.tensor import MissingRule
-from surrogate.learning.training import RowKind, TrainingRatings
+from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
 
 FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
@@ -61,25 +58,18 @@ class _Description(BaseModel):
     name: str
     rows: RowKind
     missing: MissingRule
-    pooled: bool
     seed: int
     features: tuple[str, ...]
     languages: dict[str, _Language]
 
 
 def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
-    """Write a fitted surrogate to a file.
-
-    Args:
-        surrogate: Any of ``SURROGATE_NAMES``, fitted.
-        path: Target, by custom ``surrogate.zip``.
-    """
+    """Write a fitted surrogate to a file, by custom ``surrogate.zip``."""
     description = _Description(
         format=FORMAT,
         name=surrogate.name,
         rows=surrogate.rows,
         missing=getattr(surrogate, "missing", "nan"),
-        pooled=surrogate.pooled,
         seed=surrogate.seed,
         features=surrogate.features_,
         languages={
@@ -95,20 +85,14 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
     ):
         write_member(archive, DESCRIPTION, description.model_dump_json(indent=1).encode())
         write_member(archive, ROWS, table.getvalue())
-        for name, array in _named_arrays(surrogate):
-            write_array(archive, name, array)
-
-
-def _named_arrays(surrogate: Surrogate) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    for language, ratings in surrogate.ratings_.items():
-        items = ratings.items
-        held = {**vars(items.pairs), **vars(items), **vars(ratings)}
-        for name in _ARRAYS:
-            if held[name] is not None:
-                yield f"ratings/{language}/{name}", held[name]
-    for language, arrays in surrogate.arrays().items():
-        for name, array in arrays.items():
-            yield f"models/{language}/{name}", array
+        for language, ratings in surrogate.ratings_.items():
+            held = {**vars(ratings.items.pairs), **vars(ratings.items), **vars(ratings)}
+            for name in _ARRAYS:
+                if held[name] is not None:
+                    write_array(archive, f"ratings/{language}/{name}", held[name])
+        for language, arrays in surrogate.arrays().items():
+            for name, array in arrays.items():
+                write_array(archive, f"models/{language}/{name}", array)
 
 
 def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
@@ -120,7 +104,7 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
 
     Raises:
         UsageError: If the file is absent, no surrogate, or holds what none of this project does.
-        DataError: If it holds more than ``arena.data.files.Bounds``.
+        DataError: If it holds more than ``arena.data.files.most_expanded``.
         MissingDependencyError: If it needs a package that is not installed.
     """
     path = Path(path)
@@ -156,11 +140,11 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
         description.name,
         rows=description.rows,
         missing=description.missing,
-        pooled=description.pooled,
         seed=description.seed,
+        n_jobs=n_jobs,
     )
     rows = _rows(read_member(archive, ROWS), description.features)
-    return surrogate.restore(rows, ratings, models, n_jobs)
+    return surrogate.restore(rows, ratings, models)
 
 
 def _ratings(
@@ -178,22 +162,18 @@ def _ratings(
         **dict.fromkeys(("first", "second"), (pairs,)),
         **dict.fromkeys(("question", "pair", "points", "counts"), (arrays["pair"].size,)),
     }
+    below = {"first": systems, "second": systems, "question": questions, "pair": pairs}
+    may_lack = ("coefficients", "variance")  # of published ratings without an error, say
     for name, array in arrays.items():
-        kind = "iu" if name in _INTEGERS else "f"
-        if array.dtype.kind not in kind or array.shape != shapes[name]:
+        if array.dtype.kind not in ("iu" if name in _INTEGERS else "f"):
             raise UsageError(f"the {name} in {language} have another type or shape")
-        sound = np.isfinite(array) & (array >= 0)
-        if name == "variance":
-            sound |= np.isnan(array)  # that of a published rating without an error
-        if name != "coefficients" and not sound.all():
+        if array.shape != shapes[name]:
+            raise UsageError(f"the {name} in {language} have another type or shape")
+        known = array[~np.isnan(array)] if name in may_lack else array
+        if not np.isfinite(known).all() or (name != "coefficients" and (known < 0).any()):
             raise UsageError(f"the {name} in {language} hold what is no number from 0")
-    if np.isinf(arrays["coefficients"]).any():
-        raise UsageError(f"the coefficients in {language} hold what is no number")
-    bounds = {"first": systems, "second": systems, "question": questions, "pair": pairs}
-    for name, bound in bounds.items():
-        if (arrays[name] >= bound).any():
-            what = name if name in ("question", "pair") else "system"
-            raise UsageError(f"the battles in {language} name a {what} that is not there")
+        if name in below and (array >= below[name]).any():
+            raise UsageError(f"the {name} in {language} name what is not there")
     pair = Pairs(arrays.pop("first"), arrays.pop("second"), systems)
     of_items = {name: arrays.pop(name) for name in ("question", "pair", "points", "counts")}
     items = JudgedItems(pair, **of_items, n_questions=questions)

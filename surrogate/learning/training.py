@@ -13,19 +13,152 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import DECIMALS, Tournaments
-from surrogate.learning.tensor import FeatureTensor, feature_tensor
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
-RowKind = Literal["system", "overall", "question"]
-ROW_KINDS: tuple[RowKind, ...] = ("system", "overall", "question")
+RowKind = Literal["system", "overall"]
+ROW_KINDS: tuple[RowKind, ...] = ("system", "overall")
 DEFAULT_ROWS: RowKind = "system"
+MissingRule = Literal["nan", "zero"]
+"""What counts for a value that is missing: nothing, or 0."""
+MISSING_RULES: tuple[MissingRule, ...] = ("nan", "zero")
 RATING_COLUMNS = ("language", "system", "rating")
+KnownRatings: TypeAlias = Mapping[str, Tournaments] | Mapping[str, "TrainingRatings"] | pd.DataFrame
+"""Language to tournaments, or a table ``language, system, rating`` with or without ``variance``."""
+
+
+@dataclass(frozen=True)
+class FeatureTensor:
+    """Features of every answer of one language.
+
+    Attributes:
+        language: Language code.
+        systems: The S systems.
+        questions: The Q questions (query ids).
+        features: The F feature names.
+        values: Shape (S, Q, F); NaN where a value is missing or there is no answer.
+        answered: Which system answered which question, shape (S, Q).
+    """
+
+    language: str
+    systems: tuple[str, ...]
+    questions: tuple[str, ...]
+    features: tuple[str, ...]
+    values: Floats
+    answered: npt.NDArray[np.bool_]
+
+    def means(self, draws: npt.ArrayLike | None = None) -> Floats:
+        """Average each system's features over questions, missing values left out.
+
+        Args:
+            draws: How often each of T samples holds each question, shape (T, Q); by default
+                one sample that holds every question once.
+
+        Returns:
+            Shape (T, S, F); NaN where a sample holds no value.
+        """
+        weights = np.ones((1, len(self.questions))) if draws is None else np.asarray(draws)
+        present = np.isfinite(self.values)
+        totals = np.einsum("tq,sqf->tsf", weights, np.where(present, self.values, 0.0))
+        held = np.einsum("tq,sqf->tsf", weights, present.astype(np.float64))
+        return np.asarray(np.divide(totals, held, out=np.full_like(totals, np.nan), where=held > 0))
+
+    def take(
+        self,
+        systems: Sequence[str] | None = None,
+        questions: Sequence[str] | None = None,
+        features: Sequence[str] | None = None,
+    ) -> FeatureTensor:
+        """Keep some systems, questions and features, in the order given."""
+        kept_systems = self.systems if systems is None else tuple(systems)
+        kept_questions = self.questions if questions is None else tuple(questions)
+        kept_features = self.features if features is None else tuple(features)
+        rows = [self.systems.index(system) for system in kept_systems]
+        position = {question: index for index, question in enumerate(self.questions)}
+        columns = [position[question] for question in kept_questions]
+        layers = [self.features.index(feature) for feature in kept_features]
+        return FeatureTensor(
+            self.language,
+            kept_systems,
+            kept_questions,
+            kept_features,
+            self.values[np.ix_(rows, columns, layers)],
+            self.answered[np.ix_(rows, columns)],
+        )
+
+    def padded(self, questions: Sequence[str]) -> FeatureTensor:
+        """Add questions that are not here yet, without answers."""
+        absent = [name for name in dict.fromkeys(questions) if name not in set(self.questions)]
+        if not absent:
+            return self
+        values = np.full((len(self.systems), len(absent), len(self.features)), np.nan)
+        return replace(
+            self,
+            questions=(*self.questions, *absent),
+            values=np.concatenate([self.values, values], axis=1),
+            answered=np.pad(self.answered, ((0, 0), (0, len(absent)))),
+        )
+
+
+def feature_tensor(
+    X: pd.DataFrame,
+    language: str,
+    features: Sequence[str],
+    systems: Sequence[str] | None = None,
+    questions: Sequence[str] | None = None,
+) -> FeatureTensor:
+    """Arrange the answers of one language as an array.
+
+    Args:
+        X: Columns ``language, system, query_id`` and one a feature. A row that stands twice
+            counts twice: its question then has two places.
+        language: Language to take.
+        features: Feature columns to take.
+        systems: Systems to take, answered or not; by default those in the table, sorted.
+        questions: Questions to take, likewise.
+    """
+    rows = X[X["language"] == language]
+    names = sorted(rows["system"].unique()) if systems is None else list(systems)
+    asked = sorted(rows["query_id"].unique()) if questions is None else list(questions)
+    system = pd.Index(names).get_indexer(pd.Index(rows["system"]))
+    question = pd.Index(asked).get_indexer(pd.Index(rows["query_id"]))
+    wanted = (system >= 0) & (question >= 0)
+    again = np.zeros(len(rows), dtype=np.intp)
+    code = (system * len(asked) + question)[wanted]
+    if code.size and np.bincount(code).max() > 1:
+        again[wanted] = pd.Series(code).groupby(code).cumcount().to_numpy()
+    times = np.ones(len(asked), dtype=np.intp)
+    np.maximum.at(times, question[wanted], again[wanted] + 1)
+    starts = np.cumsum(times) - times
+    cell = (system[wanted], starts[question[wanted]] + again[wanted])
+    values = np.full((len(names), int(times.sum()), len(features)), np.nan)
+    values[cell] = rows[list(features)].to_numpy(np.float64)[wanted]
+    answered = np.zeros(values.shape[:2], dtype=np.bool_)
+    answered[cell] = True
+    places = tuple(str(name) for name in np.repeat(np.array(asked, dtype=object), times))
+    return FeatureTensor(language, tuple(names), places, tuple(features), values, answered)
+
+
+def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
+    """Count 0 for every missing value, and for those of an answer that is not there.
+
+    So were the features of MIRAGE-Bench averaged: their sum over the number of questions. What one
+    system gets does not depend on who answered beside it.
+
+    Args:
+        tensor: Features of S systems.
+        asked: Questions that every system was asked, answered or not; elsewhere a system counts
+            by its own answers alone.
+    """
+    padded = tensor.padded(asked)
+    counts = padded.answered | np.isin(padded.questions, list(asked))
+    filled = np.where(counts[:, :, None], np.nan_to_num(padded.values, nan=0.0), np.nan)
+    return replace(padded, values=filled)
 
 
 @dataclass(frozen=True)
 class TrainingRatings:
-    """KnownRatings of the systems of one language, over T samples of its questions.
+    """Ratings of the systems of one language, over T samples of its questions.
 
     Attributes:
         systems: The S systems.
@@ -60,10 +193,6 @@ class TrainingRatings:
             variance=None if self.variance is None else self.variance[places],
             items=self.items.among(places),
         )
-
-
-KnownRatings: TypeAlias = Mapping[str, Tournaments] | Mapping[str, TrainingRatings] | pd.DataFrame
-"""Language to tournaments, or a table ``language, system, rating`` with or without ``variance``."""
 
 
 def training_ratings(ratings: KnownRatings) -> dict[str, TrainingRatings]:
@@ -112,113 +241,42 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
 
 
 @dataclass(frozen=True)
-class TrainingSet:
-    """What is known of the training systems of one language.
-
-    Attributes:
-        answers: Features of the S training systems' answers to every question, judged or not.
-        ratings: KnownRatings of the same systems in the same order.
-    """
-
-    answers: FeatureTensor
-    ratings: TrainingRatings
-
-    @property
-    def language(self) -> str:
-        """Language code."""
-        return self.answers.language
-
-    @property
-    def judged(self) -> FeatureTensor:
-        """Features of the answers to the judged questions, in the ratings' order."""
-        return self.answers.take(questions=self.ratings.questions)
-
-
-def training_sets(
-    X: pd.DataFrame, ratings: Mapping[str, TrainingRatings], features: Sequence[str]
-) -> dict[str, TrainingSet]:
-    """Bring features and ratings together: the systems that have both.
-
-    Args:
-        X: Columns ``language, system, query_id`` and one a feature.
-        ratings: Language to its ratings.
-        features: Feature columns to learn from.
-
-    Returns:
-        Language to what is known there; languages without any such system are left out.
-    """
-    sets = {}
-    answering = {str(name): set(rows["system"]) for name, rows in X.groupby("language")}
-    for language, rated in sorted(ratings.items()):
-        systems = [name for name in rated.systems if name in answering.get(language, set())]
-        if not systems:
-            continue
-        asked = set(X.loc[X["language"] == language, "query_id"]) | set(rated.questions)
-        answers = feature_tensor(X, language, features, systems, sorted(asked))
-        known = rated.take(systems)
-        if not known.questions:
-            size = len(answers.questions)
-            known = replace(
-                known,
-                questions=answers.questions,
-                draws=np.ones((1, size), dtype=np.intp),
-                items=JudgedItems.none(len(systems), size),
-            )
-        sets[language] = TrainingSet(answers, known)
-    return sets
-
-
-@dataclass(frozen=True)
 class TrainingRows:
     """Rows to fit a regressor on.
 
     Attributes:
         features: Shape (N, F).
         targets: Coefficients, shape (N,).
-        weights: Multiplicity of each row, shape (N,).
         systems: Systems that contribute at least one row.
     """
 
     features: Floats
     targets: Floats
-    weights: Floats
     systems: int
 
 
-def training_rows(
-    tensor: FeatureTensor, draws: Integers, coefficients: Floats, kind: RowKind
-) -> TrainingRows:
+def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind) -> TrainingRows:
     """Build the training rows of T tournaments.
 
     Args:
-        tensor: Features of the S training systems.
-        draws: How often each tournament holds each question, shape (T, Q).
-        coefficients: Target of each system in each tournament, shape (T, S); NaN is left out.
+        tensor: Features of the S training systems' answers to every question, judged or not.
+        ratings: Of the same systems; those without a rating are left out.
         kind: ``system``: one row a system and tournament, its features averaged over the
             tournament's questions (as Algorithm 1 of MIRAGE-Bench has them for one tournament);
             ``overall``: one row a system, its features averaged over all questions of the tensor,
-            its target the mean coefficient (what MIRAGE-Bench's boards are made by);
-            ``question``: one row an answer, weighted by its draws, its target the system's mean
-            coefficient.
+            its target the mean coefficient (what MIRAGE-Bench's boards are made by).
     """
-    if kind == "system":
-        owner = np.tile(np.arange(len(tensor.systems)), len(draws))
-        features = tensor.means(draws).reshape(len(owner), len(tensor.features))
-        targets, weights = coefficients.ravel(), np.ones(len(owner))
-    elif kind == "overall":
-        owner = np.arange(len(tensor.systems))
+    if kind == "overall":
         # Splits of a tree that are equally good are chosen by the last digits of the targets.
-        features, targets = tensor.means()[0], np.round(finite_means(coefficients), DECIMALS)
-        weights = np.ones(len(owner))
+        features, targets = tensor.means()[0], np.round(ratings.means, DECIMALS)
     else:
-        times = draws.sum(axis=0)
-        owner, question = np.nonzero(tensor.answered & (times > 0))
-        features = tensor.values[owner, question]
-        targets = finite_means(coefficients)[owner]
-        weights = times[question].astype(np.float64)
+        judged = tensor.take(questions=ratings.questions) if ratings.questions else tensor
+        targets = ratings.coefficients.ravel()
+        draws = ratings.draws if ratings.questions else None
+        features = judged.means(draws).reshape(len(targets), len(tensor.features))
     usable = np.isfinite(targets) & np.isfinite(features).any(axis=1)
-    contributing = len(np.unique(owner[usable]))
-    return TrainingRows(features[usable], targets[usable], weights[usable], contributing)
+    owners = np.flatnonzero(usable) % max(len(tensor.systems), 1)
+    return TrainingRows(features[usable], targets[usable], len(np.unique(owners)))
 
 
 def finite_means(values: Floats) -> Floats:

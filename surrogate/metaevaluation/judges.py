@@ -1,15 +1,12 @@
 """What a judge is: whoever gives a verdict on each item of a benchmark.
 
 Judges are the same for all benchmarks. What differs is said by the items (how a function is
-called, what shared characters mean) and by the prompts (how an LLM is asked, how its reply is
-read).
+called) and by the prompts (how an LLM is asked, how its reply is read).
 """
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,11 +21,6 @@ Value: TypeAlias = str | int | float
 ItemT = TypeVar("ItemT")
 JudgedT = TypeVar("JudgedT", contravariant=True)
 
-RUN = 5
-"""Characters of a run that texts may share."""
-THRESHOLD = 0.55
-
-_SPACES = re.compile(r"\s+")
 _ASKED_AGAIN = frozenset({UNPARSABLE, EMPTY, REFUSAL})
 
 
@@ -42,13 +34,11 @@ class Verdict:
         failure: Why there is no value.
         was_asked: False where the judge could not be reached: the item is left out of the
             results, and counted. A judge that was asked and gave no verdict is wrong.
-        scores: Where two texts were scored to tell the better one: their scores.
     """
 
     value: Value | None
     failure: str | None = None
     was_asked: bool = True
-    scores: tuple[float, float] | None = None
 
 
 class Judge(Protocol[JudgedT]):
@@ -72,9 +62,6 @@ class Item(Protocol):
     def ask(self, judge: FunctionJudge) -> Verdict:
         """Call the judge's function with what it may see, and check what it returns."""
 
-    def compare(self, judge: LexicalJudge) -> Verdict:
-        """Decide by the characters that texts share."""
-
 
 @dataclass(frozen=True)
 class FunctionJudge:
@@ -95,72 +82,12 @@ class FunctionJudge:
     prompt: str = ""
 
     def judge(self, items: Sequence[Item]) -> list[Verdict]:
-        """Ask the function about each item.
-
-        Raises:
-            UsageError: If it returns what is no verdict.
-        """
+        """Ask the function about each item; what is no verdict is a ``UsageError``."""
         return [item.ask(self) for item in items]
 
     def refuse(self, said: object, expected: str) -> UsageError:
         """Return the error for what is no verdict."""
         return UsageError(f"the judge {self.name} returned {said!r}; {expected}")
-
-
-@dataclass(frozen=True)
-class LexicalJudge:
-    """Judges by the runs of characters that texts share.
-
-    Attributes:
-        threshold: Share of a sentence's runs from which on another text holds the sentence, the
-            same for all languages.
-        length: Characters of a run.
-    """
-
-    threshold: float = THRESHOLD
-    length: int = RUN
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1 or self.length < 1:
-            raise UsageError("give a threshold from 0 to 1 and a length of 1 or more")
-
-    @property
-    def name(self) -> str:
-        """``lexical``."""
-        return "lexical"
-
-    @property
-    def prompt(self) -> str:
-        """The settings."""
-        return f"characters:{self.length}|threshold:{self.threshold}"
-
-    def judge(self, items: Sequence[Item]) -> list[Verdict]:
-        """Judge each item by itself."""
-        return [item.compare(self) for item in items]
-
-    def share(self, sentence: str, text: str) -> float:
-        """Return the share of a sentence's runs that a text holds, 0 to 1."""
-        runs, known = character_runs(sentence, self.length), set(character_runs(text, self.length))
-        return sum(run in known for run in runs) / len(runs)
-
-    def holds(self, sentence: str, text: str) -> bool:
-        """Tell whether a text holds enough of a sentence."""
-        return self.share(sentence, text) >= self.threshold
-
-    def likeness(self, one: str, other: str) -> float:
-        """Return the Dice coefficient of the runs of two texts, 0 to 1."""
-        first, second = (Counter(character_runs(text, self.length)) for text in (one, other))
-        return 2 * (first & second).total() / (first.total() + second.total())
-
-
-def character_runs(text: str, length: int) -> list[str]:
-    """Return the runs of so many characters of a text, case-folded, spaces joined.
-
-    Returns:
-        At least one run: a shorter text is a run by itself.
-    """
-    plain = _SPACES.sub(" ", text.casefold()).strip()
-    return [plain[start : start + length] for start in range(len(plain) - length + 1)] or [plain]
 
 
 class JudgePrompts(ABC, Generic[ItemT]):
@@ -187,11 +114,7 @@ class JudgePrompts(ABC, Generic[ItemT]):
 
     @abstractmethod
     def read(self, text: str, task: str) -> Value | None:
-        """Read the value of a reply.
-
-        Raises:
-            UnparsableError: If it has none.
-        """
+        """Read the value of a reply; an ``UnparsableError`` where it has none."""
 
     def settings(self, asked: LlmSettings) -> LlmSettings:
         """Return the settings of a model that is given by name: those of the paper."""
@@ -227,10 +150,6 @@ class PromptJudge(Generic[ItemT]):
     retries: int = 0
     progress: Progress | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.retries < 0:
-            raise UsageError(f"retries is {self.retries}; give 0 or more")
-
     @property
     def name(self) -> str:
         """The kind of judge and the model."""
@@ -253,38 +172,35 @@ class PromptJudge(Generic[ItemT]):
             A verdict an item. One without a value after all retries counts against the model; one
             that was not answered, because the server failed or the budget was used up, was not
             asked: run again.
-
-        Raises:
-            UsageError: See ``arena.llm.ask_table``.
-            MissingDependencyError: If Jinja or the SDK is not installed.
         """
         replies: list[list[Verdict]] = [[] for _ in items]
         for task in dict.fromkeys(map(self.prompts.task, items)):
             numbers = [n for n, item in enumerate(items) if self.prompts.task(item) == task]
             asked = [(n, prompt) for n in numbers for prompt in self.prompts.ask(items[n])]
-            answered = self._answers([prompt for _, prompt in asked], task)
-            for (number, _), verdict in zip(asked, answered, strict=True):
-                replies[number].append(verdict)
+            verdicts: dict[int, Verdict] = {}
+            pending = list(range(len(asked)))
+            for attempt in range(self.retries + 1):
+                said = self._ask([asked[place][1] for place in pending], task, attempt)
+                verdicts |= zip(pending, said, strict=True)
+                pending = [place for place in pending if verdicts[place].failure in _ASKED_AGAIN]
+                if not pending:
+                    break
+            for place, (number, _) in enumerate(asked):
+                replies[number].append(verdicts[place])
         return [self.prompts.verdict(of_item) for of_item in replies]
 
-    def _answers(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
-        verdicts: dict[int, Verdict] = {}
-        pending = list(range(len(prompts)))
-        for attempt in range(self.retries + 1):
-            asked = self._ask([prompts[number] for number in pending], task, attempt)
-            verdicts |= zip(pending, asked, strict=True)
-            pending = [number for number in pending if verdicts[number].failure in _ASKED_AGAIN]
-            if not pending:
-                break
-        return [verdicts[number] for number in range(len(prompts))]
-
     def _ask(self, prompts: Sequence[Prompt], task: str, attempt: int) -> list[Verdict]:
-        purpose = f"retry {attempt}" if attempt else ""
+        settings, purpose = self.llm.settings, f"retry {attempt}" if attempt else ""
+        if "seed" in settings.body:
+            settings = settings.sending(seed=settings.body["seed"] + attempt)
+        reply_format = self.prompts.reply_format(task)
+        if reply_format is not None:
+            settings = settings.sending(response_format=reply_format)
         asked = ask_table(
             [replace(prompt, purpose=purpose) for prompt in prompts],
             lambda prompt: prompt,
             partial(self._read, task=task),
-            replace(self.llm, settings=self._settings(task, attempt)),
+            replace(self.llm, settings=settings),
             stage=" ".join(part for part in (self.name, task, purpose) if part),
             progress=self.progress,
         )
@@ -292,10 +208,3 @@ class PromptJudge(Generic[ItemT]):
 
     def _read(self, completion: Completion, task: str) -> Value | None:
         return self.prompts.read(completion.text or "", task)
-
-    def _settings(self, task: str, attempt: int) -> LlmSettings:
-        settings = self.llm.settings
-        if "seed" in settings.body:
-            settings = settings.sending(seed=settings.body["seed"] + attempt)
-        reply_format = self.prompts.reply_format(task)
-        return settings if reply_format is None else settings.sending(response_format=reply_format)

@@ -1,8 +1,8 @@
-"""Files of benchmarks and of verdicts: each line a record, each problem told with its place."""
+"""Files of benchmarks and of verdicts: each line a record, each problem with its line and hint."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
-from arena.data.rows import Rows, read_rows, write_rows
+from arena.data.rows import read_rows, write_rows
 from arena.data.schema import is_unstorable
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
@@ -43,34 +43,48 @@ FilledText = Annotated[str, BeforeValidator(_filled)]
 """A text that is not blank."""
 
 
-def validated_records(
-    rows: Rows, record: type[RecordT], problems: list[Problem]
-) -> Iterator[tuple[int, RecordT]]:
-    """Yield the records of a file with their lines; what is wrong is added to the problems."""
+def read_records(
+    path: Path, record: type[RecordT], problems: list[Problem]
+) -> list[tuple[int, RecordT]]:
+    """Read the records of a file with their lines; what is wrong is added to the problems."""
+    rows = read_rows(path)
     problems += rows.problems
-    records = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
-    for line, row in zip(rows.lines, records, strict=True):
-        given = {str(name): value for name, value in row.items() if value is not None}
-        if is_unstorable(given):
-            problems.append(
-                Problem(rows.source, int(line), None, None, HALF_SURROGATE, HALF_SURROGATE_HINT)
-            )
+    given = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
+    if not given and not rows.problems:
+        problems.append(
+            Problem(rows.source, None, None, None, "holds nothing", "put one record a row in")
+        )
+    read = []
+    for line, row in zip(rows.lines, given, strict=True):
+        fields = {str(name): value for name, value in row.items() if value is not None}
+        place = (rows.source, int(line))
+        if is_unstorable(fields):
+            problems.append(Problem(*place, None, None, HALF_SURROGATE, HALF_SURROGATE_HINT))
             continue
         try:
-            yield int(line), record.model_validate(given)
+            read.append((int(line), record.model_validate(fields)))
         except ValidationError as error:
-            problems += [_problem(fault, rows.source, int(line)) for fault in error.errors()]
+            problems += [_problem(fault, *place) for fault in error.errors()]
+    return read
 
 
-def in_order(problems: Sequence[Problem]) -> list[Problem]:
-    """Sort the problems of one file by line."""
-    return sorted(problems, key=lambda problem: problem.line or 0)
+def repeats(
+    path: Path, keys: Iterable[tuple[int, Hashable]], field: str, hint: str = "keep one of them"
+) -> Iterator[Problem]:
+    """Yield a problem for each line whose key stands on an earlier one."""
+    seen: dict[Hashable, int] = {}
+    for line, key in keys:
+        first = seen.setdefault(key, line)
+        if first != line:
+            yield Problem(path.name, line, field, key, f"stands on line {first} already", hint)
 
 
 def raise_if(problems: Sequence[Problem]) -> None:
-    """Raise a ``DataError`` with all the problems, if there are any."""
+    """Raise a ``DataError`` with all the problems by file and line, if there are any."""
     if problems:
-        raise DataError(problems)
+        files = list(dict.fromkeys(problem.source for problem in problems))
+        order = {source: place for place, source in enumerate(files)}
+        raise DataError(sorted(problems, key=lambda each: (order[each.source], each.line or 0)))
 
 
 def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
@@ -104,23 +118,15 @@ def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> Non
 def read_run(path: Path | str, record: type[BaseModel]) -> pd.DataFrame:
     """Read the verdicts of a file that ``write_run`` wrote.
 
-    Args:
-        path: The file.
-        record: Fields of a line.
-
     Returns:
-        Columns named as the fields, one row a judge and item.
+        Columns named as the record's fields, one row a judge and item.
 
     Raises:
         UsageError: If there is no such file.
         DataError: With every problem: line, field, value and hint.
     """
-    rows = read_rows(Path(path))
     problems: list[Problem] = []
-    read = [each.model_dump() for _, each in validated_records(rows, record, problems)]
-    if not read and not problems:
-        hint = "write verdicts with metaeval --out"
-        problems = [Problem(rows.source, None, None, None, "holds no verdicts", hint)]
-    raise_if(in_order(problems))
+    read = [each.model_dump() for _, each in read_records(Path(path), record, problems)]
+    raise_if(problems)
     table = pd.DataFrame(read, columns=list(record.model_fields), dtype=object)
     return table.astype({name: bool for name in table if str(name).startswith("was_")})

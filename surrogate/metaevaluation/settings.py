@@ -11,7 +11,6 @@ from arena.llm.settings import Address, LlmSettings, Names
 if TYPE_CHECKING:
     from features.models import ModelOptions
 
-LOCAL_MODEL_FIELDS = ("device", "batch_size", "download")
 OF_PROMPTS = ("model", "temperature", "body", "retries")
 """Fields that commands do not take: a judge's name and its prompt say most of them."""
 
@@ -23,16 +22,16 @@ class JudgeOptions(LlmSettings):
         default="metaevaluation.sqlite", description="SQLite file that keeps every reply."
     )
     max_tokens: int | None = Field(
-        default=None, ge=1, description="Most tokens of a reply; by default what its prompt needs."
+        default=None, ge=1, description="Most tokens of a reply. Default: what its prompt needs"
     )
     further_tries: int | None = Field(
         default=None,
         ge=0,
-        description="Further tries where a reply says nothing usable; by default 5 for MEMERAG, "
-        "as in the paper, and none elsewhere.",
+        description="Further tries where a reply says nothing usable. Default: 5 for MEMERAG, as "
+        "in the paper, none elsewhere",
     )
     device: str = Field(default="auto", description="Where models run: auto, cpu, cuda or mps.")
-    batch_size: int = Field(default=32, ge=1, description="Sequences that a model takes at once.")
+    batch_size: int = Field(default=32, ge=1, description="Batch size of models on this machine.")
     download: bool = Field(default=False, description="Fetch models that are not on this machine.")
 
     @property
@@ -48,22 +47,22 @@ class MetaevalSettings(JudgeOptions):
 
     prompts: Names = Field(
         default=(),
-        description="How LLMs are asked, comma-separated; several are judges of their own. MEMERAG:"
-        " zero_shot, cot, ag, ag_cot (the default) or all. GroUSE: without-justification (the "
-        "default), whole, without-ground-truth, without-chain-of-thought, joint (all metrics in "
-        "one prompt), joint-whole.",
+        description="Comma-separated prompts; several are judges of their own. MEMERAG: zero_shot, "
+        "cot, ag, ag_cot (the default) or all. GroUSE: without-justification (the default), whole, "
+        "without-ground-truth, without-chain-of-thought, joint (all metrics in one prompt), "
+        "joint-whole.",
     )
-    languages: Names = Field(default=(), description="Comma-separated languages; all by default.")
+    languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     kinds: Names = Field(
         default=(),
-        description="Comma-separated: test types of GroUSE by name or number, criteria of WikiEval;"
-        " all by default.",
+        description="Comma-separated test types of GroUSE, by name or number, or criteria of "
+        "WikiEval. Default: all",
     )
     limit: int | None = Field(
-        default=None, ge=1, description="First so many items of each language and kind."
+        default=None, ge=1, description="Most items of each language and kind."
     )
     reference: str | None = Field(
-        default=None, description="GroUSE: the judge whose scores the others' are compared with."
+        default=None, description="GroUSE: judge to compare the scores of the others with."
     )
     seed: int = Field(default=0, ge=0, description="Seed of everything random.")
     replicates: int = Field(
@@ -72,29 +71,18 @@ class MetaevalSettings(JudgeOptions):
     permutations: int = Field(
         default=10_000, ge=1, le=100_000, description="Random swaps of each significance test."
     )
-    ties: Literal["random", "half"] = Field(
-        default="random", description="WikiEval: ties are broken by a draw, or half right."
-    )
-    better: Literal["provenance", "label"] = Field(
-        default="provenance",
-        description="WikiEval's recast: the better text is told from where it comes from, or has "
-        "label 1.",
-    )
     replies: Literal["json_schema", "json_object", "text"] = Field(
-        default="json_schema", description="GroUSE: what the server holds a model to."
+        default="json_schema", description="GroUSE: format of replies that the server enforces."
     )
     shares: str | None = Field(
         default=None,
-        description="GroUSE: file with what share of an answer's facts people found relevant and "
-        "faithful; by default what the tests' conditions imply.",
+        description="GroUSE: file with the shares of an answer's facts that people found relevant "
+        "and faithful. Default: what the tests' conditions imply",
     )
     highlight: str | None = Field(
         default=None,
-        description="MEMERAG's sheets: model that finds the sentences of the passages that support "
-        "each sentence; they are marked by **.",
-    )
-    within: float = Field(
-        default=0.2, ge=0, description="GroUSE: features succeed nearer than this to the share."
+        description="MEMERAG's sheets: model that marks (by **) the sentences of the passages that "
+        "support each sentence.",
     )
 
 

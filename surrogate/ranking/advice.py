@@ -11,6 +11,7 @@ from scipy.special import expit, ndtri
 
 from arena.data.errors import UsageError
 from surrogate.board.board import Board
+from surrogate.learning.surrogate import predict_answers
 from surrogate.learning.training import finite_means
 from surrogate.ranking.judged import judged_ratings
 
@@ -137,7 +138,7 @@ def _uncertainty(board: Board, own: pd.DataFrame, neighbors: list[str]) -> pd.Se
     if own.empty or known.empty:
         return pd.Series(np.nan, index=asked)
     mine, theirs = (
-        board.surrogate.predict_answers(rows)
+        predict_answers(board.surrogate, rows)
         .pivot_table("rating", "system", "query_id", dropna=False)
         .reindex(columns=asked)
         .to_numpy(np.float64)

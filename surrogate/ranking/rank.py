@@ -14,9 +14,9 @@ from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.frames import notebook_html, open_answers
 from arena.data.schema import QUESTION_KEY
-from arena.data.tables.frames import notebook_html, open_answers
-from arena.data.tables.names import alike
+from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.rating.battles import copies_of_others
 from arena.statistics.significance import NORMAL_90
@@ -34,8 +34,8 @@ from surrogate.integrity.coverage import Key, variances_of_coverage, widened
 from surrogate.integrity.notes import Note, look_at
 from surrogate.integrity.standing import Looks, Standing
 from surrogate.learning.languages import with_answers
+from surrogate.learning.outside import systems_outside
 from surrogate.learning.surrogate import KEYS, known_features
-from surrogate.ranking.explanations import Explanation, explain_systems
 from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings, usable_judgments
 
 NEW = "new"
@@ -52,20 +52,17 @@ NOT_ASKED = "{} left out, on questions that the arena does not have"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
 NO_SURROGATE = "the board has no surrogate for this language"
 OUTSIDE = "unlike the systems the surrogate was trained on"
-NO_ATTRIBUTIONS = (
-    "no attributions of ratings in {}: forests and linear surrogates have them, not {}"
-)
 ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
-LISTS = ("neighbors", "answer_neighbors", "attributions", "seen")
-EXPLANATION_COLUMNS = ["language", "system", *LISTS, "outside_training"]
+LISTS = ("seen", "outside_training")
+EXPLANATION_COLUMNS = ["language", "system", *LISTS]
 DTYPES = {
     **dict.fromkeys(("language", "system", "split", "note"), "str"),
     **dict.fromkeys(("rank", "rank_low", "rank_high", "tier", "arena_rank"), "Int64"),
-    **dict.fromkeys((*LISTS, "outside_training"), "object"),
+    **dict.fromkeys(LISTS, "object"),
     **dict.fromkeys(("answers", "judgments"), "int64"),
 }
 
@@ -84,10 +81,9 @@ class RankedSystems:
             ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage,
             answers, note``: where there are judgments, the rating is by these and the surrogate
             together.
-        explanations: Row by row what explains them: ``language, system, neighbors,
-            answer_neighbors, attributions, seen`` (lists of entries), ``outside_training`` (the
-            features in which a system is unlike the training systems; None where it is not); see
-            ``Explanation`` and ``Note``.
+        explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``) and
+            ``outside_training`` (the features in which a system is unlike the training systems;
+            None where it is not).
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -251,7 +247,7 @@ def place_systems(
         judgments, said = _counted(board, set(systems), judgments, queries)
         judged = judged_ratings(board, table, judgments)
     judged = judged.set_index(["language", "system"])
-    explanations = explain_systems(board.surrogate, table, board.features)
+    unlike = systems_outside(board.surrogate, table, board.features)
     asked = queries["language"].value_counts().to_dict()
     looks = replace(looks, variances=variances_of_coverage(board.surrogate, table, asked))
     found = []
@@ -267,7 +263,7 @@ def place_systems(
                 rated,
                 asked[language],
                 (language, system),
-                explanations.by_system.get((language, system), Explanation()),
+                unlike.get((language, system)),
                 judged,
                 standing,
                 looks.notes.get((language, system), ()),
@@ -283,7 +279,7 @@ def place_systems(
         features=table.drop(columns="answer", errors="ignore"),
         new=new,
         explanations=_table(rows, EXPLANATION_COLUMNS),
-        notes=(*said, *_notes(board, languages, explanations.unattributed)),
+        notes=(*said, *_notes(board, languages)),
     )
 
 
@@ -321,7 +317,7 @@ def _row(
     rated: pd.DataFrame,
     questions: int,
     key: Key,
-    explanation: Explanation,
+    outside: tuple[str, ...] | None,
     judged: pd.DataFrame,
     standing: Standing,
     seen: Sequence[Note],
@@ -349,9 +345,8 @@ def _row(
     notes = [
         standing.note(system, why, is_barred=is_barred),
         BEYOND if np.isinf(high) else "",
-        _unlike(explanation.outside_training),
+        _unlike(outside),
     ]
-    outside = explanation.outside_training
     return {
         "language": language,
         "system": system,
@@ -370,9 +365,6 @@ def _row(
         "answers": answers,
         "split": NEW,
         "note": "; ".join(note for note in notes if note),
-        "neighbors": explanation.neighbors,
-        "answer_neighbors": explanation.answer_neighbors,
-        "attributions": explanation.attributions,
         "outside_training": None if outside is None else list(outside),
         "seen": [asdict(note) for note in seen],
     }
@@ -442,12 +434,10 @@ def _learned(board: Board) -> set[str]:
     return set(board.surrogate.systems_) - set(board.surrogate.failures_)
 
 
-def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) -> Iterator[str]:
+def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
     yield from board.summary.macro.cautions
     trained = _learned(board)
     for language in languages:
-        if language in unattributed:
-            yield NO_ATTRIBUTIONS.format(language, board.surrogate.name)
         interval = _interval(board, language)
         if interval.reason and language in trained:
             yield f"no interval of ratings in {language}: {interval.reason}"

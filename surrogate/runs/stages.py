@@ -15,10 +15,10 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
 from arena.data.folder import TABLES, as_rows, checked_arena, read_arena
+from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, plain_records, read_rows, write_rows
 from arena.data.schema import CHOSEN, INFO_FILE, QUESTION_KEY
-from arena.data.tables.published import TABLE as PUBLISHED_TABLE
-from arena.data.tables.systems import SYSTEMS_TABLE
+from arena.data.systems import SYSTEMS_TABLE
 from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from arena.data import __version__
 from arena.data.errors import DataError, Problem
 from arena.data.files import atomic_path, file_digest, small_file
-from arena.data.version import __version__
 
 MANIFEST_FILE = "manifest.json"
 NEVER_MADE = "it was never made"

@@ -152,15 +152,15 @@ def _show(
     sieve: Sieve, texts: ArenaTexts, prompt: PairwisePrompt, key: PairKey, winner: str
 ) -> None:
     comparison = texts.comparison(key, prompt.show)
-    asked = prompt.ask(comparison)
+    asked, flags = prompt.ask(comparison)
     if comparison.answer_a == comparison.answer_b:
         sieve.drop(key[0], IDENTICAL_ANSWERS)
-    elif any(":" in flag for flag in asked.flags):
+    elif any(":" in flag for flag in flags):
         sieve.drop(key[0], STEERING)
     else:
         notes = {"system_a": key[2], "system_b": key[3]}
         reply = _LETTERS[winner]  # type: ignore[index]
-        sieve.kept.append(TrainExample(key[:2], asked.prompt, reply, notes))
+        sieve.kept.append(TrainExample(key[:2], asked, reply, notes))
 
 
 def _verdicts(

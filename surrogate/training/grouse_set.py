@@ -21,17 +21,22 @@ from arena.llm.ask import Progress
 from arena.llm.replies import UnparsableError
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
-from surrogate.metaevaluation.grouse.replies import JOINT_ORDER, SCORED, read_metric_score
-from surrogate.metaevaluation.grouse.scoring import (
+from surrogate.metaevaluation.evaluation import JudgeFactory
+from surrogate.metaevaluation.grouse.judges import ScoringTask
+from surrogate.metaevaluation.grouse.prompts import (
+    JOINT_ORDER,
     JOINT_PROMPT,
+    SCORED,
     GrousePrompts,
-    ScoringTask,
-    judged_metric,
+    read_metric_score,
 )
-from surrogate.metaevaluation.grouse.test_files import read_unit_tests
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, AnswerSample
+from surrogate.metaevaluation.grouse.unit_tests import (
+    JUDGED_METRICS,
+    AnswerSample,
+    judged_metric,
+    read_unit_tests,
+)
 from surrogate.metaevaluation.judges import Verdict
-from surrogate.metaevaluation.runner import JudgeFactory
 from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.rows import Sieve, TrainExample
 
@@ -186,7 +191,7 @@ class _Traces(GrousePrompts):
         Raises:
             UnparsableError: If the reply holds no score for the metric.
         """
-        read_metric_score(text, judged_metric(task), (self.fields.scored,))
+        read_metric_score(text, judged_metric(task), self.fields.answers[-1:])
         start, end = text.find("{"), text.rfind("}")
         try:
             whole = json.loads(text[start : end + 1])
@@ -209,7 +214,7 @@ def _joined(said: Mapping[str, Verdict], prompts: GrousePrompts) -> str:
         for name, part in json.loads(str(said[metric].value)).items():
             joined[name][metric] = part
     if prompts.templates.replacing(JOINT_PROMPT) is not None:
-        joined = {SCORED: joined[fields.scored]}
+        joined = {SCORED: joined[fields.answers[-1]]}
     return json.dumps(joined, ensure_ascii=False)
 
 

@@ -15,8 +15,7 @@ from arena.generation.settings import ANSWER_PROMPTS, GenerationSettings
 from arena.judging.prompt import PAIRWISE_PROMPTS, PairwisePrompt
 from arena.llm.ask import Progress
 from arena.text.prompts import read_templates
-from surrogate.metaevaluation.grouse.replies import ReplyFields
-from surrogate.metaevaluation.grouse.scoring import JOINT_PROMPT, GrousePrompts
+from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
 from surrogate.training.arena_sets import judge_examples, mirage_examples
 from surrogate.training.grouse_set import (
     answers_of_arena,

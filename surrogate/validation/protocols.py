@@ -49,8 +49,11 @@ def leave_language_out(
     which no judgment is known. Repeats differ by the surrogate's seed.
 
     Raises:
-        UsageError: With fewer than two judged languages.
+        UsageError: With fewer than two judged languages, or for a surrogate that learns each
+            language alone.
     """
+    if not surrogate.pooled:
+        raise UsageError(f"{surrogate.name} learns each language alone: it cannot rate in others")
     if len(languages) < FEWEST_LANGUAGES:
         raise UsageError(
             f"leave-language-out needs at least {FEWEST_LANGUAGES} judged languages, "
@@ -58,7 +61,7 @@ def leave_language_out(
         )
     tasks = [
         delayed(train_and_rate)(
-            repeats.reseeded(surrogate, "language", data.language, str(repeat), pooled=True),
+            repeats.reseeded(surrogate, "language", data.language, str(repeat)),
             [other for other in languages if other.language != data.language],
             data.rows(),
             judged_questions([data]),

@@ -13,10 +13,10 @@ import pandas as pd
 from joblib import delayed
 from sklearn.base import BaseEstimator
 
+from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.version import __version__
 from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
@@ -390,8 +390,8 @@ class Study:
         others' features in that tournament, and scores both.
 
         Args:
-            surrogates: What to compare, instead of the study's; as published those of
-                ``PLAIN_TABLE_3_SURROGATES`` that count missing values 0.
+            surrogates: What to compare, instead of the study's; as published they count missing
+                values 0.
 
         Returns:
             Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``;

@@ -86,7 +86,9 @@ def validate(
         raise UsageError(f"several surrogates are for {TABLE_3}, not for {protocol}")
     if protocol == TABLE_4:
         options.setdefault("features", PAPER_FEATURES)
-    trained: SurrogateLike = surrogate or SURROGATES.get(protocol, DEFAULT_SURROGATE)
+    trained: SurrogateLike = (
+        SURROGATES.get(protocol, DEFAULT_SURROGATE) if surrogate is None else surrogate
+    )
     study = Study.of(arena, trained, own_repeats if repeats is None else repeats, **options)
     found: StudyTable = getattr(study, method)(**given)
     return found

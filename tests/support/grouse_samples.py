@@ -74,3 +74,9 @@ def written(**fields):
 
 def lines_of(*lines):
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def by_length(metric, question, references, expected, answer):
+    """Score by the answer's length: a judge without a model, such as ``python:`` names."""
+    scale = (None, *SCALES[metric])
+    return scale[len(answer) % len(scale)]

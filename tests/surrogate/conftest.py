@@ -91,7 +91,7 @@ def build_quickly(quick_features):
         asked = quick_features
         if isinstance(arena, Arena):  # a part of the small arena has its own part of the features
             asked = asked[asked["language"].isin(arena.info.languages)]
-        quick = {"feature_table": asked, "surrogate": "ridge", "tournaments": 2}
+        quick = {"feature_table": asked, "surrogate": "linear", "tournaments": 2}
         return build_board(arena, **{**quick, **options})
 
     return build
@@ -100,7 +100,7 @@ def build_quickly(quick_features):
 @pytest.fixture(scope="session")
 def quick_options():
     """The same for the command ``board``."""
-    chosen = ["--features", ",".join(QUICK_FEATURES), "--surrogate", "ridge"]
+    chosen = ["--features", ",".join(QUICK_FEATURES), "--surrogate", "linear"]
     return [*chosen, "--tournaments", 2, "--jobs", 1]
 
 

@@ -17,14 +17,10 @@ from surrogate.board.summarize import NO_IMPORTANCES
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.advice import advise
-from surrogate.ranking.rank import NO_ATTRIBUTIONS
 from surrogate.validation import validate
 
 BOOSTING = GradientBoostingRegressor(max_depth=2)
 FEATURES = "answer_length,content_coverage,citation_recall@10"
-WITH_ATTRIBUTIONS = {
-    *("random-forest", "linear", "ridge", "gaussian-process"),
-}
 SETTINGS = TournamentSettings(tournaments=2, seed=3)
 
 
@@ -60,16 +56,13 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     placed, again = (place_systems(item, rows, tiny_arena.queries) for item in (board, loaded))
     assert np.isfinite(placed.new["rating"]).all() or not board.summary.macro.ranks_unseen
     np.testing.assert_allclose(placed.new["rating"], again.new["rating"], atol=1e-6)
-    said = NO_ATTRIBUTIONS.format("en", surrogate_name(name)) in placed.notes
-    assert said == (name not in WITH_ATTRIBUTIONS)
-    assert placed.explanations["attributions"].map(bool).all() != said
     advice = advise(loaded, rows, questions=3)
     assert set(advice.neighbors["side"]) <= {"above", "below"}
     assert advice.questions["uncertainty"].between(0, 0.25).all()
 
 
 @pytest.fixture(
-    scope="module", params=[pytest.param("random-forest", marks=pytest.mark.slow), "ridge"]
+    scope="module", params=[pytest.param("random-forest", marks=pytest.mark.slow), "linear"]
 )
 def built(request, run, arena_folder, tmp_path_factory):
     """Name of a surrogate and the folder of its board."""
@@ -89,12 +82,6 @@ def newcomers(arena_folder, path):
     return path
 
 
-def test_the_site_names_the_surrogate(built):
-    name, folder = built
-    method = (folder / "site" / "method.html").read_text(encoding="utf-8")
-    assert f"--surrogate {name}" in method
-
-
 def test_new_systems_are_ranked_with_interval_and_reasons(
     built, run, arena_folder, tmp_path, capsys
 ):
@@ -103,17 +90,10 @@ def test_new_systems_are_ranked_with_interval_and_reasons(
     assert run("rank", answers, "--board", folder, "--arena", arena_folder, "--json") == 0
     new = json.loads(capsys.readouterr().out)["new"]
     assert {row["language"] for row in new} == {"en", "sw"}
-    system = read_arena(arena_folder).info.systems[0]
     for row in new:
         assert row["low"] < row["rating"]
         assert row["high"] is None if BEYOND in row["note"] else row["rating"] < row["high"]
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
-        assert row["neighbors"][0] == {"neighbor": system, "distance": 0.0}
-        sizes = [abs(entry["contribution"]) for entry in row["attributions"]]
-        assert sizes == sorted(sizes, reverse=True)
-        assert {entry["feature"] for entry in row["attributions"]} <= set(FEATURES.split(","))
-    assert run("rank", answers, "--board", folder, "--arena", arena_folder) == 0
-    assert "What moved their ratings" in capsys.readouterr().out
 
 
 def test_a_system_unlike_the_training_systems_is_flagged(
@@ -126,27 +106,6 @@ def test_a_system_unlike_the_training_systems_is_flagged(
     for row in json.loads(capsys.readouterr().out)["new"]:
         assert row["outside_training"]
         assert "unlike the systems" in row["note"]
-
-
-@pytest.mark.parametrize("form", ["site", "csv"])
-def test_the_board_is_published_like_any_other(built, run, tmp_path, form):
-    _, folder = built
-    assert run("publish", folder, "--as", form, "--out", tmp_path / form) == 0
-
-
-def test_an_unknown_surrogate_is_refused_at_once(run, arena_folder, tmp_path, capsys):
-    command = ("board", arena_folder, "--out", tmp_path / "out", "--surrogate", "oracle")
-    assert run(*command) != 0
-    assert "oracle" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
-def test_importances_of_a_linear_board_are_shares(quick_board):
-    board = quick_board
-    for _, rows in board.importances.groupby("language"):
-        assert rows["importance"].sum() == pytest.approx(1.0)
-        assert rows["tournament_mean"].between(0.0, 1.0).all()
-    assert board.summary.macro.tau > 0.3
 
 
 def test_a_surrogate_without_importances_says_so(tiny_arena, tiny_table):

@@ -32,11 +32,12 @@ from arena.simulation import DEFAULT_SYSTEMS, simulate
 from arena.text.prompts import read_templates
 from features import extract
 from features.models import FEATURE_PROMPTS, ModelOptions
-from surrogate.metaevaluation.grouse.scoring import GROUSE_PROMPTS, GrousePrompts, ScoringTask
+from surrogate.metaevaluation.grouse.judges import ScoringTask
+from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, GrousePrompts
 from surrogate.metaevaluation.grouse.unit_tests import AnswerSample
 from surrogate.metaevaluation.judges import PromptJudge
-from surrogate.metaevaluation.memerag.highlighting import HIGHLIGHT_PROMPT, highlight_support
-from surrogate.metaevaluation.wikieval.choices import Pair, RankingPrompts, ScorePrompts
+from surrogate.metaevaluation.memerag.sheets import HIGHLIGHT_PROMPT, highlight_support
+from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts, ScorePrompts
 from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
@@ -401,6 +402,6 @@ def test_memerag_appendix_g2_highlights(serve, file, tmp_path):
     )
     with open_store(tmp_path / "store.sqlite") as store:
         llm = Llm(asked_at(server, temperature=0.1), store, Budget())
-        found = highlight_support(sentences, llm, own)
-    assert found.table["highlighted"][0] == ("Oslo is a city. **It is big.**",)
+        found, _ = highlight_support(sentences, llm, own)
+    assert found["highlighted"][0] == ("Oslo is a city. **It is big.**",)
     assert "1.2:" in next(iter(server.asked))

@@ -51,7 +51,7 @@ def test_a_board_names_its_templates_and_ranks_by_no_other(
     run, server, folder, templates, tmp_path, tiny_arena, capsys
 ):
     out = tmp_path / "board"
-    quick = ["--surrogate", "ridge", "--tournaments", 2, "--holdout", "none", "--jobs", 1]
+    quick = ["--surrogate", "linear", "--tournaments", 2, "--holdout", "none", "--jobs", 1]
     chosen = ["--features", "answer_length,llm_fluency", "--no-site"]
     mine = ["--template", f"fluency={templates['mine']}"]
     assert run("board", folder, "--out", out, *chosen, *quick, *mine) == 0
@@ -77,7 +77,7 @@ def test_templates_of_a_configuration(run, server, folder, templates, tmp_path, 
     def write(name, judge_template=""):
         file.write_text(
             f'[boards.a]\narena = "{folder}"\nfeatures = ["answer_length", "llm_fluency"]\n'
-            'surrogate = "ridge"\ntournaments = 2\nholdout = []\n'
+            'surrogate = "linear"\ntournaments = 2\nholdout = []\n'
             f'[boards.a.templates]\n{name} = "mine.jinja"\n{judge_template}',
             encoding="utf-8",
         )

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from scipy.special import ndtr
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import generator
 from arena.data.wording import count_of
 from arena.judging.choosing.drawn import (
     Batches,
@@ -20,9 +25,8 @@ from arena.judging.choosing.drawn import (
     joined_pairs,
 )
 from arena.judging.choosing.pairing import AdaptivePairing, batch_size
-from arena.judging.choosing.stopping import Precision, misordered
-from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts, Show
-from arena.judging.panel import panel_verdicts
+from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts, PairKey, Show
+from arena.judging.run import panel_verdicts
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
 from arena.rating.battles import Battles
@@ -35,8 +39,65 @@ CALLS_SPENT = "this run's budget of {} is spent"
 NOTHING_OPEN = "every pair of the questions drawn is judged"
 PROGRESS_COLUMNS = ["language", "systems", "questions", "judged", "failed", "open", "known"]
 RATING_COLUMNS = ["language", "system", "rating", "low", "high"]
+DECIDED = 0.95
+"""Probability at which the order of two systems, or that they are tied, counts as known."""
+AIMS = MappingProxyType({"first": 0.95, "pairs": 0.2, "width": None})
+"""What may be asked for, and the value where none is stated."""
 
 _SIDES = ["query_id", "system_a", "system_b", "winner"]
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What has to be known of a ranking.
+
+    Attributes:
+        aim: ``first``: which system is best; ``pairs``: the order of all neighbors in the
+            ranking, or that they are tied; ``width``: all ratings.
+        value: Of ``first`` the probability; of ``pairs`` the difference in logits that is a tie;
+            of ``width`` the width in logits of the widest 90% interval.
+    """
+
+    aim: str
+    value: float
+
+    @classmethod
+    def parse(cls, text: str) -> Precision:
+        """Read ``first=0.95``, ``pairs=0.2`` or ``width=0.5``; ``first`` and ``pairs`` have these.
+
+        Raises:
+            UsageError: For anything else.
+        """
+        aim, has_value, stated = text.strip().partition("=")
+        try:
+            value = float(stated) if has_value else AIMS.get(aim)
+        except ValueError:
+            value = None
+        most = 1.0 if aim == "first" else np.inf
+        if aim not in AIMS or value is None or not 0 < value < most:
+            raise UsageError(
+                f"`until` is {text!r}; write first=0.95 (probability that the leader is best), "
+                "pairs or pairs=0.2 (neighbors decided, or within so many logits), or width=0.5 "
+                "(of the widest 90% interval)"
+            )
+        return cls(aim, value)
+
+    def __str__(self) -> str:
+        return f"{self.aim}={self.value:g}"
+
+    def judge(self, posterior: RatingPosterior) -> tuple[bool, str]:
+        """Say whether it is reached, and how far it is in words."""
+        if self.aim == "first":
+            leader = int(np.argmax(posterior.ratings))
+            draws = posterior.draws(generator(0, "stopping"))
+            share = float((draws.argmax(axis=1) == leader).mean())
+            said = f"{posterior.systems[leader]} is first with probability {share:.3f}"
+            return share >= self.value, said
+        if self.aim == "pairs":
+            known = neighbors_known(posterior, self.value)
+            return bool(known.all()), f"{known.sum()} of {len(known)} neighbors decided or tied"
+        width = 2.0 * NORMAL_90 * float(posterior.standard_errors.max())
+        return width < self.value, f"the widest 90% interval is {width:.3f} logits"
 
 
 @dataclass(frozen=True)
@@ -101,22 +162,20 @@ class AdaptivePairs:
         """
         self._judges, self._plan, self._calls = list(judges), plan, calls or Budget()
         self._texts = ArenaTexts(arena)
-        self._drawn = draw_questions(
-            arena, self._texts, plan.questions, plan.languages or None, plan.seed
-        )
-        judgments = arena.judgments
-        self._votes = judgments[judgments["judge"].isin(self._judges)]
-        failures = _lasting(failed, self._votes, self._judges)
+        languages = plan.languages or None
+        self._drawn = draw_questions(arena, self._texts, plan.questions, languages, plan.seed)
+        votes = arena.judgments[arena.judgments["judge"].isin(self._judges)]
+        self._votes = votes
+        failures = _lasting(failed, votes, self._judges)
         self._rankings = [
             _LanguageRanking(language, self._drawn, arena.answers, plan)
             for language in self._drawn.counts
         ]
         for ranking in self._rankings:
-            ranking.take_in(*_spoken(self._votes, failures, self._judges))
-        keys = self._votes[QUESTION_KEY].itertuples(index=False, name=None)
-        drawn = set(self._drawn.keys)
-        earlier = self._votes.loc[[key in drawn for key in keys], PAIR_COLUMNS]
-        self._earlier = earlier.drop_duplicates()
+            ranking.take_in(*_spoken(votes, failures, self._judges))
+        questions = pd.MultiIndex.from_frame(votes[QUESTION_KEY])
+        is_drawn = questions.isin(list(self._drawn.keys))
+        self._earlier = votes.loc[is_drawn, PAIR_COLUMNS].drop_duplicates()
 
     @property
     def whole(self) -> int | None:
@@ -159,7 +218,14 @@ class AdaptivePairs:
 
     def ratings(self) -> pd.DataFrame:
         """Rate by verdicts and prior: ``RATING_COLUMNS``, best first, with 90% intervals."""
-        return pd.concat([one.ratings() for one in self._rankings], ignore_index=True)
+        tables = []
+        for one in self._rankings:
+            known, width = one.posterior, NORMAL_90 * one.posterior.standard_errors
+            bounds = {"low": known.ratings - width, "high": known.ratings + width}
+            table = pd.DataFrame({"system": known.systems, "rating": known.ratings, **bounds})
+            table = table.assign(language=one.language)[RATING_COLUMNS]
+            tables.append(table.sort_values("rating", ascending=False, kind="stable"))
+        return pd.concat(tables, ignore_index=True)
 
     @property
     def _done(self) -> int:
@@ -183,12 +249,10 @@ class AdaptivePairs:
     def _may_ask(self, ranking: _LanguageRanking) -> bool:
         return ranking.pairing.open > 0 and not self._is_known(ranking)
 
-    def _pairs(self, keys: Sequence[tuple[str, str, str, str]]) -> ChosenPairs:
-        plan = self._plan
-        pairs = asked_pairs(self._texts, keys, self._drawn, False, plan.seed, plan.show)
-        return ChosenPairs(
-            pairs.table, pairs.identical, False, self._drawn, plan.show, adaptive=True
-        )
+    def _pairs(self, keys: Sequence[PairKey]) -> ChosenPairs:
+        plan, drawn = self._plan, self._drawn
+        pairs = asked_pairs(self._texts, keys, drawn, False, plan.seed, plan.show)
+        return ChosenPairs(pairs.table, pairs.identical, False, drawn, plan.show, adaptive=True)
 
 
 class _LanguageRanking:
@@ -198,19 +262,14 @@ class _LanguageRanking:
         self, language: str, drawn: DrawnQuestions, answers: pd.DataFrame, plan: AdaptivePlan
     ) -> None:
         self.language = language
-        self.questions = [
-            query_id for of_language, query_id in drawn.keys if of_language == language
-        ]
+        self.questions = [query_id for of, query_id in drawn.keys if of == language]
         own = answers[(answers["language"] == language) & answers["query_id"].isin(self.questions)]
         self.systems = tuple(sorted(own["system"].unique()))
         prior = plan.prior
         if prior is not None:
             prior = prior[prior["language"] == language]
         self._prior = RatingPrior.of_table(prior, self.systems, 1.0)
-        answered = own[["query_id", "system"]]
-        self.pairing = AdaptivePairing(
-            self.systems, self.questions, answered, plan.seed, prior=prior
-        )
+        self.pairing = AdaptivePairing(self.systems, self.questions, own, plan.seed, prior=prior)
         self._verdicts = pd.DataFrame(columns=_SIDES, dtype=object)
         self._posterior: RatingPosterior | None = None
 
@@ -223,9 +282,8 @@ class _LanguageRanking:
     def posterior(self) -> RatingPosterior:
         """What verdicts and prior say of the systems."""
         if self._posterior is None:
-            if self._verdicts.empty:
-                battles = Battles.none(self.systems, self.questions)
-            else:
+            battles = Battles.none(self.systems, self.questions)
+            if not self._verdicts.empty:
                 battles = Battles.from_judgments(self._verdicts, systems=self.systems)
             self._posterior = battle_posterior(battles, self._prior)
         return self._posterior
@@ -244,13 +302,34 @@ class _LanguageRanking:
         known = table["system_a"].isin(self.systems) & table["system_b"].isin(self.systems)
         return table[known & (table["language"] == self.language)]
 
-    def ratings(self) -> pd.DataFrame:
-        known = self.posterior
-        width = NORMAL_90 * known.standard_errors
-        bounds = {"low": known.ratings - width, "high": known.ratings + width}
-        table = pd.DataFrame({"system": known.systems, "rating": known.ratings, **bounds})
-        ordered = table.sort_values("rating", ascending=False, kind="stable")
-        return ordered.assign(language=self.language)[RATING_COLUMNS]
+
+def neighbors_known(posterior: RatingPosterior, margin: float) -> npt.NDArray[np.bool_]:
+    """Tell of each two neighbors in the ranking whether they are decided, or tied.
+
+    Args:
+        posterior: Ratings of S systems.
+        margin: Difference in logits below which two systems are tied.
+
+    Returns:
+        Shape (S - 1,), the leader's first.
+    """
+    order = np.argsort(-posterior.ratings, kind="stable")
+    ratings, covariance = posterior.ratings[order], posterior.covariance[np.ix_(order, order)]
+    apart = ratings[:-1] - ratings[1:]
+    own, next_to = np.diag(covariance), np.diag(covariance, 1)
+    error = np.sqrt(np.maximum(own[:-1] + own[1:] - 2.0 * next_to, np.finfo(float).tiny))
+    decided = ndtr(apart / error) >= DECIDED
+    tied = ndtr((margin - apart) / error) - ndtr((-margin - apart) / error) >= DECIDED
+    return np.asarray(decided | tied)
+
+
+def misordered(posterior: RatingPosterior) -> float:
+    """Return the expected share of pairs that the ranking has in the wrong order."""
+    first, second = np.triu_indices(len(posterior.systems), k=1)
+    variance = np.diag(posterior.covariance)
+    spread = variance[first] + variance[second] - 2.0 * posterior.covariance[first, second]
+    apart = np.abs(posterior.ratings[first] - posterior.ratings[second])
+    return float(ndtr(-apart / np.sqrt(np.maximum(spread, np.finfo(float).tiny))).mean())
 
 
 def by_name(pairs: pd.DataFrame) -> pd.DataFrame:

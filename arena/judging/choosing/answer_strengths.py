@@ -27,7 +27,7 @@ from scipy.special import expit, log_expit
 
 from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.pairs import Pairs
-from arena.rating.posterior import RatingPrior
+from arena.rating.posterior import TRUST, RatingPrior
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,151 +40,6 @@ LEAST_DISPERSION = 0.05
 LONGEST_STEP = 2.0
 MOST_STEPS = 100
 TOLERANCE = 1e-8
-
-
-def strengths_prior(prior: RatingPrior, variance: float) -> tuple[Floats, Floats]:
-    """Return means and precisions of systems' strengths, where answers vary about them."""
-    stretch = np.where(prior.informed, np.sqrt(attenuation(variance)), 1.0)
-    return prior.means * stretch, prior.precisions / stretch**2
-
-
-def attenuation(variance: float) -> float:
-    """Return the squared ratio of a system's strength to its rating over many questions."""
-    return float(1.0 + LOGISTIC_NORMAL * 2.0 * variance)
-
-
-@dataclass(frozen=True)
-class AnswerStrengths:
-    """The posterior given some battles.
-
-    Attributes:
-        answers: Strengths of answers, in logits, shape (Q, S).
-        systems: Strengths of systems, shape (S,).
-        dispersion: Variance of an outcome over p (1 - p), by question, shape (Q,).
-        posterior: Their covariance.
-        log_evidence: Logarithm of the marginal likelihood times the variance's prior, up to a
-            constant.
-    """
-
-    answers: Floats
-    systems: Floats
-    dispersion: Floats
-    posterior: AnswerPosterior
-    log_evidence: float
-
-
-def estimate_answers(
-    pairs: Pairs, points: Floats, battles: Floats, prior: RatingPrior
-) -> AnswerStrengths:
-    """Learn the strengths of answers.
-
-    Args:
-        pairs: The pairs.
-        points: Points of each item's first system, shape (Q, P).
-        battles: Battles of each item, 0 where it was not judged, shape (Q, P).
-        prior: What is known of the systems.
-
-    Raises:
-        ConvergenceError: If Newton's method does not converge.
-    """
-    dispersion = _dispersion(points, battles)
-    fit: AnswerStrengths | None = None
-    fits = []
-    for variance in VARIANCES:
-        fit = _fit(pairs, points, battles, dispersion, variance, prior, fit)
-        fits.append(fit)
-    peak = _peak(np.array([each.log_evidence for each in fits]))
-    nearest = fits[int(np.argmin(np.abs(np.log(VARIANCES) - peak)))]
-    return _fit(pairs, points, battles, dispersion, float(np.exp(peak)), prior, nearest)
-
-
-def refitted(
-    pairs: Pairs, points: Floats, battles: Floats, prior: RatingPrior, start: AnswerStrengths
-) -> AnswerStrengths:
-    """Learn the strengths by another prior, the variance of answers being as it was found.
-
-    The evidence of both is on one scale.
-
-    Raises:
-        ConvergenceError: If Newton's method does not converge.
-    """
-    variance = start.posterior.variance
-    return _fit(pairs, points, battles, start.dispersion, variance, prior, start)
-
-
-def _dispersion(points: Floats, battles: Floats) -> Floats:
-    judged = (battles > 0).sum(axis=1)
-    tied = ((battles > 0) & (points == battles / 2.0)).sum(axis=1)
-    share = tied.sum() / max(judged.sum(), 1)
-    ties = (tied + TIES_BEFORE * share) / (judged + TIES_BEFORE)
-    return np.asarray(np.maximum(1.0 - ties, LEAST_DISPERSION))
-
-
-def _fit(
-    pairs: Pairs,
-    points: Floats,
-    battles: Floats,
-    dispersion: Floats,
-    variance: float,
-    prior: RatingPrior,
-    start: AnswerStrengths | None,
-) -> AnswerStrengths:
-    """Climb to the mode for one variance."""
-    means, precisions = strengths_prior(prior, variance)
-    won, met = points / dispersion[:, None], battles / dispersion[:, None]
-    answers = np.zeros((len(points), pairs.n_systems)) if start is None else start.answers
-    systems = np.zeros(pairs.n_systems) if start is None else start.systems
-    for _ in range(MOST_STEPS):
-        probability = expit(pairs.differences(answers))
-        posterior = posterior_of(
-            pairs, met * probability * (1.0 - probability), variance, precisions
-        )
-        apart = (answers - systems) / variance
-        uphill = pairs.sums(won - met * probability) - apart
-        of_answers, of_systems = posterior.step(
-            uphill, apart.sum(axis=0) - precisions * (systems - means)
-        )
-        length = max(float(np.abs(of_answers).max()), float(np.abs(of_systems).max()))
-        scale = min(1.0, LONGEST_STEP / max(length, TOLERANCE))
-        answers, systems = answers + scale * of_answers, systems + scale * of_systems
-        if length < TOLERANCE:
-            evidence = _log_evidence(pairs, won, met, answers, systems, means, posterior)
-            return AnswerStrengths(answers, systems, dispersion, posterior, evidence)
-    raise ConvergenceError(
-        f"the strengths of answers did not converge in {MOST_STEPS} steps (last {length:.1e}); "
-        "use a larger ridge"
-    )
-
-
-def _log_evidence(
-    pairs: Pairs,
-    won: Floats,
-    met: Floats,
-    answers: Floats,
-    systems: Floats,
-    means: Floats,
-    posterior: AnswerPosterior,
-) -> float:
-    """Laplace's approximation, up to a constant."""
-    better = pairs.differences(answers)
-    likelihood = (won * log_expit(better) + (met - won) * log_expit(-better)).sum()
-    variance = posterior.variance
-    apart = ((answers - systems) ** 2).sum() / variance + answers.size * np.log(variance)
-    precisions = posterior.precisions
-    prior = apart + (precisions * (systems - means) ** 2).sum() - np.log(precisions).sum()
-    of_variance = (np.log(variance) / LOG_VARIANCE_SPREAD) ** 2
-    return float(likelihood + 0.5 * (posterior.log_determinant() - prior - of_variance))
-
-
-def _peak(log_evidence: Floats) -> float:
-    """Logarithm of the best variance, by a parabola through the three best places."""
-    grid = np.log(VARIANCES)
-    best = int(np.argmax(log_evidence))
-    if best in (0, len(grid) - 1):
-        return float(grid[best])
-    below, top, above = log_evidence[best - 1 : best + 2]
-    shift = 0.5 * (below - above) / (below - 2.0 * top + above)
-    return float(grid[best] + shift * (grid[1] - grid[0]))
 
 
 @dataclass(frozen=True)
@@ -219,7 +74,7 @@ class AnswerPosterior:
         return np.asarray(self.within + self.pull @ self.between @ self.pull.swapaxes(-2, -1))
 
     def step(self, of_answers: Floats, of_systems: Floats) -> tuple[Floats, Floats]:
-        """Multiply with the whole covariance, as a Newton step does with a gradient.
+        """Multiply a gradient with the whole covariance, as a Newton step does.
 
         Args:
             of_answers: Shape (Q, S).
@@ -245,6 +100,43 @@ class AnswerPosterior:
         return np.asarray(own - self.pull.sum(axis=0) / self.variance)
 
 
+@dataclass(frozen=True)
+class AnswerStrengths:
+    """The posterior given some battles.
+
+    Attributes:
+        answers: Strengths of answers, in logits, shape (Q, S).
+        systems: Strengths of systems, shape (S,).
+        dispersion: Variance of an outcome over p (1 - p), by question, shape (Q,).
+        posterior: Their covariance.
+        log_evidence: Logarithm of the marginal likelihood times the variance's prior, up to a
+            constant.
+    """
+
+    answers: Floats
+    systems: Floats
+    dispersion: Floats
+    posterior: AnswerPosterior
+    log_evidence: float
+
+    def battles(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """Predict a battle of each item, averaged over what is unsure (MacKay, 1992).
+
+        Returns:
+            The probability that the first system wins, and its slope in the difference of the two
+            answers' strengths (about the Fisher information of the battle), each of shape (Q, P).
+        """
+        unsure = pairs.spreads(self.posterior.of_questions())
+        shrink = 1.0 / np.sqrt(1.0 + LOGISTIC_NORMAL * np.maximum(unsure, 0.0))
+        probability = expit(shrink * pairs.differences(self.answers))
+        return probability, np.asarray(shrink * probability * (1.0 - probability))
+
+
+def attenuation(variance: float) -> float:
+    """Return the squared ratio of a system's strength to its rating over many questions."""
+    return float(1.0 + LOGISTIC_NORMAL * 2.0 * variance)
+
+
 def posterior_of(
     pairs: Pairs, information: Floats, variance: float, precisions: Floats
 ) -> AnswerPosterior:
@@ -258,3 +150,92 @@ def posterior_of(
     """
     precision = pairs.laplacian(information) + np.eye(pairs.n_systems) / variance
     return AnswerPosterior(np.asarray(np.linalg.inv(precision)), variance, precisions)
+
+
+def estimate_answers(
+    pairs: Pairs, points: Floats, battles: Floats, prior: RatingPrior
+) -> AnswerStrengths:
+    """Learn the strengths of answers; a prior that battles contradict is trusted less.
+
+    Args:
+        pairs: The pairs.
+        points: Points of each item's first system, shape (Q, P).
+        battles: Battles of each item, 0 where it was not judged, shape (Q, P).
+        prior: What is known of the systems.
+
+    Raises:
+        ConvergenceError: If Newton's method does not converge.
+    """
+    judged = (battles > 0).sum(axis=1)
+    tied = ((battles > 0) & (points == battles / 2.0)).sum(axis=1)
+    share = tied.sum() / max(judged.sum(), 1)
+    ties = (tied + TIES_BEFORE * share) / (judged + TIES_BEFORE)
+    dispersion = np.asarray(np.maximum(1.0 - ties, LEAST_DISPERSION))
+    won, met = points / dispersion[:, None], battles / dispersion[:, None]
+
+    fits: list[AnswerStrengths] = []
+    for variance in VARIANCES:
+        start = fits[-1] if fits else None
+        fits.append(_fit(pairs, (won, met, dispersion), variance, prior, start))
+    peak = _peak(np.array([fit.log_evidence for fit in fits]))
+    nearest = fits[int(np.argmin(np.abs(np.log(VARIANCES) - peak)))]
+    variance = float(np.exp(peak))
+    best = _fit(pairs, (won, met, dispersion), variance, prior, nearest)
+    for factor in TRUST[1:] if prior.informed.any() else ():
+        other = _fit(pairs, (won, met, dispersion), variance, prior.trusted(factor), best)
+        best = max(best, other, key=lambda fit: fit.log_evidence)
+    return best
+
+
+def _fit(
+    pairs: Pairs,
+    outcomes: tuple[Floats, Floats, Floats],
+    variance: float,
+    prior: RatingPrior,
+    start: AnswerStrengths | None,
+) -> AnswerStrengths:
+    """Climb to the mode for one variance, from points and battles over their dispersion."""
+    won, met, dispersion = outcomes
+    stretch = np.where(prior.informed, np.sqrt(attenuation(variance)), 1.0)
+    means, precisions = prior.means * stretch, prior.precisions / stretch**2
+    answers = np.zeros((len(won), pairs.n_systems)) if start is None else start.answers
+    systems = np.zeros(pairs.n_systems) if start is None else start.systems
+    for _ in range(MOST_STEPS):
+        probability = expit(pairs.differences(answers))
+        posterior = posterior_of(
+            pairs, met * probability * (1.0 - probability), variance, precisions
+        )
+        apart = (answers - systems) / variance
+        of_answers, of_systems = posterior.step(
+            pairs.sums(won - met * probability) - apart,
+            apart.sum(axis=0) - precisions * (systems - means),
+        )
+        length = max(float(np.abs(of_answers).max()), float(np.abs(of_systems).max()))
+        scale = min(1.0, LONGEST_STEP / max(length, TOLERANCE))
+        answers, systems = answers + scale * of_answers, systems + scale * of_systems
+        if length < TOLERANCE:
+            break
+    else:
+        raise ConvergenceError(
+            f"the strengths of answers did not converge in {MOST_STEPS} steps (last {length:.1e}); "
+            "use a larger ridge"
+        )
+    better = pairs.differences(answers)
+    likelihood = (won * log_expit(better) + (met - won) * log_expit(-better)).sum()
+    spread = ((answers - systems) ** 2).sum() / variance + answers.size * np.log(variance)
+    level = (precisions * (systems - means) ** 2).sum() - np.log(precisions).sum()
+    of_variance = (np.log(variance) / LOG_VARIANCE_SPREAD) ** 2
+    volume = posterior.log_determinant() - spread - level - of_variance  # Laplace's
+    evidence = float(likelihood + 0.5 * volume)
+    return AnswerStrengths(answers, systems, dispersion, posterior, evidence)
+
+
+def _peak(log_evidence: Floats) -> float:
+    """Logarithm of the best variance, by a parabola through the three best places."""
+    grid = np.log(VARIANCES)
+    best = int(np.argmax(log_evidence))
+    if best in (0, len(grid) - 1):
+        return float(grid[best])
+    below, top, above = log_evidence[best - 1 : best + 2]
+    shift = 0.5 * (below - above) / (below - 2.0 * top + above)
+    return float(grid[best] + shift * (grid[1] - grid[0]))

@@ -13,7 +13,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.diagnostics.bias import FEWEST, SAME_LETTER
-from arena.judging.asking import LlmJudge
+from arena.judging.asking import IDENTICAL, LlmJudge
 from arena.judging.choosing.drawn import (
     Batches,
     ChosenPairs,
@@ -25,7 +25,6 @@ from arena.judging.choosing.drawn import (
 )
 from arena.judging.pairs import ArenaTexts, QuestionKey, Show
 from arena.judging.run import judge as judge_pairs
-from arena.judging.summary import IDENTICAL
 from arena.llm.ask import Progress
 from arena.llm.usage import Usage
 from arena.rating.battles import points_of_a

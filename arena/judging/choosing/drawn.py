@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
@@ -30,7 +29,6 @@ from arena.judging.pairs import (
 DEFAULT_QUESTIONS = 100
 
 Names = tuple[str, str]
-PairsOfQuestion = Callable[[QuestionKey, list[str]], Iterable[Names]]
 
 
 @dataclass(frozen=True)
@@ -61,11 +59,7 @@ class PairChooser(Protocol):
         """Yield what to ask next until nothing is left; see ``Batches``."""
 
     def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
-        """Put together all that was chosen, in this run and before.
-
-        Args:
-            asked: The batches.
-        """
+        """Put together the batches that were asked, and what was chosen in earlier runs."""
 
 
 @dataclass(frozen=True)
@@ -86,64 +80,6 @@ class DrawnQuestions:
     def counts(self) -> dict[str, int]:
         """Number of questions, per language."""
         return dict(Counter(language for language, _ in self.keys))
-
-
-class EvenPairs:
-    """Chooses pairs question by question, with an eye on those chosen before."""
-
-    def __init__(self) -> None:
-        self._battles: Counter[str] = Counter()
-        self._meetings: Counter[Names] = Counter()
-        self._group: dict[str, int] = {}
-
-    def choose(self, systems: list[str], pairs: int, random: np.random.Generator) -> list[Names]:
-        """Choose pairs of a question.
-
-        Each pair joins two groups of systems that no chosen pair connects yet, if there are any;
-        then systems with few battles on this question and in all go first, then pairs that met
-        seldom; the rest is chance.
-
-        Args:
-            systems: Systems that answered the question.
-            pairs: How many to choose, at most.
-            random: Breaks ties.
-        """
-        names = sorted(systems)
-        for name in names:
-            self._group.setdefault(name, len(self._group))
-        one, other = np.triu_indices(len(names), 1)
-        met = np.array([self._meetings[pair] for pair in combinations(names, 2)])
-        chance = random.random(len(one))
-        here = np.zeros(len(names), dtype=np.int64)
-        taken = np.zeros(len(one), dtype=np.bool_)
-        chosen: list[Names] = []
-        for _ in range(min(pairs, len(one))):
-            battles = np.array([self._battles[name] for name in names])
-            group = np.array([self._group[name] for name in names])
-            costs: tuple[npt.NDArray[np.generic], ...] = (
-                taken,
-                group[one] == group[other],
-                np.maximum(here[one], here[other]),
-                here[one] + here[other],
-                battles[one] + battles[other],
-                met,
-                chance,
-            )
-            pair = int(np.lexsort(costs[::-1])[0])
-            taken[pair] = True
-            here[[one[pair], other[pair]]] += 1
-            chosen.append((names[one[pair]], names[other[pair]]))
-            self._note(chosen[-1])
-        return chosen
-
-    def _note(self, pair: Names) -> None:
-        self._battles.update(pair)
-        self._meetings[pair] += 1
-        kept, joined = (self._group[name] for name in pair)
-        if kept != joined:
-            for name, group in self._group.items():
-                if group == joined:
-                    self._group[name] = kept
 
 
 @dataclass(frozen=True)
@@ -171,6 +107,9 @@ class ChosenPairs:
         """Number of pairs to ask."""
         return len(self.table)
 
+    def __len__(self) -> int:
+        return len(self.table) + len(self.identical)
+
     def batches(self) -> Batches:
         """Yield all of them at once."""
         yield self
@@ -183,28 +122,21 @@ class ChosenPairs:
     def without(self, judged: Collection[PairKey]) -> ChosenPairs:
         """Leave out pairs that are judged: in this order where both are asked, else in either."""
         done = set(judged) if self.both_orders else {unordered(key) for key in judged}
-        table, identical = (self._left(rows, done) for rows in (self.table, self.identical))
-        return replace(self, table=table, identical=identical)
+        left = []
+        for table in (self.table, self.identical):
+            keys = pair_keys(table) if self.both_orders else map(unordered, pair_keys(table))
+            is_left = np.array([key not in done for key in keys], dtype=np.bool_)
+            left.append(table[is_left].reset_index(drop=True))
+        return replace(self, table=left[0], identical=left[1])
 
     def with_any(self, systems: Collection[str]) -> ChosenPairs:
         """Keep the pairs in which one of some systems stands."""
-        table, identical = (
+        kept = [
             rows[rows["system_a"].isin(systems) | rows["system_b"].isin(systems)]
             for rows in (self.table, self.identical)
-        )
-        return replace(
-            self,
-            table=table.reset_index(drop=True),
-            identical=identical.reset_index(drop=True),
-        )
-
-    def __len__(self) -> int:
-        return len(self.table) + len(self.identical)
-
-    def _left(self, table: pd.DataFrame, done: set[PairKey]) -> pd.DataFrame:
-        form = (lambda key: key) if self.both_orders else unordered
-        is_left = np.array([form(key) not in done for key in pair_keys(table)], dtype=np.bool_)
-        return table[is_left].reset_index(drop=True)
+        ]
+        table, identical = (rows.reset_index(drop=True) for rows in kept)
+        return replace(self, table=table, identical=identical)
 
 
 def joined_pairs(
@@ -258,44 +190,20 @@ def choose_pairs(
     """
     checked_choice(show, SHOWS, "show")
     if pairs != "all" and pairs < 1:
-        raise UsageError("questions and pairs must be at least 1")
+        raise UsageError(f"`pairs` is {pairs}; use at least 1")
     texts = ArenaTexts(arena)
     drawn = draw_questions(arena, texts, questions, languages, seed)
-    of_question = _all_pairs if pairs == "all" else _some_pairs(pairs, seed)
-    keys = [
-        (*question, *names)
-        for question in drawn.keys
-        for names in of_question(question, texts.systems(question))
-    ]
+    even = {language: EvenPairs() for language in drawn.counts}
+    keys: list[PairKey] = []
+    for language, query_id in drawn.keys:
+        systems = texts.systems((language, query_id))
+        if pairs == "all":
+            chosen = list(combinations(systems, 2))
+        else:
+            random = generator(seed, "judging", "pairs", language, query_id)
+            chosen = even[language].choose(systems, pairs, random)
+        keys += [(language, query_id, *names) for names in chosen]
     return asked_pairs(texts, keys, drawn, both_orders, seed, show)
-
-
-def draw_questions(
-    arena: Arena,
-    texts: ArenaTexts,
-    questions: int | None,
-    languages: Sequence[str] | None,
-    seed: int,
-) -> DrawnQuestions:
-    """Draw the questions to judge, as ``choose_pairs`` says.
-
-    Raises:
-        UsageError: For a number below 1, an unknown language, or no question.
-    """
-    if questions is not None and questions < 1:
-        raise UsageError("questions and pairs must be at least 1")
-    drawn: list[QuestionKey] = []
-    without_pair = 0
-    for language in _chosen_languages(arena, languages):
-        able = [q for q in texts.questions(language) if len(texts.systems((language, q))) > 1]
-        without_pair += len(texts.questions(language)) - len(able)
-        drawn += [
-            (language, query_id) for query_id in _draw(texts, language, able, questions, seed)
-        ]
-    if not drawn:
-        raise UsageError("no question has answers of two systems: there is nothing to judge")
-    absent = sum(len(arena.info.systems) - len(texts.systems(question)) for question in drawn)
-    return DrawnQuestions(tuple(drawn), without_pair, absent)
 
 
 def pairs_judged_in(
@@ -323,42 +231,48 @@ def pairs_judged_in(
     return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders, seed, show)
 
 
-def _chosen_languages(arena: Arena, languages: Sequence[str] | None) -> list[str]:
+def draw_questions(
+    arena: Arena,
+    texts: ArenaTexts,
+    questions: int | None,
+    languages: Sequence[str] | None,
+    seed: int,
+) -> DrawnQuestions:
+    """Draw the questions to judge, as ``choose_pairs`` says.
+
+    Raises:
+        UsageError: For a number below 1, an unknown language, or no question.
+    """
+    if questions is not None and questions < 1:
+        raise UsageError(f"`questions` is {questions}; use at least 1")
     present = list(arena.info.languages)
-    unknown = [language for language in languages or () if language not in present]
-    if unknown:
-        raise UsageError(f"no language {unknown[0]!r} here; there is {', '.join(present)}")
-    return present if not languages else [each for each in present if each in languages]
+    for language in languages or ():
+        checked_choice(language, present, "language")
+    drawn: list[QuestionKey] = []
+    without_pair = 0
+    for language in (each for each in present if not languages or each in languages):
+        keys = [(language, query_id) for query_id in texts.questions(language)]
+        able = [key for key in keys if len(texts.systems(key)) > 1]
+        without_pair += len(keys) - len(able)
+        drawn += by_draw(texts, able, seed)[:questions]
+    if not drawn:
+        raise UsageError("no question has answers of two systems: there is nothing to judge")
+    absent = sum(len(arena.info.systems) - len(texts.systems(question)) for question in drawn)
+    return DrawnQuestions(tuple(drawn), without_pair, absent)
 
 
-def _draw(
-    texts: ArenaTexts, language: str, able: list[str], questions: int | None, seed: int
-) -> list[str]:
-    def draw(query_id: str) -> tuple[float, str]:
-        question = texts.question((language, query_id))
-        return question_draw(language, query_id, question, seed), query_id
+def by_draw(texts: ArenaTexts, keys: Sequence[QuestionKey], seed: int) -> list[QuestionKey]:
+    """Put questions in an order that is drawn by their content."""
 
-    return sorted(able, key=draw)[:questions]
+    def draw(key: QuestionKey) -> tuple[float, QuestionKey]:
+        return question_draw(*key, texts.question(key), seed), key
+
+    return sorted(keys, key=draw)
 
 
 def question_draw(language: str, query_id: str, question: str, seed: int) -> float:
     """Draw the number by which a question is chosen to be answered or judged: low ones first."""
     return float(generator(seed, "judging", "question", language, query_id, question).random())
-
-
-def _all_pairs(_: QuestionKey, systems: list[str]) -> Iterator[Names]:
-    yield from combinations(systems, 2)
-
-
-def _some_pairs(pairs: int, seed: int) -> PairsOfQuestion:
-    """Make a chooser of so many pairs a question; each language is even by itself."""
-    even: dict[str, EvenPairs] = {}
-
-    def of_question(question: QuestionKey, systems: list[str]) -> Iterable[Names]:
-        random = generator(seed, "judging", "pairs", *question)
-        return even.setdefault(question[0], EvenPairs()).choose(systems, pairs, random)
-
-    return of_question
 
 
 def asked_pairs(
@@ -372,17 +286,57 @@ def asked_pairs(
     """Draw the sides of pairs whose systems stand in any order; see ``ChosenPairs``."""
     asked: list[PairKey] = []
     identical: list[PairKey] = []
-    for language, query_id, one, other in keys:
+    for language, query_id, *names in keys:
         question = (language, query_id)
-        first, second = (
-            (system, texts.shown(question, system, "answer")) for system in (one, other)
-        )
-        side_a, side_b = shown_order(language, query_id, first, second, seed)
+        one, other = ((system, texts.shown(question, system, "answer")) for system in names)
+        side_a, side_b = shown_order(language, query_id, one, other, seed)
         orders = [(*question, side_a, side_b), (*question, side_b, side_a)]
-        same = texts.shown(question, one, show) == texts.shown(question, other, show)
-        (identical if same else asked).extend(orders[: 1 + both_orders])
-    return ChosenPairs(_table(asked), _table(identical), both_orders, drawn, show)
+        is_same = len({texts.shown(question, system, show) for system in names}) == 1
+        (identical if is_same else asked).extend(orders[: 1 + both_orders])
+    table, same = (pd.DataFrame(part, columns=PAIR_COLUMNS) for part in (asked, identical))
+    return ChosenPairs(table.astype(object), same.astype(object), both_orders, drawn, show)
 
 
-def _table(keys: Sequence[PairKey]) -> pd.DataFrame:
-    return pd.DataFrame(keys, columns=PAIR_COLUMNS, dtype=object)
+class EvenPairs:
+    """Chooses pairs question by question, with an eye on those chosen before."""
+
+    def __init__(self) -> None:
+        self._battles: Counter[str] = Counter()
+        self._meetings: Counter[Names] = Counter()
+        self._group: dict[str, int] = {}
+
+    def choose(self, systems: list[str], pairs: int, random: np.random.Generator) -> list[Names]:
+        """Choose so many pairs of systems that answered a question, at most.
+
+        Each pair joins two groups of systems that no chosen pair connects yet, if there are any;
+        then systems with few battles on this question and in all go first, then pairs that met
+        seldom; the rest is chance.
+        """
+        for name in sorted(systems):
+            self._group.setdefault(name, len(self._group))
+        open_pairs = list(combinations(sorted(systems), 2))
+        chance = dict(zip(open_pairs, random.random(len(open_pairs)).tolist(), strict=True))
+        here: Counter[str] = Counter()
+
+        def cost(pair: Names) -> tuple[float, ...]:
+            one, other = pair
+            return (
+                self._group[one] == self._group[other],
+                max(here[one], here[other]),
+                here[one] + here[other],
+                self._battles[one] + self._battles[other],
+                self._meetings[pair],
+                chance[pair],
+            )
+
+        chosen: list[Names] = []
+        for _ in range(min(pairs, len(open_pairs))):
+            pair = min(open_pairs, key=cost)
+            open_pairs.remove(pair)
+            chosen.append(pair)
+            here.update(pair)
+            self._battles.update(pair)
+            self._meetings[pair] += 1
+            kept, joined = (self._group[name] for name in pair)
+            self._group |= {name: kept for name, group in self._group.items() if group == joined}
+        return chosen

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -19,30 +18,12 @@ from arena.statistics.bootstrap import percentile_intervals
 from arena.statistics.rank_agreement import kendall_taus
 
 Floats = npt.NDArray[np.float64]
-Draw = Callable[[Battles, Sequence[float], np.random.Generator], Floats]
 
 DEFAULT_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+DESIGNS = ("questions", "pairs")
+"""Ways to draw parts: all pairs of random questions, or random pairs on questions."""
 FEWEST_SYSTEMS = 3
 COLUMNS = ("language", "design", "share", "judgments", "tau", "low", "high")
-
-
-def _questions(battles: Battles, shares: Sequence[float], random: np.random.Generator) -> Floats:
-    """Take all pairs of random questions: weights of the items, shape (shares, N)."""
-    return _taken(battles.n_questions, shares, random)[:, battles.items.question]
-
-
-def _pairs(battles: Battles, shares: Sequence[float], random: np.random.Generator) -> Floats:
-    """Take random items, an item being a pair on a question, shape (shares, N)."""
-    return _taken(len(battles.items), shares, random)
-
-
-def _taken(total: int, shares: Sequence[float], random: np.random.Generator) -> Floats:
-    order = random.permutation(total)
-    return np.array([order < max(1, round(share * total)) for share in shares], dtype=np.float64)
-
-
-DESIGNS: MappingProxyType[str, Draw] = MappingProxyType({"questions": _questions, "pairs": _pairs})
-"""Ways to draw parts of an arena, by name; a larger part holds the smaller."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +46,13 @@ class SamplingStudy:
 def study_sampling(
     judgments: pd.DataFrame,
     shares: Sequence[float] = DEFAULT_SHARES,
-    designs: Sequence[str] = tuple(DESIGNS),
+    designs: Sequence[str] = DESIGNS,
     repeats: int = 100,
     ties: TieRule = "half",
     ridge: float = DEFAULT_RIDGE,
     seed: int = 0,
 ) -> SamplingStudy:
-    """Rank from random parts of the judgments, language by language.
+    """Rank from random parts of the judgments, language by language; larger parts hold smaller.
 
     A system without a battle in a part has the coefficient of the prior, 0; a part that ranks no
     system above another has tau 0.
@@ -95,10 +76,8 @@ def study_sampling(
         raise UsageError("`shares` must be above 0 and at most 1, and designs one at least")
     for design in designs:
         checked_choice(design, DESIGNS, "design")
-    if repeats < 1:
-        raise UsageError(f"`repeats` is {repeats}; use at least 1")
-    if not 0 <= ridge < np.inf:
-        raise UsageError(f"`ridge` is {ridge:g}; use 0 or more")
+    if repeats < 1 or not 0 <= ridge < np.inf:
+        raise UsageError(f"`repeats` is {repeats} and `ridge` {ridge:g}; use at least 1 and 0")
     checked_choice(ties, TIE_RULES, "tie rule")
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
@@ -106,44 +85,23 @@ def study_sampling(
     for language, part in judgments.groupby("language", sort=True):
         battles = connected_battles(part, str(language), ties)
         for design in designs:
-            draws = [
-                generator(seed, "sampling", str(language), design, str(n)) for n in range(repeats)
-            ]
-            weights = np.array([DESIGNS[design](battles, shares, random) for random in draws])
-            taus, counts = sampled_taus(battles, weights, ridge or WEAKEST_RIDGE)
-            low, high = percentile_intervals(taus)
-            tau, judged = taus.mean(axis=0), counts.mean(axis=0)
-            rows += [
-                (language, design, share, round(judged[at]), tau[at], low[at], high[at])
-                for at, share in enumerate(shares)
-            ]
+            by_question = design == "questions"
+            total = battles.n_questions if by_question else len(battles.items)
+            orders = np.array(
+                [
+                    generator(seed, "sampling", str(language), design, str(n)).permutation(total)
+                    for n in range(repeats)
+                ]
+            )
+            for share in shares:
+                taken = (orders < max(1, round(share * total))).astype(np.float64)
+                weights = taken[:, battles.items.question] if by_question else taken
+                tau, judged = _taus(battles, weights, ridge or WEAKEST_RIDGE)
+                low, high = (bounds[0] for bounds in percentile_intervals(tau[:, None]))
+                rows.append((language, design, share, round(judged), tau.mean(), low, high))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     signature = f"repeats:{repeats}|ties:{ties}|ridge:{ridge:g}|seed:{seed}"
     return SamplingStudy(table, repeats, signature)
-
-
-def sampled_taus(battles: Battles, weights: Floats, ridge: float) -> tuple[Floats, Floats]:
-    """Rank by parts of one language's battles; all repeats of a share are one fit.
-
-    Args:
-        battles: The whole arena.
-        weights: Of each item in each part, shape (repeats, shares, N).
-        ridge: Precision of the prior, above 0.
-
-    Returns:
-        Kendall tau-b with the whole arena, and the number of judgments, each of shape
-        (repeats, shares).
-    """
-    reference = _coefficients(battles, *battles.items.totals, ridge)
-    if not np.round(np.ptp(reference), SAME_DECIMALS):
-        raise UsageError("the whole arena ranks no system above another: nothing to agree with")
-    taus, judged = [], []
-    for place in range(weights.shape[1]):
-        points, counts = battles.items.weighted(weights[:, place])
-        estimates = _coefficients(battles, points, counts, ridge)
-        taus.append(np.nan_to_num(kendall_taus(estimates, reference)[:, 0]))
-        judged.append(counts.sum(axis=1))
-    return np.array(taus).T, np.array(judged).T
 
 
 def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "half") -> Battles:
@@ -167,5 +125,17 @@ def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "h
     return connected
 
 
-def _coefficients(battles: Battles, points: Floats, counts: Floats, ridge: float) -> Floats:
-    return fit_bradley_terry(points, counts, battles.items.pairs, ridge).coefficients
+def _taus(battles: Battles, weights: Floats, ridge: float) -> tuple[Floats, float]:
+    """Rank by parts of one language's battles, from weights of N items, shape (repeats, N).
+
+    Returns:
+        Kendall tau-b with the whole arena, shape (repeats,), and the mean number of judgments.
+    """
+    items = battles.items
+    whole = fit_bradley_terry(*items.totals, items.pairs, ridge).coefficients
+    if not np.round(np.ptp(whole), SAME_DECIMALS):
+        raise UsageError("the whole arena ranks no system above another: nothing to agree with")
+    points, counts = items.weighted(weights)
+    parts = fit_bradley_terry(points, counts, items.pairs, ridge).coefficients
+    taus = np.nan_to_num(kendall_taus(parts, whole)[:, 0])
+    return taus, float(counts.sum(axis=1).mean())

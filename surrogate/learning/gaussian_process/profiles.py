@@ -16,6 +16,7 @@ from surrogate.learning.gaussian_process.answer_texts import (
     mean_vectors,
     read_answer_texts,
 )
+from surrogate.learning.surrogate import ANSWER_MARK
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -23,8 +24,6 @@ Integers = npt.NDArray[np.intp]
 ANSWER = "answer"
 CONSENSUS = "consensus"
 """Feature made here: an answer's mean cosine to the other systems' answers to its question."""
-ANSWER_MARK = "\x1f"
-"""Between a system's name and the question, where a single answer is rated like a system."""
 FURTHEST = 2.5
 """Standard deviations that a feature counts at most, so that no outlier decides."""
 SMALLEST_DEVIATION = 1e-9

@@ -11,23 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.linalg import block_diag
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator
-from sklearn.preprocessing import normalize
 
-from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.posterior import RatingPosterior
 from features.engine.columns import feature_columns
-from surrogate.learning.gaussian_process import borrowing
 from surrogate.learning.gaussian_process.profiles import (
     ANSWER,
-    ANSWER_MARK,
     CONSENSUS,
     SystemProfiles,
     learn_profiles,
@@ -40,6 +36,7 @@ from surrogate.learning.surrogate import (
     NO_VALUE,
     Arrays,
     Asked,
+    Surrogate,
     too_few,
     with_features,
 )
@@ -57,9 +54,11 @@ Integers = npt.NDArray[np.intp]
 MOST_QUESTIONS = 200
 """Questions of a language that are learned from at most, so that a board stays small."""
 SMALLEST_DIAGONAL = 1e-12
+ENOUGH_SYSTEMS = 8
+"""Judged systems of a language from which on systems are seen beside these; else beside all."""
+UNKNOWN = 1e4
+"""Sampling variance of a system without a verdict, in squared logits: as good as infinite."""
 NO_DIFFERENCE = "the same for all training systems"
-TEXTS = "texts"
-TOGETHER = "features together"
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def _items(profiles: Mapping[str, SystemProfiles]) -> _Items:
 
 
 @dataclass(eq=False, repr=False)
-class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
+class GaussianProcessSurrogate(Surrogate):
     """A Gaussian process over systems and languages.
 
     It learns from features, and from the answers where the table has a column ``answer``. It has
@@ -145,43 +144,26 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
     Attributes:
         name: Name it is found by.
         rows: Not used; a system has one row.
-        pooled: Always: languages are learned from together.
         seed: Seed of which questions are kept, where a language has more than 200.
-        n_jobs: Not used.
 
     In a language with few judged systems among more that answered, where other languages have
     enough, all are seen beside each other and rated, their level the mean of all.
     """
 
-    learns_tournaments = False
+    learns_tournaments: ClassVar[bool] = False
+    pooled: ClassVar[bool] = True
 
     name: str = "gaussian-process"
     rows: RowKind = DEFAULT_ROWS
-    pooled: bool = True
     seed: int = 0
-    n_jobs: int = 1
 
     @property
     def signature(self) -> str:
         """The settings as part of a board's signature."""
         return f"surrogate:{self.name}"
 
-    def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
-        """Learn from all languages together; see ``Surrogate.fit``."""
-        self.restore(X, ratings, {})
-        if self.process_ is None:
-            reasons = "; ".join(dict.fromkeys(self.failures_.values()))
-            raise UsageError(reasons or "no system has both answers and a rating to learn from")
-        return self
-
-    def restore(
-        self,
-        X: pd.DataFrame,
-        ratings: KnownRatings,
-        arrays: Mapping[str, Arrays],
-        n_jobs: int = 1,  # noqa: ARG002 - languages are learned from together
-    ) -> Self:
-        """Learn again, but for the texts that the arrays hold; see ``Surrogate.restore``."""
+    def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
+        """Learn from all languages together, but for the texts in the arrays; see ``Surrogate``."""
         known = training_ratings(ratings)
         names = [name for name in feature_columns(X) if name != ANSWER]
         self.features_ = tuple(X[names].select_dtypes("number").columns)
@@ -189,7 +171,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self.ratings_, self.failures_, self.profiles_ = {}, {}, {}
         answers = {name: rows[rows["language"] == name] for name in known}
         rated = {name: _rated_systems(answers[name], item) for name, item in known.items()}
-        self.borrowing_ = borrowing.borrowing_languages(answers, rated)
+        self.borrowing_ = _borrowing_languages(answers, rated)
         read = {(name, system) for name, systems in rated.items() for system in systems}
         for language, systems in rated.items():
             own, seen = answers[language], systems
@@ -212,11 +194,6 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self.X_ = rows.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
         self.process_ = self._condition() if self.profiles_ else None
         return self
-
-    @property
-    def systems_(self) -> dict[str, tuple[str, ...]]:
-        """Language to the systems trained on."""
-        return {language: rated.systems for language, rated in self.ratings_.items()}
 
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
@@ -248,14 +225,6 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         columns = ["language", "system", "rating", "answers", "standard_error"]
         return table[columns].sort_values(["language", "system"], ignore_index=True)
 
-    def predict_answers(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Rate answer by answer, as if it were all that its system wrote."""
-        names = X["system"] + ANSWER_MARK + X["query_id"]
-        rated = self.predict(X.assign(system=names)).set_index(["language", "system"])["rating"]
-        keys = pd.MultiIndex.from_arrays([X["language"], names])
-        table = X[KEYS].assign(rating=rated.reindex(keys).to_numpy())
-        return table.sort_values(KEYS, ignore_index=True)
-
     def posterior(
         self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None
     ) -> dict[str, RatingPosterior]:
@@ -278,7 +247,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         others = self.borrowing_ if X is None else set(among)
         seen = Observations(
             {
-                name: borrowing.with_unjudged(item, known[name].systems) if name in others else item
+                name: _with_unjudged(item, known[name].systems) if name in others else item
                 for name, item in among.items()
             }
         )
@@ -286,9 +255,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         kernels = self._kernels(rated, rated)
         found = seen.posteriors(self.process_.on(kernels, seen, seen.groups))
         return {
-            name: borrowing.about_all(item, len(among[name].systems))
-            if name in self.borrowing_
-            else item
+            name: _about_all(item, len(among[name].systems)) if name in self.borrowing_ else item
             for name, item in found.items()
         }
 
@@ -305,45 +272,6 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
             columns = {"language": language, "feature": self.features_, "importance": shares}
             parts.append(pd.DataFrame(columns))
         return pd.concat(parts, ignore_index=True)
-
-    def attributions(self, X: pd.DataFrame) -> pd.DataFrame | None:
-        """Say what each feature adds to a rating; see ``Surrogate.attributions``.
-
-        Of the linear part feature by feature; of the others as a whole, under their own names.
-        """
-        items = self._items_of(X)
-        if items is None or self.process_ is None:
-            return None
-        own, mean = self._slopes()
-        names = next(iter(self.profiles_.values())).names
-        linear = items.features * own + items.mean_features[items.system] * mean
-        kernels = self._kernels(items, self.items_)
-        texts = range(3 if self._is_multilingual else 2, len(kernels)) if self._reads else ()
-        other = {TOGETHER: (1,), TEXTS: texts}
-        whole = [
-            sum((kernels[k] @ self.process_.dual[k] for k in places), np.zeros(len(items.keys)))
-            for places in other.values()
-        ]
-        contributions = np.column_stack([linear, *whole])
-        keys = pd.DataFrame(items.keys, columns=["language", "system"])
-        table = keys.join(pd.DataFrame(contributions, columns=[*names, *other]))
-        return table.melt(["language", "system"], var_name="feature", value_name="contribution")
-
-    def answer_similarities(self, X: pd.DataFrame) -> pd.DataFrame | None:
-        """Compare mean vectors of answers, less the training systems' mean, by their cosine."""
-        tables = []
-        for language, rows in with_features(X, self).groupby("language"):
-            profiles = self.profiles_.get(str(language))
-            if profiles is None or profiles.texts is None:
-                continue
-            new, known = profiles.of(rows), profiles.training
-            cosines = normalize(new.texts) @ normalize(known.texts).T
-            pairs = pd.MultiIndex.from_product(
-                [[str(language)], new.systems, known.systems],
-                names=["language", "system", "neighbor"],
-            )
-            tables.append(pd.Series(cosines.ravel(), pairs, name="similarity").reset_index())
-        return pd.concat(tables, ignore_index=True) if tables else None
 
     def arrays(self) -> dict[str, Arrays]:
         """The vectors of the training answers, in place of the answers."""
@@ -498,3 +426,49 @@ def _some_questions(
             questions = [questions[place] for place in first[:MOST_QUESTIONS]]
         kept.append(rows[rows["query_id"].isin(set(questions))])
     return pd.concat(kept, ignore_index=True) if kept else X
+
+
+def _borrowing_languages(
+    answers: Mapping[str, pd.DataFrame], rated: Mapping[str, Sequence[str]]
+) -> frozenset[str]:
+    """Find the languages with so few rated systems that all are seen beside each other.
+
+    As in a language without any, features and texts are those beside all systems that answered;
+    the few ratings are data like those of other languages. Elsewhere there must be more of them.
+    """
+    most = max((len(systems) for systems in rated.values()), default=0)
+    if most < FEWEST_SYSTEMS:
+        return frozenset()
+    enough = ENOUGH_SYSTEMS if most >= ENOUGH_SYSTEMS else FEWEST_SYSTEMS
+    return frozenset(
+        language
+        for language, systems in rated.items()
+        if len(systems) < enough and answers[language]["system"].nunique() >= FEWEST_SYSTEMS
+    )
+
+
+def _with_unjudged(observed: Observation, systems: Sequence[str]) -> Observation:
+    """Put systems that have no verdict behind those that have."""
+    others = [name for name in systems if name not in observed.systems]
+    return replace(
+        observed,
+        systems=observed.systems + tuple(others),
+        ratings=np.concatenate([observed.ratings, np.zeros(len(others))]),
+        noise=np.asarray(block_diag(observed.noise, UNKNOWN * np.eye(len(others)))),
+    )
+
+
+def _about_all(found: RatingPosterior, judged: int) -> RatingPosterior:
+    """Rate about the mean of all systems, of which the first have verdicts.
+
+    These were rated about their own mean: where it lies is not known, and nobody's verdicts tell.
+    """
+    size = len(found.systems)
+    middle = np.eye(size) - 1 / size
+    own = np.where(np.arange(size) < judged, found.shares - 1 / max(judged, 1), 0.0)
+    return RatingPosterior(
+        found.systems,
+        middle @ found.ratings,
+        middle @ found.covariance @ middle,
+        np.clip(own, 0.0, 1.0),
+    )

@@ -7,10 +7,8 @@ with one kernel an attribute. Few systems share a value, so that effects are ran
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -19,11 +17,10 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.schema import QUESTION_KEY
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.languages import LanguageData, TournamentSettings, language_data
-from surrogate.learning.posterior.observations import Observation, Observations, observe
+from surrogate.learning.posterior.observations import Observations, observe
 from surrogate.learning.posterior.process import GaussianProcess, fit_process
 from surrogate.learning.training import training_ratings
 
@@ -32,10 +29,7 @@ Objects = npt.NDArray[np.object_]
 
 FEWEST_SYSTEMS = 4
 MOST_COMBINATIONS = 1_000
-ALL = "all"
-"""Name of the slice that holds every question."""
-EFFECT_COLUMNS = ("slice", "attribute", "value", "systems", "effect", "low", "high", "share")
-COMBINATION_COLUMNS = ("slice", "system", "rating", "low", "high")
+EFFECT_COLUMNS = ("attribute", "value", "systems", "effect", "low", "high", "share")
 
 
 @dataclass(frozen=True)
@@ -43,30 +37,25 @@ class FactorRatings:
     """Ratings of attributes and of their combinations, in logits, with 90% intervals.
 
     Attributes:
-        effects: Columns ``slice, attribute, value, systems, effect, low, high, share``: what a
-            value adds, against the mean of the attribute's values; systems that have it; and the
-            share of the variance between systems that the attribute explains.
-        combinations: Columns ``slice``, one an attribute, ``system, rating, low, high``: every
-            combination of values, with the name of the system that has it, or None where none has
-            and the rating is predicted.
-        tau: Slice to Kendall's tau-b of systems' ratings by verdicts alone with those predicted
-            from the other systems' attributes and battles; NaN where all are predicted alike.
-        skipped: What is left out, to why: slices, systems, combinations that are not predicted.
+        effects: Columns ``attribute, value, systems, effect, low, high, share``: what a value
+            adds, against the mean of the attribute's values; systems that have it; and the share
+            of the variance between systems that the attribute explains.
+        combinations: Columns one an attribute, ``system, rating, low, high``: every combination
+            of values, with the name of the system that has it, or None where none has and the
+            rating is predicted; best first.
+        tau: Kendall's tau-b of systems' ratings by verdicts alone with those predicted from the
+            other systems' attributes and battles; NaN where all are predicted alike.
+        skipped: What is left out, to why: systems, combinations that are not predicted.
     """
 
     effects: pd.DataFrame
     combinations: pd.DataFrame
-    tau: dict[str, float]
+    tau: float
     skipped: dict[str, str]
 
 
 def factor_ratings(
-    arena: Arena,
-    by: Sequence[str] | None = None,
-    *,
-    judge: str | None = None,
-    topic: str | None = None,
-    seed: int = 0,
+    arena: Arena, by: Sequence[str] | None = None, *, judge: str | None = None, seed: int = 0
 ) -> FactorRatings:
     """Rate what systems are made of, over all languages together.
 
@@ -74,71 +63,37 @@ def factor_ratings(
         arena: Its ``attributes`` say what systems are made of.
         by: Attributes to rate; by default all.
         judge: Whose judgments, or published ratings, to take.
-        topic: Column of the questions by whose values to rate slices beside all questions.
         seed: Seed of everything random.
 
     Raises:
-        UsageError: Without attributes, for unknown ones or an unknown topic, with fewer than four
-            rated systems that have an attribute, or as ``Arena.judged_by`` raises.
+        UsageError: Without attributes, for unknown ones, with fewer than four rated systems that
+            have an attribute, or as ``Arena.judged_by`` raises.
     """
-    names = _chosen(arena, by)
-    judged = arena.judged_by(judge)
-    values = arena.attributes.set_index("system")[list(names)].dropna(how="all")
-    effects, combinations, tau, skipped = [], [], {}, {}
-    if unknown := [name for name in judged.rated_systems if name not in values.index]:
-        skipped["systems"] = f"nothing is told of {', '.join(unknown)}"
-    for name, part in _slices(judged, topic).items():
-        try:
-            data = _data(part, seed)
-            found = _Fit.of(data, values)
-        except UsageError as error:
-            if name == ALL:
-                raise
-            skipped[name] = str(error)
-            continue
-        if found.count > MOST_COMBINATIONS:
-            skipped[f"{name}, combinations that nobody has built"] = (
-                f"{found.count:,} are more than {MOST_COMBINATIONS:,}; rate fewer attributes"
-            )
-        effects.append(found.effects().assign(slice=name))
-        combinations.append(found.combinations().assign(slice=name))
-        tau[name] = _tau_unseen(data, values, found)
-    return FactorRatings(
-        pd.concat(effects, ignore_index=True)[list(EFFECT_COLUMNS)],
-        pd.concat(combinations, ignore_index=True)[["slice", *names, *COMBINATION_COLUMNS[1:]]],
-        tau,
-        skipped,
-    )
-
-
-def _chosen(arena: Arena, by: Sequence[str] | None) -> tuple[str, ...]:
     known = [name for name in arena.attributes if name != "system"]
     if not known:
         raise UsageError(
             f"arena {arena.info.name!r} does not say what its systems are made of; write a table "
             "systems.csv into its folder: system, and columns such as model, retriever, prompt"
         )
-    unknown = [name for name in by or () if name not in known]
-    if unknown:
+    if unknown := [name for name in by or () if name not in known]:
         raise UsageError(f"no attribute {unknown[0]!r} here; there is {', '.join(known)}")
-    return tuple(known if by is None else dict.fromkeys(by))
-
-
-def _slices(judged: Arena, topic: str | None) -> dict[str, Arena]:
-    slices = {ALL: judged}
-    if topic is None:
-        return slices
-    columns = [name for name in judged.queries if name not in ("query", "passages", "query_id")]
-    if topic not in columns:
-        raise UsageError(f"questions have no column {topic!r}; there is {', '.join(columns)}")
-    asked = judged.queries[[*QUESTION_KEY, topic]]
-    topics = judged.judgments[QUESTION_KEY].merge(asked, on=QUESTION_KEY, how="left")
-    if topics.empty:
-        raise UsageError("published ratings are of all questions together; leave the topic out")
-    for value in sorted(topics[topic].dropna().astype(str).unique()):
-        rows = judged.judgments[(topics[topic].astype(str) == value).to_numpy()]
-        slices[value] = replace(judged, judgments=rows.reset_index(drop=True))
-    return slices
+    names = known if by is None else list(dict.fromkeys(by))
+    judged = arena.judged_by(judge)
+    values = arena.attributes.set_index("system")[names].dropna(how="all")
+    nothing = pd.DataFrame(columns=["language", "system", "query_id"])
+    data = language_data(judged, nothing, TournamentSettings(tournaments=2, seed=seed))
+    fit = _Fit.of(data, values)
+    skipped = {}
+    if absent := [name for name in judged.rated_systems if name not in values.index]:
+        skipped["systems"] = f"no attributes of {', '.join(absent)}"
+    wanted = list(product(*fit.levels))
+    if len(wanted) > MOST_COMBINATIONS:
+        skipped["combinations that nobody has built"] = (
+            f"{len(wanted):,} are more than {MOST_COMBINATIONS:,}; rate fewer attributes"
+        )
+        wanted = []
+    tau = _tau_unseen(data, values, fit)
+    return FactorRatings(fit.effects(names), fit.combinations(names, wanted), tau, skipped)
 
 
 @dataclass(frozen=True)
@@ -146,157 +101,106 @@ class _Fit:
     """The process on N ratings (a system in a language each), with the values of A attributes."""
 
     observed: Observations
+    systems: Objects
     values: Objects
     process: GaussianProcess
-    names: tuple[str, ...]
 
     @classmethod
     def of(
         cls, data: Sequence[LanguageData], values: pd.DataFrame, fewest: int = FEWEST_SYSTEMS
     ) -> _Fit:
-        rated = {item.language: item.tournaments for item in data}
-        seen = {
-            name: own
-            for name, item in observe(training_ratings(rated)).items()
-            if (own := item.among(set(values.index))).systems
-        }
-        systems = {system for item in seen.values() for system in item.systems}
-        if len(systems) < fewest:
+        rated = observe(training_ratings({item.language: item.tournaments for item in data}))
+        seen = {name: item.among(set(values.index)) for name, item in rated.items()}
+        observed = Observations({name: item for name, item in seen.items() if item.systems})
+        systems = np.array([system for _, system in observed.keys], dtype=object)
+        if len(set(systems)) < fewest:
             raise UsageError(
-                f"{len(systems)} systems are rated and have attributes; {fewest} are needed"
+                f"{len(set(systems))} systems are rated and have attributes; {fewest} are needed"
             )
-        observed = Observations(seen)
-        own = values.loc[[system for _, system in observed.keys]].to_numpy(object)
-        return cls(observed, own, _fitted(observed, own), tuple(map(str, values.columns)))
+        own = values.loc[list(systems)].to_numpy(object)
+        kernels = _kernels(own, own)
+        for kernel in kernels:
+            np.fill_diagonal(kernel, 1.0)  # a value that is not known is like no other
+        if len(observed.by_language) > 1:
+            everywhere = np.equal.outer(systems, systems).astype(np.float64)
+            kernels = np.concatenate([kernels, everywhere[None]])
+        share = 1 / (len(kernels) + 1)
+        return cls(observed, systems, own, fit_process(kernels, observed, observed.groups, share))
 
     @property
-    def systems(self) -> Objects:
-        return np.array([system for _, system in self.observed.keys], dtype=object)
+    def levels(self) -> list[list[object]]:
+        """The known values of each attribute, sorted."""
+        return [sorted({value for value in own if value is not None}) for own in self.values.T]
 
-    @property
-    def count(self) -> int:
-        """Number of combinations of values."""
-        return math.prod(len(_levels(column)) for column in self.values.T)
-
-    def effects(self) -> pd.DataFrame:
+    def effects(self, names: Sequence[str]) -> pd.DataFrame:
         """Rate the values of each attribute; see ``FactorRatings``."""
-        shares = self._shares()
+        shares = self.process.variances / self.process.variances.sum()
         rows = []
-        for place, name in enumerate(self.names):
-            levels = _levels(self.values[:, place])
-            cross = np.equal.outer(levels, self.values[:, place]).astype(np.float64)
+        for place, (name, levels) in enumerate(zip(names, self.levels, strict=True)):
+            own = self.values[:, place]
+            cross = np.equal.outer(np.array(levels, dtype=object), own).astype(np.float64)
             mean, covariance = self.process.component(place, cross, np.eye(len(levels)))
             centered = np.eye(len(levels)) - 1 / len(levels)
-            mean = centered @ mean
             width = NORMAL_90 * np.sqrt(np.diag(centered @ covariance @ centered))
-            for level, effect, half in zip(levels, mean, width, strict=True):
-                systems = len(set(self.systems[self.values[:, place] == level]))
-                row = (name, level, systems, effect, effect - half, effect + half, shares[place])
-                rows.append(dict(zip(EFFECT_COLUMNS[1:], row, strict=True)))
-        return pd.DataFrame(rows)
+            for level, effect, half in zip(levels, centered @ mean, width, strict=True):
+                systems = len(set(self.systems[own == level]))
+                bounds = (effect, effect - half, effect + half)
+                rows.append((name, level, systems, *bounds, shares[place]))
+        return pd.DataFrame(rows, columns=list(EFFECT_COLUMNS))
 
-    def combinations(self) -> pd.DataFrame:
-        """Rate every combination of values, built or not; see ``FactorRatings``."""
-        levels = [_levels(column) for column in self.values.T]
-        wanted = list(product(*levels)) if self.count <= MOST_COMBINATIONS else []
-        built = {system: tuple(own) for system, own in zip(self.systems, self.values, strict=True)}
-        rated = self._rated
-        rows = [
-            {**dict(zip(self.names, built[system], strict=True)), "system": system, **own}
-            for system, own in rated.items()
-        ]
-        new = [each for each in wanted if each not in set(built.values())]
-        rows += [
-            {**dict(zip(self.names, each, strict=True)), "system": None, **own}
-            for each, own in zip(new, self._predicted(new), strict=True)
-        ]
-        table = pd.DataFrame(rows).sort_values("rating", ascending=False, ignore_index=True)
-        named = table["system"].astype(object)
-        return table.assign(system=named.where(named.notna(), None))
-
-    def of_system(self, system: str) -> list[Observation]:
-        """What is observed in the languages that rate a system."""
-        return [item for item in self.observed.by_language.values() if system in item.systems]
-
-    def _shares(self) -> Floats:
-        variances = self.process.variances
-        return np.asarray(variances[: len(self.names)] / variances.sum())
-
-    @cached_property
-    def _rated(self) -> dict[str, dict[str, float]]:
-        """Ratings of the systems, means over their languages."""
+    def combinations(
+        self, names: Sequence[str], wanted: Sequence[tuple[object, ...]]
+    ) -> pd.DataFrame:
+        """Rate the combinations that systems have, and others; see ``FactorRatings``."""
         means, covariance, _ = self.process.posterior()
-        level = means.mean()
-        found = {}
+        built, rows = set(), []
         for system in sorted(set(self.systems)):
             own = np.flatnonzero(self.systems == system)
-            found[str(system)] = _interval(
-                means[own].mean() - level, covariance[np.ix_(own, own)].mean()
-            )
-        return found
+            built.add(combination := tuple(self.values[own[0]]))
+            rating = means[own].mean() - means.mean()
+            rows.append((*combination, system, rating, covariance[np.ix_(own, own)].mean()))
+        if new := [each for each in wanted if each not in built]:
+            ratings, errors = self.predicted(new)
+            rows += [
+                (*each, None, rating, error**2)
+                for each, rating, error in zip(new, ratings - means.mean(), errors, strict=True)
+            ]
+        table = pd.DataFrame(rows, columns=[*names, "system", "rating", "variance"])
+        half = NORMAL_90 * np.sqrt(table.pop("variance").clip(lower=0.0))
+        table = table.assign(low=table["rating"] - half, high=table["rating"] + half)
+        named = table["system"].astype(object)
+        table["system"] = named.where(named.notna(), None)
+        return table.sort_values("rating", ascending=False, ignore_index=True)
 
-    def _predicted(self, combinations: Sequence[tuple[object, ...]]) -> list[dict[str, float]]:
-        """Ratings of combinations that no system has, means over the languages."""
-        if not combinations:
-            return []
+    def predicted(self, combinations: Sequence[tuple[object, ...]]) -> tuple[Floats, Floats]:
+        """Rate combinations that no system has: means over languages and their errors, (M,)."""
         new = np.array(combinations, dtype=object).reshape(len(combinations), -1)
-        cross = _kernels(new, self.values)
-        if len(self.observed.by_language) > 1:
-            cross = np.concatenate([cross, np.zeros((1, *cross.shape[1:]))])
         languages = len(self.observed.by_language)
+        cross = _kernels(new, self.values)
+        if languages > 1:
+            cross = np.concatenate([cross, np.zeros((1, *cross.shape[1:]))])
         groups = np.full((len(new), languages), 1 / languages)
-        mean, error = self.process.predict(cross, np.ones(cross.shape[:2]), groups)
-        level = self.process.posterior()[0].mean()
-        return [_interval(*each) for each in zip(mean - level, error**2, strict=True)]
-
-
-def _data(judged: Arena, seed: int) -> list[LanguageData]:
-    nothing = pd.DataFrame(columns=["language", "system", "query_id"])
-    return language_data(judged, nothing, TournamentSettings(tournaments=2, seed=seed))
+        return self.process.predict(cross, np.ones(cross.shape[:2]), groups)
 
 
 def _tau_unseen(data: Sequence[LanguageData], values: pd.DataFrame, fit: _Fit) -> float:
     """Predict each system from the others and their battles, and compare with its own verdicts."""
     by_verdicts, predicted = [], []
     for system in sorted(set(fit.systems)):
-        own = [item.ratings[item.systems.index(system)] for item in fit.of_system(system)]
+        others = []
+        for item in data:
+            try:
+                others.append(item.without([system]))
+            except UsageError:  # no others met there
+                continue
         try:
-            others = _Fit.of(
-                [part for item in data if (part := _without(item, system))],
-                values.drop(index=system),
-                FEWEST_SYSTEMS - 1,
-            )
+            rest = _Fit.of(others, values.drop(index=system), FEWEST_SYSTEMS - 1)
         except UsageError:
             return float("nan")
-        (expected,) = others._predicted([tuple(values.loc[system])])
-        by_verdicts.append(float(np.mean(own)))
-        predicted.append(expected["rating"])
+        expected, _ = rest.predicted([tuple(values.loc[system])])
+        predicted.append(expected[0] - rest.process.posterior()[0].mean())
+        by_verdicts.append(fit.observed.ratings[fit.systems == system].mean())
     return kendall_tau(np.array(predicted), np.array(by_verdicts))
-
-
-def _without(data: LanguageData, system: str) -> LanguageData | None:
-    """Leave a system and its battles out; None where no others met."""
-    try:
-        return data.without([system])
-    except UsageError:
-        return None
-
-
-def _interval(mean: float, variance: float) -> dict[str, float]:
-    half = NORMAL_90 * np.sqrt(max(variance, 0.0))
-    return {"rating": mean, "low": mean - half, "high": mean + half}
-
-
-def _fitted(observed: Observations, values: Objects) -> GaussianProcess:
-    kernels = _kernels(values, values)
-    for kernel in kernels:
-        np.fill_diagonal(kernel, 1.0)  # a value that is not known is like no other
-    if len(observed.by_language) > 1:
-        systems = np.array([system for _, system in observed.keys], dtype=object)
-        everywhere = np.equal.outer(systems, systems).astype(np.float64)
-        kernels = np.concatenate([kernels, everywhere[None]])
-    share = 1 / (len(kernels) + 1)
-    return fit_process(kernels, observed, observed.groups, share)
 
 
 def _kernels(one: Objects, other: Objects) -> Floats:
@@ -308,7 +212,3 @@ def _kernels(one: Objects, other: Objects) -> Floats:
             for own, others in columns
         ]
     )
-
-
-def _levels(column: Objects) -> Objects:
-    return np.array(sorted({value for value in column if value is not None}), dtype=object)

@@ -48,19 +48,6 @@ class JudgedBattles:
             at = self.likelihood.mode(NormalPrior(means, precisions), start=at)
         return np.asarray(at - at.mean())  # ratings are differences: their level is nobody's
 
-    def precision(self, ratings: Floats) -> Floats:
-        """Of the ratings by the battles as if independent, and the weak prior, shape (S, S)."""
-        prior = DEFAULT_RIDGE * np.eye(len(ratings))
-        return np.asarray(self.likelihood.information(ratings) + prior)
-
-    def slope(self, ratings: Floats) -> Floats:
-        """Of the same logarithm of the likelihood, shape (S,)."""
-        return np.asarray(self.likelihood.slope(ratings) - DEFAULT_RIDGE * ratings)
-
-    def value(self, ratings: Floats) -> float:
-        """The same logarithm of the likelihood."""
-        return self.likelihood.value(ratings) - 0.5 * DEFAULT_RIDGE * float(ratings @ ratings)
-
 
 @dataclass(frozen=True)
 class Observation:
@@ -91,10 +78,12 @@ class Observation:
         if self.verdicts is None or not len(self.places):
             return self
         known = len(self.places)
-        verdicts, effect = self.verdicts, self.verdicts.effect
-        at = verdicts.everyone(ratings[:known], self.places)
-        slope = verdicts.slope(at)
-        inverse, determinant = _inverse(verdicts.precision(at))
+        likelihood, effect = self.verdicts.likelihood, self.verdicts.effect
+        at = self.verdicts.everyone(ratings[:known], self.places)
+        slope = likelihood.slope(at) - DEFAULT_RIDGE * at
+        precision = likelihood.information(at) + DEFAULT_RIDGE * np.eye(len(at))
+        factor = cholesky(precision, lower=True)
+        inverse = np.asarray(cho_solve((factor, True), np.eye(len(factor))))
         step = inverse @ slope
         mean = at + step - (at + step).mean()
         covariance = inverse - inverse.mean(axis=0)
@@ -103,10 +92,11 @@ class Observation:
         found[:known] = mean[self.places]
         noise[:known, :known] = covariance[np.ix_(self.places, self.places)]
         # Of differences alone: the level's precision is that of the weak prior.
-        determinant = determinant - np.log(DEFAULT_RIDGE)
-        touching = (verdicts.value(at) + 0.5 * slope @ step) / effect
-        remainder = touching - 0.5 * (determinant - (len(at) - 1) * np.log(effect))
-        seen = replace(self, ratings=found, noise=noise, remainder=float(remainder))
+        determinant = 2.0 * float(np.log(np.diag(factor)).sum()) - np.log(DEFAULT_RIDGE)
+        value = likelihood.value(at) - 0.5 * DEFAULT_RIDGE * float(at @ at)
+        touching = (value + 0.5 * slope @ step) / effect
+        remainder = float(touching - 0.5 * (determinant - (len(at) - 1) * np.log(effect)))
+        seen = replace(self, ratings=found, noise=noise, remainder=remainder)
         return replace(seen, at=at, inverse=inverse)
 
     def skewness(self, covariance: Floats) -> Floats:
@@ -124,23 +114,6 @@ class Observation:
         slopes[:known] = 0.5 * follow.T @ bent
         return slopes
 
-    @property
-    def sampling_variances(self) -> Floats:
-        """Of the ratings over questions, as right on average as many questions make them, (N,).
-
-        The sandwich estimator's; where questions favor systems alike, as all that meet the same
-        one, these differ less than the design effect of their scores tells.
-        """
-        if self.verdicts is None:
-            return np.diag(self.noise)
-        inverse = (self.inverse - self.inverse.mean(axis=0))[self.places]
-        scores = self.verdicts.likelihood.scores(self.at)
-        questions = scores.shape[0]
-        if questions < 2:
-            return np.diag(self.noise)
-        moved = scores @ inverse.T
-        return np.asarray(np.sum(moved**2, axis=0) * questions / (questions - 1))
-
     def among(self, systems: Collection[str]) -> Observation:
         """Keep some systems, whatever else is known; the others' battles still count."""
         kept = [place for place, name in enumerate(self.systems) if name in systems]
@@ -157,13 +130,6 @@ class Observation:
         return RatingPosterior(self.systems, self.ratings, self.noise, np.ones(len(self.systems)))
 
 
-def _inverse(precision: Floats) -> tuple[Floats, float]:
-    """Invert a precision of shape (S, S); also its determinant's logarithm."""
-    factor = cholesky(precision, lower=True)
-    inverse = cho_solve((factor, True), np.eye(len(factor)))
-    return np.asarray(inverse), 2.0 * float(np.log(np.diag(factor)).sum())
-
-
 def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     """Return what battles, or published ratings, say of each system, by language.
 
@@ -174,41 +140,32 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     languages; for of few questions the sandwich estimator itself is singular. Published variances
     that are not known are assumed (``completed_variances``); where none is, ratings are exact.
     """
-    rated = {language: _known(item) for language, item in ratings.items()}
-    modes = {language: _alone(one) for language, (_, one) in rated.items() if one is not None}
-    effects = [
-        one.design_effects(modes[language], DEFAULT_RIDGE)
-        for language, (_, one) in rated.items()
-        if one is not None
-    ]
+    rated = {language: _rated_only(item) for language, item in ratings.items()}
+    judged = {name: BattleLikelihood(item.items) for name, item in rated.items() if len(item.items)}
+    modes = {}
+    for language, one in judged.items():
+        mode = one.mode(NormalPrior.ridge(one.pairs.n_systems, DEFAULT_RIDGE))
+        modes[language] = mode - mode.mean()
+    effects = [one.design_effects(modes[name], DEFAULT_RIDGE) for name, one in judged.items()]
     effect = mean_design_effect(np.concatenate([np.empty(0), *effects]))
     found = {}
-    for language, (item, one) in rated.items():
+    for language, item in rated.items():
         variance = np.zeros(len(item.systems)) if item.variance is None else item.variance
         noise = np.diag(np.nan_to_num(completed_variances(variance)))
         seen = Observation(item.systems, item.means, noise)
-        if one is not None:
-            verdicts = JudgedBattles(one, effect, modes[language])
+        if language in judged:
+            verdicts = JudgedBattles(judged[language], effect, modes[language])
             everyone = np.arange(len(item.systems))
             seen = replace(seen, verdicts=verdicts, places=everyone).around(modes[language])
         found[language] = seen
     return found
 
 
-def _known(rated: TrainingRatings) -> tuple[TrainingRatings, BattleLikelihood | None]:
-    """Keep the systems that have a rating, and their battles."""
-    known = np.isfinite(rated.means)
-    if not known.all():
-        names = zip(rated.systems, known, strict=True)
-        rated = rated.take([name for name, is_known in names if is_known])
-    return rated, BattleLikelihood(rated.items) if len(rated.items) else None
-
-
-def _alone(likelihood: BattleLikelihood) -> Floats:
-    """Bradley-Terry coefficients with the usual weak prior, shape (S,)."""
-    size = likelihood.pairs.n_systems
-    mode = likelihood.mode(NormalPrior(np.zeros(size), np.full(size, DEFAULT_RIDGE)))
-    return np.asarray(mode - mode.mean())
+def _rated_only(ratings: TrainingRatings) -> TrainingRatings:
+    """Keep the systems that have a rating, and the battles among them."""
+    known = np.isfinite(ratings.means)
+    names = [name for name, is_known in zip(ratings.systems, known, strict=True) if is_known]
+    return ratings if known.all() else ratings.take(names)
 
 
 def completed(known: RatingPosterior, observed: Observation) -> RatingPosterior:

@@ -64,31 +64,22 @@ class RatingLikelihood(Protocol):
         """Approximate the same around other ratings, shape (N,)."""
 
     def skewness(self, covariance: Floats) -> Floats:
-        """By how much half the logarithm of the posterior's precision grows with each rating.
+        """Slopes of half the logarithm of the posterior's precision, by each rating, shape (N,).
 
         Args:
             covariance: Of the posterior at the ratings it is approximated around, shape (N, N).
-
-        Returns:
-            Slopes of half its determinant's logarithm, shape (N,); 0 if what is observed is normal.
         """
 
 
 @dataclass(frozen=True)
 class NormalRatings:
-    """A ``RatingLikelihood`` of N ratings with normal errors.
-
-    Attributes:
-        ratings: Estimates, shape (N,).
-        noise: Their sampling covariance, shape (N, N).
-        remainder: None.
-    """
+    """A ``RatingLikelihood`` of N ratings with normal errors, the same everywhere."""
 
     ratings: Floats
     noise: Floats
     remainder: float = 0.0
 
-    def around(self, ratings: Floats) -> Self:  # noqa: ARG002 - it is the same everywhere
+    def around(self, ratings: Floats) -> Self:  # noqa: ARG002
         """Return the same."""
         return self
 
@@ -183,15 +174,7 @@ class ConditionedProcess:
     fit: Fit
 
     def posterior(self) -> tuple[Floats, Floats, Floats]:
-        """Estimate the ratings of the training items without their noise.
-
-        The empirical best linear unbiased predictor (Fay and Herriot, 1979).
-
-        Returns:
-            Means, shape (N,); covariance, shape (N, N); and by how much each mean moves with the
-            item's own rating, shape (N,), 1 where that has no noise and 0 where it has nothing
-            but noise.
-        """
+        """Estimate the ratings of the training items; see ``GaussianProcess.posterior``."""
         shrinkage = self.fit.seen.noise @ self.fit.restricted
         return self.fit.mode, self.fit.covariance, 1.0 - np.diag(shrinkage)
 
@@ -202,11 +185,7 @@ class ConditionedProcess:
         return spread @ self.fit.dual, covariance
 
     def predict(self, cross: Floats, own: Floats, groups: Floats) -> tuple[Floats, Floats]:
-        """Predict M items; see ``GaussianProcess.predict``.
-
-        Returns:
-            Mean and variance, the residual included, two arrays of shape (M,).
-        """
+        """Predict M items: mean and variance, of shape (M,); see ``GaussianProcess.predict``."""
         kernel = np.tensordot(self.weights, cross, 1)
         mean = groups @ self.fit.means + kernel @ self.fit.dual
         solved = cho_solve((self.fit.factor, True), kernel.T)
@@ -239,11 +218,6 @@ class GaussianProcess:
         """Variance of each of K kernels, then of the residual, shape (K + 1,)."""
         return self._mean([np.append(part.weights, part.residual) for part in self.parts])
 
-    @property
-    def means(self) -> Floats:
-        """Mean of each of G groups, shape (G,)."""
-        return self._mean([part.fit.means for part in self.parts])
-
     def on(self, kernels: Floats, observed: RatingLikelihood, groups: Floats) -> Self:
         """Condition the same variances on other ratings; arguments as of ``fit_process``."""
         parts = tuple(
@@ -252,7 +226,15 @@ class GaussianProcess:
         return replace(self, parts=parts)
 
     def posterior(self) -> tuple[Floats, Floats, Floats]:
-        """Estimate the training items' ratings; see ``ConditionedProcess.posterior``."""
+        """Estimate the ratings of the training items without their noise.
+
+        The empirical best linear unbiased predictor (Fay and Herriot, 1979).
+
+        Returns:
+            Means, shape (N,); covariance, shape (N, N); and by how much each mean moves with the
+            item's own rating, shape (N,), 1 where that has no noise and 0 where it has nothing
+            but noise.
+        """
         means, covariances, shares = zip(*(part.posterior() for part in self.parts), strict=True)
         return *self._moments(means, covariances), self._mean(shares)
 

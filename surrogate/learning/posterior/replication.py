@@ -8,6 +8,7 @@ either.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,6 +41,7 @@ REPLICATION_COLUMNS = [
     *("tau", "tau_verdicts", "tau_surrogate", "inside"),
 ]
 RESAMPLES = 1000
+NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
 @dataclass(frozen=True)
@@ -97,17 +99,6 @@ class Replication:
         }
 
 
-@dataclass(frozen=True)
-class _Split:
-    """Ratings of the systems of a language by both, by verdicts, and by the other half."""
-
-    language: str
-    systems: tuple[str, ...]
-    both: Floats
-    verdicts: Floats
-    truth: Floats
-
-
 def replicate(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
@@ -130,7 +121,7 @@ def replicate(
     tasks = [
         delayed(_replicated)(
             halves,
-            repeats.reseeded(surrogate, "replication", str(repeat), pooled=surrogate.pooled),
+            repeats.reseeded(surrogate, "replication", str(repeat)),
             repeats.seed,
             repeat,
             questions,
@@ -140,25 +131,25 @@ def replicate(
     ]
     done = [pair for found in repeats.run(tasks) for pair in found]
     rows = pd.DataFrame([row for row, _ in done], columns=REPLICATION_COLUMNS)
-    return Replication(rows, _resampled([split for _, split in done if split], repeats.seed))
+    return Replication(rows, _resampled([rated for _, rated in done if rated is not None], repeats))
 
 
-def _resampled(splits: Sequence[_Split], seed: int) -> dict[str, Floats]:
+def _resampled(splits: Sequence[pd.DataFrame], repeats: Repeats) -> dict[str, Floats]:
     """Resample systems, the same in every split and language; see ``Replication``."""
-    rated: dict[str, list[float]] = {}
-    for split in splits:
-        for name, rating in zip(split.systems, split.truth.tolist(), strict=True):
-            rated.setdefault(name, []).append(rating)
+    if not splits:
+        return {}
+    means = pd.concat(splits).groupby("system")["truth"].mean().reset_index()
     # By their ratings, so that resamples do not hang on names.
-    ordered = sorted(rated, key=lambda name: (float(np.mean(rated[name])), name))
-    random = generator(seed, "replication", "systems")
-    drawn = bootstrap_weights(max(len(ordered), 1), RESAMPLES, random)
-    times = dict(zip(ordered, drawn.T, strict=False))
+    ordered = means.sort_values(["truth", "system"])["system"]
+    random = generator(repeats.seed, "replication", "systems")
+    drawn = bootstrap_weights(len(ordered), RESAMPLES, random)
+    times = pd.DataFrame(drawn, columns=list(ordered))
     found: dict[str, list[Floats]] = {}
-    for split in splits:
-        own = np.column_stack([times[name] for name in split.systems])
-        taus = [resampled_taus(rating, split.truth, own) for rating in (split.both, split.verdicts)]
-        found.setdefault(split.language, []).append(np.array(taus))
+    for rated in splits:
+        own = times[list(rated["system"])].to_numpy()
+        truth = rated["truth"].to_numpy()
+        taus = [resampled_taus(rated[by].to_numpy(), truth, own) for by in ("both", "verdicts")]
+        found.setdefault(rated["language"].iloc[0], []).append(np.array(taus))
     return {language: finite_means(np.array(taus)) for language, taus in found.items()}
 
 
@@ -173,7 +164,7 @@ def _replicated(
     repeat: int,
     questions: int | None,
     with_surrogate: bool,
-) -> list[tuple[dict[str, object], _Split | None]]:
+) -> list[tuple[dict[str, object], pd.DataFrame | None]]:
     learned, others = [], []
     for data in languages:
         random = generator(seed, "replication", data.language, str(repeat))
@@ -186,71 +177,50 @@ def _replicated(
     known = training_ratings({item.language: item.tournaments for item in learned})
     truth = observe(training_ratings({item.language: item.tournaments for item in others}))
     X = pd.concat([data.X[data.X["system"].isin(set(data.systems))] for data in learned])
-    unseen = _unseen(learned, surrogate, seed, repeat) if with_surrogate else {}
+    unseen = {}
+    if with_surrogate:
+        with suppress(UsageError, ConvergenceError):
+            outcomes = leave_systems_out(learned, surrogate, Repeats(1, seed + repeat))
+            unseen = {outcome.language: outcome for outcome in outcomes}
     expected = pd.concat([NOTHING_EXPECTED, *map(expected_ratings, unseen.values())])
-    try:
+    together: dict[str, RatingPosterior] = {}
+    with suppress(UsageError, ConvergenceError):
         surrogate.fit(X, known)
         together = posterior_ratings(surrogate, known, expected)
-    except (UsageError, ConvergenceError):
-        together = {}
     alone = observe(known)
     found = []
     for item in learned:
-        compared, split = _compared(
-            item.language,
-            together.get(item.language),
-            alone[item.language],
-            unseen.get(item.language),
-            truth[item.language],
-        )
-        asked = {"questions": len(_judged(item)), "judgments": len(item.judgments)}
-        found.append(({"repeat": repeat, "language": item.language, **asked, **compared}, split))
+        code = item.language
+        row = {"repeat": repeat, "language": code, "questions": len(_judged(item))}
+        row["judgments"] = len(item.judgments)
+        scores, rated = _compared(together.get(code), alone[code], unseen.get(code), truth[code])
+        found.append((row | scores, None if rated is None else rated.assign(language=code)))
     return found
 
 
-NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
-
-
-def _unseen(
-    learned: Sequence[LanguageData], surrogate: Surrogate, seed: int, repeat: int
-) -> dict[str, Outcome]:
-    try:
-        outcomes = leave_systems_out(learned, surrogate, Repeats(1, seed + repeat))
-    except (UsageError, ConvergenceError):
-        return {}
-    return {outcome.language: outcome for outcome in outcomes}
-
-
-def _tau_of(unseen: Outcome, systems: Sequence[str], target: Floats) -> float:
-    """Tau of ratings by surrogates that had not seen the system with other ratings of it."""
-    truth = pd.Series(target, list(systems)).reindex(unseen.systems).to_numpy(np.float64)
-    return replace(unseen, truth=truth[None]).tau
-
-
 def _compared(
-    language: str,
-    together: RatingPosterior | None,
-    alone: Observation,
-    unseen: Outcome | None,
-    truth: Observation,
-) -> tuple[dict[str, object], _Split | None]:
+    together: RatingPosterior | None, alone: Observation, unseen: Outcome | None, truth: Observation
+) -> tuple[dict[str, object], pd.DataFrame | None]:
     """Hold the ratings of the systems that both halves judge against the other half's."""
     names = [name for name in truth.systems if name in alone.systems]
     if together is None or len(names) < FEWEST_SYSTEMS:
         return {"systems": len(names)}, None
     true = truth.among(names)
-    both = [together.systems.index(name) for name in true.systems]
+    both = [together.systems.index(name) for name in names]
     rating = together.ratings[both]
     error = np.sqrt(np.diag(together.covariance)[both] + np.diag(true.noise))
     away = rating - rating.mean() - (true.ratings - true.ratings.mean())
     # Equal records have equal ratings but for rounding errors, which are not to rank them.
     target = np.round(true.ratings, DECIMALS)
     verdicts = np.round(alone.among(names).ratings, DECIMALS)
-    found: dict[str, object] = {
+    scores: dict[str, object] = {
         "systems": len(names),
         "tau": kendall_tau(rating, target),
         "tau_verdicts": kendall_tau(verdicts, target),
-        "tau_surrogate": np.nan if unseen is None else _tau_of(unseen, true.systems, target),
         "inside": float(np.mean(np.abs(away) <= NORMAL_90 * error)),
     }
-    return found, _Split(language, true.systems, rating, verdicts, target)
+    if unseen is not None:
+        other = pd.Series(target, names).reindex(unseen.systems).to_numpy(np.float64)
+        scores["tau_surrogate"] = replace(unseen, truth=other[None]).tau
+    columns = {"system": names, "both": rating, "verdicts": verdicts, "truth": target}
+    return scores, pd.DataFrame(columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,54 +16,21 @@ from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, Templates
 from surrogate.board.judge.metaevaluations import MetaEvaluation
-from surrogate.metaevaluation.grouse.calibration import (
-    SPEARMAN,
-    calibration,
-    confusion,
-    reference_scores,
-)
-from surrogate.metaevaluation.grouse.feature_judges import (
-    FORM as FEATURE_FORM,
-)
-from surrogate.metaevaluation.grouse.feature_judges import (
-    FeatureJudge,
-    expected_shares,
-    feature_judges,
-)
-from surrogate.metaevaluation.grouse.labels import FORM as LABELS_FORM
-from surrogate.metaevaluation.grouse.labels import read_labels, read_shares
-from surrogate.metaevaluation.grouse.pass_rates import (
-    TOTAL,
-    call_counts,
-    failure_mode_rates,
-    pass_rates,
-    type_matrix,
-)
-from surrogate.metaevaluation.grouse.pipeline import Score, score_answers
-from surrogate.metaevaluation.grouse.scoring import GrousePrompts, ScoringTask
-from surrogate.metaevaluation.grouse.test_files import builtin_tests, read_unit_tests
-from surrogate.metaevaluation.grouse.unit_tests import (
-    FAILURE_MODES,
-    METRICS,
-    TYPE_NAMES,
-    Metric,
-    UnitTest,
-    all_conditions,
-    choose_tests,
-    type_name,
-)
-from surrogate.metaevaluation.judges import Judge
-from surrogate.metaevaluation.report import (
+from surrogate.metaevaluation import evaluation as shared
+from surrogate.metaevaluation.evaluation import (
     NO_VALUE,
+    Evaluation,
+    Kinds,
     Report,
     ReportTable,
     judge_labels,
     judges_of,
-    metaevaluations,
-    no_value_notes,
-    score_table,
 )
-from surrogate.metaevaluation.runner import LEXICAL, PYTHON, Evaluation, JudgeKind
+from surrogate.metaevaluation.grouse import judges, scores, unit_tests
+from surrogate.metaevaluation.grouse.prompts import PROMPT_NAMES, GrousePrompts
+from surrogate.metaevaluation.grouse.scores import SPEARMAN, TOTAL
+from surrogate.metaevaluation.grouse.unit_tests import METRICS, Metric, UnitTest
+from surrogate.metaevaluation.judges import Judge
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 
 BUILTIN_DATASET = "grouse-builtin"
@@ -114,7 +81,7 @@ class Grouse:
     """
 
     record: ClassVar[type[BaseModel]] = ScoreVerdict
-    tests: Sequence[UnitTest] = field(default_factory=builtin_tests)
+    tests: Sequence[UnitTest] = field(default_factory=unit_tests.builtin_tests)
     settings: MetaevalSettings = DEFAULTS
     templates: Templates = NO_TEMPLATES
     source: Path | None = None
@@ -123,73 +90,74 @@ class Grouse:
     def read(
         cls, path: Path | None, settings: MetaevalSettings, templates: Templates = NO_TEMPLATES
     ) -> Grouse:
-        """Read unit tests and choose from them by the settings.
-
-        Args:
-            path: Their file; None for those of this project.
-            settings: Which tests, by language, type and number; how judges are asked.
-            templates: Files in the place of prompts.
+        """Read unit tests (this project's without a file) and choose from them by the settings.
 
         Raises:
             UsageError: If there is no such file, language or type.
             DataError: If the file is faulty.
         """
-        tests = builtin_tests(settings.languages) if path is None else read_unit_tests(path)
-        types = [type_name(name) for name in settings.kinds]
-        chosen = choose_tests(tests, settings.languages, types, settings.limit)
+        if path is None:
+            tests = unit_tests.builtin_tests(settings.languages)
+        else:
+            tests = unit_tests.read_unit_tests(path)
+        types = [unit_tests.type_name(name) for name in settings.kinds]
+        chosen = unit_tests.choose_tests(tests, settings.languages, types, settings.limit)
         return cls(chosen, settings, templates, path)
 
     @cached_property
     def prompts(self) -> list[GrousePrompts]:
         """How LLMs given by name are asked; with several, each is a judge of its own."""
-        names = self.settings.prompts or ("without-justification",)
+        names = self.settings.prompts or PROMPT_NAMES[:1]
         return [GrousePrompts.named(name, self.settings.replies, self.templates) for name in names]
 
     @property
-    def kinds(self) -> Sequence[JudgeKind]:
-        """LLMs, scores in files, features, shared characters, and functions."""
-        return (
-            JudgeKind(
-                "llm:MODEL",
-                lambda model, make: [make.llm(prompts, model) for prompts in self.prompts],
-            ),
-            JudgeKind(LABELS_FORM, lambda spec, _: read_labels(spec, self.tests)),
-            JudgeKind(
-                FEATURE_FORM, lambda spec, make: [*feature_judges(spec, make.options.models)]
-            ),
-            LEXICAL,
-            PYTHON,
-        )
+    def kinds(self) -> Kinds:
+        """LLMs with each of the prompts, scores in files, and features."""
+        return {
+            "llm:MODEL": lambda model, make: [make.llm(prompts, model) for prompts in self.prompts],
+            judges.LABELS_FORM: lambda spec, _: judges.read_labels(spec, self.tests),
+            judges.FEATURE_FORM: lambda spec, make: [
+                *judges.feature_judges(spec, make.options.models)
+            ],
+        }
 
-    def verdicts(self, judge: Judge[ScoringTask]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge[judges.ScoringTask]) -> pd.DataFrame:
         """Let a judge score the answers of all tests, and check the scores."""
         if not self.tests:
             raise UsageError("there is no unit test; give one at least")
-        if isinstance(judge, FeatureJudge):
-            shares = self.settings.shares
-            expected = (
-                expected_shares(self.tests)
-                if shares is None
-                else read_shares(Path(shares), self.tests)
-            )
-            made = list(judge.rows(self.tests, expected, self.settings.within))
+        if isinstance(judge, judges.FeatureJudge):
+            file = self.settings.shares
+            shares = judges.expected_shares(self.tests)
+            if file is not None:
+                shares = judges.read_shares(Path(file), self.tests)
+            made = list(judge.rows(self.tests, shares))
             if not made:
                 raise UsageError(
                     f"no test has an expected share of {judge.quality}; give some with `shares`"
                 )
         else:
-            scored = score_answers([test.sample for test in self.tests], judge)
+            scored = judges.score_answers([test.sample for test in self.tests], judge)
             made = [
                 (test, row)
-                for test, scores in zip(self.tests, scored, strict=True)
-                for row in _checked(test, scores)
+                for test, scored_by in zip(self.tests, scored, strict=True)
+                for row in _checked(test, scored_by)
             ]
-        rows = [_said_of(test) | row for test, row in made]
-        columns = {
-            name: pd.Series([row[name] for row in rows], dtype=_TYPES.get(name, object))
-            for name in rows[0]
-        }
-        return pd.DataFrame(columns).assign(is_reference=judge.name == self.settings.reference)
+        rows = [
+            {
+                **{"test_id": test.test_id, "language": test.language, "topic": test.topic},
+                **{"question": test.sample.question, "test_type": test.test_type},
+                **row,
+                "is_reference": judge.name == self.settings.reference,
+            }
+            for test, row in made
+        ]
+        names = [name for name in ScoreVerdict.model_fields if name not in ("judge", "prompt")]
+        return pd.DataFrame(
+            {
+                name: pd.Series([row[name] for row in rows], dtype=_TYPES.get(name, object))
+                for name in names
+            }
+        ).astype({"is_reference": bool})
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report pass rates by metric, failure modes and types, and calibration.
@@ -197,127 +165,101 @@ class Grouse:
         Pass rates are of tests that call for scores; where there is a reference, the other judges
         are compared with it. Without either, mean scores are shown.
         """
-        scores = evaluation.verdicts
-        checked = scores[scores["condition"].notna()]
+        verdicts = evaluation.verdicts
+        checked = verdicts[verdicts["condition"].notna()]
         content: dict[str, Any] = {
             "source": None if self.source is None else str(self.source),
             "tests": len(self.tests),
-            "scores": plain_records(scores),
+            "scores": plain_records(verdicts),
         }
         tables: list[ReportTable] = []
-        reference, others = self.settings.reference, scores[~scores["is_reference"]]
+        reference, others = self.settings.reference, verdicts[~verdicts["is_reference"]]
         if len(checked):
-            part, shown = self._passed(checked)
-            content, tables = content | part, [*tables, *shown]
+            found = {
+                "pass_rates": scores.pass_rates(checked),
+                "failure_modes": scores.failure_mode_rates(checked),
+                "matrix": scores.type_matrix(checked),
+                "calls": scores.call_counts(checked),
+            }
+            content |= {name: plain_records(table) for name, table in found.items()}
+            tables += self._passed(checked, found)
         if reference is not None and len(others):
-            trusted = reference_scores(scores, reference)
-            table = calibration(others, trusted)
+            trusted = scores.reference_scores(verdicts, reference)
+            table = scores.calibration(others, trusted)
             content |= {
                 "reference": reference,
                 "calibration": plain_records(table),
-                "confusion": plain_records(confusion(others, trusted)),
+                "confusion": plain_records(scores.confusion(others, trusted)),
             }
             tables += calibration_tables(table, reference)
         if not tables:
-            means = mean_scores(scores)
+            means = scores.mean_scores(verdicts)
             content["means"] = plain_records(means)
             tables = [mean_table(means)]
         return Report(content, tables, self._entries(checked), evaluation.usages)
 
-    def _passed(self, scores: pd.DataFrame) -> tuple[dict[str, Any], list[ReportTable]]:
-        rates, matrix, calls = pass_rates(scores), type_matrix(scores), call_counts(scores)
-        modes = failure_mode_rates(scores)
-        content = {
-            "pass_rates": plain_records(rates),
-            "failure_modes": plain_records(modes),
-            "matrix": plain_records(matrix),
-            "calls": plain_records(calls),
-        }
+    def _passed(
+        self, checked: pd.DataFrame, found: Mapping[str, pd.DataFrame]
+    ) -> list[ReportTable]:
+        matrices, names = judges_of(found["matrix"]), judge_labels(checked)
         source = "this project" if self.source is None else str(self.source)
-        tests = count_of(scores["test_id"].nunique(), "test")
-        counts, matrices, names = judges_of(calls), judges_of(matrix), judge_labels(scores)
-        notes = [f"{tests} of {source}", *_unknown_types(scores)]
-        shown = rates.assign(
-            metric=rates["metric"].replace(dict(zip(METRICS, HEADINGS, strict=True)))
-        )
+        notes = [f"{count_of(checked['test_id'].nunique(), 'test')} of {source}"]
+        of_tests = checked.drop_duplicates("test_id")["test_type"]
+        unknown = of_tests[~of_tests.isin(unit_tests.TYPE_NAMES)]
+        if len(unknown):
+            listed = _counted(unknown)
+            notes.append(f"Tests of other types than figure 4's are in no failure mode: {listed}")
+        headings = dict(zip(METRICS, HEADINGS, strict=True))
+        rates = found["pass_rates"].replace({"metric": headings})
         title = "Pass rate in percent, with standard errors"
-        of_types = [
-            type_table(
-                names[key],
-                matrices.get(key, matrix.head(0)),
-                [*_notes(names[key], key[1], counts[key], part)],
-            )
-            for key, part in judges_of(scores).items()
-        ]
-        of_modes = [mode_table(modes)] if len(modes) else []
-        return content, [score_table(shown, "metric", title, notes), *of_modes, *of_types]
+        tables = [shared.judges_table(rates, "metric", title, notes)]
+        tables += [mode_table(found["failure_modes"])] if len(found["failure_modes"]) else []
+        calls = judges_of(found["calls"])
+        for key, part in judges_of(checked).items():
+            matrix = matrices.get(key, found["matrix"].head(0))
+            said = [*_notes(names[key], key[1], calls[key], part)]
+            tables.append(type_table(names[key], matrix, said))
+        return tables
 
-    def _entries(self, scores: pd.DataFrame) -> list[MetaEvaluation]:
+    def _entries(self, checked: pd.DataFrame) -> list[MetaEvaluation]:
         """Sum up total rates for an arena; tests in no known language are left out."""
         dataset = BUILTIN_DATASET if self.source is None else f"grouse:{self.source.stem}"
-        rates = pass_rates(scores)
+        rates = scores.pass_rates(checked)
         totals = judges_of(rates[rates["metric"] == TOTAL])
         entries = []
-        for key, part in judges_of(scores).items():
+        for key, part in judges_of(checked).items():
             asked = part[part["was_asked"].astype(bool)]
-            languages = [str(language) for language in asked["language"].dropna().unique()]
-            if languages:
+            languages = asked["language"].dropna().unique()
+            if len(languages):
                 rows = totals[key].to_dict("records")
-                entries += metaevaluations(rows, dataset, "pass_rate", languages)
+                entries += shared.metaevaluations(rows, dataset, "pass_rate", languages)
         return entries
 
 
-def _said_of(test: UnitTest) -> dict[str, Any]:
-    return {
-        "test_id": test.test_id,
-        "language": test.language,
-        "topic": test.topic,
-        "question": test.sample.question,
-        "test_type": test.test_type,
-    }
-
-
-def _checked(test: UnitTest, scores: Mapping[Metric, Score]) -> Iterator[dict[str, Any]]:
-    conditions = all_conditions(test.conditions)
+def _checked(test: UnitTest, scored: Mapping[Metric, judges.Score]) -> Iterator[dict[str, Any]]:
+    conditions = unit_tests.all_conditions(test.conditions)
     for metric in METRICS:
-        score, condition = scores[metric], conditions.get(metric)
+        score, condition = scored[metric], conditions.get(metric)
         passed = None
         if condition is not None and score.was_asked:
             passed = score.failure is None and condition.holds(score.value)
-        yield {
-            "metric": metric,
-            "condition": None if condition is None else str(condition),
-            "value": score.value,
-            "null_reason": score.null_reason,
-            "failure": score.failure,
-            "was_asked": score.was_asked,
-            "was_called": score.was_called,
-            "passed": passed,
-        }
+        named = {"metric": metric, "condition": None if condition is None else str(condition)}
+        yield {**named, **asdict(score), "passed": passed}
 
 
-def _notes(judge: str, prompt: str, calls: pd.DataFrame, scores: pd.DataFrame) -> Iterator[str]:
-    asked = scores["was_asked"].astype(bool)
+def _notes(judge: str, prompt: str, calls: pd.DataFrame, checked: pd.DataFrame) -> Iterator[str]:
+    asked = checked["was_asked"].astype(bool)
     made, saved = calls[["calls", "saved"]].iloc[0]
     yield f"{judge}: {made} scores asked for, {saved} that followed from others"
     if prompt:
         yield f"Prompts and settings: {prompt}"
-    failed, absent = scores.loc[asked, "failure"].dropna(), scores.loc[~asked, "failure"]
+    failed, absent = checked.loc[asked, "failure"].dropna(), checked.loc[~asked, "failure"]
     if len(failed):
         checks = f"{judge}: {len(failed)} checks without a score, counted as not passed"
         yield f"{checks}: {_counted(failed)}"
     if len(absent):
         checks = f"{judge}: {len(absent)} checks were not answered and are left out; run again"
         yield f"{checks}: {_counted(absent)}"
-
-
-def _unknown_types(scores: pd.DataFrame) -> list[str]:
-    """Say which types are none of figure 4's: no failure mode counts their tests."""
-    of_tests = scores.drop_duplicates("test_id")["test_type"]
-    unknown = of_tests[~of_tests.isin(TYPE_NAMES)]
-    if unknown.empty:
-        return []
-    return [f"Tests of other types than figure 4's are in no failure mode: {_counted(unknown)}"]
 
 
 def _counted(reasons: pd.Series) -> str:
@@ -330,7 +272,7 @@ def mode_table(modes: pd.DataFrame) -> ReportTable:
     rows = [
         [mode.name, mode.meaning, mode.metric]
         + [_passed_of(known[known["failure_mode"] == mode.name]) for known in of_judge]
-        for mode in FAILURE_MODES
+        for mode in unit_tests.FAILURE_MODES
         if mode.name in set(modes["failure_mode"])
     ]
     header = ["mode", "what is wrong", "found by", *judge_labels(modes).values()]
@@ -372,31 +314,13 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
         "0, 1 and null for the others",
         f"Left out: {count_of(left_out.iloc[0], 'pair')} with a null, {left_out.iloc[1]} without a "
         "score",
-        *no_value_notes(table["reason"]),
+        *shared.no_value_notes(table["reason"]),
     ]
     titles = (f"Calibration against {reference}", f"The same score as {reference}, in percent")
     return [
         ReportTable(titles[0], ["judge", *HEADINGS], followed, notes),
         ReportTable(titles[1], ["judge", *HEADINGS, TOTAL], same),
     ]
-
-
-def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
-    """Average the scores of answers that call for none, by judge and metric (section 4.4).
-
-    Returns:
-        Columns ``judge, prompt, metric, value`` (the mean, where it is not null), ``answers`` with
-        a score, ``nulls``, and ``failures``: answers without one.
-    """
-    known = scores.assign(
-        answers=scores["value"].notna(),
-        failures=scores["failure"].notna(),
-        nulls=scores["value"].isna() & scores["failure"].isna(),
-        value=scores["value"].astype(float),
-    )
-    by = known.groupby(["judge", "prompt", "metric"], sort=False)
-    counts = by[["answers", "nulls", "failures"]].sum()
-    return pd.concat([by["value"].mean(), counts], axis=1).reset_index()
 
 
 def mean_table(means: pd.DataFrame) -> ReportTable:

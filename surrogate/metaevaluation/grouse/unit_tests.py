@@ -1,32 +1,57 @@
-"""Unit tests of a judge (GroUSE): conditions on scores, the 16 types of figure 4, choosing."""
+"""Unit tests of a judge (GroUSE): conditions on scores, the 16 types, this project's own, files."""
 
 from __future__ import annotations
 
 import operator
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from arena.data.errors import UsageError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from arena.data.errors import Problem, UsageError
+from arena.data.languages import LANGUAGE_CODE
+from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse
+
+JudgedMetric = Literal["answer_relevancy", "completeness", "usefulness", "faithfulness"]
+DerivedMetric = Literal["positive_acceptance", "negative_rejection"]
+Metric = JudgedMetric | DerivedMetric
+
+JUDGED_METRICS: tuple[JudgedMetric, ...] = get_args(JudgedMetric)
+DERIVED_METRICS: tuple[DerivedMetric, ...] = get_args(DerivedMetric)
+METRICS: tuple[Metric, ...] = (*JUDGED_METRICS, *DERIVED_METRICS)
+
+LIKERT = (1, 2, 3, 4, 5)
+BINARY = (0, 1)
+SCALES: MappingProxyType[Metric, tuple[int, ...]] = MappingProxyType(
+    {metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS}
+)
+"""The scores of each metric, beside null."""
 
 NULL = "None"
+UNTYPED = "untyped"
+"""Type of a test that names none."""
+LANGUAGES = ("de", "en", "fr")
+TOPICS = ("river", "vaccine", "bridge", "composer")
 
+_TEXTS = files("surrogate.metaevaluation.grouse").joinpath("texts")
 _WRITTEN = re.compile(r"\s*(==|<=|>=|!=|<|>)\s*(None|null|True|False|-?\d+(?:\.\d+)?)\s*")
-_OPERATORS: MappingProxyType[str, Callable[[float, float], bool]] = MappingProxyType(
-    {
-        "==": operator.eq,
-        "!=": operator.ne,
-        "<": operator.lt,
-        "<=": operator.le,
-        ">": operator.gt,
-        ">=": operator.ge,
-    }
+_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    **{"==": operator.eq, "!=": operator.ne, "<": operator.lt},
+    **{"<=": operator.le, ">": operator.gt, ">=": operator.ge},
+}
+_BOUNDS: Mapping[str, float | None] = {"None": None, "null": None, "True": 1.0, "False": 0.0}
+_NAMED = re.compile(
+    r"(?:test )?(?:type )?(?:(?P<number>\d+)"
+    r"|(?P<kind>highest|low) (?:answer )?(?P<what>[a-z]+) (?P<nth>\d+))"
 )
-_BOUNDS: MappingProxyType[str, float | None] = MappingProxyType(
-    {"None": None, "null": None, "True": 1.0, "False": 0.0}
-)
+_GAPS = re.compile(r"[\W_]+")
+_WORDS = dict.fromkeys(("mark", "score", "scores"), "marks") | {"relevance": "relevancy"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +82,6 @@ class Condition:
             raise ValueError(f"{text!r} orders scores against null")
         return cls(sign, bound)
 
-    @classmethod
-    def equal_to(cls, value: int | None) -> Condition:
-        """Return the condition that a score is this one."""
-        return cls("==", None if value is None else float(value))
-
-    @property
-    def admits_null(self) -> bool:
-        """Whether null meets the condition."""
-        return self.holds(None)
-
     def holds(self, value: int | None) -> bool:
         """Tell whether a score meets the condition; null is below and above no score."""
         if value is None or self.bound is None:
@@ -78,27 +93,19 @@ class Condition:
         return f"{self.sign}{NULL if self.bound is None else format(self.bound, 'g')}"
 
 
-JudgedMetric = Literal["answer_relevancy", "completeness", "usefulness", "faithfulness"]
-DerivedMetric = Literal["positive_acceptance", "negative_rejection"]
-Metric = JudgedMetric | DerivedMetric
+Conditions = Mapping[JudgedMetric, Condition]
 
-JUDGED_METRICS: tuple[JudgedMetric, ...] = get_args(JudgedMetric)
-DERIVED_METRICS: tuple[DerivedMetric, ...] = get_args(DerivedMetric)
-METRICS: tuple[Metric, ...] = (*JUDGED_METRICS, *DERIVED_METRICS)
 
-LIKERT = (1, 2, 3, 4, 5)
-BINARY = (0, 1)
-SCALES: MappingProxyType[Metric, tuple[int, ...]] = MappingProxyType(
-    {
-        "answer_relevancy": LIKERT,
-        "completeness": LIKERT,
-        "usefulness": BINARY,
-        "faithfulness": BINARY,
-        "positive_acceptance": BINARY,
-        "negative_rejection": BINARY,
-    }
-)
-"""The scores of each metric, beside null."""
+def judged_metric(name: str) -> JudgedMetric:
+    """Return the metric of a name.
+
+    Raises:
+        UsageError: If judges are asked for no such metric.
+    """
+    for metric in JUDGED_METRICS:
+        if metric == name:
+            return metric
+    raise UsageError(f"there is no prompt for {name!r}; use one of {', '.join(JUDGED_METRICS)}")
 
 
 def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
@@ -108,16 +115,20 @@ def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | N
     completeness where the references indeed hold no answer. Positive acceptance is defined where
     the answer refuses, and is 1 where it is right to; negative rejection is defined where the
     references hold no answer, and is 1 where the answer refuses.
-
-    Args:
-        relevancy: Score for answer relevancy, None for null.
-        completeness: Score for completeness, None for null.
-
-    Returns:
-        Positive acceptance and negative rejection, None for null.
     """
     refuses, answerable = relevancy is None, completeness is not None
     return int(not answerable) if refuses else None, None if answerable else int(refuses)
+
+
+def all_conditions(judged: Conditions) -> dict[Metric, Condition]:
+    """Add the conditions that the derived metrics must meet to those of the judged ones, if any."""
+    if not judged:
+        return {}
+    known = [None if judged[metric].holds(None) else 1 for metric in JUDGED_METRICS[:2]]
+    conditions: dict[Metric, Condition] = {metric: judged[metric] for metric in JUDGED_METRICS}
+    for metric, value in zip(DERIVED_METRICS, acceptance(*known), strict=True):
+        conditions[metric] = Condition("==", None if value is None else float(value))
+    return conditions
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,161 +165,55 @@ class UnitTest:
     test_id: str
     test_type: str
     sample: AnswerSample
-    conditions: Mapping[JudgedMetric, Condition]
+    conditions: Conditions
     language: str | None = None
     topic: str | None = None
 
 
-def choose_tests(
-    tests: Sequence[UnitTest],
-    languages: Sequence[str] = (),
-    types: Sequence[str] = (),
-    limit: int | None = None,
-) -> list[UnitTest]:
-    """Choose tests by language and type.
-
-    Args:
-        tests: Tests to choose from.
-        languages: Language codes; all if there are none.
-        types: Names of types; all if there are none.
-        limit: Keep the first so many of each language and type.
-
-    Raises:
-        UsageError: If a language or type has no test, or none is left.
-    """
-    _check_known("language", languages, [test.language or "" for test in tests])
-    _check_known("test type", types, [test.test_type for test in tests])
-    chosen: list[UnitTest] = []
-    taken: dict[tuple[str | None, str], int] = {}
-    for test in tests:
-        if (languages and test.language not in languages) or (
-            types and test.test_type not in types
-        ):
-            continue
-        kind = (test.language, test.test_type)
-        taken[kind] = taken.get(kind, 0) + 1
-        if limit is None or taken[kind] <= limit:
-            chosen.append(test)
-    if not chosen:
-        raise UsageError("no unit test is left; choose other languages or test types")
-    return chosen
-
-
-def _check_known(what: str, wanted: Sequence[str], there: Sequence[str]) -> None:
-    unknown = [name for name in wanted if name not in there]
-    if unknown:
-        known = ", ".join(dict.fromkeys(name for name in there if name)) or "none"
-        raise UsageError(f"no unit test has the {what} {', '.join(unknown)}; there is {known}")
-
-
-@dataclass(frozen=True)
-class FailureMode:
-    """A way in which grounded answers fail (section 4.1).
-
-    Attributes:
-        name: ``FM1`` to ``FM7``.
-        meaning: What is wrong with the answer.
-        metric: The metric that measures it.
-    """
+class FailureMode(BaseModel):
+    """A way in which grounded answers fail (section 4.1), and the metric that measures it."""
 
     name: str
     meaning: str
     metric: Metric
 
 
-FAILURE_MODES = (
-    FailureMode("FM1", "Says more than answers the question", "answer_relevancy"),
-    FailureMode("FM2", "Answers although the references do not", "negative_rejection"),
-    FailureMode("FM3", "Leaves out what the references answer", "completeness"),
-    FailureMode("FM4", "Refuses although the references answer", "positive_acceptance"),
-    FailureMode("FM5", "Rightly refuses, and adds what is off-topic", "usefulness"),
-    FailureMode("FM6", "States a fact with a wrong citation, or none", "faithfulness"),
-    FailureMode("FM7", "States what the references do not bear out", "faithfulness"),
-)
-
-UNTYPED = "untyped"
-"""Type of a test that names none."""
-
-_NAMED = re.compile(
-    r"(?:test )?(?:type )?(?:(?P<number>\d+)"
-    r"|(?P<kind>highest|low) (?:answer )?(?P<what>[a-z]+) (?P<nth>\d+))"
-)
-_GAPS = re.compile(r"[\W_]+")
-_WORDS = MappingProxyType(
-    dict.fromkeys(("mark", "score", "scores"), "marks") | {"relevance": "relevancy"}
-)
-
-
-@dataclass(frozen=True)
-class TestType:
-    """One type.
+class TestType(BaseModel):
+    """One of the 16 types of figure 4.
 
     Attributes:
-        number: From 1 to 16, as in figure 4.
         name: Such as ``low_relevancy_1``.
         goal: What a judge shows by passing.
-        failure_modes: What is wrong with the answer, as in figure 4; nothing in types 1 to 7.
-        conditions: On the score of each metric that judges are asked for.
+        scores: Conditions on the score of each of ``JUDGED_METRICS``.
+        failure_modes: What is wrong with the answer; nothing in types 1 to 7.
+        references: Groups of a topic's references that its tests show.
+        expected: The expected answer of a topic.
     """
 
     __test__ = False  # no class of tests for pytest
 
-    number: int
     name: str
     goal: str
-    failure_modes: tuple[str, ...]
-    conditions: Mapping[JudgedMetric, Condition]
+    scores: tuple[str, str, str, str]
+    failure_modes: tuple[str, ...] = ()
+    references: tuple[str, ...] = ("answering",)
+    expected: str = "answering"
+
+    @property
+    def conditions(self) -> Conditions:
+        """The scores as conditions, by metric."""
+        return dict(zip(JUDGED_METRICS, map(Condition.parse, self.scores), strict=True))
 
 
-def _type(number: int, name: str, scores: str, modes: str, goal: str) -> TestType:
-    conditions = [Condition.parse(text) for text in scores.split()]
-    by_metric = dict(zip(JUDGED_METRICS, conditions, strict=True))
-    return TestType(number, name, goal, tuple(modes.split()), by_metric)
+def _texts(name: str) -> dict[str, Any]:
+    return tomllib.loads(_TEXTS.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
-_ANSWERED = "==5 ==5 ==None ==1"
-_REFUSED = "==None ==None ==None ==None"
-_RELATED = "==None ==None ==1 ==1"
-_UNFAITHFUL = "==5 ==5 ==None ==0"
-
-# Scores are those of relevancy, completeness, usefulness and faithfulness.
-TEST_TYPES: tuple[TestType, ...] = (
-    _type(1, "highest_marks_1", _ANSWERED, "", "A right answer is scored well"),
-    _type(2, "highest_marks_2", _REFUSED, "", "A refusal is right, related information optional"),
-    _type(3, "highest_marks_3", _RELATED, "", "A refusal may add related information"),
-    _type(4, "highest_marks_4", _ANSWERED, "", "A short answer with all that matters is complete"),
-    _type(5, "highest_marks_5", _REFUSED, "", "A refusal is right where references are off-topic"),
-    _type(
-        6, "highest_marks_6", _ANSWERED, "", "An absurd answer is right if the references say so"
-    ),
-    _type(7, "highest_marks_7", _RELATED, "", "Absurd related information is useful all the same"),
-    _type(8, "low_relevancy_1", "<5 ==5 ==None ==1", "FM1", "A superfluous fact lowers relevancy"),
-    _type(
-        9, "low_relevancy_2", "==1 ==None ==None ==1", "FM1 FM2", "Off-topic facts are no answer"
-    ),
-    _type(
-        10, "low_completeness_1", "==5 <5 ==None ==1", "FM3", "A fact left out lowers completeness"
-    ),
-    _type(
-        11, "low_completeness_2", "==None ==1 ==None ==None", "FM3 FM4", "A wrong refusal omits all"
-    ),
-    _type(
-        12,
-        "low_completeness_3",
-        "==None ==1 ==1 ==1",
-        "FM3 FM4",
-        "So does one with related facts",
-    ),
-    _type(
-        13, "low_usefulness_1", "==None ==None ==0 ==1", "FM5", "Off-topic additions are useless"
-    ),
-    _type(14, "low_faithfulness_1", _UNFAITHFUL, "FM6", "A wrong citation is found"),
-    _type(15, "low_faithfulness_2", _UNFAITHFUL, "FM6", "A missing citation is found"),
-    _type(16, "low_faithfulness_3", _UNFAITHFUL, "FM7", "A distorted fact is found"),
-)
-
-_NAMES = MappingProxyType({str(kind.number): kind.name for kind in TEST_TYPES})
-TYPE_NAMES = frozenset(_NAMES.values())
+_FIGURE_4 = _texts("types")
+FAILURE_MODES = tuple(map(FailureMode.model_validate, _FIGURE_4["failure_modes"]))
+TEST_TYPES = tuple(map(TestType.model_validate, _FIGURE_4["types"]))
+"""The types in order of figure 4, where they are numbered from 1."""
+TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
 
 
 def type_name(value: object) -> str:
@@ -326,20 +231,152 @@ def type_name(value: object) -> str:
     if found is None:
         return text or UNTYPED
     what = _WORDS.get(found["what"], found["what"])
-    name = _NAMES.get(found["number"] or "", f"{found['kind']}_{what}_{found['nth']}")
+    name = f"{found['kind']}_{what}_{found['nth']}"
+    if found["number"] and 1 <= int(found["number"]) <= len(TYPE_NAMES):
+        name = TYPE_NAMES[int(found["number"]) - 1]
     return name if name in TYPE_NAMES else text
 
 
-def all_conditions(judged: Mapping[JudgedMetric, Condition]) -> dict[Metric, Condition]:
-    """Add the conditions that the derived metrics must meet to those of the judged ones.
+def builtin_tests(languages: Sequence[str] = ()) -> list[UnitTest]:
+    """Return the tests that come with this project, by language, topic and type.
 
-    Returns:
-        Nothing where nothing is expected.
+    Args:
+        languages: Of ``LANGUAGES``; all if left out.
+
+    Raises:
+        UsageError: If there are no tests in a language.
     """
-    if not judged:
-        return {}
-    relevancy = None if judged["answer_relevancy"].admits_null else 1
-    completeness = None if judged["completeness"].admits_null else 1
-    derived = zip(DERIVED_METRICS, acceptance(relevancy, completeness), strict=True)
-    conditions: dict[Metric, Condition] = {metric: judged[metric] for metric in JUDGED_METRICS}
-    return conditions | {metric: Condition.equal_to(value) for metric, value in derived}
+    absent = [language for language in languages if language not in LANGUAGES]
+    if absent:
+        raise UsageError(
+            f"there are no unit tests in {', '.join(absent)}; there are {', '.join(LANGUAGES)}"
+        )
+    tests = []
+    for language in dict.fromkeys(languages or LANGUAGES):
+        for topic, texts in _texts(language).items():
+            for kind in TEST_TYPES:
+                groups = [texts["references"][group] for group in kind.references]
+                references = tuple(text for group in groups for text in group)
+                expected, answer = texts["expected"][kind.expected], texts["actual"][kind.name]
+                sample = AnswerSample(texts["question"], references, expected, answer)
+                test_id = f"{language}/{topic}/{kind.name}"
+                tests.append(UnitTest(test_id, kind.name, sample, kind.conditions, language, topic))
+    return tests
+
+
+def choose_tests(
+    tests: Sequence[UnitTest],
+    languages: Sequence[str] = (),
+    types: Sequence[str] = (),
+    limit: int | None = None,
+) -> list[UnitTest]:
+    """Choose tests by language and type; of each of both the first so many.
+
+    Raises:
+        UsageError: If a language or type has no test, or none is left.
+    """
+    _check_known("language", languages, [test.language or "" for test in tests])
+    _check_known("test type", types, [test.test_type for test in tests])
+    chosen: dict[tuple[str | None, str], list[UnitTest]] = {}
+    for test in tests:
+        is_wanted = (not languages or test.language in languages) and (
+            not types or test.test_type in types
+        )
+        alike = chosen.setdefault((test.language, test.test_type), [])
+        if is_wanted and (limit is None or len(alike) < limit):
+            alike.append(test)
+    kept = {test.test_id for alike in chosen.values() for test in alike}
+    if not kept:
+        raise UsageError("no unit test is left; choose other languages or test types")
+    return [test for test in tests if test.test_id in kept]
+
+
+def _check_known(what: str, wanted: Sequence[str], there: Sequence[str]) -> None:
+    unknown = [name for name in wanted if name not in there]
+    if unknown:
+        known = ", ".join(dict.fromkeys(name for name in there if name)) or "none"
+        raise UsageError(f"no unit test has the {what} {', '.join(unknown)}; there is {known}")
+
+
+def _condition(value: object) -> Condition:
+    try:
+        return Condition.parse(str(value))
+    except ValueError:
+        hint = "write ==, !=, <, <=, > or >= and a number, or ==None for null"
+        raise refuse("is no condition", hint) from None
+
+
+WrittenCondition = Annotated[Condition, BeforeValidator(_condition)]
+
+
+class WrittenConditions(BaseModel):
+    """What the scores must meet."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    answer_relevancy_condition: WrittenCondition
+    completeness_condition: WrittenCondition
+    usefulness_condition: WrittenCondition
+    faithfulness_condition: WrittenCondition
+
+
+class WrittenMetadata(BaseModel):
+    """What is said of a test; the benchmark itself knows no languages and no topics."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    test_type: str | int | None = None
+    language: Annotated[str, Field(pattern=f"^{LANGUAGE_CODE}$")] | None = None
+    topic: str | None = None
+
+
+class WrittenTest(BaseModel):
+    """One line: a test."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    input: FilledText
+    actual_output: FilledText
+    expected_output: FilledText
+    references: list[FilledText] = Field(min_length=1)
+    conditions: WrittenConditions | None = None
+    metadata: Annotated[WrittenMetadata, BeforeValidator(lambda value: value or {})] = Field(
+        default_factory=WrittenMetadata
+    )
+
+
+def read_unit_tests(path: Path | str) -> list[UnitTest]:
+    """Read unit tests in the published schema.
+
+    Each line holds ``input``, ``actual_output``, ``expected_output``, ``references``,
+    ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or ``==None``; left
+    out for answers that judges are only compared on), and ``metadata``, of which ``test_type``,
+    ``language`` and ``topic`` are read where they are there.
+
+    Args:
+        path: JSONL or Parquet, plain or compressed.
+
+    Raises:
+        UsageError: If there is no such file, or its format is unknown.
+        DataError: With every problem: file, line, field, value and hint.
+    """
+    path = Path(path)
+    problems: list[Problem] = []
+    read = read_records(path, WrittenTest, problems)
+    without = [line for line, written in read if written.conditions is None]
+    if 0 < len(without) < len(read):
+        fault, hint = "is missing", "add it, or leave all out"
+        problems += [Problem(path.name, line, "conditions", None, fault, hint) for line in without]
+    raise_if(problems)
+    return [_unit_test(written, f"{path.name}:{line}") for line, written in read]
+
+
+def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
+    given, metadata = written.conditions, written.metadata
+    conditions = {}
+    if given is not None:
+        conditions = {metric: getattr(given, f"{metric}_condition") for metric in JUDGED_METRICS}
+    texts = (written.input, tuple(written.references))
+    sample = AnswerSample(*texts, written.expected_output, written.actual_output)
+    name = type_name(metadata.test_type)
+    return UnitTest(test_id, name, sample, conditions, metadata.language, metadata.topic)

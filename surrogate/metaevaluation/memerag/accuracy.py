@@ -1,8 +1,13 @@
-"""How right judges are: balanced accuracy with bootstrap standard errors, and by reason of error.
+"""How right judges are on MEMERAG, and which of them are better: balanced accuracy and tests.
 
 ``BAcc = (TP / (TP + FN) + TN / (TN + FP)) / 2`` (appendix F). On average over languages each of
 them has the same weight (section 5.1). A judge that gave no label was wrong; sentences it was not
 asked about are left out.
+
+Two judges are compared by a paired permutation test (appendix E): under the null hypothesis the two
+verdicts on a sentence could as well be each other's. Swapping them changes the difference in
+balanced accuracy by a fixed amount for each sentence, since the human labels stay: a replicate is a
+sum of these amounts with random signs.
 """
 
 from __future__ import annotations
@@ -17,52 +22,72 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import resampled_sums
-from surrogate.metaevaluation.memerag.sentences import FINE_LABELS, JUDGED, JUDGED_RELEVANCE
-from surrogate.metaevaluation.report import BY_JUDGE, VALUES, judges_of
+from surrogate.metaevaluation.evaluation import BY_JUDGE, VALUES, judges_of
+from surrogate.metaevaluation.memerag.sentences import (
+    FINE_LABELS,
+    JUDGED,
+    JUDGED_RELEVANCE,
+    SENTENCE_KEY,
+)
 
 FloatArray = npt.NDArray[np.float64]
 
 MACRO = "macro"
 REPLICATES = 1000
+PERMUTATIONS = 10_000
+SIGNIFICANCE = 0.05
+BEST, DAGGER = "best", "†"
 SCORE_COLUMNS = [*BY_JUDGE, "language", *VALUES]
 AVERAGE_COLUMNS = ["prompt", "language", "judges", "value", "standard_error", "reason"]
 FINE_COLUMNS = [
     *(*BY_JUDGE, "language", "truth", "fine"),
     *("sentences", "accuracy", "errors", "share_of_errors"),
 ]
-ERROR_COLUMNS = [*BY_JUDGE, "fine", "sentences", "errors", "share"]
+COMPARISON_COLUMNS = [
+    *("language", "value_a", "value_b", "difference", "p_value"),
+    *("sentences", "disagreements", "reason"),
+]
+
+_CELLS_AT_ONCE = 4_000_000
+_ROUNDING = 1e-12
+
+
+class _Estimate(NamedTuple):
+    """The value, its bootstrap replicates, and why there is none."""
+
+    value: float
+    replicates: FloatArray
+    reason: str | None = None
+
+    def row(self) -> dict[str, object]:
+        known = self.replicates[~np.isnan(self.replicates)]
+        error = float(known.std(ddof=1)) if len(known) > 1 else np.nan
+        return {"value": self.value, "standard_error": error, "reason": self.reason}
 
 
 def score_judges(
     verdicts: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
 ) -> pd.DataFrame:
-    """Compute balanced accuracy of each judge.
-
-    Args:
-        verdicts: Of ``Memerag``, see ``evaluate_judges``.
-        replicates: Bootstrap replicates of the standard error; the paper takes 1,000.
-        seed: Seed of the replicates; judges share them.
+    """Compute balanced accuracy of each judge, with bootstrap errors; judges share the draws.
 
     Returns:
         Columns ``SCORE_COLUMNS``, one row a judge and language, and one for ``macro``, the mean of
         the languages. The balanced accuracy is missing, with a reason, where a language lacks
         sentences of one label.
-
-    Raises:
-        UsageError: For fewer than two replicates.
     """
-    if replicates < 2:
-        raise UsageError("replicates are two at least")
     labels = judged_labels(verdicts)
     rows = []
-    for (judge, prompt), of_judge in judges_of(verdicts).items():
+    for key, of_judge in judges_of(verdicts).items():
         for language, estimate in _estimates(of_judge, labels, replicates, seed).items():
-            is_counted = (of_judge["language"] == language) | (language == MACRO)
-            rows.append(
-                {"judge": judge, "prompt": prompt, "language": language}
-                | _as_row(estimate)
-                | _counts(of_judge[is_counted])
-            )
+            part = of_judge[(of_judge["language"] == language) | (language == MACRO)]
+            asked = part[part["was_asked"]]
+            counts = {
+                "n": len(asked),
+                "failures": int(asked["value"].isna().sum()),
+                "not_asked": len(part) - len(asked),
+            }
+            named = dict(zip(BY_JUDGE, key, strict=True)) | {"language": language}
+            rows.append(named | estimate.row() | counts)
     return pd.DataFrame(rows, columns=SCORE_COLUMNS)
 
 
@@ -71,10 +96,7 @@ def average_over_judges(
 ) -> pd.DataFrame:
     """Average the balanced accuracy that judges reach with the same prompt (table 11).
 
-    Args:
-        verdicts: Of ``Memerag``, see ``evaluate_judges``.
-        replicates: Bootstrap replicates of the standard error.
-        seed: Seed of the replicates. Judges share them, so sentences are drawn once for all.
+    Judges share the draws of the bootstrap, so sentences are drawn once for all.
 
     Returns:
         Columns ``AVERAGE_COLUMNS``, one row a prompt and language, and one for ``macro``, of the
@@ -89,7 +111,7 @@ def average_over_judges(
         for language in judges[0] if len(judges) > 1 else ():
             known = [estimates[language] for estimates in judges if language in estimates]
             row = {"prompt": prompt, "language": language, "judges": len(known)}
-            rows.append(row | _as_row(_mean(known)))
+            rows.append(row | _mean(known).row())
     return pd.DataFrame(rows, columns=AVERAGE_COLUMNS)
 
 
@@ -97,14 +119,6 @@ def judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
     """Return the two labels that sentences may have."""
     known = set(verdicts["truth"])
     return JUDGED_RELEVANCE if known & set(JUDGED_RELEVANCE) else JUDGED
-
-
-class _Estimate(NamedTuple):
-    """The value, its bootstrap replicates, and why there is none."""
-
-    value: float
-    replicates: FloatArray
-    reason: str | None = None
 
 
 def _estimates(
@@ -149,29 +163,8 @@ def _mean(estimates: Sequence[_Estimate]) -> _Estimate:
     )
 
 
-def _as_row(estimate: _Estimate) -> dict[str, object]:
-    known = estimate.replicates[~np.isnan(estimate.replicates)]
-    return {
-        "value": estimate.value,
-        "standard_error": float(known.std(ddof=1)) if len(known) > 1 else np.nan,
-        "reason": estimate.reason,
-    }
-
-
-def _counts(verdicts: pd.DataFrame) -> dict[str, int]:
-    asked = verdicts[verdicts["was_asked"]]
-    return {
-        "n": len(asked),
-        "failures": int(asked["value"].isna().sum()),
-        "not_asked": len(verdicts) - len(asked),
-    }
-
-
 def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Compute the accuracy of each judge on the sentences of each fine-grained label.
-
-    Args:
-        verdicts: Of ``Memerag``, see ``evaluate_judges``.
 
     Returns:
         Columns ``FINE_COLUMNS``, one row a judge, language and label that occurs, in the order of
@@ -180,25 +173,158 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
         that the judge was not asked about, are left out.
     """
     asked = verdicts[verdicts["was_asked"] & verdicts["fine"].notna()]
-    rows = []
-    for key, part in asked.groupby([*BY_JUDGE, "language", "truth"], sort=False):
-        wrong = part["value"] != part["truth"]
-        of_label = dict(iter(wrong.groupby(part["fine"])))
-        for label in (name for name in FINE_LABELS if name in of_label):
-            errors = of_label[label]
-            share = errors.sum() / wrong.sum() if wrong.any() else float("nan")
-            rows.append((*key, label, len(errors), 1 - errors.mean(), int(errors.sum()), share))
-    return pd.DataFrame(rows, columns=FINE_COLUMNS)
+    asked = asked.assign(wrong=asked["value"] != asked["truth"])
+    groups = [*BY_JUDGE, "language", "truth"]
+    table = asked.groupby([*groups, "fine"], sort=False)["wrong"].agg(["size", "sum"])
+    table = table.rename(columns={"size": "sentences", "sum": "errors"}).reset_index()
+    totals = table.groupby(groups, sort=False)["errors"].transform("sum")
+    table = table.assign(
+        accuracy=1 - table["errors"] / table["sentences"],
+        share_of_errors=table["errors"] / totals.where(totals > 0),
+        group=table.groupby(groups, sort=False).ngroup(),
+        place=table["fine"].map(FINE_LABELS.index),
+    )
+    return table.sort_values(["group", "place"], ignore_index=True)[FINE_COLUMNS]
 
 
 def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Tell how the errors of each judge are spread over fine-grained labels (figure 5).
 
     Returns:
-        Columns ``ERROR_COLUMNS``, one row a judge and label that occurs, all languages together;
-        ``share`` of the judge's errors, missing where it made none.
+        Columns ``judge, prompt, fine, sentences, errors, share``, one row a judge and label that
+        occurs, all languages together; ``share`` of the judge's errors, missing where it made none.
     """
     fine = fine_grained_accuracy(verdicts)
     counts = fine.groupby([*BY_JUDGE, "fine"], sort=False)[["sentences", "errors"]].sum()
     totals = counts.groupby(BY_JUDGE, sort=False)["errors"].transform("sum")
     return counts.assign(share=counts["errors"] / totals.where(totals > 0)).reset_index()
+
+
+def compare_judges(
+    verdicts_a: pd.DataFrame,
+    verdicts_b: pd.DataFrame,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Test whether two judges differ in balanced accuracy, by language and on average.
+
+    Returns:
+        Columns ``COMPARISON_COLUMNS``, one row a language and one for ``macro``, of the sentences
+        that both were asked about; two-sided p-values ``(1 + hits) / (1 + permutations)``.
+
+    Raises:
+        UsageError: If the two have no sentence in common or hold different human labels for one.
+    """
+    joint = _joint(verdicts_a, verdicts_b)
+    labels = judged_labels(verdicts_a)
+    rows, amounts = [], {}
+    for language, part in joint.groupby("language", sort=False):
+        absent = [label for label in labels if label not in set(part["truth_a"])]
+        recall = part.groupby("truth_a")[["correct_a", "correct_b"]].mean().mean()
+        gains = part["correct_a"].astype(float) - part["correct_b"].astype(float)
+        sizes = part.groupby("truth_a")["correct_a"].transform("size")
+        amounts[language] = (0.5 * gains / sizes).to_numpy()
+        row = {
+            "language": language,
+            "value_a": np.nan if absent else recall["correct_a"],
+            "value_b": np.nan if absent else recall["correct_b"],
+            "sentences": len(part),
+            "disagreements": int((gains != 0).sum()),
+            "reason": f"no sentence both judged is labeled {absent[0]}" if absent else None,
+        }
+        rows.append(row)
+    amounts[MACRO] = np.concatenate(list(amounts.values())) / len(amounts)
+    table = pd.DataFrame(rows)
+    reason = next(iter(table["reason"].dropna()), None)
+    macro = table[["value_a", "value_b"]].mean(skipna=False).to_dict() | {"reason": reason}
+    macro |= table[["sentences", "disagreements"]].sum().to_dict()
+    table = pd.DataFrame([*rows, {"language": MACRO, **macro}])
+    p_values = [
+        permutation_p_value(amounts[language], permutations, seed, str(language))
+        for language in table["language"]
+    ]
+    difference = table["value_a"] - table["value_b"]
+    table = table.assign(difference=difference, p_value=p_values)
+    return table.assign(p_value=table["p_value"].where(difference.notna()))[COMPARISON_COLUMNS]
+
+
+def permutation_p_value(amounts: FloatArray, permutations: int, seed: int, key: str) -> float:
+    """Return the two-sided p-value of a sum whose terms may have either sign; keys draw others."""
+    moving = amounts[amounts != 0]
+    if not len(moving):
+        return 1.0
+    draws = generator(seed, "permutation test", key)
+    observed = abs(moving.sum()) - _ROUNDING
+    at_once = max(1, _CELLS_AT_ONCE // len(moving))
+    hits = 0
+    for start in range(0, permutations, at_once):
+        size = min(at_once, permutations - start)
+        signs = draws.integers(0, 2, size=(size, len(moving)), dtype=np.int8) * 2.0 - 1.0
+        hits += int((np.abs(signs @ moving) >= observed).sum())
+    return (1 + hits) / (1 + permutations)
+
+
+def mark_best(
+    scores: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    within: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Mark in each language, and on average, the best judge and those that may be as good.
+
+    Args:
+        scores: As ``score_judges`` returns them.
+        verdicts: The verdicts they are of.
+        permutations: Random swaps of each test.
+        seed: Seed of the swaps.
+        within: Mark among rows that share these columns, too: ``["judge"]`` finds the best prompt
+            of each model (table 5), ``["prompt"]`` the best model with each prompt (figure 2).
+
+    Returns:
+        The scores with ``p_value`` (of the test against the best of the row's language and group;
+        missing for the best) and ``mark``: ``best``, ``†`` where p > 0.05, or nothing.
+    """
+    of_judge = judges_of(verdicts)
+    marked = scores.assign(p_value=float("nan"), mark="")
+    for (language, *_), rows in scores.groupby(["language", *within], sort=False):
+        known = rows[rows["value"].notna()]
+        if len(known) < 2:
+            continue
+        parts = {}
+        for place, *key in known[BY_JUDGE].itertuples():
+            table = of_judge[key[0], key[1]]
+            parts[place] = table[(table["language"] == language) | (language == MACRO)]
+        best = known["value"].idxmax()
+        marked.loc[best, "mark"] = BEST
+        for other in known.index.drop(best):
+            table = compare_judges(parts[best], parts[other], permutations, seed)
+            p_value = float(table.set_index("language").loc[language, "p_value"])
+            marked.loc[other, "p_value"] = p_value
+            marked.loc[other, "mark"] = DAGGER if p_value > SIGNIFICANCE else ""
+    return marked
+
+
+def with_prompts(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of judges that were asked with several prompts."""
+    return scores[scores.groupby("judge")["prompt"].transform("nunique") > 1]
+
+
+def _joint(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> pd.DataFrame:
+    """Join the sentences that both were asked about, with whether each was right."""
+    parts = []
+    for verdicts in (verdicts_a, verdicts_b):
+        asked = verdicts[verdicts["was_asked"].astype(bool)]
+        correct = (asked["value"] == asked["truth"]).to_numpy()
+        parts.append(asked[[*SENTENCE_KEY, "truth"]].assign(correct=correct))
+    joint = parts[0].merge(parts[1], on=SENTENCE_KEY, suffixes=("_a", "_b"))
+    if joint.empty:
+        raise UsageError("the two judges have no sentence in common; judge the same ones")
+    differs = joint["truth_a"] != joint["truth_b"]
+    if differs.any():
+        first = joint.loc[differs, SENTENCE_KEY].iloc[0]
+        raise UsageError(
+            f"the runs hold different human labels for sentence {first['sentence_id']} of "
+            f"{first['query_id']} ({first['language']}); compare runs on the same data"
+        )
+    return joint

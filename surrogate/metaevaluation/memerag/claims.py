@@ -23,7 +23,7 @@ from arena.text.prompts import (
     delimiter_code,
     packaged_prompt,
 )
-from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, LexicalJudge, Verdict
+from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Verdict
 from surrogate.metaevaluation.memerag.sentences import (
     COARSE_OF_RELEVANCE,
     IRRELEVANT,
@@ -49,6 +49,16 @@ LABELS_OF: Mapping[Quality, tuple[str, str]] = MappingProxyType(
 )
 
 _PACKAGE = "surrogate.metaevaluation.memerag"
+_REASONING = re.compile(rf"{THOUGHTS.pattern}|<rationale>.*?</rationale>", THOUGHTS.flags)
+_OPENING = re.compile(r"<answer>", re.IGNORECASE)
+_CLOSING = re.compile(r"</\s*answer\s*>", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LABEL = re.compile(r"(?P<negation>(?:not|non|un) ?)?supported(?: (?P<rest>.*)|$)")
+_RELEVANCE_OF_WORDS: Mapping[str, str] = MappingProxyType(
+    {"relevant": RELEVANT}
+    | dict.fromkeys(("irrelevant", "not relevant", "unrelated"), IRRELEVANT)
+    | {fine.casefold(): coarse for fine, coarse in COARSE_OF_RELEVANCE.items()}
+)
 _VARIABLES = MappingProxyType(
     {
         "language": Variable("English name of the language", "English"),
@@ -117,11 +127,6 @@ class Claim:
             raise judge.refuse(said, f"return {labels}, or None where there is no verdict")
         return Verdict(label)
 
-    def compare(self, judge: LexicalJudge) -> Verdict:
-        """Call the sentence supported if one passage holds enough of it."""
-        is_held = any(judge.holds(self.sentence, text) for text in self.passages)
-        return Verdict(SUPPORTED if is_held else NOT_SUPPORTED)
-
 
 @dataclass(frozen=True)
 class ClaimPrompts(JudgePrompts[Claim]):
@@ -185,24 +190,6 @@ class ClaimPrompts(JudgePrompts[Claim]):
         return label
 
 
-_REASONING = re.compile(rf"{THOUGHTS.pattern}|<rationale>.*?</rationale>", THOUGHTS.flags)
-_OPENING = re.compile(r"<answer>", re.IGNORECASE)
-_CLOSING = re.compile(r"</\s*answer\s*>", re.IGNORECASE)
-_LETTERS = re.compile(r"[^\W\d_]+")
-_NEGATIVE = ("unsupported", "notsupported", "nonsupported")
-_SEPARATED_NEGATIVE = (("not", "supported"), ("non", "supported"), ("un", "supported"))
-_ROOT = "support"
-_RELEVANCE_OF_WORDS: Mapping[tuple[str, ...], str] = MappingProxyType(
-    {
-        ("relevant",): RELEVANT,
-        ("irrelevant",): IRRELEVANT,
-        ("not", "relevant"): IRRELEVANT,
-        ("unrelated",): IRRELEVANT,
-    }
-    | {tuple(fine.casefold().split()): coarse for fine, coarse in COARSE_OF_RELEVANCE.items()}
-)
-
-
 def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
     """Read the label of a reply.
 
@@ -219,32 +206,14 @@ def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
     Returns:
         One of ``LABELS_OF`` the quality, or None.
     """
-    words, may_explain = _label_words(text)
-    if quality == "relevance":
-        return _RELEVANCE_OF_WORDS.get(tuple(words))
-    label, length = _leading_label(words)
-    rest = words[length:]
-    if rest and (not may_explain or any(_ROOT in word for word in rest)):
-        return None
-    return label
-
-
-def _label_words(text: str) -> tuple[list[str], bool]:
-    """Return the words of a reply's answer, case-folded, and whether tags stand around it."""
     said = _REASONING.sub(" ", text)
     openings = list(_OPENING.finditer(said))
-    stated = said[openings[-1].end() :] if openings else said
-    inside = _CLOSING.split(stated, maxsplit=1)[0] if openings else stated
-    found = _LETTERS.findall(unicodedata.normalize("NFKC", inside))
-    return [word.casefold() for word in found], bool(openings)
-
-
-def _leading_label(words: list[str]) -> tuple[str | None, int]:
-    """Return the label that words begin with, and how many words it takes."""
-    if tuple(words[:2]) in _SEPARATED_NEGATIVE:
-        return NOT_SUPPORTED, 2
-    if words[:1] and words[0] in _NEGATIVE:
-        return NOT_SUPPORTED, 1
-    if words[:1] == ["supported"]:
-        return SUPPORTED, 1
-    return None, 0
+    if openings:
+        said = _CLOSING.split(said[openings[-1].end() :], maxsplit=1)[0]
+    words = " ".join(_LETTERS.findall(unicodedata.normalize("NFKC", said))).casefold()
+    if quality == "relevance":
+        return _RELEVANCE_OF_WORDS.get(words)
+    found = _LABEL.match(words)
+    if found is None or (found["rest"] and (not openings or "support" in found["rest"])):
+        return None
+    return NOT_SUPPORTED if found["negation"] else SUPPORTED

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
 
@@ -17,6 +16,7 @@ from arena.statistics.agreement import (
     agreement_report,
     code_ratings,
 )
+from surrogate.metaevaluation.evaluation import NO_VALUE, Report, ReportTable, spaced
 from surrogate.metaevaluation.memerag.memerag import NOTICE
 from surrogate.metaevaluation.memerag.sentences import (
     CHALLENGING,
@@ -26,9 +26,7 @@ from surrogate.metaevaluation.memerag.sentences import (
     JUDGED_RELEVANCE,
     RELEVANCE,
 )
-from surrogate.metaevaluation.report import NO_VALUE, Report, ReportTable, spaced
 
-_NO_MODEL = "No answer names the model that wrote it, so there is no table by model"
 QUALITIES = MappingProxyType(
     {
         "faithfulness, coarse": "factuality",
@@ -39,83 +37,58 @@ QUALITIES = MappingProxyType(
 )
 """What people may agree on, and the field that says it."""
 
-
-@dataclass(frozen=True)
-class LabelDistributions:
-    """Statistics by language, in the order of the sentences given.
-
-    Attributes:
-        general: Tables 1 and 8: ``language, questions, sentences, answer_words, context_words``,
-            the words between white space, on average of a question.
-        factuality: Table 3, left: percent of a language's sentences with each label.
-        relevance: Table 3, right.
-        fine_grained: Table 4: percent with each fine-grained label, those challenging to
-            determine last.
-        by_model: Table 9: ``model, language, sentences``, and percent with each label of
-            factuality and of relevance. Empty where no answer names its model, as in the public
-            files.
-    """
-
-    general: pd.DataFrame
-    factuality: pd.DataFrame
-    relevance: pd.DataFrame
-    fine_grained: pd.DataFrame
-    by_model: pd.DataFrame
+_NO_MODEL = "No answer names the model that wrote it, so there is no table by model"
+_LABELS = MappingProxyType({"faithfulness": FACTUALITY, "relevance": RELEVANCE})
 
 
-def label_distributions(sentences: pd.DataFrame) -> LabelDistributions:
-    """Count labels.
+def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Count labels by language, in the order of the sentences given.
 
     Args:
         sentences: As ``read_memerag`` returns them.
 
     Returns:
-        Percentages of all sentences of a language, unrounded; a sentence without a label counts
-        among all.
+        ``general`` (tables 1 and 8): ``language, questions, sentences, answer_words,
+        context_words``, the words between white space, on average of a question. ``factuality``
+        and ``relevance`` (table 3), ``fine_grained`` (table 4, those challenging to determine
+        last): percent of all sentences of a language with each label, unrounded. ``by_model``
+        (table 9): ``model, language, sentences`` and percent with each label of factuality and
+        relevance; empty where no answer names its model, as in the public files.
     """
     challenging = sentences["factuality"] == CHALLENGING
     fine = sentences["fine_grained_factuality"].astype(object).where(~challenging, CHALLENGING)
-    languages = [sentences["language"]]
-    return LabelDistributions(
-        general=_general(sentences),
-        factuality=_percentages(sentences["factuality"], languages, FACTUALITY),
-        relevance=_percentages(sentences["relevance"], languages, RELEVANCE),
-        fine_grained=_percentages(fine, languages, (*FINE_GRAINED, CHALLENGING)),
-        by_model=_by_model(sentences[sentences["model"].notna()]),
-    )
-
-
-def _general(sentences: pd.DataFrame) -> pd.DataFrame:
-    answers = sentences.drop_duplicates(QUESTION_KEY)
-    words = pd.DataFrame(
-        {
-            "language": answers["language"],
-            "answer_words": answers["answer"].str.split().str.len(),
-            "context_words": answers["passages"].str.join(" ").str.split().str.len(),
-        }
-    )
-    counts = {
-        "questions": answers.groupby("language", sort=False).size(),
-        "sentences": sentences.groupby("language", sort=False).size(),
+    by_language = sentences.groupby("language", sort=False)
+    answers = sentences.drop_duplicates(QUESTION_KEY).groupby("language", sort=False)
+    general = {
+        "questions": answers.size(),
+        "sentences": by_language.size(),
+        "answer_words": answers["answer"].apply(_mean_words),
+        "context_words": answers["passages"].apply(lambda texts: _mean_words(texts.str.join(" "))),
     }
-    means = words.groupby("language", sort=False).mean()
-    return pd.concat([pd.DataFrame(counts), means], axis=1).reset_index()
-
-
-def _by_model(named: pd.DataFrame) -> pd.DataFrame:
-    by = [named["model"], named["language"]]
-    sizes = named.groupby(by, sort=False).size().rename("sentences").reset_index()
+    named = sentences[sentences["model"].notna()]
+    by = ["model", "language"]
+    by_model = named.groupby(by, sort=False).size().rename("sentences").reset_index()
     for field, labels in (("factuality", FACTUALITY), ("relevance", RELEVANCE)):
-        sizes = sizes.merge(_percentages(named[field], by, labels), on=["model", "language"])
-    return sizes.sort_values("model", kind="stable", ignore_index=True)
+        by_model = by_model.merge(_percentages(named, named[field], by, labels), on=by)
+    one = ["language"]
+    return {
+        "general": pd.DataFrame(general).reset_index(),
+        "factuality": _percentages(sentences, sentences["factuality"], one, FACTUALITY),
+        "relevance": _percentages(sentences, sentences["relevance"], one, RELEVANCE),
+        "fine_grained": _percentages(sentences, fine, one, (*FINE_GRAINED, CHALLENGING)),
+        "by_model": by_model.sort_values("model", kind="stable", ignore_index=True),
+    }
+
+
+def _mean_words(texts: pd.Series) -> float:
+    return float(texts.str.split().str.len().mean())
 
 
 def _percentages(
-    labels: pd.Series, by: Sequence[pd.Series], columns: Sequence[str]
+    sentences: pd.DataFrame, labels: pd.Series, by: list[str], columns: Sequence[str]
 ) -> pd.DataFrame:
-    shares = {
-        label: 100 * (labels == label).groupby(list(by), sort=False).mean() for label in columns
-    }
+    keys = [sentences[name] for name in by]
+    shares = {label: 100 * (labels == label).groupby(keys, sort=False).mean() for label in columns}
     return pd.DataFrame(shares).reset_index()
 
 
@@ -170,13 +143,25 @@ def statistics_report(sentences: pd.DataFrame, resampling: Resampling | None = N
     """
     found = label_distributions(sentences)
     agreed = agreement_of_people(sentences, resampling)
-    content = {name: plain_records(table) for name, table in asdict(found).items()}
+    content: dict[str, object] = {name: plain_records(table) for name, table in found.items()}
     content["agreement"] = [
         {"language": language, "quality": name} | report.as_json()
         for language, reports in agreed.items()
         for name, report in reports.items()
     ]
-    tables = [*_tables(found), *([_agreement_table(agreed)] if agreed else [])]
+    total = found["general"][["questions", "sentences"]].sum()
+    general = [*_rows(found["general"]), ["total", *map(int, total), "", ""]]
+    labels = found["factuality"].merge(found["relevance"], on="language")
+    fine = found["fine_grained"].set_index("language").T.reset_index(names="label")
+    notes = [_NO_MODEL] if found["by_model"].empty else []
+    percent = "Percent of sentences by"
+    tables = [
+        ReportTable("Sentences, and words on average", [*map(spaced, found["general"])], general),
+        ReportTable(f"{percent} label: faithfulness, relevance", [*labels], _rows(labels)),
+        ReportTable(f"{percent} fine-grained label of faithfulness", [*fine], _rows(fine), notes),
+    ]
+    tables += [] if found["by_model"].empty else [_model_table(found["by_model"])]
+    tables += [_agreement_table(agreed)] if agreed else []
     return Report({**content, "notice": NOTICE}, tables)
 
 
@@ -184,41 +169,15 @@ def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> Rep
     rows, notes = [], []
     for language, reports in agreed.items():
         first = reports["faithfulness, coarse"]
-        rows.append([language, first.items_with_pairs, first.raters, *map(_both, reports.values())])
+        cells = []
         for name, report in reports.items():
+            shown = [report.coefficients[which] for which in ("ac1", "fleiss_kappa")]
+            cells.append(" / ".join(NO_VALUE if c.reason else f"{c.value:.2f}" for c in shown))
             reasons = dict.fromkeys(each.reason for each in report.coefficients.values())
             notes += [f"{language}, {name}: {reason}" for reason in reasons if reason]
+        rows.append([language, first.items_with_pairs, first.raters, *cells])
     header = ["language", "sentences", "raters", *QUALITIES]
     return ReportTable("Agreement of people: Gwet's AC1 / Fleiss' kappa", header, rows, notes)
-
-
-def _both(report: AgreementReport) -> str:
-    shown = [report.coefficients[name] for name in ("ac1", "fleiss_kappa")]
-    return " / ".join(NO_VALUE if each.reason else f"{each.value:.2f}" for each in shown)
-
-
-def _tables(found: LabelDistributions) -> Iterator[ReportTable]:
-    total = found.general[["questions", "sentences"]].sum()
-    rows = [*_rows(found.general), ["total", *map(int, total), "", ""]]
-    header = [spaced(name) for name in found.general]
-    yield ReportTable("Sentences, and words on average", header, rows)
-    labels = found.factuality.merge(found.relevance, on="language")
-    yield ReportTable(
-        "Percent of sentences by label: faithfulness, relevance", list(labels), _rows(labels)
-    )
-    fine = found.fine_grained.set_index("language").T
-    rows = [[label, *(f"{share:.1f}" for share in shares)] for label, shares in _items(fine)]
-    title = "Percent of sentences by fine-grained label of faithfulness"
-    notes = [_NO_MODEL] if found.by_model.empty else []
-    yield ReportTable(title, ["label", *fine.columns], rows, notes)
-    if found.by_model.empty:
-        return
-    yield ReportTable(
-        "Percent of sentences by model: "
-        + "; ".join(" / ".join(labels) for labels in (FACTUALITY, RELEVANCE)),
-        ["model", "sentences", "quality", *found.by_model["language"].drop_duplicates()],
-        [*_model_rows(found.by_model)],
-    )
 
 
 def _rows(table: pd.DataFrame) -> list[list[object]]:
@@ -228,20 +187,17 @@ def _rows(table: pd.DataFrame) -> list[list[object]]:
     ]
 
 
-def _items(table: pd.DataFrame) -> Iterator[tuple[str, Sequence[float]]]:
-    for label, row in zip(table.index, table.to_numpy(float), strict=True):
-        yield str(label), row
-
-
-def _model_rows(by_model: pd.DataFrame) -> Iterator[list[object]]:
-    languages = list(by_model["language"].drop_duplicates())
+def _model_table(by_model: pd.DataFrame) -> ReportTable:
+    """Show table 9: a row a model and quality, percent of each label by language."""
+    languages, rows = list(by_model["language"].drop_duplicates()), []
     for model, part in by_model.groupby("model", sort=False):
-        known: Mapping[str, pd.Series] = {row["language"]: row for _, row in part.iterrows()}
-        for quality, labels in (("faithfulness", FACTUALITY), ("relevance", RELEVANCE)):
+        for quality, labels in _LABELS.items():
+            shares = part.set_index("language")[list(labels)].reindex(languages)
             cells = [
-                " / ".join(f"{known[name][label]:.1f}" for label in labels)
-                if name in known
-                else NO_VALUE
-                for name in languages
+                NO_VALUE if row.isna().all() else " / ".join(f"{share:.1f}" for share in row)
+                for _, row in shares.iterrows()
             ]
-            yield [model, int(part["sentences"].sum()), quality, *cells]
+            rows.append([model, int(part["sentences"].sum()), quality, *cells])
+    title = "; ".join(" / ".join(labels) for labels in _LABELS.values())
+    header = ["model", "sentences", "quality", *languages]
+    return ReportTable(f"Percent of sentences by model: {title}", header, rows)

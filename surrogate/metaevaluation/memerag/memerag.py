@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,62 +14,20 @@ from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, Templates
+from surrogate.metaevaluation import evaluation as shared
+from surrogate.metaevaluation.evaluation import NO_VALUE, Evaluation, Kinds, Report, ReportTable
 from surrogate.metaevaluation.judges import Judge
-from surrogate.metaevaluation.memerag.accuracy import (
-    MACRO,
-    average_over_judges,
-    fine_grained_accuracy,
-    score_judges,
-)
-from surrogate.metaevaluation.memerag.claims import (
-    BEST_PROMPT,
-    FAITHFULNESS_PROMPT,
-    PROMPTS,
-    RELEVANCE_PROMPT,
-    Claim,
-    ClaimPrompts,
-    Quality,
-)
-from surrogate.metaevaluation.memerag.sentences import (
-    COARSE_OF_RELEVANCE,
-    JUDGED,
-    SENTENCE_KEY,
-)
-from surrogate.metaevaluation.memerag.significance import (
-    BEST,
-    DAGGER,
-    SIGNIFICANCE,
-    mark_best,
-    with_prompts,
-)
-from surrogate.metaevaluation.report import (
-    NO_VALUE,
-    Report,
-    ReportTable,
-    judge_labels,
-    judges_of,
-    left_out_notes,
-    metaevaluations,
-    no_value_notes,
-    percent_with_error,
-    score_table,
-    short_prompt,
-)
-from surrogate.metaevaluation.runner import (
-    LEXICAL,
-    PYTHON,
-    Evaluation,
-    JudgeKind,
-    judge_items,
-    verdict_columns,
-)
+from surrogate.metaevaluation.memerag import accuracy, claims
+from surrogate.metaevaluation.memerag.accuracy import BEST, DAGGER, MACRO, SIGNIFICANCE
+from surrogate.metaevaluation.memerag.claims import Claim, ClaimPrompts, Quality
+from surrogate.metaevaluation.memerag.sentences import COARSE_OF_RELEVANCE, JUDGED, SENTENCE_KEY
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 
 NOTICE = (
     "Human labels: MEMERAG (Cruz Blandón et al., ACL 2025), CC BY-NC 4.0; "
     "for evaluation, not for training."
 )
-MEMERAG_PROMPTS = (FAITHFULNESS_PROMPT, RELEVANCE_PROMPT)
+MEMERAG_PROMPTS = (claims.FAITHFULNESS_PROMPT, claims.RELEVANCE_PROMPT)
 ALL = "all"
 
 STAR = "*"
@@ -119,28 +77,19 @@ class Memerag:
     quality: Quality = "faithfulness"
 
     @property
-    def name(self) -> str:
-        """Name of the data set in an arena's ``metaevaluation.json``."""
-        return "memerag" if self.quality == "faithfulness" else "memerag-relevance"
-
-    @property
     def prompts(self) -> list[ClaimPrompts]:
         """How LLMs given by name are asked; with several, each is a judge of its own."""
         own = MEMERAG_PROMPTS[self.quality == "relevance"]
         template = self.templates.replacing(own)
         if template is not None or self.quality == "relevance":
             return [ClaimPrompts(template=template, quality=self.quality)]
-        named = self.settings.prompts or (BEST_PROMPT,)
-        return [ClaimPrompts(name) for name in (PROMPTS if named == (ALL,) else named)]
+        named = self.settings.prompts or (claims.BEST_PROMPT,)
+        return [ClaimPrompts(name) for name in (claims.PROMPTS if named == (ALL,) else named)]
 
     @property
-    def kinds(self) -> Sequence[JudgeKind]:
-        """LLMs, shared characters (for faithfulness) and functions."""
-        llm = JudgeKind(
-            "llm:MODEL",
-            lambda model, factory: [factory.llm(prompts, model) for prompts in self.prompts],
-        )
-        return (llm, LEXICAL, PYTHON) if self.quality == "faithfulness" else (llm, PYTHON)
+    def kinds(self) -> Kinds:
+        """LLMs, with each of the prompts."""
+        return {"llm:MODEL": lambda model, make: [make.llm(each, model) for each in self.prompts]}
 
     @cached_property
     def judged(self) -> pd.DataFrame:
@@ -166,8 +115,8 @@ class Memerag:
         """Let a judge judge every sentence that has a label to hold it against."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
-        claims = [replace(Claim(*row), quality=self.quality) for row in shown]
-        verdicts = verdict_columns(judge_items(judge, claims, "sentences"))
+        items = [replace(Claim(*row), quality=self.quality) for row in shown]
+        verdicts = shared.verdict_columns(shared.judge_items(judge, items, "sentences"))
         return self.judged[[*SENTENCE_KEY, "truth", "fine"]].assign(**verdicts)
 
     def report(self, evaluation: Evaluation) -> Report:
@@ -180,13 +129,13 @@ class Memerag:
         verdicts, settings = evaluation.verdicts, self.settings
         counted = (settings.replicates, settings.seed)
         swaps = (settings.permutations, settings.seed)
-        plain = score_judges(verdicts, *counted)
-        chosen = with_prompts(plain)
+        plain = accuracy.score_judges(verdicts, *counted)
+        chosen = accuracy.with_prompts(plain)
         within = [] if chosen.empty else ["prompt"]
-        scores = mark_best(plain, verdicts, *swaps, within)
-        of_prompts = mark_best(chosen, verdicts, *swaps, ["judge"])
-        averages = average_over_judges(verdicts, *counted)
-        fine = fine_grained_accuracy(verdicts)
+        scores = accuracy.mark_best(plain, verdicts, *swaps, within)
+        of_prompts = accuracy.mark_best(chosen, verdicts, *swaps, ["judge"])
+        averages = accuracy.average_over_judges(verdicts, *counted)
+        fine = accuracy.fine_grained_accuracy(verdicts)
         left_out = len(self.sentences) - len(self.judged) if settings.limit is None else 0
         content = {
             "scores": plain_records(scores),
@@ -197,36 +146,43 @@ class Memerag:
             "notice": NOTICE,
         }
         why = "challenging to determine" if self.quality == "faithfulness" else "without a label"
+        macro = scores[scores["language"] == MACRO]
         notes = [
             f"{count_of(len(self.judged), 'sentence')} judged",
             *_mark_notes(scores, "column and prompt" if within else "column"),
             *([f"Left out: {count_of(left_out, 'sentence')} {why}"] if left_out else []),
-            *left_out_notes(plain[plain["language"] == MACRO], "sentences", "label"),
+            *shared.left_out_notes(macro, "sentences", "label"),
             *(f"Prompt: {prompt}" for prompt in dict.fromkeys(plain["prompt"]) if prompt),
         ]
         title = "Balanced accuracy in percent, with standard errors"
-        tables = [score_table(scores, "language", title, notes, _marked)]
-        tables += [_prompt_table(of_prompts)] if len(of_prompts) else []
-        tables += [_average_table(averages)] if len(averages) else []
-        is_one = verdicts["language"].nunique() == 1 and len(fine) > 0
-        tables += [_fine_table(fine, plain)] if is_one else []
-        return Report(content, tables, self._entries(scores), evaluation.usages)
-
-    def _entries(self, scores: pd.DataFrame) -> list[Any]:
-        return [
+        tables = [shared.judges_table(scores, "language", title, notes, _marked)]
+        title = "Prompts: balanced accuracy in percent, averaged over"
+        if len(of_prompts):  # table 5
+            best = of_prompts[of_prompts["language"] == MACRO]
+            marks = _mark_notes(best, "judge")
+            tables.append(_by_prompt(best, "judge", f"{title} languages", marks))
+        if len(averages):  # table 11
+            best = averages.groupby("language")["value"].transform("max")
+            marked = averages.assign(mark=(averages["value"] == best).map({True: BEST, False: ""}))
+            marks = [_MARK_NOTES[BEST].format("column"), *shared.no_value_notes(averages["reason"])]
+            judges = count_of(int(averages["judges"].max()), "judge")
+            tables.append(_by_prompt(marked, "language", f"{title} {judges}", marks))
+        if verdicts["language"].nunique() == 1 and len(fine):
+            tables.append(_fine_table(fine, macro))
+        dataset = "memerag" if self.quality == "faithfulness" else "memerag-relevance"
+        entries = [
             entry
-            for rows in judges_of(scores).values()
-            for entry in metaevaluations(
+            for rows in shared.judges_of(scores).values()
+            for entry in shared.metaevaluations(
                 rows[rows["language"] == MACRO].to_dict("records"),
-                self.name,
-                "balanced_accuracy",
-                rows.loc[rows["language"] != MACRO, "language"].astype(str).tolist(),
+                *(dataset, "balanced_accuracy", rows.loc[rows["language"] != MACRO, "language"]),
             )
         ]
+        return Report(content, tables, entries, evaluation.usages)
 
 
 def _marked(row: Mapping[Any, Any]) -> str:
-    shown = percent_with_error(row["value"], row["standard_error"])
+    shown = shared.percent_with_error(row["value"], row["standard_error"])
     return f"{shown} {_MARKS[row['mark']]}" if row["mark"] else shown
 
 
@@ -235,50 +191,25 @@ def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
     return [note.format(group) for mark, note in _MARK_NOTES.items() if mark in known]
 
 
-def _prompt_table(scores: pd.DataFrame) -> ReportTable:
-    """Show prompts by judge, averaged over languages, marks within a judge (table 5)."""
-    macro = scores[scores["language"] == MACRO]
-    title = "Prompts: balanced accuracy in percent, averaged over languages"
-    return _by_prompt(macro, "judge", title, _marked, _mark_notes(macro, "judge"))
-
-
-def _average_table(averages: pd.DataFrame) -> ReportTable:
-    """Show prompts by language, averaged over judges (table 11)."""
-    best = averages.groupby("language")["value"].transform("max")
-    marked = averages.assign(mark=(averages["value"] == best).map({True: BEST, False: ""}))
-    judges = int(averages["judges"].max())
-    title = f"Prompts: balanced accuracy in percent, averaged over {count_of(judges, 'judge')}"
-    notes = [_MARK_NOTES[BEST].format("column"), *no_value_notes(averages["reason"])]
-    return _by_prompt(marked, "language", title, _marked, notes)
-
-
-def _by_prompt(
-    scores: pd.DataFrame,
-    column: str,
-    title: str,
-    cell: Callable[[Mapping[Any, Any]], str],
-    notes: Sequence[str],
-) -> ReportTable:
-    columns = list(scores[column].drop_duplicates())
-    rows: list[list[object]] = []
-    for prompt, part in scores.groupby("prompt", sort=False):
-        known = {row[column]: cell(row) for row in part.to_dict("records")}
-        rows.append([short_prompt(prompt), *(known.get(name, NO_VALUE) for name in columns)])
-    return ReportTable(title, ["prompt", *columns], rows, notes)
+def _by_prompt(scores: pd.DataFrame, column: str, title: str, notes: Sequence[str]) -> ReportTable:
+    """Show scores a row a prompt (tables 5 and 11)."""
+    cells = scores.assign(cell=[_marked(row) for row in scores.to_dict("records")])
+    wide = cells.pivot(index="prompt", columns=column, values="cell").fillna(NO_VALUE)
+    wide = wide.reindex(index=scores["prompt"].unique(), columns=scores[column].unique())
+    rows = [[shared.short_prompt(prompt), *wide.loc[prompt]] for prompt in wide.index]
+    return ReportTable(title, ["prompt", *wide.columns], rows, notes)
 
 
 def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> ReportTable:
     """Show the accuracy by fine-grained label of one language (table 13)."""
-    language = str(fine["language"].iloc[0])
-    of_judge = judges_of(fine)
+    of_judge = shared.judges_of(fine)
     rows = [*_fine_rows(fine, of_judge)]
-    known = {
-        key: percent_with_error(part.loc[part["language"] == language, "value"].iloc[0])
-        for key, part in judges_of(scores).items()
-    }
-    rows.append(["balanced accuracy", NO_VALUE, *(known[key] for key in of_judge)])
-    header = ["label", "sentences", *judge_labels(fine).values()]
-    return ReportTable(f"Accuracy in percent by fine-grained label: {language}", header, rows)
+    known = {key: part["value"].iloc[0] for key, part in shared.judges_of(scores).items()}
+    values = [shared.percent_with_error(known[key]) for key in of_judge]
+    rows.append(["balanced accuracy", NO_VALUE, *values])
+    header = ["label", "sentences", *shared.judge_labels(fine).values()]
+    title = f"Accuracy in percent by fine-grained label: {fine['language'].iloc[0]}"
+    return ReportTable(title, header, rows)
 
 
 def _fine_rows(
@@ -286,17 +217,17 @@ def _fine_rows(
 ) -> Iterator[list[object]]:
     for coarse, part in fine.groupby("truth", sort=False):
         labels = list(part["fine"].drop_duplicates())
-        groups = [
-            *((label, [label]) for label in labels),
-            (f"all {str(coarse).casefold()}", labels),
-        ]
-        for name, wanted in groups:
+        groups = [(label, [label]) for label in labels]
+        for name, wanted in [*groups, (f"all {str(coarse).casefold()}", labels)]:
             counts = part[part["fine"].isin(wanted)].groupby("fine")["sentences"].max()
-            cells = [_accuracy(rows[rows["fine"].isin(wanted)]) for rows in of_judge.values()]
+            sums = [
+                rows.loc[rows["fine"].isin(wanted), ["errors", "sentences"]].sum()
+                for rows in of_judge.values()
+            ]
+            cells = [
+                f"{100 * (1 - each['errors'] / each['sentences']):.1f}"
+                if each["sentences"]
+                else NO_VALUE
+                for each in sums
+            ]
             yield [name, int(counts.sum()), *cells]
-
-
-def _accuracy(rows: pd.DataFrame) -> str:
-    if rows.empty:
-        return NO_VALUE
-    return f"{100 * (1 - rows['errors'].sum() / rows['sentences'].sum()):.1f}"

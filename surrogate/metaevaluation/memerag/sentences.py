@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -14,15 +14,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from arena.data.errors import Problem, UsageError
 from arena.data.languages import LANGUAGE_CODE
-from arena.data.rows import read_rows
 from arena.data.schema import QUESTION_KEY
 from surrogate.metaevaluation.records import (
     JSONL_SUFFIXES,
     FilledText,
-    in_order,
     raise_if,
+    read_records,
     refuse,
-    validated_records,
+    repeats,
 )
 
 SUPPORTED = "Supported"
@@ -75,23 +74,15 @@ LABELS = MappingProxyType(
 )
 """What each field of a sentence may say."""
 
-_SPELLINGS = MappingProxyType(
-    {label.casefold(): label for labels in LABELS.values() for label in labels}
-)
+SENTENCE_KEY = [*QUESTION_KEY, "sentence_id"]
+COLUMNS = [
+    *SENTENCE_KEY,
+    *("query", "model", "passages", "answer", "sentence"),
+    *("factuality", "fine_grained_factuality", "relevance", "votes"),
+]
+"""Columns of a table of sentences."""
 
-
-def canonical_label(field: str, text: str) -> str | None:
-    """Return a label as the paper spells it.
-
-    Args:
-        field: One of ``LABELS``.
-        text: The label, in any case, with spaces around it or not.
-
-    Returns:
-        The label; None if the field knows no such label.
-    """
-    label = _SPELLINGS.get(text.strip().casefold())
-    return label if label in LABELS[field] else None
+_CODE = re.compile(LANGUAGE_CODE)
 
 
 def _id(value: object) -> object:
@@ -102,30 +93,24 @@ def _id(value: object) -> object:
 
 def _votes(value: object, info: ValidationInfo) -> object:
     """Return the labels given, one a person, spelled as the paper does; None is no vote."""
-    field = str(info.field_name)
     several = value if isinstance(value, list) else [value]
-    votes = [None if label is None else _vote(label, field) for label in several]
-    if field != "factuality" or any(votes):
+    votes = [None if label is None else _label(label, info) for label in several]
+    if info.field_name != "factuality" or any(votes):
         return votes
     if isinstance(value, list):
         raise refuse("holds no label", "give one at least")
     return value  # missing, as the field's type says
 
 
-def _vote(label: object, field: str) -> str:
-    if not isinstance(label, str):
-        raise refuse("is not a string", "write it as a JSON string")
-    known = canonical_label(field, label)
-    if known is None:
-        raise refuse("is no label of this field", f"use one of {', '.join(LABELS[field])}")
-    return known
-
-
 def _label(value: object, info: ValidationInfo) -> str:
-    return _vote(value, str(info.field_name))
+    if not isinstance(value, str):
+        raise refuse("is not a string", "write it as a JSON string")
+    labels = LABELS[str(info.field_name)]
+    spelled = {label.casefold(): label for label in labels}.get(value.strip().casefold())
+    if spelled is None:
+        raise refuse("is no label of this field", f"use one of {', '.join(labels)}")
+    return spelled
 
-
-Label = Annotated[str, BeforeValidator(_label)]
 
 Votes = Annotated[list[str | None], BeforeValidator(_votes)]
 """One label, or a list of them: one a person, as in MEMERAG-Ext (appendix B)."""
@@ -184,17 +169,6 @@ class LabeledAnswer(BaseModel):
     answer: list[LabeledSentence] = Field(min_length=1)
 
 
-SENTENCE_KEY = [*QUESTION_KEY, "sentence_id"]
-COLUMNS = [
-    *SENTENCE_KEY,
-    *("query", "model", "passages", "answer", "sentence"),
-    *("factuality", "fine_grained_factuality", "relevance", "votes"),
-]
-"""Columns of a table of sentences."""
-
-_CODE = re.compile(LANGUAGE_CODE)
-
-
 def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
     """Read a folder of MEMERAG files (``data/memerag`` of the public repository).
 
@@ -210,25 +184,32 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
         the whole answer, ``model`` what wrote it (missing in the public files), ``votes`` the
-        labels that people gave, by field. Sentences that are
-        challenging to determine are there, too; a label is missing where nobody gave one.
+        labels that people gave, by field. Sentences that are challenging to determine are there,
+        too; a label is missing where nobody gave one.
 
     Raises:
         UsageError: If there is no such folder, or it lacks a language.
         DataError: With every problem: file, line, field, value and hint.
     """
     files = _files(Path(folder))
-    wanted = list(languages) or sorted(files)
+    wanted = list(dict.fromkeys(languages)) or sorted(files)
     absent = [language for language in wanted if language not in files]
     if absent:
         there = ", ".join(sorted(files)) or "none"
         raise UsageError(f"{folder} has no file for {', '.join(absent)}; languages there: {there}")
     problems: list[Problem] = []
-    rows = [
-        row
-        for language in dict.fromkeys(wanted)
-        for row in _read_file(files[language], language, problems)
-    ]
+    rows = []
+    for language in wanted:
+        path = files[language]
+        read = read_records(path, LabeledAnswer, problems)
+        problems += repeats(path, [(line, answer.query_id) for line, answer in read], "query_id")
+        for line, answer in read:
+            ids = [sentence.sentence_id for sentence in answer.answer]
+            for twice in sorted({number for number in ids if ids.count(number) > 1}):
+                where = (path.name, line, "answer.sentence_id", twice)
+                fault = "stands several times in one answer"
+                problems.append(Problem(*where, fault, "number the sentences"))
+            rows += _sentences(answer, language)
     raise_if(problems)
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -244,36 +225,6 @@ def _files(folder: Path) -> dict[str, Path]:
     if not files:
         raise UsageError(f"{folder} holds no LANGUAGE.jsonl, such as en.jsonl")
     return files
-
-
-def _read_file(path: Path, language: str, problems: list[Problem]) -> list[dict[str, Any]]:
-    rows = read_rows(path)
-    faults: list[Problem] = []
-    sentences: list[dict[str, Any]] = []
-    seen: dict[str, int] = {}
-    if rows.table.empty and not rows.problems:
-        hint = "put one JSON object a line in"
-        faults.append(Problem(path.name, None, None, None, "holds no answers", hint))
-    for line, answer in validated_records(rows, LabeledAnswer, faults):
-        repeated = [*_repeated(answer, seen, rows.source, line)]
-        faults += repeated
-        if not repeated:
-            sentences += _sentences(answer, language)
-    problems += in_order(faults)
-    return sentences
-
-
-def _repeated(
-    answer: LabeledAnswer, seen: dict[str, int], source: str, line: int
-) -> Iterator[Problem]:
-    first = seen.setdefault(answer.query_id, line)
-    if first != line:
-        fault = f"stands on line {first} already"
-        yield Problem(source, line, "query_id", answer.query_id, fault, "keep one of them")
-    ids = [sentence.sentence_id for sentence in answer.answer]
-    for repeated in sorted({number for number in ids if ids.count(number) > 1}):
-        fault = "stands several times in one answer"
-        yield Problem(source, line, "answer.sentence_id", repeated, fault, "number the sentences")
 
 
 def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:

@@ -1,131 +1,55 @@
-"""From answers to yes-or-no questions to a label of faithfulness (MEMERAG, appendix A, figure 3).
+"""Sheets for MEMERAG's annotators: its flow chart as yes-or-no questions, and highlighted support.
 
-The labels, their two levels and the reason for a flow chart are the paper's; its figure is a
-picture, so the wording and the order of the questions here are this project's. The order is that
-of the grounds a sentence can be refuted on: what the passages deny comes before what they do not
-mention.
+The labels, their two levels and the reason for a flow chart are the paper's (appendix A, figure 3);
+its figure is a picture, so the wording and the order of the questions here are this project's. The
+order is that of the grounds a sentence can be refuted on: what the passages deny comes before what
+they do not mention. Annotators read passages in which the sentences that an LLM takes for support
+are marked (appendix G.2).
 """
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
-from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model
 
-from arena.data.errors import DataError, Problem, UsageError
-from arena.data.rows import CSV_SUFFIXES, read_rows, row_suffix, write_rows
-from surrogate.metaevaluation.memerag.sentences import (
-    CHALLENGING,
-    COARSE_OF_FINE,
-    SENTENCE_KEY,
-    Label,
-)
-from surrogate.metaevaluation.records import in_order, raise_if, refuse, validated_records
+from arena.data.errors import UsageError
+from arena.data.languages import named_language
+from arena.data.rows import CSV_SUFFIXES, write_rows
+from arena.llm.ask import Llm, Progress, ask_table
+from arena.llm.replies import THOUGHTS, UNPARSABLE, Completion, UnparsableError
+from arena.llm.settings import Prompt
+from arena.llm.usage import Usage
+from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
+from features.text.sentences import split_sentences
+from surrogate.metaevaluation.memerag.sentences import CHALLENGING, COARSE_OF_FINE, SENTENCE_KEY
 
+_PACKAGE = "surrogate.metaevaluation.memerag"
+_GUIDE = files(_PACKAGE).joinpath("texts", "guide.toml").read_text(encoding="utf-8")
 
-@dataclass(frozen=True)
-class GuideQuestion:
-    """A step of the flow chart.
+QUESTIONS: Mapping[str, Mapping[str, str]] = tomllib.loads(_GUIDE)
+"""The steps of the flow chart by name, the first one opens it: ``text`` is what is asked, ``yes``
+and ``no`` the next question, or the label."""
 
-    Attributes:
-        name: Its name, as a column of a sheet.
-        text: What the annotator is asked about a sentence and its passages.
-        yes: The next question's name, or the label, if the answer is yes.
-        no: The same if it is no.
-    """
+SHOWN_COLUMNS = [*SENTENCE_KEY, "query", "passages", "answer", "sentence"]
+"""What an annotator reads."""
+FILLED_COLUMNS = [*QUESTIONS, "relevance", "comments"]
+"""What an annotator fills in: yes or no for each question on the way to a label, and so on."""
 
-    name: str
-    text: str
-    yes: str
-    no: str
+TEMPERATURE = 0.1
+MAX_TOKENS = 1024
+STAGE = "highlighting"
+MARK = "**"
+"""What stands around a highlighted sentence."""
 
-
-_STEPS = (
-    GuideQuestion(
-        "can_be_determined",
-        "Can you tell from the passages, without knowledge of your own, whether they support the "
-        "sentence?",
-        yes="all_supported",
-        no=CHALLENGING,
-    ),
-    GuideQuestion(
-        "all_supported",
-        "Does everything that the sentence says stand in the passages, or follow from them?",
-        yes="says_the_same",
-        no="is_contradicted",
-    ),
-    GuideQuestion(
-        "says_the_same",
-        "Do the passages say the same, in the same or in other words?",
-        yes="Direct paraphrase",
-        no="follows_logically",
-    ),
-    GuideQuestion(
-        "follows_logically",
-        "Is it a conclusion that follows logically from what the passages say?",
-        yes="Logical conclusion",
-        no="Other",
-    ),
-    GuideQuestion(
-        "is_contradicted",
-        "Do the passages say the opposite, or something that cannot be true as well?",
-        yes="Contradiction",
-        no="mixes_up_references",
-    ),
-    GuideQuestion(
-        "mixes_up_references",
-        "Does the sentence say of one person, thing, place or time what the passages say of "
-        "another?",
-        yes="Mis-referencing",
-        no="shifts_nuance",
-    ),
-    GuideQuestion(
-        "shifts_nuance",
-        "Does it say more or less certainly, generally or strongly what the passages say?",
-        yes="Nuance shift",
-        no="states_opinion",
-    ),
-    GuideQuestion(
-        "states_opinion",
-        "Does it state as a fact what the passages give as somebody's opinion?",
-        yes="Opinion as fact",
-        no="reasons_wrongly",
-    ),
-    GuideQuestion(
-        "reasons_wrongly",
-        "Does it draw a conclusion from the passages that does not follow from them?",
-        yes="Wrong reasoning",
-        no="adds_information",
-    ),
-    GuideQuestion(
-        "adds_information",
-        "Does it say something that the passages do not mention?",
-        yes="Adds new information",
-        no="Other mistake",
-    ),
-)
-
-QUESTIONS: Mapping[str, GuideQuestion] = MappingProxyType({step.name: step for step in _STEPS})
-"""The questions by name; the first one opens the chart."""
-
-FIRST_QUESTION = _STEPS[0].name
-
-
-def next_question(answers: Mapping[str, bool]) -> GuideQuestion | None:
-    """Return the question to ask next; None if the answers lead to a label.
-
-    Args:
-        answers: Answers so far, by the question's name; those off the path do not matter.
-
-    Raises:
-        UsageError: If an answer is to no question of the chart.
-    """
-    return QUESTIONS.get(_reached(answers))
+_LABEL = re.compile(r"<label>\s{0,9}([^<]{0,40}?)\s{0,9}</label>", re.IGNORECASE)
+_REFERENCES = re.compile(r"<references>(.*?)</references>", re.IGNORECASE | re.DOTALL)
+_REFERENCE = re.compile(r"\b(\d{1,3})\.(\d{1,3})\b")
 
 
 def annotate(answers: Mapping[str, bool]) -> tuple[str, str | None]:
@@ -139,140 +63,148 @@ def annotate(answers: Mapping[str, bool]) -> tuple[str, str | None]:
         label; None if challenging to determine.
 
     Raises:
-        UsageError: If an answer is missing on the path, or is to no question of the chart.
+        UsageError: If an answer is missing on the path.
     """
-    reached = _reached(answers)
-    if reached in QUESTIONS:
-        raise UsageError(f"{reached} is not answered: {QUESTIONS[reached].text}")
-    coarse = COARSE_OF_FINE.get(reached)
-    return (CHALLENGING, None) if coarse is None else (coarse, reached)
+    reached = next(iter(QUESTIONS))
+    while reached in QUESTIONS:
+        if reached not in answers:
+            raise UsageError(f"{reached} is not answered: {QUESTIONS[reached]['text']}")
+        reached = QUESTIONS[reached]["yes" if answers[reached] else "no"]
+    return (CHALLENGING, None) if reached == CHALLENGING else (COARSE_OF_FINE[reached], reached)
 
 
-def _reached(answers: Mapping[str, bool]) -> str:
-    """Return the label reached, or the first question on the path without an answer."""
-    unknown = [name for name in answers if name not in QUESTIONS]
-    if unknown:
-        known = ", ".join(QUESTIONS)
-        raise UsageError(f"there is no question {unknown[0]!r}; questions are {known}")
-    reached = FIRST_QUESTION
-    while reached in QUESTIONS and reached in answers:
-        question = QUESTIONS[reached]
-        reached = question.yes if answers[reached] else question.no
-    return reached
-
-
-SHOWN_COLUMNS = [*SENTENCE_KEY, "query", "passages", "answer", "sentence"]
-"""What an annotator reads."""
-
-FILLED_COLUMNS = [*QUESTIONS, "relevance", "comments"]
-"""What an annotator fills in: yes or no for each question on the way to a label, and so on."""
-
-LABELED = ("factuality", "fine_grained_factuality")
-LABEL_COLUMNS = [*SENTENCE_KEY, *LABELED, "relevance", "comments"]
-"""Columns of a sheet that came back."""
-
-_ANSWERS = {"yes": True, "y": True, "1": True, "no": False, "n": False, "0": False}
-
-
-def _yes_or_no(said: object) -> bool:
-    answer = _ANSWERS.get(str(said).strip().casefold())
-    if answer is None:
-        raise refuse("is no answer", "write yes or no")
-    return answer
-
-
-class SheetKey(BaseModel):
-    """A row of a sheet that came back, but for the answers."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    language: object
-    query_id: object
-    sentence_id: object
-    relevance: Label | None = None
-    comments: object = None
-
-
-_ANSWERED: Any = (Annotated[bool, BeforeValidator(_yes_or_no)] | None, None)
-_SHEET_ROW = create_model("SheetRow", __base__=SheetKey, **dict.fromkeys(QUESTIONS, _ANSWERED))
-
-
-def annotation_sheet(sentences: pd.DataFrame) -> pd.DataFrame:
-    """Make a sheet for one annotator, without the labels that there are.
+def write_sheet(sentences: pd.DataFrame, path: Path | str) -> None:
+    """Write a sheet for one annotator as CSV, without the labels that there are.
 
     Args:
-        sentences: Columns ``language, query_id, sentence_id, query, passages, answer, sentence``,
-            such as ``read_memerag`` returns; ``passages`` holds texts.
-
-    Returns:
-        Columns ``SHOWN_COLUMNS``, passages numbered in one text, and ``FILLED_COLUMNS``, empty.
-    """
-    absent = [name for name in SHOWN_COLUMNS if name not in sentences.columns]
-    if absent:
-        raise UsageError(f"the sentences lack the columns {', '.join(absent)}")
-    shown = sentences[SHOWN_COLUMNS].reset_index(drop=True)
-    shown = shown.assign(passages=shown["passages"].map(_numbered))
-    return shown.assign(**dict.fromkeys(FILLED_COLUMNS, ""))
-
-
-def write_sheet(sheet: pd.DataFrame, path: Path | str) -> None:
-    """Write a sheet as CSV.
+        sentences: ``SHOWN_COLUMNS``, such as ``read_memerag`` returns; ``passages`` holds texts,
+            which are numbered in one.
+        path: Such as ``anna.csv``.
 
     Raises:
         UsageError: If the name does not end in ``.csv`` (``.gz``, ``.zst``), or its folder is
             absent.
     """
     path = Path(path)
-    if row_suffix(path) not in CSV_SUFFIXES:
+    if not path.name.endswith(CSV_SUFFIXES):
         raise UsageError(f"{path.name}: a sheet is a CSV file; use a name such as anna.csv")
-    write_rows(sheet, path)
+    numbered = [
+        "\n\n".join(f"[{number}] {text}" for number, text in enumerate(passages, start=1))
+        for passages in sentences["passages"]
+    ]
+    shown = sentences[SHOWN_COLUMNS].assign(passages=numbered)
+    write_rows(shown.assign(**dict.fromkeys(FILLED_COLUMNS, "")), path)
 
 
-def read_sheet(path: Path | str) -> pd.DataFrame:
-    """Read a sheet that an annotator filled in.
+@dataclass(frozen=True, slots=True)
+class CutPassage:
+    """A passage as the prompt shows it: its sentences."""
 
-    A question is answered by yes or no (y, n, 1, 0; case does not matter). Those off the path to
-    the label may be left empty; a sentence without any answer is not annotated yet.
+    text: tuple[str, ...]
+
+
+HIGHLIGHT_PROMPT = ReplaceablePrompt(
+    "highlight",
+    "Which sentences of the passages support a sentence (MEMERAG, appendix G.2)",
+    "the last <label>1</label> or 0, and <references>1.2, 2.1</references>",
+    {
+        "language": Variable("English name of the language", "English"),
+        "question": Variable("the question", "samplequestion"),
+        "passages": Variable(
+            "the passages, each with text, a list of its sentences", (CutPassage(("samplepart",)),),
+            True,
+        ),
+        "sentence": Variable("the sentence of the answer", "samplesentence", True),
+        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    },
+    _PACKAGE,
+    "highlight.v1",
+)  # fmt: skip
+
+Place = tuple[int, int]
+"""Passage and sentence of it, both from 1."""
+
+
+def highlight_support(
+    sentences: pd.DataFrame,
+    llm: Llm,
+    templates: Templates = NO_TEMPLATES,
+    progress: Progress | None = None,
+) -> tuple[pd.DataFrame, Usage]:
+    """Let an LLM tell which sentences of the passages support each sentence.
 
     Args:
-        path: CSV file as ``write_sheet`` makes it; further columns do not matter.
+        sentences: As ``read_memerag`` returns them; ``passages`` holds texts.
+        llm: Who is asked; the paper took Llama 3 70B at a temperature of 0.1.
+        templates: A file in the place of ``HIGHLIGHT_PROMPT``.
+        progress: Called with the stage, the sentences done, and all.
 
     Returns:
-        Columns ``LABEL_COLUMNS``, one row a sentence, labels missing where it is not annotated.
+        Columns ``SENTENCE_KEY``, ``is_supported``, ``references`` (places of what supports it),
+        ``highlighted`` (the passages as texts with these sentences between ``MARK``), ``reason``
+        and ``detail`` where nothing is known; and what was asked.
 
     Raises:
-        UsageError: If there is no such file.
-        DataError: With every problem: unknown answers, a path that ends before its label, unknown
-            relevance, a sentence that stands twice, missing columns.
+        UsageError: If the endpoint, the settings or the template cannot be used.
+        MissingDependencyError: If a package that is needed is not installed.
     """
-    rows = read_rows(Path(path))
-    wanted = [*SENTENCE_KEY, *QUESTIONS, "relevance"]
-    absent = [name for name in wanted if name not in rows.table.columns]
-    if absent and not rows.problems:
-        fault, hint = "this column is missing", "keep all columns of the sheet"
-        raise DataError([Problem(rows.source, None, name, None, fault, hint) for name in absent])
-    problems: list[Problem] = []
-    labeled: list[dict[str, object]] = []
-    seen: dict[tuple[object, ...], int] = {}
-    for line, row in validated_records(rows, _SHEET_ROW, problems):
-        known: dict[str, Any] = dict.fromkeys(LABEL_COLUMNS) | row.model_dump()
-        key = tuple(known[name] for name in SENTENCE_KEY)
-        first = seen.setdefault(key, line)
-        if first != line:
-            where = (rows.source, line, "sentence_id", key[-1])
-            problems.append(Problem(*where, f"stands on line {first} already", "keep one of them"))
-            continue
-        answers = {name: known[name] for name in QUESTIONS if known[name] is not None}
-        question = next_question(answers) if answers else None
-        if question is not None:
-            fault, hint = "is not answered", f"answer: {question.text}"
-            problems.append(Problem(rows.source, line, question.name, None, fault, hint))
-        elif answers:
-            known |= dict(zip(LABELED, annotate(answers), strict=True))
-        labeled.append(known)
-    raise_if(in_order(problems))
-    return pd.DataFrame(labeled, columns=LABEL_COLUMNS, dtype=object)
+    rows = sentences.to_dict("records")
+    passages = [
+        [CutPassage(tuple(split_sentences(text, row["language"]))) for text in row["passages"]]
+        for row in rows
+    ]
+    template = templates.of(HIGHLIGHT_PROMPT)
+
+    def prompt(number: int) -> Prompt:
+        row, cut = rows[number], passages[number]
+        texts = [part for passage in cut for part in passage.text]
+        values = {
+            "language": named_language(row["language"]),
+            "question": row["query"],
+            "passages": cut,
+            "sentence": row["sentence"],
+            "code": delimiter_code(row["query"], row["sentence"], *texts),
+        }
+        return Prompt.of(template.fill(values), version=template.version)
+
+    asked = ask_table(range(len(rows)), prompt, read_support, llm, stage=STAGE, progress=progress)
+    found = []
+    for number, reply in asked:
+        (supported, places), cut = reply.value or (None, ()), passages[number]
+        reason, detail = reply.reason, reply.detail
+        known = {(p, s) for p, each in enumerate(cut, 1) for s, _ in enumerate(each.text, 1)}
+        absent = [place for place in places if place not in known]
+        if absent:
+            supported, places, reason = None, (), UNPARSABLE
+            detail = f"the reply names sentence {absent[0][0]}.{absent[0][1]}, which there is not"
+            asked.usage.count_failure(UNPARSABLE, 1)
+        key = [rows[number][name] for name in SENTENCE_KEY]
+        found.append((*key, supported, places, _marked(cut, places), reason, detail))
+    columns = ["is_supported", "references", "highlighted", "reason", "detail"]
+    return pd.DataFrame(found, columns=[*SENTENCE_KEY, *columns], dtype=object), asked.usage
 
 
-def _numbered(passages: Sequence[str]) -> str:
-    return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(passages, start=1))
+def read_support(completion: Completion) -> tuple[bool, tuple[Place, ...]]:
+    """Read the last ``<label>`` and ``<references>`` of a reply, outside of thoughts.
+
+    Raises:
+        UnparsableError: If there is no label, or it is neither 0 nor 1.
+    """
+    text = THOUGHTS.sub(" ", completion.text or "")
+    labels = _LABEL.findall(text)
+    if not labels or labels[-1] not in ("0", "1"):
+        raise UnparsableError("the reply has no <label> with 0 or 1 in it")
+    listed = _REFERENCES.findall(text)
+    places = _REFERENCE.findall(listed[-1]) if listed and labels[-1] == "1" else []
+    distinct = {(int(passage), int(sentence)) for passage, sentence in places}
+    return labels[-1] == "1", tuple(sorted(distinct))
+
+
+def _marked(passages: Sequence[CutPassage], places: Sequence[Place]) -> tuple[str, ...]:
+    return tuple(
+        " ".join(
+            f"{MARK}{text}{MARK}" if (number, place) in places else text
+            for place, text in enumerate(passage.text, start=1)
+        )
+        for number, passage in enumerate(passages, start=1)
+    )

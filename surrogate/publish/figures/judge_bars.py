@@ -10,9 +10,9 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
+from surrogate.metaevaluation.evaluation import short_prompt
+from surrogate.metaevaluation.memerag.accuracy import BEST, DAGGER
 from surrogate.metaevaluation.memerag.sentences import COARSE_OF_FINE
-from surrogate.metaevaluation.memerag.significance import BEST, DAGGER
-from surrogate.metaevaluation.report import short_prompt
 from surrogate.publish.figures.figure import (
     MUTED,
     ROW_INCHES,

@@ -8,12 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.data.rows import read_rows
+from surrogate.metaevaluation.evaluation import judge_labels, judges_of
 from surrogate.metaevaluation.grouse.grouse import ScoreVerdict
-from surrogate.metaevaluation.memerag.accuracy import REPLICATES, error_shares, score_judges
+from surrogate.metaevaluation.memerag.accuracy import (
+    PERMUTATIONS,
+    REPLICATES,
+    error_shares,
+    mark_best,
+    score_judges,
+    with_prompts,
+)
 from surrogate.metaevaluation.memerag.memerag import LabelVerdict
-from surrogate.metaevaluation.memerag.significance import PERMUTATIONS, mark_best, with_prompts
 from surrogate.metaevaluation.records import read_run
-from surrogate.metaevaluation.report import judge_labels, judges_of
 from surrogate.publish.figures.figure import Drawing
 from surrogate.publish.figures.judge_bars import error_heat_map, memerag_bars
 from surrogate.publish.figures.score_grids import draw_confusions, draw_unit_tests

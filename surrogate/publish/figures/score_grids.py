@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
-from surrogate.metaevaluation.grouse.calibration import confusion, reference_scores
+from surrogate.metaevaluation.grouse.scores import confusion, reference_scores
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, SCALES, Condition
 from surrogate.publish.figures.figure import (
     Caption,

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from arena.data.version import __version__
+from arena.data import __version__
 from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
-from arena.data.version import __version__
 from surrogate.board.board import Board
 from surrogate.board.summarize import fingerprint
 from surrogate.publish.figures.figure import svg_text

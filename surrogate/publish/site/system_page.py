@@ -1,4 +1,4 @@
-"""What ``systems/*.html`` show: a system's ranks, features, neighbors, record and examples."""
+"""What ``systems/*.html`` show: a system's ranks, features, record and examples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ class SystemPages:
         self._scale = scale_over(board.ratings[columns].to_numpy(float).ravel())
         self._overall = {row["system"]: row for row in plain_records(board.overall)}
         self._opponents = _by_system(_records(board.win_matrix))
-        self._neighbors = _by_system(board.neighbors)
         self._examples: dict[str, list[Example]] = {}
         for example in map(Example.model_validate, board.examples.to_dict("records")):
             self._examples.setdefault(example.system, []).append(example)
@@ -48,14 +47,11 @@ class SystemPages:
             ``overall``: its row over all languages, or None; ``ranked``: systems ranked there;
             ``languages``: its rows by language with ratings on one scale (``both_span``,
             ``surrogate_span``, ``verdicts_span``); ``features`` against the field; ``opponents``:
-            its record over all languages, best first; ``neighbors`` by language; ``examples``,
-            and how many there is no room for.
+            its record over all languages, best first; ``examples``, and how many there is no room
+            for.
         """
         every = self._examples.get(system, [])
         examples = shown_examples(every)
-        neighbors: dict[str, list[Row]] = {}
-        for row in self._neighbors.get(system, []):
-            neighbors.setdefault(language_name(row["language"]), []).append(row)
         languages = [self._language(row) for row in self._languages.get(system, [])]
         return {
             "system": system,
@@ -66,7 +62,6 @@ class SystemPages:
             "splits_differ": any(row["split"] != "train" for row in languages),
             "features": self._features.get(system, []),
             "opponents": self._opponents.get(system, []),
-            "neighbors": neighbors,
             "examples": examples,
             "examples_left_out": len(every) - len(examples),
         }

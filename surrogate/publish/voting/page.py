@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-from arena.data.version import __version__
+from arena.data import __version__
 from arena.people.ballots import FORMAT, LONGEST_NAME, Ballot, BallotPair
 from surrogate.publish import palette
 from surrogate.publish.formats import direction, language_tag

@@ -1,7 +1,5 @@
 """Row formats: round trips, bytes, line numbers and what is said of damaged files."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys
@@ -48,10 +46,6 @@ def write_text(path: Path, text: str | bytes) -> Path:
         data = zstandard.compress(data)
     path.write_bytes(data)
     return path
-
-
-def faults(rows: Rows) -> list[str]:
-    return [str(problem) for problem in rows.problems]
 
 
 def records(rows: Rows) -> list[dict[str, object]]:
@@ -109,15 +103,6 @@ def test_awkward_text_survives(suffix: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_missing_values_come_back_as_none(suffix: str, tmp_path: Path):
-    path = tmp_path / f"t{suffix}"
-    write_rows(pd.DataFrame({"x": [0.5, float("nan")], "y": ["a", None]}), path)
-    back = read_rows(path).table
-    assert back["x"].iloc[1] is None
-    assert back["y"].iloc[1] is None
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_the_same_table_gives_the_same_bytes(suffix: str, tmp_path: Path):
     table = pd.DataFrame({"x": ["ä", "b"], "y": [0.1, 2.0]})
     first, second = tmp_path / f"t{suffix}", tmp_path / "elsewhere" / f"u{suffix}"
@@ -128,12 +113,15 @@ def test_the_same_table_gives_the_same_bytes(suffix: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_table_without_rows(suffix: str, tmp_path: Path):
+def test_missing_values_and_tables_without_rows(suffix: str, tmp_path: Path):
     path = tmp_path / f"t{suffix}"
+    write_rows(pd.DataFrame({"x": [0.5, float("nan")], "y": ["a", None]}), path)
+    back = read_rows(path).table
+    assert back["x"].iloc[1] is None
+    assert back["y"].iloc[1] is None
     write_rows(pd.DataFrame(columns=["x"], dtype=object), path)
-    back = read_rows(path)
-    assert len(back.table) == 0
-    assert back.problems == ()
+    assert len(read_rows(path).table) == 0
+    assert read_rows(path).problems == ()
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -141,23 +129,20 @@ def test_a_failing_write_leaves_the_old_file(suffix: str, tmp_path: Path):
     path = tmp_path / f"t{suffix}"
     write_rows(pd.DataFrame({"x": ["old"]}), path)
     broken = pd.DataFrame({"x": pd.Series(["new", "\ud800"], dtype=object)})
-    message = f"t{suffix}: a text holds half a surrogate pair, which no file can store; replace"
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match=f"t{suffix}: a text holds half a surrogate pair"):
         write_rows(broken, path)
     assert list(read_rows(path).table["x"]) == ["old"]
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.zst"])
-def test_csv_refuses_nested_values(suffix: str, tmp_path: Path):
+def test_csv_refuses_nested_values(tmp_path: Path):
     table = pd.DataFrame({"query_id": ["q"], "passages": [[{"passage_id": "1"}]]})
-    message = "CSV cannot hold the nested values of 'passages'; use .jsonl or .parquet"
-    with pytest.raises(UsageError, match=message):
-        write_rows(table, tmp_path / f"queries{suffix}")
+    with pytest.raises(UsageError, match="CSV cannot hold the nested values of 'passages'"):
+        write_rows(table, tmp_path / "queries.csv")
 
 
 @pytest.mark.parametrize("suffix", COMPRESSED)
-@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.99])
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
 def test_a_truncated_file_is_an_error_and_not_a_shorter_table(
     suffix: str, kept: float, tmp_path: Path
 ):
@@ -165,10 +150,8 @@ def test_a_truncated_file_is_an_error_and_not_a_shorter_table(
     write_rows(pd.DataFrame({"x": [f"answer {n} " * (n % 7) for n in range(300)]}), path)
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * kept)])
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=f"answers{suffix}: cannot be read"):
         read_rows(path)
-    assert f"answers{suffix}: cannot be read (" in str(caught.value)
-    assert str(caught.value).endswith("; write the file again; it is damaged")
 
 
 @pytest.mark.parametrize("suffix", COMPRESSED)
@@ -200,49 +183,35 @@ def test_concatenated_compressed_files_are_read_to_the_end(suffix: str, tmp_path
     assert list(read_rows(both).table["x"]) == [1, 2]
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst"])
+BAD_LINES = {
+    b'{"x": 2': "is not JSON",
+    b'["x"]': "holds a JSON array, not an object",
+    b'"x"': "holds a JSON string",
+    b"null": "holds a JSON null",
+    b"true": "holds a JSON boolean",
+    b"3.5": "holds a JSON number",
+    b'{"x": "caf\xe9"}': "is not UTF-8 text (byte 0xe9 at character 11)",
+    b'{"x": NaN}': "holds NaN",
+    b'{"x": {"y": -Infinity}}': "holds -Infinity",
+    b'{"x": 1, "x": 2}': "holds the key 'x' several times",
+    b'{"x": [{"y": 1, "y": 1}]}': "holds the key 'y' several times",
+    b"[" * 100_000: "is not usable JSON (nested",
+}
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.zst"])
 def test_every_bad_line_of_a_jsonl_file_is_reported(suffix: str, tmp_path: Path):
-    lines = [
-        b'{"x": 1}',
-        b'{"x": 2',
-        b"",
-        b'["x"]',
-        b'"x"',
-        b"null",
-        b"true",
-        b"3.5",
-        b'{"x": "caf\xe9"}',
-        b'{"x": NaN}',
-        b'{"x": {"y": -Infinity}}',
-        b'{"x": 1, "x": 2}',
-        b'{"x": [{"y": 1, "y": 1}]}',
-        b"[" * 100_000,
-        b'{"x": 3}',
-    ]
-    path = write_text(tmp_path / f"t{suffix}", b"\n".join(lines))
-    rows = read_rows(path)
-    source = path.name
+    lines = [b'{"x": 1}', *BAD_LINES, b"", b'{"x": 3}']
+    rows = read_rows(write_text(tmp_path / f"t{suffix}", b"\n".join(lines)))
     assert list(rows.table["x"]) == [1, 3]
-    assert list(rows.lines) == [1, 15]
-    one_object = "write one JSON object a line"
-    expected = [
-        f"{source}:2: is not JSON (Expecting ',' delimiter at column 8); {one_object}",
-        f"{source}:4: holds a JSON array, not an object; {one_object}",
-        f"{source}:5: holds a JSON string, not an object; {one_object}",
-        f"{source}:6: holds a JSON null, not an object; {one_object}",
-        f"{source}:7: holds a JSON boolean, not an object; {one_object}",
-        f"{source}:8: holds a JSON number, not an object; {one_object}",
-        f"{source}:9: is not UTF-8 text (byte 0xe9 at character 11); save the file as UTF-8",
-        f"{source}:10: holds NaN, which is not JSON; write null for a missing number",
-        f"{source}:11: holds -Infinity, which is not JSON; write null for a missing number",
-        f"{source}:12: holds the key 'x' several times; keep one of them",
-        f"{source}:13: holds the key 'y' several times; keep one of them",
-    ]
-    assert faults(rows)[:-1] == expected
-    assert faults(rows)[-1].startswith(f"{source}:14: is not usable JSON (")
+    assert list(rows.lines) == [1, len(lines)]
+    told = zip(rows.problems, BAD_LINES.values(), strict=True)
+    for line, (problem, fault) in enumerate(told, start=2):
+        assert (problem.source, problem.line) == (f"t{suffix}", line)
+        assert problem.fault.startswith(fault)
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".jsonl.gz", ".csv.zst"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv.zst"])
 def test_a_byte_order_mark_is_no_text(suffix: str, tmp_path: Path):
     text = "\ufeffx\n1\n" if ".csv" in suffix else '\ufeff{"x": "1"}\n'
     rows = read_rows(write_text(tmp_path / f"t{suffix}", text))
@@ -262,11 +231,7 @@ def test_line_numbers_of_csv_are_those_where_rows_begin(tmp_path: Path):
     rows = read_rows(write_text(tmp_path / "t.csv", text))
     assert list(rows.table["x"]) == ["1", "2", "3", "5"]
     assert list(rows.lines) == [3, 6, 9, 11]
-    hint = "quote cells that hold commas or line breaks"
-    assert faults(rows) == [
-        f"t.csv:10: has more or fewer cells than the header; {hint}",
-        f"t.csv:12: has more or fewer cells than the header; {hint}",
-    ]
+    assert [problem.line for problem in rows.problems] == [10, 12]
 
 
 @pytest.mark.parametrize("mark", [";", "\t"])
@@ -286,11 +251,12 @@ def test_bad_rows_of_csv(tmp_path: Path):
     text = b'x,y\n1,a\n2,caf\xe9\n3,c\n4,"never closed\n5,d\n'
     rows = read_rows(write_text(tmp_path / "t.csv", text))
     assert list(rows.table["x"]) == ["1", "3"]
-    assert faults(rows) == [
-        "t.csv:3: is not UTF-8 text (byte 0xe9 at character 5); save the file as UTF-8",
-        "t.csv:5: is not CSV (unexpected end of data); nothing after it was read; "
-        "put cells that hold quotes in quotes, and double the quotes inside",
-    ]
+    assert [problem.line for problem in rows.problems] == [3, 5]
+    assert "nothing after it was read" in rows.problems[1].fault
+    for text, line in (("x,x\n1,2\n", 1), ('x,"y\n', 1)):
+        broken = read_rows(write_text(tmp_path / "t.csv", text))
+        assert broken.table.empty
+        assert [problem.line for problem in broken.problems] == [line]
 
 
 def test_a_file_that_may_not_be_read_is_not_called_damaged(

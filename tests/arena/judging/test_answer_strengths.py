@@ -1,23 +1,15 @@
 """Strengths of single answers, and what they predict of the battles not judged."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from arena.judging.choosing.answer_strengths import AnswerStrengths, estimate_answers, posterior_of
-from arena.judging.choosing.planner import (
-    LOPSIDED,
-    PredictedBattles,
-    predict_battles,
-    rate_whole,
-    rating_covariance,
-    usefulness,
-)
-from arena.rating.bradley_terry import fit_bradley_terry
+from arena.judging.choosing.pairing import LOPSIDED, AdaptivePairing, usefulness
 from arena.rating.pairs import Pairs
 from arena.rating.posterior import RatingPrior
 
@@ -59,21 +51,6 @@ def dense(pairs, information, variance, ridge):
         precision[at, -size:] = precision[-size:, at] = -np.eye(size) / variance
     precision[-size:, -size:] = (questions / variance + ridge) * np.eye(size)
     return precision
-
-
-@given(
-    arrays(float, (2, 6), elements=st.floats(-5, 5)), arrays(float, 4, elements=st.floats(-5, 5))
-)
-def test_sums_over_pairs_are_those_written_out(weights, values):
-    pairs = all_pairs(4)
-    apart = np.zeros((6, 4))
-    apart[np.arange(6), pairs.first], apart[np.arange(6), pairs.second] = 1.0, -1.0
-    np.testing.assert_allclose(pairs.differences(values), apart @ values)
-    np.testing.assert_allclose(pairs.sums(weights), weights @ apart, atol=1e-12)
-    laplacian = np.einsum("qp,pi,pj->qij", weights, apart, apart)
-    np.testing.assert_allclose(pairs.laplacian(weights), laplacian, atol=1e-12)
-    matrix = np.arange(16.0).reshape(4, 4)
-    np.testing.assert_allclose(pairs.spreads(matrix), np.diag(apart @ matrix @ apart.T))
 
 
 def test_the_posterior_in_blocks_is_the_inverse_of_the_whole_precision():
@@ -129,49 +106,30 @@ def test_predicted_probabilities_average_over_what_is_unsure(better, variance):
     )
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     expected = weights @ expit(better + np.sqrt(2.0 * variance) * nodes) / weights.sum()
-    assert predict_battles(pairs, strengths).probability[0, 0] == pytest.approx(expected, abs=0.02)
+    assert strengths.battles(pairs)[0][0, 0] == pytest.approx(expected, abs=0.02)
 
 
-def test_of_a_whole_arena_nothing_is_predicted_and_nothing_unsure():
-    pairs, _, points = arena()
-    every = np.ones_like(points)
-    strengths = estimate_answers(pairs, points, every, flat(pairs.n_systems))
-    predicted = predict_battles(pairs, strengths)
-    ratings = rate_whole(pairs, points, every, 0.0 * every, predicted, RIDGE)
-    plain = fit_bradley_terry(
-        points.sum(axis=0), every.sum(axis=0), pairs.first, pairs.second, pairs.n_systems, RIDGE
-    )
-    np.testing.assert_allclose(ratings.coefficients, plain.coefficients[0], atol=1e-9)
-    unsure = rating_covariance(
-        pairs, strengths.posterior, strengths.dispersion, 0.0 * every, ratings.slopes
-    )
-    np.testing.assert_array_equal(unsure, 0.0)
-
-
-def completed(pairs, points, met):
-    strengths = estimate_answers(pairs, points * met, met, flat(pairs.n_systems))
-    predicted = predict_battles(pairs, strengths)
-    ahead = 1.0 - met
-    ratings = rate_whole(pairs, points * met, met, ahead, predicted, RIDGE)
-    covariance = rating_covariance(
-        pairs,
-        strengths.posterior,
-        strengths.dispersion,
-        predicted.information * ahead,
-        ratings.slopes,
-    )
-    return ratings.coefficients, covariance
+def completed(points, met):
+    """Rate by the items of a table that were judged, the others predicted."""
+    questions, size = [f"q{n:02}" for n in range(len(points))], 10
+    systems = [f"s{n}" for n in range(size)]
+    first, second = np.triu_indices(size, k=1)
+    rows = [
+        (questions[q], systems[first[p]], systems[second[p]], {1.0: "a", 0.0: "b"}[points[q, p]])
+        for q, p in zip(*np.nonzero(met), strict=True)
+    ]
+    pairing = AdaptivePairing(systems, questions)
+    pairing.record(pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"]))
+    return pairing.ratings().set_index("system").loc[systems]
 
 
 def test_completed_ratings_miss_those_of_the_whole_arena_by_as_much_as_they_say():
     scores = []
     for seed in range(25):
-        pairs, _, points = arena(systems=10, questions=16, variance=1.0, seed=seed)
-        every = np.ones_like(points)
-        ratings, covariance = completed(pairs, points, judged_part(points, 0.3, seed))
-        whole, _ = completed(pairs, points, every)
-        missed = pairs.differences(ratings - whole)
-        scores.append(missed / np.sqrt(pairs.spreads(covariance)))
+        _, _, points = arena(systems=10, questions=16, variance=1.0, seed=seed)
+        found = completed(points, judged_part(points, 0.3, seed))
+        missed = found["rating"] - completed(points, np.ones_like(points))["rating"]
+        scores.append(missed / found["standard_error"])
     assert 0.85 < np.sqrt(np.mean(np.square(scores))) < 1.15
 
 
@@ -180,26 +138,26 @@ def test_usefulness_is_what_a_battle_takes_from_the_weighted_covariance():
     pairs, _, points = arena(systems=4, questions=3)
     met = judged_part(points, 0.4)
     random = np.random.default_rng(1)
-    predicted = PredictedBattles(0.5 * np.ones((3, 6)), 0.05 + 0.2 * random.random((3, 6)))
+    information = 0.05 + 0.2 * random.random((3, 6))
     dispersion = np.array([1.0, 0.4, 0.8])
-    known = met * predicted.information / dispersion[:, None]
+    known = met * information / dispersion[:, None]
     posterior = posterior_of(pairs, known, 0.8, np.full(pairs.n_systems, RIDGE))
     weight = random.normal(size=(4, 4))
     target = weight @ weight.T
-    worth = usefulness(pairs, posterior, dispersion, predicted.information, 1.0 - met, target)
+    worth = usefulness(pairs, posterior, dispersion, information, 1.0 - met, target)
 
     answers = np.linalg.inv(dense(pairs, known, 0.8, RIDGE))[:12, :12]
     apart = np.zeros((6, 4))
     apart[np.arange(6), pairs.first], apart[np.arange(6), pairs.second] = 1.0, -1.0
     for question, pair in zip(*np.nonzero(met == 0), strict=True):
         own = np.zeros(12)
-        own[4 * question : 4 * question + 4] = predicted.information[question, pair] * apart[pair]
-        probability = dispersion[question] * predicted.information[question, pair]
+        own[4 * question : 4 * question + 4] = information[question, pair] * apart[pair]
+        probability = dispersion[question] * information[question, pair]
         to_points = np.zeros((4, 12))
         for each in range(3):
-            ahead = (1.0 - met[each]) * predicted.information[each]
+            ahead = (1.0 - met[each]) * information[each]
             to_points[:, 4 * each : 4 * each + 4] = pairs.laplacian(ahead)
         shared = to_points @ answers @ own + probability * apart[pair]
         fall = shared @ target @ shared / (own @ answers @ own + probability)
-        trusted = 1.0 / (predicted.information[question, pair] + LOPSIDED)
+        trusted = 1.0 / (information[question, pair] + LOPSIDED)
         assert worth[question, pair] == pytest.approx(trusted * fall, rel=1e-8)

@@ -18,7 +18,7 @@ def compared(answer_a="first", answer_b="second", question="Why?", passages=PASS
 
 
 def text_of(asked):
-    return asked.prompt.messages[0].content
+    return asked[0].messages[0].content
 
 
 def test_the_prompt_follows_the_protocol():
@@ -93,14 +93,14 @@ def test_no_answer_breaks_the_flags(answer):
 
 def test_texts_are_trimmed_only_when_asked():
     long = compared("x" * 500, "short", passages=(ShownPassage("1", "y" * 500),))
-    assert pairwise_prompt().ask(long).flags == ()
+    assert pairwise_prompt().ask(long)[1] == ()
     prompt = pairwise_prompt(longest_answer=10, longest_passage=20)
     asked = prompt.ask(long)
-    assert asked.flags == (TRIMMED,)
+    assert asked[1] == (TRIMMED,)
     assert "x" * 10 + "…" in text_of(asked)
     assert "y" * 21 not in text_of(asked)
     assert prompt.version.endswith("|shows:output|answers:10|passages:20")
-    assert prompt.ask(compared("short", "short", passages=())).flags == ()
+    assert prompt.ask(compared("short", "short", passages=()))[1] == ()
 
 
 def test_versions_tell_templates_apart(tmp_path):
@@ -115,21 +115,18 @@ def test_versions_tell_templates_apart(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("template", "message"),
+    ("template", "named"),
     [
-        (
-            "{{ answer_a }} {{ answer_b }} {{ reference }}",
-            "uses reference, which there is not; the",
-        ),
-        ("{{ answer_a }}", "does not show answer_b"),
-        ("{{ answer_a }} {{ answer_b }} {% if %}", "template .*line 1: "),
-        ("{{ answer_a }} {{ answer_b }} {{ passages[0].author }}", "template .*author"),
-        ("{{ answer_a }} {{ answer_b }} {{ question.__class__.mro() }}", "template .*: "),
-        ("{{ answer_a }} {{ answer_b }} {% include 'other' %}", "template .*: "),
+        ("{{ answer_a }} {{ answer_b }} {{ reference }}", "reference"),
+        ("{{ answer_a }}", "answer_b"),
+        ("{{ answer_a }} {{ answer_b }} {% if %}", "line 1"),
+        ("{{ answer_a }} {{ answer_b }} {{ passages[0].author }}", "author"),
+        ("{{ answer_a }} {{ answer_b }} {{ question.__class__.mro() }}", "template"),
+        ("{{ answer_a }} {{ answer_b }} {% include 'other' %}", "template"),
     ],
 )
-def test_unusable_templates_are_refused(tmp_path, template, message):
+def test_unusable_templates_are_refused(tmp_path, template, named):
     file = tmp_path / "mine.jinja"
     file.write_text(template)
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(UsageError, match=named):
         pairwise_prompt(file)

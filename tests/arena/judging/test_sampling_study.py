@@ -33,14 +33,10 @@ def test_the_whole_arena_agrees_with_itself(design):
     assert row["judgments"] == 15 * 8
 
 
-@pytest.mark.parametrize(
-    ("design", "repeats"),
-    [("questions", 60), ("pairs", 60)],
-)
-def test_agreement_grows_with_the_share(design, repeats):
-    study = study_sampling(
-        round_robin(), shares=[0.04, 0.2, 0.5, 1.0], designs=[design], repeats=repeats
-    )
+@pytest.mark.parametrize("design", ["questions", "pairs"])
+def test_agreement_grows_with_the_share(design):
+    shares = [0.04, 0.2, 0.5, 1.0]
+    study = study_sampling(round_robin(), shares=shares, designs=[design], repeats=60)
     assert (np.diff(study.table["tau"]) > 0).all()
     assert (np.diff(study.table["judgments"]) > 0).all()
     assert (study.table["low"] <= study.table["tau"]).all()
@@ -77,11 +73,10 @@ def test_systems_that_no_judgments_connect_are_left_out():
 
 
 def test_too_few_systems_or_judgments_are_refused():
-    with pytest.raises(UsageError, match="en: judgments connect 2 systems; a ranking"):
-        study_sampling(round_robin(2, 5))
-    with pytest.raises(UsageError, match="no judgments to sample from"):
-        study_sampling(round_robin(3, 2).iloc[:0])
-    with pytest.raises(UsageError, match="the whole arena ranks no system above another"):
+    for judgments in (round_robin(2, 5), round_robin(3, 2).iloc[:0]):
+        with pytest.raises(UsageError):
+            study_sampling(judgments)
+    with pytest.raises(UsageError):
         study_sampling(round_robin(3, 2).assign(winner="tie"), repeats=2)
 
 

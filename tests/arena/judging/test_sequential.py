@@ -96,7 +96,7 @@ def test_only_questions_that_both_answered_are_asked(compare):
     arena = build_arena({("q1", "poor"): None, ("q2", "good"): None}, questions=5)
     _, found = compare(honest, arena=arena)
     assert found.questions == 3
-    with pytest.raises(UsageError, match="no question has answers of both"):
+    with pytest.raises(UsageError, match="good"):
         compare(honest, arena=build_arena({("q0", "good"): None}, questions=1))
 
 
@@ -111,5 +111,5 @@ def test_scores_average_both_orders(compare):
 
 
 def test_a_budget_for_no_question_is_refused(compare):
-    with pytest.raises(UsageError, match="judges no question"):
+    with pytest.raises(UsageError, match="budget"):
         compare(honest, budget=1)

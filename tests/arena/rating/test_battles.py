@@ -32,8 +32,8 @@ def test_points_and_counts_by_question():
     items = battles.items
     np.testing.assert_array_equal([items.pairs.first, items.pairs.second], [[0, 0], [1, 2]])
     assert len(items) == 3, "a pair that nobody judged on a question is no item"
-    np.testing.assert_array_equal(items.table(items.points), [[0.0, 0.5], [2.0, 0.0]])
-    np.testing.assert_array_equal(items.table(items.counts), [[1.0, 1.0], [2.0, 0.0]])
+    np.testing.assert_array_equal([items.question, items.pair], [[0, 0, 1], [0, 1, 0]])
+    np.testing.assert_array_equal([items.points, items.counts], [[0.0, 0.5, 2.0], [1, 1, 2]])
     np.testing.assert_array_equal(items.totals, [[2.0, 0.5], [3.0, 1.0]])
     ((points, counts),) = items.in_blocks(np.array([[2, 0], [1, 1]]))
     np.testing.assert_array_equal(points, [[0.0, 2.0], [1.0, 0.5]])

@@ -94,8 +94,3 @@ def test_the_gradient_vanishes_and_coefficients_are_centered(n_systems, seed):
 def test_impossible_counts_are_refused(points, counts):
     with pytest.raises(UsageError, match="points"):
         fit_bradley_terry(points, counts, Pairs(np.array([0]), np.array([1]), 2))
-
-
-def test_a_negative_ridge_is_refused():
-    with pytest.raises(UsageError, match="ridge"):
-        fit_bradley_terry([[1.0]], [[1.0]], Pairs(np.array([0]), np.array([1]), 2), ridge=-1.0)

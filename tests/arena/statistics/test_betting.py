@@ -51,12 +51,6 @@ def test_bounds_hold_the_mean_of_the_scores_and_mirror_each_other(scores, error)
         assert log_capitals(scores, low)[-1] == pytest.approx(-math.log(error), abs=1e-5)
 
 
-@given(SCORES, st.randoms(use_true_random=False))
-def test_bounds_do_not_depend_on_the_order(scores, random):
-    shuffled = random.sample(scores, len(scores))
-    assert lower_bound(shuffled, 0.05) == pytest.approx(lower_bound(scores, 0.05), abs=1e-9)
-
-
 def first_statements(mean, scores, sequences, seed):
     """What a test looking after every score says first, by its capitals; scores are 0, 0.5, 1."""
     random, test = np.random.default_rng(seed), SequentialTest()

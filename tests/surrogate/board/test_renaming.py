@@ -67,7 +67,7 @@ def arenas(small_arena, published):
 @pytest.mark.parametrize(
     ("kind", "surrogate"),
     [
-        ("without verdicts", "ridge"),
+        ("without verdicts", "linear"),
         *(
             pytest.param(*pair, marks=pytest.mark.slow)
             for pair in product(
@@ -102,7 +102,7 @@ def test_a_renaming_changes_nothing_but_names(arenas, kind, names, quick_feature
 def test_a_validation_holds_out_the_same_systems_whatever_they_are_called(
     small_arena, names, quick_features, protocol
 ):
-    how = {"surrogate": "ridge", "tournaments": TournamentSettings(2), "repeats": 2}
+    how = {"surrogate": "linear", "tournaments": TournamentSettings(2), "repeats": 2}
     one = validate(small_arena, protocol, feature_table=quick_features, **how)
     features = renamed(quick_features, names, "system")
     two = validate(called(small_arena, names), protocol, feature_table=features, **how)

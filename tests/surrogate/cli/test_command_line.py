@@ -9,10 +9,10 @@ from typing import Literal, get_args, get_origin
 import pytest
 from typer.main import get_command
 
+from arena.data import __version__
 from arena.data.errors import UsageError
 from arena.data.folder import read_arena
 from arena.data.rows import write_rows
-from arena.data.version import __version__
 from arena.judging.settings import JudgingSettings
 from features.measures.registry import GROUPS
 from surrogate.board.settings import BoardSettings

@@ -12,9 +12,8 @@ import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.data import files
-from arena.data.files import BOUNDS_VARIABLE, Bounds, atomic_path
-from arena.data.rows import read_rows
-from arena.data.tables.names import alike, name_problems
+from arena.data.files import atomic_path
+from arena.data.systems import alike, name_problems
 from arena.judging.prompt import PAIRWISE_PROMPTS
 from surrogate import Board
 from surrogate.cli.boards import publish_board
@@ -153,16 +152,6 @@ def test_a_huge_file_is_not_read_whole(name, run, small_arena, tmp_path, capsys,
     assert run(*words) in (1, 2)
     said = capsys.readouterr()
     assert "more than" in said.out + said.err
-
-
-def test_millions_of_empty_lines_are_refused(tmp_path, monkeypatch):
-    path = tmp_path / "judgments.jsonl"
-    path.write_text("\n" * 5000)
-    monkeypatch.setattr(files, "bounds", lambda: Bounds(rows=1000))
-    monkeypatch.setattr("arena.data.rows.bounds", lambda: Bounds(rows=1000))
-    with pytest.raises(DataError) as caught:
-        read_rows(path)
-    assert BOUNDS_VARIABLE in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,11 @@ def test_where_missing_answers_count_0_those_that_are_left_out_do_not(size, grou
     lengths = np.random.default_rng(0).normal(5.0, 1.0, size=48)
     levels = {f"s{level}": answers(f"s{level}", lengths * level / 4) for level in range(9)}
     rated = [{"language": "en", "system": name, "rating": float(name[1:])} for name in levels]
-    ridge = find_surrogate("ridge", rows="overall", missing="zero")
-    ridge.fit(pd.concat(levels.values()), pd.DataFrame(rated))
-    five, six = (ridge.predict(answers("new", [level] * 48))["rating"][0] for level in (5.0, 6.0))
+    linear = find_surrogate("linear", rows="overall", missing="zero")
+    linear.fit(pd.concat(levels.values()), pd.DataFrame(rated))
+    five, six = (linear.predict(answers("new", [level] * 48))["rating"][0] for level in (5.0, 6.0))
     values = lengths[:size]
-    found = variances_of_coverage(ridge, answers("part", values), {"en": 48})
+    found = variances_of_coverage(linear, answers("part", values), {"en": 48})
     means = values.reshape(-1, groups).mean(axis=0)
     sampled = (size / 48) ** 2 * means.var(ddof=1) / groups * (1 - size / 48)
     assert found == {("en", "part"): pytest.approx((six - five) ** 2 * sampled)}

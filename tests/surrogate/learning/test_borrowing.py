@@ -6,18 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.rating.posterior import RatingPosterior
 from surrogate import build_board
-from surrogate.board.board import Board
 from surrogate.board.ratings.table import BORROWED as FEW
-from surrogate.learning.gaussian_process.borrowing import (
-    about_all,
-    borrowing_languages,
-    with_unjudged,
+from surrogate.learning.gaussian_process.surrogate import (
+    GaussianProcessSurrogate,
 )
-from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.languages import TournamentSettings, language_data
-from surrogate.learning.posterior.observations import Observation
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.posterior.replication import NOTHING_EXPECTED
 from surrogate.learning.surrogate import KEYS
@@ -96,40 +90,6 @@ def test_a_board_rates_everybody_there_and_says_by_what(board):
     summary = board.summary.languages["sw"]
     assert summary.notes[0].startswith("2 judged systems in this language")
     assert summary.systems_judged == 2
-
-
-def test_such_a_board_is_read_back_and_its_surrogate_predicts_the_same(board, tmp_path):
-    board.save(tmp_path / "board")
-    again = Board.load(tmp_path / "board")
-    pd.testing.assert_frame_equal(again.ratings, board.ratings)
-    table = board.features.assign(answer="")
-    pd.testing.assert_frame_equal(again.surrogate.predict(table), board.surrogate.predict(table))
-    assert again.surrogate.borrowing_ == {"sw"}
-
-
-def test_few_is_fewer_than_three_or_than_eight_where_others_have_more():
-    answers = {
-        name: pd.DataFrame({"system": list("abcdefghi")}) for name in ("en", "fi", "sw", "te")
-    }
-    rated = {"en": list("abcdefghi"), "fi": list("abcdefg"), "sw": ["a"], "te": list("abcdefgh")}
-    assert borrowing_languages(answers, rated) == {"fi", "sw"}
-    assert borrowing_languages(answers, rated | {"en": [], "te": []}) == {"en", "sw", "te"}
-    assert not borrowing_languages(answers, {"sw": ["a"], "te": ["a", "b"]})
-    few_answer = answers | {"sw": pd.DataFrame({"system": ["a", "b"]})}
-    assert borrowing_languages(few_answer, rated) == {"fi"}
-
-
-def test_verdicts_on_two_systems_do_not_say_where_these_lie():
-    pair = Observation(("b", "a"), np.array([0.5, -0.5]), np.array([[0.1, -0.1], [-0.1, 0.1]]))
-    seen = with_unjudged(pair, ("a", "b", "c"))
-    assert seen.systems == ("b", "a", "c")
-    assert seen.noise[2, 2] > 1e3
-    found = about_all(
-        RatingPosterior(seen.systems, np.array([1.5, 0.5, -1]), np.eye(3), np.ones(3)), 2
-    )
-    np.testing.assert_allclose(found.ratings, np.array([1.5, 0.5, -1]) - 1 / 3)
-    np.testing.assert_allclose(found.covariance.sum(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(found.shares, [0.5, 0.5, 0])
 
 
 def test_verdicts_on_two_systems_move_their_difference(small_arena, quick_features):

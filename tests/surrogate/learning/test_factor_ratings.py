@@ -12,16 +12,15 @@ from surrogate.learning.posterior.factors import factor_ratings
 
 MODELS = {"large": 1.2, "middle": 0.0, "small": -1.2}
 RETRIEVERS = {"dense": 0.6, "sparse": -0.6}
-ORDER = {"effects": ["slice", "attribute", "value"], "combinations": ["slice", "system"]}
+ORDER = {"effects": ["attribute", "value"], "combinations": ["system"]}
 
 
-def arena(unbuilt=(), questions=60, seed=0, topics=("law",)):
+def arena(unbuilt=(), questions=60, seed=0):
     """Systems of known strengths, all pairs of them judged on every question."""
     random = np.random.default_rng(seed)
     built = [pair for pair in product(MODELS, RETRIEVERS) if pair not in unbuilt]
     strength = {"-".join(pair): MODELS[pair[0]] + RETRIEVERS[pair[1]] for pair in built}
     asked = pd.DataFrame({"query_id": [f"q{place}" for place in range(questions)], "query": "Why?"})
-    asked["topic"] = [topics[place % len(topics)] for place in range(questions)]
     rows = [
         {
             "query_id": query,
@@ -62,7 +61,7 @@ def test_a_combination_that_nobody_built_is_predicted():
     assert new["rating"] < rows.loc[("middle", "dense"), "rating"]
     widths = rows["high"] - rows["low"]
     assert widths.idxmax() == ("small", "dense")
-    assert found.tau["all"] >= 0.6  # of five systems: two of ten pairs are swapped
+    assert found.tau >= 0.6  # of five systems: two of ten pairs are swapped
 
 
 def test_attributes_that_say_nothing_do_not_predict():
@@ -85,7 +84,7 @@ def test_attributes_that_say_nothing_do_not_predict():
         )
         told = pd.DataFrame({"system": names, "color": random.permutation(list("aaabbbcccddd"))})
         told["shape"] = random.permutation(list("xxxxyyyyzzzz"))
-        taus.append(factor_ratings(replace(made, attributes=told)).tau["all"])
+        taus.append(factor_ratings(replace(made, attributes=told)).tau)
     assert np.nanmean(taus) < 0.1
 
 
@@ -102,27 +101,6 @@ def test_order_of_rows_and_names_of_values_change_nothing():
         pd.testing.assert_frame_equal(first, second, atol=1e-5)
 
 
-def test_an_attribute_that_says_nothing_explains_nothing():
-    plain = arena()
-    noise = replace(plain, attributes=plain.attributes.assign(color=list("abcabc")))
-    shares = factor_ratings(noise).effects.groupby("attribute")["share"].first()
-    assert shares["model"] > shares["retriever"] > shares["color"]
-
-
-def test_slices_are_rated_by_their_own_judgments():
-    mixed = arena(topics=("law", "art"))
-    found = factor_ratings(mixed, topic="topic")
-    assert list(found.tau) == ["all", "art", "law"]
-    law = mixed.judgments["query_id"].isin(
-        mixed.queries.loc[mixed.queries["topic"] == "law", "query_id"]
-    )
-    alone = factor_ratings(replace(mixed, judgments=mixed.judgments[law]))
-    own = found.effects[found.effects["slice"] == "law"].drop(columns="slice")
-    pd.testing.assert_frame_equal(
-        own.reset_index(drop=True), alone.effects.drop(columns="slice"), atol=1e-5
-    )
-
-
 def test_systems_without_attributes_are_left_out_and_unknown_values_are_like_no_other():
     told = arena()
     some = told.attributes.copy()
@@ -131,23 +109,13 @@ def test_systems_without_attributes_are_left_out_and_unknown_values_are_like_no_
     assert len(set(found.combinations["system"].dropna())) == 5
     dense = found.effects.set_index("value").loc["dense", "systems"]
     assert dense == 2
-    assert found.skipped == {"systems": f"nothing is told of {some.loc[5, 'system']}"}
-
-
-def test_combinations_that_are_too_many_are_said(monkeypatch):
-    monkeypatch.setattr("surrogate.learning.posterior.factors.MOST_COMBINATIONS", 5)
-    found = factor_ratings(arena(unbuilt=[("small", "dense")], questions=8))
-    assert found.combinations["system"].notna().all()
-    assert found.skipped == {
-        "all, combinations that nobody has built": "6 are more than 5; rate fewer attributes"
-    }
+    assert found.skipped == {"systems": f"no attributes of {some.loc[5, 'system']}"}
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"by": ["color"]}, "no attribute 'color' here; there is model, retriever"),
-        ({"topic": "color"}, "questions have no column 'color'; there is language, topic"),
         ({"judge": "x"}, "no judge 'x' here"),
     ],
 )

@@ -1,7 +1,6 @@
 """The Gaussian process over answers and features, against plain loops and scikit-learn's."""
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -11,20 +10,17 @@ from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.learning.gaussian_process import answer_texts
-from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
-from surrogate.learning.gaussian_process.ngrams import hashed
+from surrogate.learning.gaussian_process.answer_texts import hashed, read_answer_texts
 from surrogate.learning.gaussian_process.profiles import learn_profiles
-from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
-from surrogate.learning.posterior import process as processes
+from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.posterior.observations import observe
 from surrogate.learning.posterior.process import (
     NormalRatings,
-    _probable,
     condition,
     fit_process,
 )
 from surrogate.learning.saving import load_surrogate, save_surrogate
+from surrogate.learning.surrogate import predict_answers
 from surrogate.learning.training import training_ratings
 
 WORDS = [
@@ -97,40 +93,6 @@ def test_the_closed_form_is_that_of_scikit_learn():
     assert (variance >= spread**2 + 0.05 - 1e-6).all()  # the mean is not known either
 
 
-def test_the_points_have_the_mean_and_covariance_of_a_normal_density():
-    random = np.random.default_rng(5)
-    factor, best = random.normal(size=(4, 4)), random.normal(size=4)
-    precision = factor @ factor.T + np.eye(4)
-
-    def loss(logs):
-        away = logs - best
-        return 0.5 * float(away @ precision @ away), precision @ away
-
-    points, probabilities = _probable(loss, best)
-    np.testing.assert_allclose(probabilities @ points, best, atol=1e-9)
-    apart = points - best
-    np.testing.assert_allclose(
-        (apart.T * probabilities) @ apart, np.linalg.inv(precision), atol=1e-6
-    )
-
-
-def test_what_is_averaged_has_the_variance_within_and_between_its_parts():
-    random = np.random.default_rng(8)
-    features, ratings = random.normal(size=(6, 2)), random.normal(size=6)
-    kernels, groups = (features @ features.T)[None], np.ones((6, 1))
-    process = fit_process(kernels, NormalRatings(ratings, 0.1 * np.eye(6)), groups)
-    draws = [
-        part.predict(kernels[:, :2], kernels[:, [0, 1], [0, 1]], groups[:2])
-        for part in process.parts
-    ]
-    mean, error = process.predict(kernels[:, :2], kernels[:, [0, 1], [0, 1]], groups[:2])
-    means, variances = np.array(draws).swapaxes(0, 1)
-    np.testing.assert_allclose(mean, process.probabilities @ means)
-    second = process.probabilities @ (variances + means**2)
-    np.testing.assert_allclose(error**2, second - mean**2)
-    np.testing.assert_allclose(kernels[0, :2] @ process.dual[0] + process.means[0], mean)
-
-
 def test_intervals_of_few_ratings_hold_new_ones():
     missed = {"averaged": [], "best alone": []}
     for seed in range(120):
@@ -154,32 +116,6 @@ def test_intervals_of_few_ratings_hold_new_ones():
     assert np.mean(missed["best alone"]) > np.mean(missed["averaged"]) + 0.03
 
 
-def test_variances_of_many_ratings_are_learned_from_some(monkeypatch):
-    random = np.random.default_rng(3)
-    features, texts = random.normal(size=(140, 4)), random.normal(size=(140, 30))
-    kernels = np.stack([features @ features.T / 4, texts @ texts.T / 30])
-    truth = random.multivariate_normal(
-        np.zeros(140), 0.5 * kernels[0] + 0.2 * kernels[1] + 0.05 * np.eye(140)
-    )
-    groups = np.zeros((140, 3))
-    groups[:80, 0] = groups[80:, 1] = 1.0
-    groups[139] = [0.0, 0.0, 1.0]  # a group of one, that none of the some may be of
-    seen = NormalRatings(truth + random.normal(0, 0.3, 140), 0.09 * np.eye(140))
-    new = kernels[:, ::7], kernels[:, range(0, 140, 7), range(0, 140, 7)], groups[::7]
-    whole = fit_process(kernels, seen, groups)
-    monkeypatch.setattr(processes, "MANY", 90)
-    some = fit_process(kernels, seen, groups)
-    assert len(some.parts) == 1 < len(whole.parts)
-    np.testing.assert_allclose(some.variances[:2], whole.variances[:2], rtol=0.5)
-    (mean, error), (known, spread) = some.predict(*new), whole.predict(*new)
-    assert np.abs(mean - known).max() < 0.5 * spread.mean()
-    np.testing.assert_allclose(error, spread, rtol=0.25)
-    order = random.permutation(140)
-    mixed = NormalRatings(seen.ratings[order], seen.noise[np.ix_(order, order)])
-    again = fit_process(kernels[:, order[:, None], order], mixed, groups[order])
-    np.testing.assert_allclose(again.posterior()[0], some.posterior()[0][order], atol=1e-6)
-
-
 def test_texts_are_what_a_plain_loop_over_the_library_gives():
     texts = ["one two three", "one two four", "five", "one two three", "six seven", "five five"]
     systems, questions = np.array([0, 1, 2, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 1])
@@ -193,27 +129,6 @@ def test_texts_are_what_a_plain_loop_over_the_library_gives():
         for i in range(6)
     ]
     np.testing.assert_allclose(consensus, expected, atol=1e-3)
-
-
-def test_texts_take_the_memory_of_their_vectors_twice(monkeypatch):
-    random = np.random.default_rng(0)
-    texts = [" ".join(map(str, random.integers(1_000, size=60))) for _ in range(2_000)]
-    systems, questions = np.divmod(np.arange(len(texts)), 40)
-    whole = hashed(texts)
-    held = whole.data.nbytes + whole.indices.nbytes
-    monkeypatch.setattr(answer_texts, "ANSWERS_AT_ONCE", 100)
-    tracemalloc.start()
-    learned, consensus = read_answer_texts(texts, systems, questions, (50, 40))
-    peak = tracemalloc.get_traced_memory()[1] - learned.sums.nbytes - learned.profiles.nbytes
-    vectors = learned.vectors(texts)
-    tracemalloc.reset_peak()
-    before = tracemalloc.get_traced_memory()[0]
-    again = learned.consensus(vectors, questions, np.ones(len(texts), dtype=bool))
-    further = tracemalloc.get_traced_memory()[1] - before
-    tracemalloc.stop()
-    np.testing.assert_allclose(again, consensus, rtol=1e-12)
-    assert peak < 2.2 * held
-    assert further < 0.3 * held
 
 
 def test_a_feature_counts_by_the_share_of_its_variance_that_is_no_noise_of_few_answers():
@@ -238,12 +153,6 @@ def test_a_feature_counts_by_the_share_of_its_variance_that_is_no_noise_of_few_a
     own = wide.groupby("system")["half"]
     share = 1 - (own.var() / 6).mean() / own.mean().var(ddof=0)
     assert learned.reliability[1] == pytest.approx(share)
-
-
-def test_one_answer_a_system_leaves_features_as_they_are():
-    X, ratings = arena(questions=1, languages=("en",))
-    surrogate = GaussianProcessSurrogate().fit(X, ratings)
-    np.testing.assert_array_equal(surrogate.profiles_["en"].reliability, 1.0)
 
 
 def test_the_order_of_rows_changes_nothing_and_a_renaming_only_names():
@@ -294,15 +203,6 @@ def test_a_language_without_ratings_is_ranked_by_what_others_tell(reads):
     assert surrogate.predict(alone)["rating"].isna().all()  # beside nobody
 
 
-def test_saved_and_loaded_it_rates_the_same(tmp_path):
-    X, ratings = arena()
-    surrogate = GaussianProcessSurrogate().fit(X, ratings)
-    new = X[X["system"] == "system-4"].assign(system="new", answer="markets close late again")
-    save_surrogate(surrogate, tmp_path / "surrogate.zip")
-    loaded = load_surrogate(tmp_path / "surrogate.zip")
-    pd.testing.assert_frame_equal(surrogate.predict(new), loaded.predict(new), atol=1e-9)
-
-
 @pytest.mark.parametrize("name", ["profiles", "sums", "counts", "weights", "consensus"])
 def test_a_file_whose_texts_are_not_of_its_rows_is_refused(name):
     X, ratings = arena()
@@ -329,37 +229,6 @@ def test_without_answers_it_learns_from_features_and_without_features_from_answe
         assert rated["rating"].notna().all()
 
 
-def test_learns_from_some_questions_of_many_the_judged_ones_first():
-    X, ratings = arena(systems=4, questions=MOST_QUESTIONS + 5, languages=("en",))
-    surrogate = GaussianProcessSurrogate().fit(X, ratings)
-    assert surrogate.X_["query_id"].nunique() == MOST_QUESTIONS
-
-
-def test_attributions_and_the_mean_make_the_rating():
-    X, ratings = arena()
-    surrogate = GaussianProcessSurrogate().fit(X, ratings)
-    rated = surrogate.predict(X).set_index(["language", "system"])["rating"]
-    added = surrogate.attributions(X).groupby(["language", "system"])["contribution"].sum()
-    means = dict(zip(surrogate.profiles_, surrogate.process_.means, strict=True))
-    for language, system in rated.index:
-        total = means[language] + added[language, system]
-        assert rated[language, system] == pytest.approx(total, abs=1e-9)
-
-
-def test_a_systems_answers_are_most_like_those_of_its_copy():
-    rows, ratings = arena()
-    surrogate = GaussianProcessSurrogate().fit(rows, ratings)
-    name = sorted(set(rows["system"]))[0]
-    found = surrogate.answer_similarities(rows[rows["system"] == name].assign(system="copy"))
-    assert set(found["system"]) == {"copy"}
-    for _, own in found.groupby("language"):
-        best = own.loc[own["similarity"].idxmax()]
-        assert (best["neighbor"], round(best["similarity"], 3)) == (name, 1.0)
-        assert own["similarity"].between(-1.001, 1.001).all()
-    mute = rows.drop(columns="answer")
-    assert GaussianProcessSurrogate().fit(mute, ratings).answer_similarities(mute) is None
-
-
 def test_a_system_of_which_nothing_is_known_has_no_rating():
     """Not that of the mean system, with an error as if it were known to be one."""
     X, ratings = arena()
@@ -375,8 +244,7 @@ def test_a_system_of_which_nothing_is_known_has_no_rating():
         assert list(own["answers"]) == [8, 8]
         for column in ("rating", "standard_error"):
             assert list(own.loc[own[column].notna(), "language"]) == languages
-    assert surrogate.attributions(blank) is None
-    assert surrogate.predict_answers(blank)["rating"].isna().all()
+    assert predict_answers(surrogate, blank)["rating"].isna().all()
     observed = observe(training_ratings(ratings))
     unknown = surrogate.posterior(observed, blank)["en"]
     assert "system-9" not in unknown.systems

@@ -10,8 +10,8 @@ from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_QUANTILE
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
-from surrogate.learning.posterior.observations import Observation, Observations, observe
-from surrogate.learning.posterior.process import NormalRatings, condition, fit_process
+from surrogate.learning.posterior.observations import Observation, observe
+from surrogate.learning.posterior.process import NormalRatings, condition
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
 
@@ -93,12 +93,6 @@ def test_the_covariance_is_that_of_a_bootstrap_over_questions_on_average():
     np.testing.assert_allclose(seen.ratings, table["rating"], atol=0.01)
 
 
-def test_verdicts_that_stand_three_times_say_no_more_than_once():
-    rows = judged()
-    once, thrice = (observe(known(part))["en"] for part in (rows, pd.concat([rows] * 3)))
-    np.testing.assert_allclose(np.diag(thrice.noise), np.diag(once.noise), rtol=0.02)
-
-
 @given(st.permutations(sorted(STRENGTHS)), st.integers(0, 5))
 def test_order_and_names_change_nothing(names, seed):
     rows = judged(seed, questions=8)
@@ -167,14 +161,6 @@ def test_any_surrogate_is_corrected_by_verdicts_as_far_as_these_are_sure(scale):
         np.testing.assert_allclose(np.diff(found.ratings), np.diff(values), atol=0.01)
 
 
-def test_one_language_is_rated_as_if_there_were_no_other():
-    rows, expectation = judged(), dict(STRENGTHS)
-    alone = posterior_ratings(Silent(), known(rows), expected_of(expectation))["en"]
-    twin = pd.concat([expected_of(expectation), expected_of({}, "fi")])
-    again = posterior_ratings(Silent(), known(rows), twin)["en"]
-    np.testing.assert_allclose(alone.ratings, again.ratings)
-
-
 def test_a_language_with_few_verdicts_borrows_from_the_others():
     rich, poor = judged(questions=60), judged(questions=2, language="fi", seed=3)
     both = pd.concat([expected_of(dict.fromkeys(STRENGTHS, 0.0), name) for name in ("en", "fi")])
@@ -220,28 +206,3 @@ def test_verdicts_on_a_new_system_move_it_from_what_is_expected():
         found = surrogate.posterior(seen, new)["en"]
         widths.append(found.standard_errors[found.systems.index("b")])
     assert widths[0] > widths[1] > widths[2]
-
-
-def test_languages_do_not_share_questions_and_so_no_errors():
-    parts = {
-        name: Observation(("a", "b"), np.array([0.5, -0.5]), np.full((2, 2), 0.1))
-        for name in ("en", "fi")
-    }
-    both = Observations(parts)
-    assert both.keys == [("en", "a"), ("en", "b"), ("fi", "a"), ("fi", "b")]
-    assert not both.noise[:2, 2:].any()
-    np.testing.assert_array_equal(both.groups.sum(axis=0), [2, 2])
-
-
-def test_weights_of_kernels_are_found_where_noise_is_correlated():
-    random = np.random.default_rng(4)
-    features = random.normal(size=(60, 1))
-    signal = features[:, 0] * 2
-    noise = 0.02 * np.eye(60) + 0.01
-    ratings = signal + random.multivariate_normal(np.zeros(60), noise)
-    process = fit_process(
-        (features @ features.T)[None], NormalRatings(ratings, noise), np.ones((60, 1))
-    )
-    assert process.parts[0].weights[0] == pytest.approx(4.0, rel=0.9)
-    means, _, _ = process.posterior()
-    assert np.corrcoef(means, signal)[0, 1] > 0.99

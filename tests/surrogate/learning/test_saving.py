@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import DataError, UsageError
-from arena.data.files import Bounds
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
@@ -110,15 +109,13 @@ def test_arrays_that_cannot_be_are_refused(saved, tmp_path, name, values, messag
         load_surrogate(written(tmp_path / "surrogate.zip", content))
 
 
-@pytest.mark.parametrize(
-    ("name", "what"), [("first", "a system"), ("pair", "a pair"), ("question", "a question")]
-)
-def test_battles_of_what_is_not_there_are_refused(saved, tmp_path, name, what):
+@pytest.mark.parametrize("name", ["first", "pair", "question"])
+def test_battles_of_what_is_not_there_are_refused(saved, tmp_path, name):
     content = members(saved)
     places = np.load(io.BytesIO(content[f"ratings/en/{name}.npy"])).copy()
     places[0] = 9_999
     content[f"ratings/en/{name}.npy"] = array(places)
-    with pytest.raises(UsageError, match=f"name {what} that is not there"):
+    with pytest.raises(UsageError, match=f"{name} in en name what is not there"):
         load_surrogate(written(tmp_path / "surrogate.zip", content))
 
 
@@ -136,9 +133,9 @@ def test_a_header_that_claims_more_than_there_is_reads_nothing(saved, tmp_path):
 def test_what_unpacks_to_more_than_the_bounds_is_not_unpacked(saved, tmp_path, monkeypatch):
     zeros = array(np.zeros(30 * 2**20, dtype=np.uint8))  # 0.03 MB of a zip file
     bomb = written(tmp_path / "surrogate.zip", members(saved) | {"models/en/value.npy": zeros})
-    monkeypatch.setattr(Bounds, "most_expanded", lambda *_: 20 * 2**20)
+    monkeypatch.setattr("arena.data.files.most_expanded", lambda _: 20 * 2**20)
     tracemalloc.start()
-    with pytest.raises(DataError, match=r"surrogate.zip: holds more than 20,971,520 bytes.*=10"):
+    with pytest.raises(DataError, match=r"surrogate.zip: holds more than 20,971,520 bytes"):
         load_surrogate(bomb)
     assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
     tracemalloc.stop()
@@ -154,12 +151,6 @@ def test_training_rows_that_expand_beyond_the_bounds_are_refused(saved, tmp_path
     buffer = io.BytesIO()
     rows.to_parquet(buffer)
     content["rows.parquet"] = buffer.getvalue()
-    monkeypatch.setattr(Bounds, "most_expanded", lambda *_: 2**20)
+    monkeypatch.setattr("arena.data.files.most_expanded", lambda _: 2**20)
     with pytest.raises(DataError, match=r"rows.parquet: holds more than 1,048,576 bytes"):
-        load_surrogate(written(tmp_path / "surrogate.zip", content))
-
-
-def test_many_members_are_refused(saved, tmp_path):
-    content = members(saved) | {f"models/en/{number}.npy": b"" for number in range(10_001)}
-    with pytest.raises(DataError, match="holds more than 10,000 members"):
         load_surrogate(written(tmp_path / "surrogate.zip", content))

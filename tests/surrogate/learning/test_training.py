@@ -1,17 +1,21 @@
-"""Training rows a system and a question, and predictions from both."""
+"""Features as arrays, ratings, and the training rows made of both."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
+from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.learning.names import find_surrogate
-from surrogate.learning.tensor import FeatureTensor
 from surrogate.learning.training import (
+    FeatureTensor,
+    TrainingRatings,
+    feature_tensor,
     training_ratings,
     training_rows,
-    training_sets,
+    zero_filled,
 )
 
 
@@ -25,38 +29,26 @@ def tensor(values, answered=None):
 
 
 TWO_SYSTEMS = tensor([[[1.0], [3.0]], [[10.0], [np.nan]]])
-DRAWS = np.array([[1, 1], [2, 0]])
-COEFFICIENTS = np.array([[0.5, -0.5], [0.7, np.nan]])
+RATINGS = TrainingRatings(
+    ("s0", "s1"),
+    ("q0", "q1"),
+    np.array([[1, 1], [2, 0]]),
+    np.array([[0.5, -0.5], [0.7, np.nan]]),
+    JudgedItems.none(2, 2),
+)
 
 
 def test_a_row_a_system_holds_its_features_averaged_over_the_tournament():
-    rows = training_rows(TWO_SYSTEMS, DRAWS, COEFFICIENTS, "system")
+    rows = training_rows(TWO_SYSTEMS, RATINGS, "system")
     np.testing.assert_array_equal(rows.features[:, 0], [2.0, 10.0, 1.0])
     np.testing.assert_array_equal(rows.targets, [0.5, -0.5, 0.7])
-    np.testing.assert_array_equal(rows.weights, [1.0, 1.0, 1.0])
     assert rows.systems == 2
 
 
 def test_a_row_overall_holds_the_mean_over_all_questions_and_the_mean_coefficient():
-    rows = training_rows(TWO_SYSTEMS, DRAWS, COEFFICIENTS, "overall")
+    rows = training_rows(TWO_SYSTEMS, RATINGS, "overall")
     np.testing.assert_array_equal(rows.features[:, 0], [2.0, 10.0])
     np.testing.assert_array_equal(rows.targets, [0.6, -0.5])
-    np.testing.assert_array_equal(rows.weights, [1.0, 1.0])
-
-
-def test_a_row_a_question_holds_an_answer_weighted_by_its_draws():
-    rows = training_rows(TWO_SYSTEMS, DRAWS, COEFFICIENTS, "question")
-    np.testing.assert_array_equal(rows.features[:, 0], [1.0, 3.0, 10.0])
-    np.testing.assert_allclose(rows.targets, [0.6, 0.6, -0.5])
-    np.testing.assert_array_equal(rows.weights, [3.0, 1.0, 3.0])
-
-
-def test_unknown_rows_are_refused():
-    assert find_surrogate("ridge", rows="question").rows == "question"
-    with pytest.raises(
-        UsageError, match="unknown rows 'answer'; use one of system, overall, question"
-    ):
-        find_surrogate("ridge", rows="answer")
 
 
 def test_ratings_come_as_tournaments_or_as_a_table():
@@ -98,16 +90,72 @@ def test_tables_of_ratings_that_cannot_be_used_are_refused(table, message):
         training_ratings(table)
 
 
-def test_what_has_answers_and_ratings_is_learned_from():
+ROWS = pd.DataFrame(
+    [
+        ("en", "x", "q1", 1.0, np.nan),
+        ("en", "x", "q2", 3.0, 5.0),
+        ("en", "y", "q1", 7.0, 2.0),
+        ("de", "x", "q1", 99.0, 99.0),
+        ("en", "other", "q1", 99.0, 99.0),
+    ],
+    columns=["language", "system", "query_id", "f", "g"],
+)
+
+
+def arranged(rows=ROWS):
+    return feature_tensor(rows, "en", ["f", "g"], ["x", "y", "z"], ["q1", "q2"])
+
+
+def test_values_stand_at_their_system_question_and_feature():
+    held = arranged()
+    np.testing.assert_array_equal(held.answered, [[True, True], [True, False], [False, False]])
+    np.testing.assert_array_equal(held.values[0], [[1.0, np.nan], [3.0, 5.0]])
+    assert np.isnan(held.values[2]).all()
+
+
+def test_means_leave_missing_values_out_and_never_make_them_zero():
+    np.testing.assert_array_equal(arranged().means()[0], [[2.0, 5.0], [7.0, 2.0], [np.nan, np.nan]])
+
+
+def test_means_weigh_questions_by_their_draws():
+    means = arranged().means([[3, 1], [0, 2]])
+    np.testing.assert_array_equal(means[0, 0], [1.5, 5.0])
+    np.testing.assert_array_equal(means[1], [[3.0, 5.0], [np.nan, np.nan], [np.nan, np.nan]])
+
+
+@given(st.permutations(range(len(ROWS))))
+def test_the_order_of_rows_does_not_matter(order):
+    shuffled = arranged(ROWS.iloc[list(order)])
+    np.testing.assert_array_equal(shuffled.values, arranged().values)
+
+
+def test_a_row_that_stands_twice_counts_twice():
+    twice = pd.concat([ROWS, ROWS[(ROWS["system"] == "x") & (ROWS["query_id"] == "q2")]])
+    held = feature_tensor(twice, "en", ["f", "g"], ["x", "y"])
+    assert held.questions == ("q1", "q2", "q2")
+    np.testing.assert_allclose(held.means()[0], [[7 / 3, 5.0], [7.0, 2.0]])
+    np.testing.assert_array_equal(held.answered, [[True, True, True], [True, False, False]])
+
+
+def test_a_missing_value_may_count_0_and_so_does_an_answer_that_is_not_there():
     X = pd.DataFrame(
-        [("en", name, f"q{number}", number) for name in "abc" for number in range(2)],
+        [("en", "s", "q1", 2.0), ("en", "s", "q2", np.nan), ("en", "t", "q3", 6.0)],
         columns=["language", "system", "query_id", "f"],
     )
-    table = pd.DataFrame(
-        [("en", name, index) for index, name in enumerate("bcd")] + [("fi", "a", 0)],
-        columns=["language", "system", "rating"],
+    tensor = feature_tensor(X, "en", ["f"])
+    assert tensor.means()[0].ravel().tolist() == [2.0, 6.0]
+    filled = zero_filled(tensor, ["q1", "q2", "q3"])
+    assert filled.means()[0].ravel().tolist() == pytest.approx([2 / 3, 2.0])
+    assert filled.means([[2, 1, 1]])[0].ravel().tolist() == pytest.approx([1.0, 1.5])
+    np.testing.assert_array_equal(filled.answered, tensor.answered)
+
+
+def test_answers_that_are_not_there_count_0_for_the_questions_asked_alone():
+    X = pd.DataFrame(
+        [("en", "s", "q1", 2.0), ("en", "s", "q2", np.nan), ("en", "t", "q3", 6.0)],
+        columns=["language", "system", "query_id", "f"],
     )
-    [only] = training_sets(X, training_ratings(table), ["f"]).values()
-    assert only.answers.systems == only.ratings.systems == ("b", "c")
-    assert only.ratings.questions == ("q0", "q1")
-    np.testing.assert_array_equal(only.ratings.draws, [[1, 1]])
+    filled = zero_filled(feature_tensor(X, "en", ["f"]), ["q1", "q4"])
+    assert filled.questions == ("q1", "q2", "q3", "q4")
+    # s is asked q1 and q4 and answers q2, too; t is asked the same and answers q3.
+    assert filled.means()[0].ravel().tolist() == pytest.approx([2 / 3, 6 / 3])

@@ -8,11 +8,11 @@ from chat_server import completion, error, filtered, refused, truncated_json
 from grouse_samples import answer
 
 from arena.llm import UnparsableError
-from surrogate.metaevaluation.grouse.pipeline import score_answers
-from surrogate.metaevaluation.grouse.replies import ABLATIONS, ReplyFields
-from surrogate.metaevaluation.grouse.scoring import (
+from surrogate.metaevaluation.grouse.judges import ScoringTask, score_answers
+from surrogate.metaevaluation.grouse.prompts import (
+    ABLATIONS,
     GrousePrompts,
-    ScoringTask,
+    ReplyFields,
     read_metric_score,
     response_format,
 )
@@ -139,7 +139,7 @@ def test_scores_are_read(text, metric, score):
         ('{"answer_1": {"completeness": 5}}', "completeness", "no JSON object with answer_2"),
         ('{"answer_2": {"completeness": 5', "completeness", "no JSON object with answer_2"),
         ('{"answer_2": 5}', "completeness", "answer_2 is no JSON object"),
-        ('{"answer_2": {"says": true}}', "completeness", "answer_2 has no score"),
+        ('{"answer_2": {"says": true}}', "completeness", "answer_2 has no score for"),
         ('{"answer_2": {"completeness": 6}}', "completeness", "is '6'; expected 1 to 5, or null"),
         ('{"answer_2": {"completeness": 0}}', "completeness", "is '0'; expected 1 to 5"),
         ('{"answer_2": {"completeness": 4.5}}', "completeness", "is '4.5'"),

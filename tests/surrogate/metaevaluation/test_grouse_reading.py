@@ -5,8 +5,12 @@ import pytest
 from grouse_samples import lines_of, written
 
 from arena import DataError, UsageError
-from surrogate.metaevaluation.grouse.test_files import read_unit_tests
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, Condition, choose_tests
+from surrogate.metaevaluation.grouse.unit_tests import (
+    JUDGED_METRICS,
+    Condition,
+    choose_tests,
+    read_unit_tests,
+)
 
 
 def conditions(**texts):
@@ -66,7 +70,7 @@ def test_parquet_is_read_too(tmp_path):
         ),
         (
             written(conditions=conditions(faithfulness=1)),
-            r"conditions.faithfulness_condition = 1: is not a string",
+            r"conditions.faithfulness_condition = 1: is no condition",
         ),
         (
             written(conditions={"completeness_condition": "==5"}),

@@ -9,16 +9,16 @@ from grouse_samples import RightJudge, TableJudge, unit_test
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surrogate.metaevaluation.grouse.calibration import calibration
+from surrogate.metaevaluation.evaluation import Evaluation, evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
-from surrogate.metaevaluation.grouse.pass_rates import (
+from surrogate.metaevaluation.grouse.scores import (
+    calibration,
     call_counts,
     pass_rates,
     type_matrix,
 )
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, TEST_TYPES
 from surrogate.metaevaluation.judges import FunctionJudge, Verdict
-from surrogate.metaevaluation.runner import Evaluation, evaluate_judges
 
 NAMES = [each.name for each in TEST_TYPES]
 

@@ -5,11 +5,7 @@ import pytest
 from chat_server import broken, completion
 
 from arena.llm import Completion, UnparsableError
-from surrogate.metaevaluation.memerag.highlighting import (
-    FoundSupport,
-    highlight_support,
-    read_support,
-)
+from surrogate.metaevaluation.memerag.sheets import highlight_support, read_support
 
 SENTENCES = pd.DataFrame(
     {
@@ -39,10 +35,10 @@ def behave(prompt, _=None):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (reply(1, "1.2, 2.1, 1.2"), FoundSupport(True, ((1, 2), (2, 1)))),
-        (reply(0, "1.2"), FoundSupport(False, ())),
-        ("<label>0</label> or <label> 1 </label>", FoundSupport(True, ())),
-        (f"<think>{reply(1, '1.1')}</think><label>1</label>", FoundSupport(True, ())),
+        (reply(1, "1.2, 2.1, 1.2"), (True, ((1, 2), (2, 1)))),
+        (reply(0, "1.2"), (False, ())),
+        ("<label>0</label> or <label> 1 </label>", (True, ())),
+        (f"<think>{reply(1, '1.1')}</think><label>1</label>", (True, ())),
     ],
 )
 def test_support_is_read(text, found):
@@ -59,8 +55,8 @@ def test_what_holds_no_label(text):
 
 def test_support_is_marked_and_failures_mark_nothing(serve, llm_at):
     server = serve(behave)
-    found = highlight_support(SENTENCES, llm_at(server))
-    table = found.table.set_index("query_id")
+    found, usage = highlight_support(SENTENCES, llm_at(server))
+    table = found.set_index("query_id")
     assert table.loc["q0", "highlighted"] == (
         "Oslo is a city. **It is big.**",
         "**Trams run in Oslo.**",
@@ -70,5 +66,5 @@ def test_support_is_marked_and_failures_mark_nothing(serve, llm_at):
     assert table["is_supported"].tolist() == [True, False, None, None]
     assert table["reason"].tolist() == [None, None, "unparsable", "server_error"]
     assert "names sentence 3.1" in table.loc["q2", "detail"]
-    assert found.usage.failures == {"unparsable": 1, "server_error": 1}
+    assert usage.failures == {"unparsable": 1, "server_error": 1}
     assert "1.2: It is big.\n" in next(iter(server.asked))

@@ -5,28 +5,20 @@ from chat_server import completion, error
 
 from arena import UsageError
 from arena.llm import LlmSettings
-from surrogate.metaevaluation.judges import (
-    LexicalJudge,
-    PromptJudge,
-    Verdict,
-    character_runs,
-)
-from surrogate.metaevaluation.memerag.accuracy import score_judges
-from surrogate.metaevaluation.memerag.claims import Claim, ClaimPrompts
-from surrogate.metaevaluation.memerag.memerag import Memerag
-from surrogate.metaevaluation.runner import (
-    LEXICAL,
-    PYTHON,
+from surrogate.metaevaluation.evaluation import (
     JudgeFactory,
-    JudgeKind,
     evaluate_judges,
     make_judges,
 )
+from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge, Verdict
+from surrogate.metaevaluation.memerag.accuracy import score_judges
+from surrogate.metaevaluation.memerag.claims import Claim, ClaimPrompts
+from surrogate.metaevaluation.memerag.memerag import Memerag
 from surrogate.metaevaluation.settings import JudgeOptions
 
 YES, NO = "Supported", "Not Supported"
 CLAIM = Claim("en", "Where?", ("Paris is in France.",), "It is.", "Paris is in France.")
-KINDS = (JudgeKind("llm:MODEL", lambda model, _: f"LLM {model}"), LEXICAL, PYTHON)
+KINDS = {"llm:MODEL": lambda model, _: f"LLM {model}"}
 
 
 def tagged(label):
@@ -40,13 +32,12 @@ def judge_on(llm, **fields):
 def test_judges_by_name():
     factory = JudgeFactory(JudgeOptions(), None)
     assert make_judges("llm:org/model:free", KINDS, factory) == ["LLM org/model:free"]
-    assert make_judges(" lexical ", KINDS, factory) == [LexicalJudge()]
     assert make_judges("python:math:sqrt", KINDS, factory)[0].function(4) == 2
     for spec in ("llm", "llm:"):
         with pytest.raises(UsageError, match="names no model; write such as llm:MODEL"):
             make_judges(spec, KINDS, factory)
-    for spec in ("", "gpt-4o", "lexical:", "lexical:x", "LLM:m"):
-        with pytest.raises(UsageError, match=r"there is no judge .*; give one of llm:MODEL, lex"):
+    for spec in ("", "gpt-4o", "LLM:m"):
+        with pytest.raises(UsageError, match=r"there is no judge .*; give one of llm:MODEL, pyth"):
             make_judges(spec, KINDS, factory)
     for spec, message in {
         "python:math": "names no function; write python:MODULE:FUNCTION",
@@ -70,22 +61,9 @@ def test_unusable_judges_are_refused(small_sentences):
         evaluate_judges(benchmark, [Short()])
     with pytest.raises(UsageError, match="there is no judge; give one at least"):
         evaluate_judges(benchmark, [])
-    with pytest.raises(UsageError, match="lexical is given twice"):
-        evaluate_judges(benchmark, [LexicalJudge(), "lexical"])
-    with pytest.raises(UsageError, match="retries is -1"):
-        PromptJudge(ClaimPrompts(), None, retries=-1)
-
-
-def test_shared_characters_by_hand():
-    judge = LexicalJudge(0.5, 2)
-    assert judge.share("abx", "abcd") == pytest.approx(1 / 2)  # ab, bx
-    assert judge.holds("abx", "abcd")
-    assert not LexicalJudge(0.6, 2).holds("abx", "abcd")
-    assert judge.likeness("ab", "abab") == pytest.approx(2 * 1 / (3 + 1))
-    assert character_runs(" A  b ", 5) == ["a b"]
-    for fields in ({"threshold": 1.5}, {"length": 0}):
-        with pytest.raises(UsageError, match="threshold from 0 to 1 and a length of 1 or more"):
-            LexicalJudge(**fields)
+    always = FunctionJudge("always", lambda *_: YES)
+    with pytest.raises(UsageError, match="always is given twice"):
+        evaluate_judges(benchmark, [always, always])
 
 
 def test_settings_are_the_papers(serve, llm_at):

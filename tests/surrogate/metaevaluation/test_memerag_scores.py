@@ -9,17 +9,17 @@ from memerag_samples import verdict_table
 from sklearn.metrics import balanced_accuracy_score
 
 from arena import UsageError
+from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.judges import FunctionJudge
-from surrogate.metaevaluation.memerag.accuracy import score_judges
-from surrogate.metaevaluation.memerag.memerag import Memerag
-from surrogate.metaevaluation.memerag.significance import (
+from surrogate.metaevaluation.memerag.accuracy import (
     BEST,
     DAGGER,
     compare_judges,
     mark_best,
     permutation_p_value,
+    score_judges,
 )
-from surrogate.metaevaluation.runner import evaluate_judges
+from surrogate.metaevaluation.memerag.memerag import Memerag
 from surrogate.metaevaluation.settings import MetaevalSettings
 
 YES, NO = "Supported", "Not Supported"
@@ -154,7 +154,9 @@ def test_functions_judge_and_bad_ones_are_refused(small_sentences):
         assert sentence in answer
         return None if sentence == "Ja." else YES if "Paris" in sentence else "not supported"
 
-    verdicts = judged(small_sentences, FunctionJudge("paris", knows_paris), "lexical")
+    verdicts = judged(
+        small_sentences, FunctionJudge("paris", knows_paris), FunctionJudge("no", lambda *_: NO)
+    )
     assert len(verdicts) == 10
     mine = verdicts[verdicts["judge"] == "paris"]
     assert list(mine["value"]) == [YES, NO, None, YES, NO]
@@ -164,10 +166,3 @@ def test_functions_judge_and_bad_ones_are_refused(small_sentences):
         judged(small_sentences, FunctionJudge("j", lambda *_: "Maybe"))
     with pytest.raises(UsageError, match="the judge j returned True"):
         judged(small_sentences, FunctionJudge("j", lambda *_: True))
-
-
-def test_the_lexical_baseline_on_real_labels(memerag_sentences):
-    found = macro(score_judges(judged(memerag_sentences, "lexical"), 200))
-    assert found["n"] == 2288
-    assert found["value"] == pytest.approx(0.658, abs=0.001)
-    assert found["standard_error"] == pytest.approx(0.0106, abs=0.002)

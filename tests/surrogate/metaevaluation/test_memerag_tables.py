@@ -6,16 +6,19 @@ import pytest
 from memerag_samples import answered, labeled, lines_of, verdict_table
 from metaeval_command import run, run_json
 
+from surrogate.metaevaluation.evaluation import Evaluation
 from surrogate.metaevaluation.memerag.accuracy import (
+    BEST,
+    DAGGER,
     MACRO,
     average_over_judges,
+    compare_judges,
     fine_grained_accuracy,
+    mark_best,
     score_judges,
 )
 from surrogate.metaevaluation.memerag.claims import PROMPTS
 from surrogate.metaevaluation.memerag.memerag import Memerag
-from surrogate.metaevaluation.memerag.significance import BEST, DAGGER, compare_judges, mark_best
-from surrogate.metaevaluation.runner import Evaluation
 from surrogate.metaevaluation.settings import MetaevalSettings
 
 YES, NO = "Supported", "Not Supported"
@@ -177,7 +180,7 @@ def server(serve):
 
 
 def test_all_prompts_and_several_judges_in_one_run(folder, tmp_path, server, quick):
-    asked = ["memerag", folder, "--judge", "llm:a", "--judge", "llm:b", "--judge", "lexical"]
+    asked = ["memerag", folder, "--judge", "llm:a", "--judge", "llm:b"]
     asked += ["--prompts", "all", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
     asked += ["--config", quick]
     found = run_json(*asked)
@@ -186,7 +189,7 @@ def test_all_prompts_and_several_judges_in_one_run(folder, tmp_path, server, qui
     scored = {row["prompt"].split(".")[0]: row["value"] for row in macro}
     assert scored == {"zero_shot": 0.5, "cot": 0.5, "ag": 1, "ag_cot": 1}
     assert {row["prompt"].split(".")[0] for row in found["averages"]} == set(PROMPTS)
-    assert len([row for row in found["scores"] if row["language"] == MACRO]) == 2 * 4 + 1
+    assert len([row for row in found["scores"] if row["language"] == MACRO]) == 2 * 4
     printed = run(*asked, "--languages", "de").stdout
     assert "Prompts: balanced accuracy in percent, averaged over languages" in printed
     assert "Prompts: balanced accuracy in percent, averaged over 2 judges" in printed

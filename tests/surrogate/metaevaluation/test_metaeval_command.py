@@ -8,9 +8,9 @@ from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
 from surrogate.board.judge.metaevaluations import read_metaevaluations
+from surrogate.metaevaluation.evaluation import judges_of
 from surrogate.metaevaluation.memerag.memerag import LabelVerdict
 from surrogate.metaevaluation.records import read_run
-from surrogate.metaevaluation.report import judges_of
 
 YES, NO = "Supported", "Not Supported"
 JUDGE = """
@@ -19,6 +19,8 @@ def context(question, passages, answer, sentence):
     return None if sentence == "Perhaps." else "Relevant"
 def always(question, passages, answer, sentence):
     return "Supported"
+def knows(question, passages, answer, sentence):
+    return "Supported" if sentence in passages else "Not Supported"
 """
 
 
@@ -51,12 +53,12 @@ def module(tmp_path, monkeypatch):
 def test_judges_side_by_side(folder, tmp_path, module, quick):
     out, arena = tmp_path / "run.jsonl", tmp_path / "arena"
     arena.mkdir()
-    judges = ("--judge", "lexical", "--judge", f"{module}always", "--config", quick)
+    judges = ("--judge", f"{module}knows", "--judge", f"{module}always", "--config", quick)
     found = run_json("memerag", folder, *judges, "--out", out, "--arena", arena)
     scores = {(row["judge"], row["language"]): row for row in found["scores"]}
-    assert scores["lexical", "macro"]["value"] == 1
+    assert scores[f"{module}knows", "macro"]["value"] == 1
     assert scores[f"{module}always", "en"]["value"] == 0.5
-    assert scores["lexical", "en"]["n"] == 12
+    assert scores[f"{module}knows", "en"]["n"] == 12
     assert found["left_out"] == 12
     assert found["usage"] == []
     labels = {row["fine"] for row in found["fine_grained"]}
@@ -65,40 +67,37 @@ def test_judges_side_by_side(folder, tmp_path, module, quick):
     assert "CC BY-NC" in out.read_text()
     known = read_metaevaluations(arena)
     assert [(each.judge, each.dataset, each.n) for each in known] == [
-        ("lexical", "memerag", 24), (f"{module}always", "memerag", 24)
-    ]  # fmt: skip
+        (f"{module}{name}", "memerag", 24) for name in ("always", "knows")
+    ]
     printed = run("memerag", folder, *judges).stdout
     assert "Balanced accuracy in percent" in printed
     assert "Left out: 12 sentences challenging to determine" in printed
 
 
 def test_a_run_stands_beside_other_judges(folder, tmp_path, module, quick):
-    out = tmp_path / "run.jsonl"
-    run("memerag", folder, "--judge", "lexical", "--out", out, "--config", quick)
-    again = ["memerag", folder, "--judge", f"run:{out}", "--judge", f"{module}always"]
-    both = run_json(*again, "--config", quick)
-    once = run_json(
-        "memerag", folder, "--judge", "lexical", "--judge", f"{module}always", "--config", quick
-    )
-    assert both["scores"] == once["scores"]
-    with pytest.raises(UsageError, match="lexical is given twice"):
-        run("memerag", folder, "--judge", f"run:{out}", "--judge", "lexical")
+    out, knows = tmp_path / "run.jsonl", ["--judge", f"{module}knows"]
+    always = ["--judge", f"{module}always", "--config", quick]
+    run("memerag", folder, *knows, "--out", out, "--config", quick)
+    both = run_json("memerag", folder, "--judge", f"run:{out}", *always)
+    assert both["scores"] == run_json("memerag", folder, *knows, *always)["scores"]
+    with pytest.raises(UsageError, match="knows is given twice"):
+        run("memerag", folder, "--judge", f"run:{out}", *knows)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("{", r"run\.jsonl:1: is not JSON"),
-        ("", "holds no verdicts"),
+        ("", "holds nothing"),
         ('{"judge": "j"}', r"run\.jsonl:1: prompt = None: is missing"),
     ],
 )
-def test_damaged_runs_are_refused(folder, tmp_path, text, message):
+def test_damaged_runs_are_refused(folder, tmp_path, module, text, message):
     (tmp_path / "run.jsonl").write_text(text)
     with pytest.raises(DataError, match=message):
         run("memerag", folder, "--judge", f"run:{tmp_path / 'run.jsonl'}")
     with pytest.raises(UsageError, match="verdicts are JSON lines"):
-        run("memerag", folder, "--judge", "lexical", "--out", tmp_path / "run.txt")
+        run("memerag", folder, "--judge", f"{module}always", "--out", tmp_path / "run.txt")
 
 
 def test_relevance_is_a_benchmark_of_its_own(folder, tmp_path, module, quick):
@@ -111,8 +110,6 @@ def test_relevance_is_a_benchmark_of_its_own(folder, tmp_path, module, quick):
     assert {row["truth"] for row in found["fine_grained"]} == {"Relevant", "Irrelevant"}
     (entry,) = read_metaevaluations(tmp_path)
     assert (entry.dataset, entry.metric) == ("memerag-relevance", "balanced_accuracy")
-    with pytest.raises(UsageError, match="give one of llm:MODEL, python:MODULE:FUNCTION"):
-        run("memerag-relevance", folder, "--judge", "lexical")
 
 
 def test_an_llm_is_asked_about_relevance(folder, tmp_path, serve, quick):
@@ -134,20 +131,19 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
     for asked, message in {
         ("memerag", "--judge", "oracle"): "there is no judge 'oracle'",
         ("memerag", "--judge", "llm:m", "--prompts", "few_shot"): "unknown prompt 'few_shot'",
-        ("memerag", "--judge", "lexical", "--languages", "en,fr"): "no file for fr",
-        ("memerag", "--statistics", "--judge", "lexical"): "give a --judge, or --statistics",
-        ("memerag",): "give a --judge, or --statistics, or --sheet",
-        ("other", "--judge", "lexical"): "unknown benchmark 'other'",
+        ("memerag", "--judge", "python:math:sqrt", "--languages", "en,fr"): "no file for fr",
+        ("memerag", "--statistics", "--judge", "python:math:sqrt"): "give a --judge",
+        ("other", "--judge", "python:math:sqrt"): "unknown benchmark 'other'",
         ("wikieval", "--statistics"): "are of memerag",
     }.items():
         store = ["--store", tmp_path / "s.sqlite"]
         with pytest.raises(UsageError, match=message):
             run(asked[0], folder, *asked[1:], *store)
     with pytest.raises(UsageError, match="give the path of the data of memerag"):
-        run("memerag", "--judge", "lexical")
+        run("memerag", "--judge", "python:math:sqrt")
     (tmp_path / "bad.toml").write_text("replicate = 3\n")
     with pytest.raises(UsageError, match="did you mean 'replicates'"):
-        run("memerag", folder, "--judge", "lexical", "--config", tmp_path / "bad.toml")
+        run("memerag", folder, "--judge", "python:math:sqrt", "--config", tmp_path / "bad.toml")
 
 
 def test_a_sheet_with_and_without_highlighted_support(folder, tmp_path, serve):

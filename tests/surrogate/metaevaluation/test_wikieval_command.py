@@ -16,32 +16,26 @@ def folder(tmp_path):
     return write_wikieval(tmp_path / "wikieval", rows_of((0,)))
 
 
-def test_a_judge_without_a_model(folder, tmp_path):
+@pytest.fixture
+def judge(tmp_path, monkeypatch):
+    (tmp_path / "pair_judges.py").write_text("def short(*shown):\n    return -len(shown[-1])\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return "python:pair_judges:short"
+
+
+def test_a_judge_without_a_model(folder, tmp_path, judge):
     arena = tmp_path / "arena"
     arena.mkdir()
-    found = run_json("wikieval", folder, "--judge", "lexical", "--arena", arena)
-    assert accuracies(found, "lexical")["faithfulness"] == 1
-    assert found["label_matches"]["faithfulness"] == [2, 3]
+    found = run_json("wikieval", folder, "--judge", judge, "--arena", arena)
+    assert accuracies(found, judge)["context_relevance"] == 1
     ragas = {row["criterion"]: row["value"] for row in found["published"][:3]}
     assert ragas == {"faithfulness": 0.95, "answer_relevance": 0.78, "context_relevance": 0.7}
     known = read_metaevaluations(arena)
-    assert [each.metric for each in known] == sorted(accuracies(found, "lexical"))
-    assert {(each.judge, each.dataset, each.n) for each in known} == {("lexical", "wikieval", 3)}
-    printed = run("wikieval", folder, "--judge", "lexical", "--limit", 2).stdout
-    assert "Accuracy in percent" in printed
+    assert [each.metric for each in known] == sorted(accuracies(found, judge))
+    assert {(each.judge, each.dataset, each.n) for each in known} == {(judge, "wikieval", 3)}
+    printed = run("wikieval", folder, "--judge", judge, "--limit", 2).stdout
     assert "100.0 ± 0.0 (2)" in printed
     assert "Ragas, Es et al. (2023)" in printed
-    assert "label 1 is the better text in 2 of 3 pairs" in printed
-
-
-def test_labels_of_ones_own(folder, tmp_path):
-    asked = ["wikieval", folder, "--judge", "lexical", "--kinds", "faithfulness"]
-    config = tmp_path / "label.toml"
-    config.write_text('better = "label"\n')
-    asked += ["--config", config]
-    found = run_json(*asked)
-    assert accuracies(found, "lexical") == {"faithfulness": pytest.approx(2 / 3)}
-    assert "label 1 is" not in run(*asked).stdout
 
 
 @pytest.fixture

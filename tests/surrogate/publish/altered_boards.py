@@ -5,7 +5,7 @@ from dataclasses import replace
 from surrogate.board.summarize import fingerprint
 
 TABLES = (
-    *("ratings", "overall", "arena", "win_matrix", "differences", "neighbors", "examples"),
+    *("ratings", "overall", "arena", "win_matrix", "differences", "examples"),
     "features",
 )
 
@@ -16,7 +16,7 @@ def renamed(board, names):
     tables = {}
     for name in TABLES:
         table = getattr(board, name)
-        columns = [key for key in ("system", "opponent", "neighbor") if key in table]
+        columns = [key for key in ("system", "opponent") if key in table]
         tables[name] = table.assign(**{key: table[key].map(mapping) for key in columns})
     return replace(board, **tables)
 

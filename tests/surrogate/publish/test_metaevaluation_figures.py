@@ -10,12 +10,11 @@ from matplotlib.text import Text
 
 from arena import DataError, UsageError
 from arena.judging.choosing.sampling import study_sampling
+from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, AnswerSample, UnitTest
 from surrogate.metaevaluation.judges import FunctionJudge, Verdict
-from surrogate.metaevaluation.memerag.accuracy import ERROR_COLUMNS
-from surrogate.metaevaluation.memerag.significance import BEST, DAGGER
-from surrogate.metaevaluation.runner import evaluate_judges
+from surrogate.metaevaluation.memerag.accuracy import BEST, DAGGER
 from surrogate.metaevaluation.settings import MetaevalSettings
 from surrogate.publish.figures.figure import save
 from surrogate.publish.figures.judge_bars import HATCH, error_heat_map, memerag_bars
@@ -140,7 +139,9 @@ def test_errors_are_shares_of_a_judge_by_label(tmp_path):
         ("a $1$", "p.v1@x+y", label, 9, errors)
         for label, errors in zip(labels, (1, 0, 3), strict=True)
     ]
-    shares = pd.DataFrame(rows, columns=ERROR_COLUMNS[:-1]).assign(share=[0.25, 0.0, 0.75])
+    shares = pd.DataFrame(rows, columns=["judge", "prompt", "fine", "sentences", "errors"]).assign(
+        share=[0.25, 0.0, 0.75]
+    )
     figure = error_heat_map(shares, "dataset:memerag")
     (axes,) = axes_of(figure)
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a $1$, p.v1"]

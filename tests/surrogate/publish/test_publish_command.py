@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from arena.judging.choosing.sampling import study_sampling
+from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
-from surrogate.metaevaluation.grouse.test_files import builtin_tests
+from surrogate.metaevaluation.grouse.unit_tests import builtin_tests
 from surrogate.metaevaluation.judges import FunctionJudge
 from surrogate.metaevaluation.records import write_run
-from surrogate.metaevaluation.runner import evaluate_judges
 from surrogate.metaevaluation.settings import MetaevalSettings
 
 FIGURES = ("--as", "figures")
@@ -76,8 +76,11 @@ def test_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
     labeled = verdicts.assign(fine=verdicts["truth"].map(fine))
     write_run(labeled, tmp_path / "memerag.jsonl")
     null = FunctionJudge("null/1", lambda *_: None)
-    unit_tests = Grouse(builtin_tests(["en"])[:2], MetaevalSettings(reference="lexical"))
-    write_run(evaluate_judges(unit_tests, [null, "lexical"]).verdicts, tmp_path / "grouse.jsonl")
+    unit_tests = Grouse(builtin_tests(["en"])[:2], MetaevalSettings(reference="ones"))
+    write_run(
+        evaluate_judges(unit_tests, [null, FunctionJudge("ones", lambda *_: 1)]).verdicts,
+        tmp_path / "grouse.jsonl",
+    )
     row = {"language": "en", "feature": "bleu", "shap": 1.0, "shap_low": 0.9, "shap_high": 1.0}
     found = {"table": [row], "signature": "protocol:importances"}
     (tmp_path / "importances.json").write_text(json.dumps(found))
@@ -86,7 +89,7 @@ def test_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
         assert run("publish", path, *FIGURES, "--out", out, "--format", "svg") == 0
     drawn = sorted(re.sub("-[0-9a-f]{8}$", "", path.stem) for path in out.iterdir())
     assert drawn == [
-        *("grouse-confusions-null-1", "grouse-lexical", "grouse-null-1"),
+        *("grouse-confusions-null-1", "grouse-null-1", "grouse-ones"),
         *("importance-intervals", "memerag", "memerag-errors", "sampling"),
     ]
 

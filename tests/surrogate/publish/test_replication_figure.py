@@ -77,7 +77,7 @@ def test_draws_each_kind_of_rating_of_the_mean_or_one_language():
 
 def test_a_real_study_is_read_and_drawn_by_the_command(small_arena, small_board, tmp_path, run):
     study = validate(
-        *(small_arena, "replication", "ridge", 2),
+        *(small_arena, "replication", "linear", 2),
         **{"judged": (2, None), "feature_table": small_board.features},
     )
     path = tmp_path / "study.json"

@@ -217,7 +217,6 @@ def test_people_decide_between_judges(arena, run, tmp_path, capsys):
         ([], "give a page to write (--out FILE.html), or votes (--collect FILE ...)"),
         (["--collect"], "it needs one at least"),
         (["--out", "x.html", "--most", "2000"], "most is 2000"),
-        (["--out", "x.html", "--show", "names"], "--show is 'names'"),
         (["--out", "x.html", "--judged-by", "nobody"], "no judge 'nobody'"),
     ],
 )

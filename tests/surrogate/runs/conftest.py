@@ -14,7 +14,7 @@ out = "boards"
 [defaults]
 tournaments = 2
 holdout = []
-surrogate = "ridge"
+surrogate = "linear"
 features = ["answer_length", "citations"]
 """
 ONE_BOARD = "[boards.a]\narena = 'arena'\n"

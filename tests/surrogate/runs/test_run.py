@@ -32,7 +32,7 @@ def test_a_second_run_makes_nothing_and_touches_nothing(made, make, states):
 def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
     arena = read_arena(place / "arena")
     features = made.boards[0].features()
-    quick = {"surrogate": "ridge", "tournaments": 2, "holdout": []}
+    quick = {"surrogate": "linear", "tournaments": 2, "holdout": []}
     built = build_board(arena, features=features, **quick)
     built.save(tmp_path / "alone")
     folder = made.out / "a" / "board"
@@ -162,7 +162,7 @@ def test_a_validation_is_of_the_boards_own_surrogate_unless_another_is_named(
     configure, make, named, validated
 ):
     options = f"protocol = 'leave-systems-out', repeats = 1, tournaments = 2{named}"
-    own = "surrogate = 'ridge'\nmissing = 'zero'\n"
+    own = "surrogate = 'linear'\nmissing = 'zero'\n"
     boards = configure(f"{BOARD}{own}after = {{ validation = {{ {options} }} }}\n")
     make(boards)
     scores = json.loads((boards.out / "a" / "validation" / "validation.json").read_text())

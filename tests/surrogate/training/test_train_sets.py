@@ -12,8 +12,8 @@ from arena.data.errors import DataError, UsageError
 from arena.generation import GenerationSettings, LlmSystem
 from arena.judging.prompt import pairwise_prompt
 from arena.text.prompts import NO_TEMPLATES, read_templates
-from surrogate.metaevaluation.grouse.replies import ReplyFields
-from surrogate.metaevaluation.grouse.scoring import JOINT_PROMPT, GrousePrompts, ScoringTask
+from surrogate.metaevaluation.grouse.judges import ScoringTask
+from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, SCALES
 from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.arena_sets import judge_examples, mirage_examples

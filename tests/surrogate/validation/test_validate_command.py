@@ -8,7 +8,7 @@ from arena import write_arena
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from surrogate.validation.scores import SCORES
 
-QUICK = ("--surrogate", "ridge", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
+QUICK = ("--surrogate", "linear", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
 
 
 def with_features(arena, folder):
@@ -121,10 +121,10 @@ def test_a_preset_gives_what_is_not_stated(study, tmp_path, capsys):
     assert "|tournaments:2|questions:100|ties:drop|ridge:0|" in signature
     config = tmp_path / "own.toml"
     config.write_text("ties = 'half'\nrows = 'system'\nridge = 0.2\n")
-    stated = ["--surrogate", "ridge", "--config", config]
+    stated = ["--surrogate", "linear", "--config", config]
     assert study("--preset", "mirage", *quick, *stated) == 0
     signature = json.loads(capsys.readouterr().out)["signature"]
-    assert "|surrogate:ridge|missing:zero|" in signature
+    assert "|surrogate:linear|missing:zero|" in signature
     assert "|ties:half|ridge:0.2|" in signature
     assert study("--preset", "mirag") == 2
     assert "'mirag'" in capsys.readouterr().err

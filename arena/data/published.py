@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pandera.pandas as pa
 
 from arena.data.errors import Problem
 from arena.data.rows import Rows
-from arena.data.schema import ANSWERS, check_table, duplicates, finite_number
+from arena.data.schema import TableSchema, check_table, duplicates, finite_number
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,20 +25,14 @@ KEY = ["judge", "language", "system"]
 RATING = "rating"
 WIN_RATE = "win_rate"
 ERROR = "standard_error"
-_RATINGS, _WIN_RATES = ("rating",), ("win_rate", "winrate")
-"""How the names of columns end that hold ratings in logits, and win rates."""
-
 LARGEST_RATING = 30.0
 ALL = 100.0
 
-_KEYS = pa.DataFrameSchema(
-    {
-        "judge": ANSWERS.columns["system"],
-        "language": ANSWERS.columns["language"],
-        "system": ANSWERS.columns["system"],
-    },
-    name=TABLE,
-)
+_WIN_RATES = ("win_rate", "winrate")
+"""How the names of columns end that hold win rates; those in logits end in ``rating``."""
+_NO_QUESTION = ("no question of the arena is in it", "add its questions or leave it out")
+_JUDGES_TOO = ("has judgments in this arena too", "give its published ratings another name")
+_KEYS = TableSchema(TABLE, {"judge": "name", "language": "language", "system": "name"})
 
 
 def no_published_ratings() -> pd.DataFrame:
@@ -81,21 +74,23 @@ def published_ratings(
         added["language"] = languages[0]
     full = replace(rows, table=table.assign(**added).astype(object))
     problems = [*rows.problems, *check_table(full, _KEYS)]
-    main = next((name for name in (RATING, WIN_RATE) if name in table), None)
-    if main is None:
+    main = next((name for name in (RATING, WIN_RATE) if name in table), "")
+    if not main:
         hint = f"add it, in logits, or the column {WIN_RATE}, in percent or as a share"
         problems.append(Problem(rows.source, None, RATING, None, "this column is missing", hint))
-    problems += _faulty_numbers(rows, main)
+    rated = {column: ERROR if column == main else f"{column}_{ERROR}" for column in table}
+    rated = {name: error for name, error in rated.items() if name.endswith((RATING, *_WIN_RATES))}
+    problems += _faulty_numbers(rows, rated, main)
     problems = problems or [
         *duplicates(full, KEY, "system"),
-        *_without_questions(full, questions),
-        *_judges_twice(full, judges),
+        *_unfit(full, "language", ~full.table["language"].isin(list(questions)), _NO_QUESTION),
+        *_unfit(full, "judge", full.table["judge"].isin(judges), _JUDGES_TOO),
     ]
-    if problems or main is None:
+    if problems:
         return no_published_ratings(), sorted(problems, key=lambda problem: problem.line or 0)
     parts = []
-    for column in filter(_is_rated, table):
-        values, errors = _in_logits(full.table, column, main, questions)
+    for column, error in rated.items():
+        values, errors = _in_logits(full.table, column, error, questions)
         names = full.table["judge"] if column == main else full.table["judge"] + f":{column}"
         part = full.table[["language", "system"]]
         parts.append(part.assign(judge=names, rating=values, standard_error=errors))
@@ -109,18 +104,6 @@ def _typed(table: pd.DataFrame) -> pd.DataFrame:
     return ordered.astype(dict.fromkeys(KEY, "str") | numbers)
 
 
-def _is_rated(column: str) -> bool:
-    return column.endswith((*_RATINGS, *_WIN_RATES))
-
-
-def _is_win_rate(column: str) -> bool:
-    return column.endswith(_WIN_RATES)
-
-
-def _error_of(column: str, main: str | None) -> str:
-    return ERROR if column == main else f"{column}_{ERROR}"
-
-
 def _number(value: object) -> float | None:
     """Return a number; None for what is none, NaN for an empty cell."""
     return math.nan if value is None or value != value else finite_number(value)
@@ -130,9 +113,9 @@ def _numbers(values: pd.Series) -> Floats:
     return np.array([_number(value) for value in values], dtype=np.float64)
 
 
-def _faulty_numbers(rows: Rows, main: str | None) -> Iterator[Problem]:
-    for column in filter(_is_rated, rows.table):
-        for name in (column, _error_of(column, main)):
+def _faulty_numbers(rows: Rows, rated: Mapping[str, str], main: str) -> Iterator[Problem]:
+    for column, error in rated.items():
+        for name in (column, error):
             for row, value in rows.table[name].items() if name in rows.table else ():
                 fault = _fault(_number(value), column, name, name == main)
                 if fault is not None:
@@ -147,34 +130,25 @@ def _fault(number: float | None, column: str, name: str, is_needed: bool) -> tup
         return ("is missing", "give it a value or leave the system out") if is_needed else None
     if name != column:
         return ("is below 0", "write the standard error, 0 or more") if number < 0 else None
-    if _is_win_rate(column):
+    if column.endswith(_WIN_RATES):
         hint = "write the share of battles won, in percent or from 0 to 1"
         return None if 0 <= number <= ALL else ("is no win rate", hint)
     hint = "write it in logits; an Elo rating is 173.7 (400 / ln 10) times as much"
     return None if abs(number) <= LARGEST_RATING else ("is no rating in logits", hint)
 
 
-def _without_questions(rows: Rows, questions: Mapping[str, int]) -> Iterator[Problem]:
-    unasked = rows.table[~rows.table["language"].isin(list(questions))]
-    for row, value in unasked["language"].items():
-        fault, hint = "no question of the arena is in it", "add its questions or leave it out"
-        yield rows.problem(row, "language", value, fault, hint)
-
-
-def _judges_twice(rows: Rows, judges: Sequence[str]) -> Iterator[Problem]:
-    for row, value in rows.table.loc[rows.table["judge"].isin(judges), "judge"].items():
-        fault, hint = "has judgments in this arena too", "give its published ratings another name"
-        yield rows.problem(row, "judge", value, fault, hint)
+def _unfit(rows: Rows, column: str, is_unfit: pd.Series, fault: tuple[str, str]) -> list[Problem]:
+    found = rows.table.loc[is_unfit, column].items()
+    return [rows.problem(row, column, value, *fault) for row, value in found]
 
 
 def _in_logits(
-    table: pd.DataFrame, column: str, main: str, questions: Mapping[str, int]
+    table: pd.DataFrame, column: str, error: str, questions: Mapping[str, int]
 ) -> tuple[Floats, Floats]:
     """Return the ratings of a column and their standard errors, both in logits, shape (N,)."""
-    error = _error_of(column, main)
     values = _numbers(table[column])
     errors = _numbers(table[error]) if error in table else np.full(len(table), np.nan)
-    if not _is_win_rate(column):
+    if not column.endswith(_WIN_RATES):
         return values, errors
     unit = ALL if (values > 1).any() else 1.0
     shares, errors = values / unit, errors / unit

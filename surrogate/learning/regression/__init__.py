@@ -1,1 +1,0 @@
-"""The surrogates that regress ratings on features, forests and linear ones among them."""

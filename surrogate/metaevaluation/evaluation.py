@@ -1,0 +1,363 @@
+"""Letting judges judge a benchmark: from their names to one table of verdicts, and to a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+
+import pandas as pd
+from pydantic import BaseModel
+
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
+from arena.llm import Budget, Llm, Usage
+from arena.llm.ask import Progress
+from surrogate.board.judge.metaevaluations import MetaEvaluation
+from surrogate.metaevaluation.judges import (
+    FunctionJudge,
+    Judge,
+    JudgePrompts,
+    PromptJudge,
+    Verdict,
+)
+from surrogate.metaevaluation.records import read_run
+from surrogate.metaevaluation.settings import JudgeOptions, MetaevalSettings
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+ItemT = TypeVar("ItemT")
+BenchmarkT = TypeVar("BenchmarkT", covariant=True)
+
+RUN = "run:"
+PYTHON = "python:MODULE:FUNCTION"
+NO_VALUE = "–"
+BY_JUDGE = ["judge", "prompt"]
+VALUES = ["value", "standard_error", "n", "failures", "not_asked", "reason"]
+"""A score, on how many items, how many of them had no verdict, and how many were not asked."""
+
+
+class JudgeFactory:
+    """Makes judges of names, and opens what they share.
+
+    Attributes:
+        options: How they are asked.
+        progress: Called with a stage's name, what is done of it, and all of it.
+    """
+
+    def __init__(self, options: JudgeOptions, progress: Progress | None) -> None:
+        self.options = options
+        self.progress = progress
+        self._opened = ExitStack()
+
+    def __enter__(self) -> JudgeFactory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    @cached_property
+    def store(self) -> Store:
+        """What keeps the replies of LLMs; opened when the first of them is made."""
+        from arena.llm import open_store
+
+        return self._opened.enter_context(open_store(self.options.store))
+
+    def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:
+        """Make a judge of an LLM's name."""
+        options = self.options
+        most = options.max_tokens or prompts.max_tokens
+        asked = options.model_copy(update={"model": model, "max_tokens": most}).located()
+        llm = Llm(prompts.settings(asked), self.store, Budget(options.max_calls))
+        retries = prompts.retries if options.further_tries is None else options.further_tries
+        return PromptJudge(prompts, llm, retries, self.progress)
+
+
+Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], Judge[Any] | list[Judge[Any]]]]
+"""Judges that can be named: a form such as ``llm:MODEL``, to what makes one of the part after the
+colon, or several."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What came of it.
+
+    Attributes:
+        verdicts: One row a judge and item: ``BY_JUDGE``, the benchmark's columns, ``value,
+            failure, was_asked``.
+        usages: What LLMs were asked and used.
+    """
+
+    verdicts: pd.DataFrame
+    usages: tuple[Usage, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table as it is printed: what stands above it, its columns, cells, and lines below it."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """A meta-evaluation as it is printed and written.
+
+    Attributes:
+        content: All of it, as JSON can hold it.
+        tables: Tables for people.
+        metaevaluations: What an arena's ``metaevaluation.json`` notes of it.
+        usages: What LLMs were asked and used; None where no judge was at work.
+    """
+
+    content: Mapping[str, Any]
+    tables: Sequence[ReportTable]
+    metaevaluations: Sequence[MetaEvaluation] = ()
+    usages: Sequence[Usage] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content, with the usage if there was any judging."""
+        if self.usages is None:
+            return dict(self.content)
+        return {**self.content, "usage": [asdict(usage) for usage in self.usages]}
+
+
+class Benchmark(Protocol[BenchmarkT]):
+    """Items with what people said of them.
+
+    Attributes:
+        record: A line of a file of verdicts.
+    """
+
+    record: ClassVar[type[BaseModel]]
+
+    @property
+    def settings(self) -> MetaevalSettings:
+        """What is judged, how judges given by name are asked, and how they are counted."""
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds of judges that can be named, beside functions."""
+
+    def verdicts(self, judge: Judge[BenchmarkT]) -> pd.DataFrame:
+        """Let one judge judge every item: a row an item, see ``Evaluation``."""
+
+    def report(self, evaluation: Evaluation) -> Report:
+        """Report how right judges are."""
+
+
+def evaluate_judges(
+    benchmark: Benchmark[ItemT],
+    judges: Sequence[Judge[ItemT] | str],
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Let judges judge a benchmark.
+
+    Args:
+        benchmark: Such as ``Memerag(read_memerag(folder))``; its settings say how judges that are
+            given by name are asked.
+        judges: Judges, or their names, see the benchmark's ``kinds``; or ``run:FILE``, verdicts
+            that ``write_run`` wrote.
+        progress: Called with a stage's name, what is done of it, and all of it.
+
+    Raises:
+        UsageError: If there is no judge or no item, two judges have the same name and prompt, a
+            name is unknown, or a judge does not return one verdict an item.
+        MissingDependencyError: If a package that a judge needs is not installed.
+    """
+    runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
+    tables = [read_run(run.removeprefix(RUN), benchmark.record) for run in runs]
+    with JudgeFactory(benchmark.settings, progress) as factory:
+        made: list[Judge[Any]] = []
+        for judge in judges:
+            if not isinstance(judge, str):
+                made.append(judge)
+            elif judge not in runs:
+                made += make_judges(judge, benchmark.kinds, factory)
+        known = [(judge.name, judge.prompt) for judge in made]
+        known += [key for table in tables for key in judges_of(table)]
+        if not known:
+            raise UsageError("there is no judge; give one at least")
+        repeated = sorted({pair for pair in known if known.count(pair) > 1})
+        if repeated:
+            raise UsageError(f"the judge {repeated[0][0]} is given twice; give each once")
+        for judge in made:
+            table = benchmark.verdicts(judge)
+            table.insert(0, "judge", judge.name)
+            table.insert(1, "prompt", judge.prompt)
+            tables.append(table)
+    usages = [usage for judge in made for usage in getattr(judge, "usages", ())]
+    return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
+
+
+def judge_items(judge: Judge[ItemT], items: Sequence[ItemT], noun: str) -> list[Verdict]:
+    """Return a judge's verdicts.
+
+    Raises:
+        UsageError: If they are not one an item.
+    """
+    verdicts = list(judge.judge(items))
+    if len(verdicts) != len(items):
+        raise UsageError(
+            f"the judge {judge.name} returned {count_of(len(verdicts), 'verdict')} for "
+            f"{len(items)} {noun}; return one for each"
+        )
+    return verdicts
+
+
+def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
+    """Return the columns ``value, failure, was_asked``."""
+    return {
+        "value": pd.Series([verdict.value for verdict in verdicts], dtype=object),
+        "failure": pd.Series([verdict.failure for verdict in verdicts], dtype=object),
+        "was_asked": pd.Series([verdict.was_asked for verdict in verdicts], dtype=bool),
+    }
+
+
+def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge[Any]]:
+    """Make the judge that a text such as ``llm:MODEL`` names, or the judges.
+
+    Raises:
+        UsageError: If the text names no judge.
+    """
+    known = {**kinds, PYTHON: function_judge}
+    name, _, model = spec.strip().partition(":")
+    form = next((form for form in known if form.startswith(f"{name}:")), None)
+    if form is None:
+        raise UsageError(f"there is no judge {spec!r}; give one of {', '.join(known)}")
+    if not model:
+        raise UsageError(f"the judge {spec!r} names no model; write such as {form}")
+    made = known[form](model, factory)
+    return made if isinstance(made, list) else [made]
+
+
+def function_judge(path: str, factory: JudgeFactory) -> FunctionJudge:  # noqa: ARG001
+    """Make a judge of a function: ``MODULE:FUNCTION``."""
+    module_name, _, name = path.partition(":")
+    if not module_name or not name:
+        raise UsageError(f"python:{path} names no function; write {PYTHON}")
+    try:
+        module = import_module(module_name)
+    except (ImportError, ValueError) as error:
+        raise UsageError(f"the module {module_name} cannot be imported: {error}") from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise UsageError(f"the module {module_name} has no function {name}")
+    return FunctionJudge(f"python:{path}", function)
+
+
+def metaevaluations(
+    scores: Iterable[Mapping[Any, Any]], dataset: str, metric: str, languages: Iterable[object]
+) -> list[MetaEvaluation]:
+    """Sum up scores, rows with ``BY_JUDGE`` and ``VALUES``, for an arena's ``metaevaluation.json``.
+
+    Those without a value or a standard error are left out.
+    """
+    return [
+        MetaEvaluation(
+            judge=str(row["judge"]),
+            dataset=dataset,
+            metric=metric,
+            prompt=str(row["prompt"]),
+            value=float(row["value"]),
+            standard_error=float(row["standard_error"]),
+            n=int(row["n"]),
+            languages=[str(language) for language in languages],
+            failures=int(row["failures"]),
+        )
+        for row in scores
+        if not (pd.isna(row["value"]) or pd.isna(row["standard_error"]))
+    ]
+
+
+def judges_of(table: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
+    """Return the rows of each judge of a table, by its name and prompt, in their order."""
+    groups = table.groupby(BY_JUDGE, sort=False)
+    return {(str(judge), str(prompt)): rows for (judge, prompt), rows in groups}
+
+
+def judge_labels(table: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Name the judges of a table in their order; one with several prompts by its prompt, too."""
+    known = list(judges_of(table))
+    names = [judge for judge, _ in known]
+    return {
+        (judge, prompt): f"{judge}, {short_prompt(prompt)}" if names.count(judge) > 1 else judge
+        for judge, prompt in known
+    }
+
+
+def short_prompt(prompt: object) -> str:
+    """Show a prompt by what it leaves out, or the name of its first template."""
+    name, _, settings = str(prompt).partition("|")
+    said = settings.partition("|")[0]
+    return said if "@" in name and said else name.partition("@")[0]
+
+
+def judges_table(
+    scores: pd.DataFrame,
+    part: str,
+    title: str,
+    notes: Sequence[str] = (),
+    cell: Callable[[Mapping[Any, Any]], str] | None = None,
+) -> ReportTable:
+    """Show scores in percent with standard errors, a row a judge, a column a value of ``part``.
+
+    Why values are missing is said after the notes; ``cell`` shows a row of the scores otherwise.
+    """
+    shown = cell or (lambda row: percent_with_error(row["value"], row["standard_error"]))
+    names = judge_labels(scores)
+    cells = scores.assign(
+        name=[names[key] for key in zip(scores["judge"], scores["prompt"], strict=True)],
+        cell=[shown(row) for row in scores.to_dict(orient="records")],
+    )
+    wide = cells.pivot(index="name", columns=part, values="cell")
+    wide = wide.reindex(index=list(names.values()), columns=scores[part].drop_duplicates())
+    rows = [
+        [name, *row] for name, row in zip(wide.index, wide.fillna(NO_VALUE).values, strict=True)
+    ]
+    header = ["judge", *map(spaced, wide.columns)]
+    return ReportTable(title, header, rows, [*notes, *no_value_notes(scores["reason"])])
+
+
+def percent_with_error(value: float, standard_error: float = math.nan) -> str:
+    """Show a share in percent with its standard error, as far as they are known."""
+    if pd.isna(value):
+        return NO_VALUE
+    spread = "" if pd.isna(standard_error) else f" ± {100 * standard_error:.1f}"
+    return f"{100 * value:.1f}{spread}"
+
+
+def spaced(name: object) -> str:
+    """Show a column's name as words."""
+    return str(name).replace("_", " ")
+
+
+def left_out_notes(
+    scores: pd.DataFrame, items: str, value: str, part: str | None = None
+) -> list[str]:
+    """Say how many items judges gave no value for, and how many they were not asked about.
+
+    ``items`` and ``value`` are what these are called; ``part`` is named beside the judge.
+    """
+    names, notes = judge_labels(scores), []
+    for row in scores.to_dict(orient="records"):
+        name = names[row["judge"], row["prompt"]]
+        name += f", {spaced(row[part])}" if part else ""
+        if row["failures"]:
+            notes.append(f"{name}: {row['failures']} {items} without a {value}, counted as errors")
+        if row["not_asked"]:
+            notes.append(f"{name}: {row['not_asked']} {items} got no answer: left out; run again")
+    return notes
+
+
+def no_value_notes(reasons: pd.Series) -> list[str]:
+    """Say, once each, why values are missing."""
+    return [f"No value: {reason}" for reason in reasons.dropna().drop_duplicates()]

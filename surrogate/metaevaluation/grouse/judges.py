@@ -1,0 +1,383 @@
+"""What judges of GroUSE are asked, and those besides LLMs: labels in files, features.
+
+The pipeline of figure 5 says which metric a judge is asked for, and which scores follow without a
+call. Features are put to the tests by a share near the one that people found (section 4.3): there
+faithfulness and answer relevancy are what Ragas calls so, shares of an answer's facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+from arena.data.arena import Arena
+from arena.data.errors import Problem, UsageError
+from arena.data.schema import ArenaInfo
+from features import Feature, ModelOptions, extract, parse_features
+from surrogate.metaevaluation.evaluation import judge_items
+from surrogate.metaevaluation.grouse.unit_tests import (
+    DERIVED_METRICS,
+    JUDGED_METRICS,
+    LIKERT,
+    METRICS,
+    SCALES,
+    AnswerSample,
+    JudgedMetric,
+    Metric,
+    UnitTest,
+    acceptance,
+    judged_metric,
+)
+from surrogate.metaevaluation.judges import FunctionJudge, Judge, Verdict
+from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse, repeats
+
+ANSWER_REFUSES = "the answer says that nothing answers the question"
+ANSWER_RESPONDS = "the answer responds to the question"
+NO_ANSWER_THERE = "the references hold no answer"
+ANSWER_THERE = "the references hold an answer"
+NO_INFORMATION = "the answer gives no information"
+NOT_LABELED = "not_labeled"
+LABELS_FORM = "labels:FILE[#ANNOTATOR]"
+FEATURE_FORM = "feature:QUALITY=FEATURE"
+QUALITIES = ("answer_relevancy", "faithfulness")
+"""What shares of facts are of."""
+WITHIN = 0.2
+"""A feature passes where it is nearer than this to the share that people found (section 4.3)."""
+
+_JUDGED_NULL: MappingProxyType[JudgedMetric, str] = MappingProxyType(
+    {
+        "answer_relevancy": ANSWER_REFUSES,
+        "completeness": NO_ANSWER_THERE,
+        "usefulness": NO_INFORMATION,
+        "faithfulness": NO_INFORMATION,
+    }
+)
+_NEEDED: Mapping[Metric, tuple[JudgedMetric, ...]] = {
+    "usefulness": ("answer_relevancy",),
+    "faithfulness": ("answer_relevancy", "usefulness"),
+    **dict.fromkeys(DERIVED_METRICS, ("answer_relevancy", "completeness")),
+}
+"""Scores that another one rests on."""
+_NULLS = frozenset({"", "null", "none"})
+_LANGUAGE, _SYSTEM = "en", "test"
+
+Shares = Mapping[tuple[str, str], float]
+"""What share of an answer's facts is relevant, and faithful, by test and quality."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringTask:
+    """An answer to score by one metric; the verdict is a score of its scale, or null.
+
+    Attributes:
+        metric: The metric.
+        sample: The answer, and what it is held against.
+    """
+
+    metric: JudgedMetric
+    sample: AnswerSample
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask for a score of the metric's scale, or None for null."""
+        sample, scale = self.sample, SCALES[self.metric]
+        said = judge.function(
+            self.metric, sample.question, sample.references, sample.expected, sample.answer
+        )
+        if said is None:
+            return Verdict(None)
+        if not isinstance(said, int | float) or said not in scale:
+            known = ", ".join(map(str, scale))
+            raise judge.refuse(said, f"for {self.metric}, return one of {known}, or None for null")
+        return Verdict(int(said))
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The score of one answer by one metric, and how it came about.
+
+    Attributes:
+        value: A score of the metric's scale; None for null, or where there is a failure.
+        null_reason: Why the metric is not defined, where it is not.
+        failure: Why there is no score. A metric that depends on one that failed fails with it.
+        was_asked: False where the judge could not be reached.
+        was_called: Whether the judge was asked for this very metric.
+    """
+
+    value: int | None
+    null_reason: str | None = None
+    failure: str | None = None
+    was_asked: bool = True
+    was_called: bool = False
+
+
+Scores = Mapping[Metric, Score]
+
+
+def score_answers(
+    samples: Sequence[AnswerSample], judge: Judge[ScoringTask]
+) -> list[dict[Metric, Score]]:
+    """Score answers by all six metrics, with at most four calls each.
+
+    Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
+    null; faithfulness only where the answer gives any information, that is, where relevancy or
+    usefulness is not null. The other two metrics follow from relevancy and completeness.
+
+    Args:
+        samples: Answers to score.
+        judge: Who scores.
+
+    Returns:
+        Scores of each answer by ``METRICS``, in the order of the answers.
+
+    Raises:
+        UsageError: If the judge does not return one score of the metric's scale for each answer,
+            or cannot be asked.
+    """
+    scores: list[dict[Metric, Score]] = [{} for _ in samples]
+    for metric in METRICS:
+        known = [_following(metric, of_answer) for of_answer in scores]
+        tasks = [
+            ScoringTask(judged_metric(metric), sample)
+            for sample, score in zip(samples, known, strict=True)
+            if score is None
+        ]
+        verdicts = judge_items(judge, tasks, "answers") if tasks else []
+        called = iter([_called(judged_metric(metric), verdict) for verdict in verdicts])
+        for of_answer, score in zip(scores, known, strict=True):
+            of_answer[metric] = next(called) if score is None else score
+    return scores
+
+
+def _called(metric: JudgedMetric, verdict: Verdict) -> Score:
+    value = verdict.value
+    if value is not None and value not in SCALES[metric]:
+        raise UsageError(
+            f"a judge gave {value!r} for {metric}; scores are "
+            f"{', '.join(map(str, SCALES[metric]))}, or None for null"
+        )
+    is_null = value is None and verdict.failure is None
+    reason = _JUDGED_NULL[metric] if is_null else None
+    score = None if value is None else int(value)
+    return Score(score, reason, verdict.failure, verdict.was_asked, was_called=True)
+
+
+def _following(metric: Metric, scores: Mapping[Metric, Score]) -> Score | None:
+    """Return the score that follows from those before; None where the judge is to be asked."""
+    needed = _NEEDED.get(metric, ())
+    for name in needed:
+        failure = scores[name].failure
+        if failure is not None:
+            prefix = "" if failure.startswith(needed) else f"{name}: "
+            return Score(None, None, f"{prefix}{failure}", scores[name].was_asked)
+    values = [scores[name].value for name in needed]
+    if metric == "usefulness" and values[0] is not None:
+        return Score(None, ANSWER_RESPONDS)
+    if metric == "faithfulness" and values == [None, None]:
+        return Score(None, NO_INFORMATION)
+    if metric not in DERIVED_METRICS:
+        return None
+    place = DERIVED_METRICS.index(metric)
+    value = acceptance(*values)[place]
+    return Score(value, (ANSWER_RESPONDS, ANSWER_THERE)[place] if value is None else None)
+
+
+class LabeledTest(BaseModel):
+    """One row: a test, by one annotator. An empty cell is null."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    test_id: FilledText
+    annotator: str = ""
+    answer_relevancy: int | None = None
+    completeness: int | None = None
+    usefulness: int | None = None
+    faithfulness: int | None = None
+
+    @field_validator(*JUDGED_METRICS, mode="before")
+    @classmethod
+    def _score(cls, value: object, info: ValidationInfo) -> object:
+        written = str(value).strip().casefold().removesuffix(".0")  # as of a column with nulls
+        if value is None or written in _NULLS:
+            return None
+        known = {str(score): score for score in SCALES[judged_metric(str(info.field_name))]}
+        if written not in known:
+            raise refuse("is no score of this metric", f"write one of {', '.join(known)}, or null")
+        return known[written]
+
+
+@dataclass(frozen=True)
+class LabelsJudge:
+    """Gives the scores of a file, by answer; tests that it does not hold were not asked."""
+
+    name: str
+    scores: Mapping[AnswerSample, LabeledTest] = field(repr=False)
+    prompt: str = ""
+
+    def judge(self, tasks: Sequence[ScoringTask]) -> list[Verdict]:
+        """Look each score up."""
+        known = [(self.scores.get(task.sample), task.metric) for task in tasks]
+        absent = Verdict(None, NOT_LABELED, was_asked=False)
+        return [absent if row is None else Verdict(getattr(row, metric)) for row, metric in known]
+
+
+def read_labels(spec: str, tests: Sequence[UnitTest]) -> LabelsJudge:
+    """Read a file of scores.
+
+    Args:
+        spec: ``FILE`` or ``FILE#ANNOTATOR``. JSONL, CSV or Parquet: ``test_id``, and a column a
+            metric, empty for null; ``annotator`` where several labeled the same tests.
+        tests: The tests it is about.
+
+    Raises:
+        UsageError: If there is no such file or annotator, or none of the tests is in it.
+        DataError: With every problem: file, line, field, value and hint.
+    """
+    name, _, annotator = spec.partition("#")
+    problems: list[Problem] = []
+    rows = read_records(Path(name), LabeledTest, problems)
+    annotators = list(dict.fromkeys(row.annotator for _, row in rows))
+    if annotator and annotator not in annotators and not problems:
+        raise UsageError(f"{name} has no annotator {annotator}; there is {', '.join(annotators)}")
+    own = [(line, row) for line, row in rows if annotator in ("", row.annotator)]
+    keys = [(line, row.test_id) for line, row in own]
+    problems += repeats(Path(name), keys, "test_id", f"name one annotator: {name}#ANNOTATOR")
+    raise_if(problems)
+    found = {row.test_id: row for _, row in own}
+    scores = {test.sample: found[test.test_id] for test in tests if test.test_id in found}
+    if not scores:
+        example = tests[0].test_id if tests else "none"
+        raise UsageError(f"{name} labels none of the tests; their ids are such as {example}")
+    return LabelsJudge(f"labels:{spec}", scores)
+
+
+class SharesOfFacts(BaseModel):
+    """One row: a test, by one annotator; an empty cell says nothing."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    test_id: FilledText
+    answer_relevancy: float | None = None
+    faithfulness: float | None = None
+
+    @field_validator(*QUALITIES, mode="before")
+    @classmethod
+    def _share(cls, value: object) -> object:
+        share = pd.to_numeric(str(value).strip() or "nan", errors="coerce")
+        if value is None or not str(value).strip():
+            return None
+        if not 0 <= share <= 1:
+            raise refuse("is no proportion", "write a number from 0 to 1")
+        return float(share)
+
+
+def read_shares(path: Path, tests: Sequence[UnitTest]) -> dict[tuple[str, str], float]:
+    """Read what share of an answer's facts people found relevant, and faithful (section 4.3).
+
+    Args:
+        path: JSONL, CSV or Parquet: ``test_id``, ``answer_relevancy``, ``faithfulness``, from 0
+            to 1; a row an annotator, whose mean is taken.
+        tests: The tests it is about.
+
+    Returns:
+        By test and quality.
+    """
+    problems: list[Problem] = []
+    rows = [row.model_dump() for _, row in read_records(path, SharesOfFacts, problems)]
+    raise_if(problems)
+    known = {test.test_id for test in tests}
+    table = pd.DataFrame(rows).melt("test_id", QUALITIES).dropna()
+    means = table[table["test_id"].isin(known)].groupby(["test_id", "variable"])["value"].mean()
+    return {(str(test_id), str(name)): float(share) for (test_id, name), share in means.items()}
+
+
+@dataclass(frozen=True)
+class FeatureJudge:
+    """A feature that measures the share of an answer's facts that are relevant, or faithful."""
+
+    quality: str
+    feature: Feature
+    models: ModelOptions | None = field(default=None, repr=False)
+    prompt: str = ""
+
+    @property
+    def name(self) -> str:
+        """``feature:`` and the feature."""
+        return f"feature:{self.feature}"
+
+    def judge(self, items: Sequence[object]) -> list[Any]:
+        """Features are held against shares, and give no verdicts."""
+        raise UsageError(f"{self.name} gives shares of facts, and no scores of {len(items)} items")
+
+    def rows(self, tests: Sequence[UnitTest], shares: Shares) -> Iterator[tuple[UnitTest, Any]]:
+        """Yield a row for each test with an expected share, without what is said of the test.
+
+        A missing value is a failure, not passed.
+        """
+        measured = extract(_as_arena(tests), [self.feature], models=self.models)
+        known, name = measured.set_index("query_id"), str(self.feature)
+        for place, test in enumerate(tests):
+            expected = shares.get((test.test_id, self.quality))
+            if expected is None:
+                continue
+            row = known.loc[str(place)]
+            value, failure = float(row[name]), row[f"{name}:missing"]
+            score = asdict(Score(None, None, failure, was_called=True))
+            score |= {"value": value if failure is None else None}
+            passed = failure is None and abs(value - expected) < WITHIN
+            condition = f"{expected:.2f} ± {WITHIN:g}"
+            said = {"metric": self.quality, "condition": condition, "passed": passed}
+            yield test, said | score
+
+
+def feature_judges(spec: str, models: ModelOptions | None = None) -> list[FeatureJudge]:
+    """Make the judges that ``QUALITY=FEATURE`` names; the feature may be several.
+
+    Raises:
+        UsageError: For an unknown quality or feature.
+    """
+    quality, _, features = spec.partition("=")
+    if quality not in QUALITIES or not features:
+        known = " or ".join(QUALITIES)
+        raise UsageError(f"feature:{spec} names no feature of {known}; use {FEATURE_FORM}")
+    return [FeatureJudge(quality, feature, models) for feature in parse_features(features)]
+
+
+def expected_shares(tests: Sequence[UnitTest]) -> Shares:
+    """Return the shares that follow from the scores that tests call for, by test and quality.
+
+    All is relevant where answer relevancy must be highest, and nothing where it must be lowest; all
+    is faithful where faithfulness must be 1. Nothing follows for other tests: people must say.
+    """
+    shares = {("answer_relevancy", f"=={LIKERT[-1]}"): 1.0, ("answer_relevancy", "==1"): 0.0}
+    shares |= {("faithfulness", "==1"): 1.0}
+    return {
+        (test.test_id, metric): shares[metric, str(condition)]
+        for test in tests
+        for metric, condition in test.conditions.items()
+        if (metric, str(condition)) in shares
+    }
+
+
+def _as_arena(tests: Sequence[UnitTest]) -> Arena:
+    """Put each answer into an arena: a question of its own, references as passages 1, 2, …."""
+    keys = {
+        "query_id": [str(place) for place in range(len(tests))],
+        "language": [test.language or _LANGUAGE for test in tests],
+    }
+    passages = [
+        [{"passage_id": str(n), "text": text} for n, text in enumerate(test.sample.references, 1)]
+        for test in tests
+    ]
+    queries = pd.DataFrame({**keys, "query": [test.sample.question for test in tests]})
+    answers = pd.DataFrame({**keys, "system": _SYSTEM, "answer": [t.sample.answer for t in tests]})
+    languages = tuple(dict.fromkeys(keys["language"]))
+    info = ArenaInfo(name="unit-tests", languages=languages, systems=(_SYSTEM,))
+    names = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
+    none = pd.DataFrame(columns=names, dtype=str)
+    return Arena(info, queries.assign(passages=passages), answers, none)

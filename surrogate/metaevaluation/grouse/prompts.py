@@ -1,0 +1,425 @@
+"""How LLMs are asked for GroUSE's scores, and how their replies, JSON, are read.
+
+Fields of a reply can be left out one kind at a time (table 6). Requests are sent with their keys in
+alphabetical order, and servers let a model write the fields in the order of the schema: names are
+chosen so that the reasoning comes before the score.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from arena.data.errors import checked_choice
+from arena.llm.replies import THOUGHTS, UnparsableError
+from arena.llm.settings import Prompt
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    PromptTemplate,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
+    packaged_prompt,
+)
+from surrogate.metaevaluation.grouse.judges import ScoringTask
+from surrogate.metaevaluation.grouse.unit_tests import (
+    BINARY,
+    JUDGED_METRICS,
+    SCALES,
+    JudgedMetric,
+    judged_metric,
+)
+from surrogate.metaevaluation.judges import JudgePrompts
+
+REPLY_FORMS = ("json_schema", "json_object", "text")
+ABLATIONS = ("ground-truth", "justification", "chain-of-thought")
+BEST = ("justification",)
+"""What the paper's best prompt leaves out (table 6)."""
+SCORED, ONLY = "answer_2", "answer"
+"""Key of the answer in question, beside the expected one and without it."""
+SCORE_KEY = "score"
+JUSTIFICATION = "justification"
+JOINT = "all_metrics"
+JOINT_ORDER: tuple[JudgedMetric, ...] = tuple(sorted(JUDGED_METRICS))
+"""Metrics as a reply by all of them has them: in the order that requests are sent in."""
+JOINT_NAME = "joint"
+PROMPT_NAMES = ("without-justification", "whole", *(f"without-{name}" for name in ABLATIONS[::2]))
+
+_SENTENCES = "each_sentence"
+_REASONING: MappingProxyType[JudgedMetric, tuple[str, ...]] = MappingProxyType(
+    {
+        "answer_relevancy": ("declines_to_answer",),
+        "completeness": ("answer_is_in_references",),
+        "usefulness": ("declines_to_answer", "gives_further_facts"),
+        "faithfulness": ("declines_and_adds_nothing", _SENTENCES),
+    }
+)
+_SENTENCE_CHECKS = ("cites_a_reference", "cites_the_right_one", "matches_it")
+_NOT_IN_A_KEY = re.compile(r"[\W_]+")
+_NUMBER = re.compile(r"\d(?:\.0+)?")
+_NULLS = frozenset({"null", "none", "n/a"})
+_TRUTHS = MappingProxyType({"true": 1, "false": 0})
+
+_PACKAGE = "surrogate.metaevaluation.grouse"
+_TASK, _SAMPLE = "task.v1", "sample.v1"
+_REPLY = ("form", "has_ground_truth", "has_justification", "has_chain_of_thought")
+_SHOWN = ("question", "references", "answer_1", "answer_2", "code")
+_SHOWS_QUESTION = frozenset({"answer_relevancy", "completeness", "usefulness"})
+_SHOWS_REFERENCES = frozenset({"completeness", "faithfulness"})
+_VARIABLES: MappingProxyType[str, Variable] = MappingProxyType(
+    {
+        "question": Variable("the question", "samplequestion"),
+        "references": Variable("list of the references' texts", ("sampleone", "sampletwo")),
+        "answer_1": Variable("the expected answer", "samplefirst", also=("ground_truth",)),
+        "answer_2": Variable("the answer to score", "samplesecond", True, ("prediction",)),
+        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    }
+)
+_FIGURES = {"answer_relevancy": 8, "completeness": 9, "usefulness": 10, "faithfulness": 11}
+
+GROUSE_PROMPTS = MappingProxyType[JudgedMetric, ReplaceablePrompt](
+    {
+        metric: ReplaceablePrompt(
+            metric,
+            f"{metric.replace('_', ' ').capitalize()} of an answer (GroUSE, figure "
+            f"{_FIGURES[metric]}); a template is the whole prompt",
+            f'JSON: {{"answer_2": {{"{metric}": S}}}}, or {{"{metric}": S}} where answer_1 is not '
+            f"shown; S {SCALES[metric][0]} to {SCALES[metric][-1]} or null",
+            _VARIABLES,
+            _PACKAGE,
+            f"{metric}.v1",
+        )
+        for metric in JUDGED_METRICS
+    }
+)
+"""Prompts that a user's templates may replace, by metric."""
+
+JOINT_PROMPT = ReplaceablePrompt(
+    "all",
+    "All four metrics of an answer in one prompt (GroUSE, appendix G)",
+    'JSON: {"answer_2": {"answer_relevancy": S, "completeness": S, …}}, each S a score or an '
+    "object with a score",
+    _VARIABLES,
+    _PACKAGE,
+    "joint.v1",
+)
+"""What a user's template may replace where one prompt asks for all metrics."""
+
+
+@dataclass(frozen=True)
+class ReplyFields:
+    """What a reply is to hold (table 6 leaves each out once).
+
+    Attributes:
+        without: What is left out: ``ground-truth`` (the expected answer, shown and scored beside
+            the one in question), ``justification`` (a free text), ``chain-of-thought`` (fields
+            that go through the metric's conditions).
+
+    Raises:
+        UsageError: If anything else is to be left out.
+    """
+
+    without: tuple[str, ...] = BEST
+
+    def __post_init__(self) -> None:
+        for name in self.without:
+            checked_choice(name, ABLATIONS, "ablation")
+
+    @property
+    def version(self) -> str:
+        """What is left out, in one order."""
+        left_out = [name for name in ABLATIONS if name in self.without]
+        return f"without:{','.join(left_out)}" if left_out else "whole"
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Keys of all answers shown, the one in question last."""
+        return (ONLY,) if "ground-truth" in self.without else ("answer_1", SCORED)
+
+    def reasoning(self, metric: JudgedMetric) -> tuple[str, ...]:
+        """Names of the fields before the score."""
+        steps = () if "chain-of-thought" in self.without else _REASONING[metric]
+        return steps if JUSTIFICATION in self.without else (*steps, JUSTIFICATION)
+
+    def values(self, *metrics: JudgedMetric) -> dict[str, Any]:
+        """Return what the packaged templates say of a reply by one metric, or by all."""
+        forms = {metric: self._of_answer(metric) for metric in metrics}
+        form = _written(forms) if len(metrics) > 1 else forms[metrics[0]]
+        return {
+            "form": _written(dict.fromkeys(self.answers, form)),
+            "has_ground_truth": "ground-truth" not in self.without,
+            "has_justification": JUSTIFICATION not in self.without,
+            "has_chain_of_thought": "chain-of-thought" not in self.without,
+        }
+
+    def _of_answer(self, metric: JudgedMetric) -> str:
+        sentence = {"begins_with": '"first words of the sentence"'}
+        sentence |= dict.fromkeys(_SENTENCE_CHECKS, "B")
+        forms = {SCORE_KEY: "S", JUSTIFICATION: '"..."', _SENTENCES: f"[{_written(sentence)}]"}
+        names = (*self.reasoning(metric), SCORE_KEY)
+        return _written({name: forms.get(name, "B") for name in names})
+
+
+def _written(fields: Mapping[Any, str]) -> str:
+    """Write a form of JSON: what stands in place of each value, by key."""
+    return "{" + ", ".join(f'"{name}": {form}' for name, form in fields.items()) + "}"
+
+
+def response_format(
+    metric: JudgedMetric | None, form: str, fields: ReplyFields = ReplyFields()
+) -> Mapping[str, object] | None:
+    """Return the ``response_format`` of a request.
+
+    Args:
+        metric: The metric that is asked for; None for all of them in one reply.
+        form: ``json_schema``, ``json_object`` (any object, for servers that know no schemas) or
+            ``text`` (nothing is said).
+        fields: What the reply is to hold.
+    """
+    if form == "text":
+        return None
+    if form == "json_object":
+        return {"type": "json_object"}
+    if metric is None:
+        of_answer = _object({each: _answer_schema(each, fields) for each in JOINT_ORDER})
+    else:
+        of_answer = _answer_schema(metric, fields)
+    answers = dict.fromkeys(fields.answers, of_answer)
+    schema = {"name": metric or JOINT, "strict": True, "schema": _object(answers)}
+    return {"type": "json_schema", "json_schema": schema}
+
+
+def _answer_schema(metric: JudgedMetric, fields: ReplyFields) -> dict[str, Any]:
+    checks = {name: {"type": "boolean"} for name in _SENTENCE_CHECKS}
+    sentence = _object({"begins_with": {"type": "string"}, **checks})
+    schemas = {
+        _SENTENCES: {"type": "array", "items": sentence},
+        JUSTIFICATION: {"type": "string"},
+    }
+    reasoning = {name: schemas.get(name, {"type": "boolean"}) for name in fields.reasoning(metric)}
+    score = {"anyOf": [{"type": "integer", "enum": list(SCALES[metric])}, {"type": "null"}]}
+    return _object(reasoning | {SCORE_KEY: score})
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@dataclass(frozen=True)
+class GrousePrompts(JudgePrompts[ScoringTask]):
+    """The prompts of the four metrics.
+
+    Attributes:
+        reply_form: How far the server holds a model to the form of the reply; see
+            ``response_format``. With a template of the user's own, whose keys nobody knows here,
+            a server that is to be held to a schema is held to some JSON object.
+        fields: What packaged prompts ask for.
+        templates: Files in the place of ``GROUSE_PROMPTS``, or of ``JOINT_PROMPT``.
+        is_joint: Whether one prompt asks for all four metrics, as in the paper's appendix G: one
+            call an answer, whatever the pipeline takes of it.
+    """
+
+    reply_form: str = "json_schema"
+    fields: ReplyFields = field(default_factory=ReplyFields)
+    templates: Templates = NO_TEMPLATES
+    is_joint: bool = False
+    max_tokens: ClassVar[int] = 2048
+
+    def __post_init__(self) -> None:
+        checked_choice(self.reply_form, REPLY_FORMS, "form of replies")
+
+    @classmethod
+    def named(
+        cls, name: str, reply_form: str = "json_schema", templates: Templates = NO_TEMPLATES
+    ) -> GrousePrompts:
+        """Return the prompts of a name.
+
+        Args:
+            name: ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth``
+                or ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
+            reply_form: See ``reply_form``.
+            templates: Files in the place of packaged prompts.
+
+        Raises:
+            UsageError: For another name.
+        """
+        kept = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
+        left_out = checked_choice(kept, PROMPT_NAMES, "prompt").removeprefix("without-")
+        fields = ReplyFields(() if left_out == "whole" else (left_out,))
+        return cls(reply_form, fields, templates, name.startswith(JOINT_NAME))
+
+    @property
+    def version(self) -> str:
+        """Names and digests of the templates, and the form of replies."""
+        if self.is_joint:
+            return f"{self._joint_version}|{self.reply_form}"
+        versions = [self._version(metric).split("+") for metric in JUDGED_METRICS]
+        names = "+".join(dict.fromkeys(part for parts in versions for part in parts))
+        return f"{names}|{self.fields.version}|{self.reply_form}"
+
+    @property
+    def _joint_version(self) -> str:
+        own = self.templates.replacing(JOINT_PROMPT)
+        if own is not None:
+            return f"{own.version}|joint"
+        names = (_TASK, *(f"{metric}.v1" for metric in JUDGED_METRICS), JOINT_PROMPT.packaged_name)
+        return f"{_versions(*names)}|{self.fields.version}|joint"
+
+    def _version(self, metric: JudgedMetric) -> str:
+        own = self._own(metric)
+        return _versions(_TASK, f"{metric}.v1") if own is None else own.version
+
+    def _own(self, metric: JudgedMetric) -> PromptTemplate | None:
+        prompt = JOINT_PROMPT if self.is_joint else GROUSE_PROMPTS[metric]
+        return self.templates.replacing(prompt)
+
+    def ask(self, item: ScoringTask) -> list[Prompt]:
+        """Make the prompt for an answer, with what the metric needs, or for all metrics."""
+        metric, sample = item.metric, item.sample
+        everything: dict[str, Any] = {"question": sample.question, "references": sample.references}
+        texts = (sample.question, *sample.references, sample.expected, sample.answer)
+        values: dict[str, Any] = {
+            "question": sample.question if metric in _SHOWS_QUESTION else None,
+            "references": sample.references if metric in _SHOWS_REFERENCES else (),
+            "answer_1": sample.expected,
+            "answer_2": sample.answer,
+            "code": delimiter_code(*texts),
+        }
+        own = self._own(metric)
+        version = self._joint_version if self.is_joint else self._version(metric)
+        if own is not None:
+            return [Prompt.of(own.fill(values | everything), version=version)]
+        if self.is_joint:
+            asked = self.fields.values(*JOINT_ORDER)
+            named = {
+                f"{each}.v1": self.fields.values(each) | {"form": ""} for each in JUDGED_METRICS
+            }
+            parts = {_TASK: asked, **named, JOINT_PROMPT.packaged_name: asked}
+            values |= everything
+        else:
+            asked = self.fields.values(metric)
+            parts = {_TASK: asked, f"{metric}.v1": asked}
+            version = f"{version}|{self.fields.version}"
+        told = [packaged_prompt(_PACKAGE, name, _REPLY).fill(each) for name, each in parts.items()]
+        told = [text.strip() for text in told] if self.is_joint else told
+        user = packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).fill(values | asked)
+        return [Prompt.of(user, "\n\n".join(told), version)]
+
+    def task(self, item: ScoringTask) -> str:
+        """Name the metric: each has a scale and a schema of its own."""
+        return item.metric
+
+    def reply_format(self, task: str) -> Mapping[str, object] | None:
+        """Return the ``response_format`` of a metric's requests."""
+        metric, form = judged_metric(task), self.reply_form
+        if self._own(metric) is not None and form == "json_schema":
+            form = "json_object"
+        return response_format(None if self.is_joint else metric, form, self.fields)
+
+    def read(self, text: str, task: str) -> int | None:
+        """Read a score, see ``read_metric_score``."""
+        metric = judged_metric(task)
+        own = self._own(metric)
+        if own is None:
+            return read_metric_score(text, metric, self.fields.answers[-1:])
+        is_alone = not GROUSE_PROMPTS[metric].shows(own, "answer_1")
+        keys = (SCORED, ONLY, "answer_1", SCORE_KEY) if is_alone else (SCORED,)
+        return read_metric_score(text, metric, keys)
+
+
+def _versions(*names: str) -> str:
+    """Return names and digests of packaged templates, and of the one that shows the texts."""
+    parts = [packaged_prompt(_PACKAGE, name, _REPLY).version for name in names]
+    parts.append(packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).version)
+    return "+".join(parts)
+
+
+def read_metric_score(
+    text: str, metric: JudgedMetric, scored: Collection[str] = (SCORED,)
+) -> int | None:
+    """Read the score of answer 2, or of the only answer, from a reply.
+
+    Whole objects count, not what is quoted inside their texts. Keys may be written with spaces or
+    capitals, the score's also as the metric's name; scores as texts or, where they are 0 or 1, as
+    true and false.
+
+    Args:
+        text: What the judge replied.
+        metric: What it was asked for.
+        scored: Keys that the answer in question may stand under, the first found counts;
+            ``SCORE_KEY`` for one whose score stands under no answer.
+
+    Returns:
+        The score; None for null.
+
+    Raises:
+        UnparsableError: If there is no object with the score, the score is none of the scale, or
+            several objects state different scores.
+    """
+    found = [*_objects(THOUGHTS.sub(" ", text))]
+    for key in scored:
+        names = (SCORE_KEY, metric) if key == SCORE_KEY else (key,)
+        replies = [reply for reply in found if any(name in reply for name in names)]
+        if replies:
+            break
+    else:
+        raise UnparsableError(f"the reply holds no JSON object with {' or '.join(scored)}")
+    scores = {_score_of(reply, metric, key) for reply in replies}
+    if len(scores) > 1:
+        raise UnparsableError(f"the reply states different scores for {metric}")
+    return scores.pop()
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    decoder = json.JSONDecoder()
+    position = text.find("{")
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = position + 1
+        else:
+            yield _with_plain_keys(value)
+        position = text.find("{", end)
+
+
+def _score_of(reply: Mapping[str, Any], metric: JudgedMetric, key: str) -> int | None:
+    answer = reply if key == SCORE_KEY else reply[key]
+    if not isinstance(answer, Mapping):
+        raise UnparsableError(f"{key} is no JSON object")
+    value: object = answer
+    for _ in range(2):  # a metric's own object holds it in a reply by all metrics
+        if isinstance(value, Mapping):
+            plain = _with_plain_keys(value)
+            named = [plain[name] for name in (SCORE_KEY, metric) if name in plain]
+            if not named:
+                raise UnparsableError(f"{key} has no score for {metric}")
+            value = named[0]
+    return _score(value, metric)
+
+
+def _score(value: object, metric: JudgedMetric) -> int | None:
+    written = str(value).strip().casefold()
+    if value is None or written in _NULLS:
+        return None
+    scale = SCALES[metric]
+    if written in _TRUTHS and scale == BINARY:
+        return _TRUTHS[written]
+    if _NUMBER.fullmatch(written) and int(written[0]) in scale:
+        return int(written[0])
+    expected = f"{scale[0]} to {scale[-1]}"
+    raise UnparsableError(f"{metric} is {written[:40]!r}; expected {expected}, or null")
+
+
+def _with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {_NOT_IN_A_KEY.sub("_", str(key).casefold()): item for key, item in value.items()}

@@ -1,0 +1,345 @@
+"""Judges of WikiEval's pairs: functions, shared characters, LLMs that score or rank, Ragas."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from arena.llm import Budget, Usage
+from arena.llm.ask import Progress
+from arena.llm.replies import THOUGHTS, UnparsableError
+from arena.llm.settings import Prompt
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    PromptTemplate,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
+)
+from features.declare.feature import Item
+from features.declare.sample import Missing
+from features.measures.llm_rated import QUESTIONS
+from features.models import ModelOptions
+from features.models.ragas import (
+    NOT_REACHED,
+    QUESTION,
+    RAGAS_PROMPTS,
+    SENTENCES,
+    STATEMENTS,
+    VERDICTS,
+    load_ragas,
+    named_models,
+    ragas_value,
+    versions,
+)
+from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Verdict
+from surrogate.metaevaluation.wikieval.pairs import (
+    ANSWER_RELEVANCE,
+    COMPARED,
+    CONTEXT_RELEVANCE,
+    FAITHFULNESS,
+    Criterion,
+)
+
+FIRST, SECOND, TIE = "first", "second", "tie"
+NO_SCORE = "no_score"
+LANGUAGE = "en"
+LOWEST, HIGHEST = 0, 10
+
+_NUMBER = r"(-?\d{1,6}+(?:[.,]\d{1,6}+)?+)"
+_TAIL = r"(?!\s?[-‐–—~]\s?\d)(?:\s?(?:/|out of)\s?(\d{1,6}))?"
+_SCORE = re.compile(
+    r"\b(?:score|faithfulness|relevanc[ey])\b\W{0,6}?(?:(?:is|of|as|would be)\W{1,3})?"
+    rf"{_NUMBER}{_TAIL}",
+    re.IGNORECASE,
+)
+_OF_TEN = re.compile(rf"{_NUMBER}\s?(?:/|out of)\s?(10)\b", re.IGNORECASE)
+_BARE_SCORE = re.compile(rf"[^\w-]{{0,6}}{_NUMBER}{_TAIL}\W{{0,6}}")
+_CHOICE = re.compile(
+    r"\bbetter\b\W{0,6}(?:is\W{1,3})?(?:(?:answer|context)\W{1,3})?([12])\b", re.IGNORECASE
+)
+_TEXT = r"(?:answer|context)\W{0,3}([12])\b"
+_FIRST_PLACE = (
+    re.compile(rf"{_TEXT}\W{{0,3}}>\W{{0,3}}(?:answer|context)\W{{0,3}}[12]\b", re.IGNORECASE),
+    re.compile(
+        rf"^\W{{0,4}}(?:rank\W{{0,3}})?(?:1\W|1st\b|first\b)\W{{0,6}}{_TEXT}",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+    re.compile(
+        rf"{_TEXT}\W{{1,6}}(?:is\W{{1,3}})?(?:rank(?:ed)?\W{{0,3}}(?:1\b|first\b|#1)|1st\b|first\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"{_TEXT}\W{{1,3}}is\s(?:the\s)?(?:better|best|more\s\w{{1,20}})\b", re.IGNORECASE),
+)
+"""Orders that a reply may state: 2 > 1; 1. Answer 2; Answer 2: Rank 1; Answer 2 is better."""
+
+_BARE_CHOICE = re.compile(r"\W{0,6}(?:(?:answer|context)\W{1,3})?([12])\W{0,6}", re.IGNORECASE)
+
+_PACKAGE = "surrogate.metaevaluation.wikieval"
+_SHOWN = MappingProxyType(
+    {
+        "quality": Variable(
+            "what is asked for: faithfulness, answer relevance or context relevance",
+            "faithfulness",
+        ),
+        "definition": Variable("what the quality means, in our words", "sampledefinition"),
+        "question": Variable("the question; empty for faithfulness", "samplequestion"),
+        "context": Variable("what answers are held against; empty but for faithfulness", "samplec"),
+        "kind": Variable("what the text is: answer or context", "answer"),
+        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    }
+)
+
+SCORE = ReplaceablePrompt(
+    "gpt-score",
+    "A score from 0 to 10 of one text (Ragas, section 5)",
+    "the last Score: 7, Faithfulness: 7/10, 7 out of 10, or a bare number",
+    {**_SHOWN, "text": Variable("the text to score", "samplefirst", True)},
+    _PACKAGE,
+    "gpt-score.v1",
+)
+RANKING = ReplaceablePrompt(
+    "gpt-ranking",
+    "Which of two texts is the better one (Ragas, section 5)",
+    "Better: 1; or an order: Answer 2 > Answer 1, 1. Answer 2, Answer 2: Rank 1",
+    {
+        **_SHOWN,
+        "text": Variable("the first text", "samplefirst", True),
+        "other": Variable("the second text", "sampleother", True),
+    },
+    _PACKAGE,
+    "gpt-ranking.v1",
+)
+
+DEFINITIONS = MappingProxyType[Criterion, str](
+    {
+        FAITHFULNESS: "Faithfulness means that the answer says only what the context says. Each "
+        "claim of the answer that cannot be deduced from the context makes it less faithful.",
+        ANSWER_RELEVANCE: "Answer relevance means that the answer addresses the question, "
+        "directly and fittingly. Whether it is true does not count. An answer that leaves out "
+        "part of what is asked, or says more than is asked, is less relevant.",
+        CONTEXT_RELEVANCE: "Context relevance means that the context holds what it takes to "
+        "answer the question, and nothing else. Each piece of information in the context that "
+        "the answer does not need makes it less relevant.",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts of one question, in an order that does not tell which is the better one.
+
+    A verdict on a pair is ``first``, ``second`` or ``tie``.
+
+    Attributes:
+        criterion: The quality in question.
+        question: The question.
+        context: What both answers are held against; None but for faithfulness.
+        first: An answer; for context relevance, a context.
+        second: The other one.
+    """
+
+    criterion: Criterion
+    question: str
+    context: str | None
+    first: str
+    second: str
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask for a score of each text, or None where there is none; the higher is preferred."""
+        return higher(self._asked(judge, self.first), self._asked(judge, self.second))
+
+    def _asked(self, judge: FunctionJudge, text: str) -> Verdict:
+        score = judge.function(self.criterion, self.question, self.context, text)
+        if score is None:
+            return Verdict(None, NO_SCORE)
+        if not isinstance(score, int | float) or not math.isfinite(score):
+            raise judge.refuse(score, "return a finite number, or None where there is no score")
+        return Verdict(float(score))
+
+
+def higher(first: Verdict, second: Verdict) -> Verdict:
+    """Prefer the text with the higher score; there is no preference where a score is missing."""
+    if first.value is None or second.value is None:
+        reason = first.failure or second.failure or NO_SCORE
+        return Verdict(None, reason, first.was_asked and second.was_asked)
+    one, other = float(first.value), float(second.value)
+    return Verdict(TIE if one == other else FIRST if one > other else SECOND)
+
+
+@dataclass(frozen=True)
+class ScorePrompts(JudgePrompts[Pair]):
+    """Asks for a score from 0 to 10 of either text, and prefers the higher (GPT Score)."""
+
+    templates: Templates = NO_TEMPLATES
+    kind = "gpt-score"
+    max_tokens = 512
+
+    @property
+    def version(self) -> str:
+        """Name and digest of the template."""
+        return self.templates.of(SCORE).version
+
+    def ask(self, item: Pair) -> list[Prompt]:
+        """Ask for two scores; the same score is a tie."""
+        template = self.templates.of(SCORE)
+        return [_prompt(template, item, text, "") for text in (item.first, item.second)]
+
+    def read(self, text: str, task: str) -> float:  # noqa: ARG002
+        """Read a score, see ``read_score``."""
+        return read_score(text)
+
+    def verdict(self, replies: Sequence[Verdict]) -> Verdict:
+        """Prefer the text with the higher score."""
+        return higher(*replies)
+
+
+@dataclass(frozen=True)
+class RankingPrompts(JudgePrompts[Pair]):
+    """Asks which of the two texts is the better one (GPT Ranking)."""
+
+    templates: Templates = NO_TEMPLATES
+    kind = "gpt-ranking"
+    max_tokens = 512
+
+    @property
+    def version(self) -> str:
+        """Name and digest of the template."""
+        return self.templates.of(RANKING).version
+
+    def ask(self, item: Pair) -> list[Prompt]:
+        """Show both texts."""
+        return [_prompt(self.templates.of(RANKING), item, item.first, item.second)]
+
+    def read(self, text: str, task: str) -> str:  # noqa: ARG002
+        """Read a choice, see ``read_choice``."""
+        return FIRST if read_choice(text) == 1 else SECOND
+
+
+def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prompt:
+    # As in the paper, faithfulness is judged by the context, relevance by the question.
+    question = "" if pair.criterion == FAITHFULNESS else pair.question
+    context = pair.context or ""
+    values = {
+        "code": delimiter_code(question, context, text, other),
+        "quality": pair.criterion.replace("_", " "),
+        "definition": DEFINITIONS[pair.criterion],
+        "question": question,
+        "context": context,
+        "kind": COMPARED[pair.criterion],
+        "text": text,
+        "other": other,
+    }
+    return Prompt.of(template.fill(values), version=template.version)
+
+
+def read_score(text: str) -> float:
+    """Read the last ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
+
+    Returns:
+        From 0 to 10.
+
+    Raises:
+        UnparsableError: If there is no score, it is beyond that, or it is on another scale.
+    """
+    text = THOUGHTS.sub(" ", text)
+    stated = list(_SCORE.finditer(text)) or list(_OF_TEN.finditer(text))
+    last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
+    if last is None:
+        raise UnparsableError("the reply has no score")
+    value = float(last[1].replace(",", "."))
+    if not LOWEST <= value <= HIGHEST or last[2] not in (None, str(HIGHEST)):
+        raise UnparsableError(f"the score is {last[0].strip()!r}; expected {LOWEST} to {HIGHEST}")
+    return value
+
+
+def read_choice(text: str) -> int:
+    """Read the last ``Better: 1`` or ``Better: 2``, a bare number, or an order of the two texts.
+
+    Returns:
+        1 or 2.
+
+    Raises:
+        UnparsableError: If there is none, or orders contradict each other.
+    """
+    text = THOUGHTS.sub(" ", text)
+    stated = list(_CHOICE.finditer(text))
+    last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
+    if last is not None:
+        return int(last[1])
+    first = next(filter(None, (set(order.findall(text)) for order in _FIRST_PLACE)), set())
+    if len(first) != 1:
+        raise UnparsableError("the reply does not say which is better: 1 or 2")
+    return int(first.pop())
+
+
+@dataclass(frozen=True)
+class RagasJudge:
+    """Prefers the text with the higher faithfulness, answer relevance or context relevance.
+
+    Attributes:
+        model: ``LLM with EMBEDDER``; see ``features.models.ragas.named_models``.
+        options: How it is asked; how the embedding model is run.
+        budget: Most prompts to send, and what was asked and used.
+        progress: Called with a stage's name, what is done of it, and all of it.
+    """
+
+    model: str
+    options: ModelOptions
+    budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    progress: Progress | None = field(default=None, repr=False)
+
+    @property
+    def usages(self) -> Sequence[Usage]:
+        """What was asked and used, an entry a stage."""
+        return self.budget.usages
+
+    @property
+    def name(self) -> str:
+        """``ragas:`` and the LLM."""
+        return f"ragas:{named_models(self.model)[0]}"
+
+    @property
+    def prompt(self) -> str:
+        """Names and digests of the templates, the embedding model, the number of questions."""
+        embedder = "/".join(Path(named_models(self.model)[1]).parts[-2:])
+        names = versions(*RAGAS_PROMPTS, templates=self.options.templates)
+        return f"{names}|embedder:{embedder}|questions:{QUESTIONS}"
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Measure both texts of each pair.
+
+        Raises:
+            UsageError: If the endpoint, the store or the embedding model cannot be used.
+            MissingDependencyError: If a package that is needed is not installed.
+        """
+        scorer = load_ragas(self.model, self.options)
+        llm = replace(scorer.llm, budget=self.budget, stage=self.name, progress=self.progress)
+        scorer = replace(scorer, llm=llm)
+        items = [self._item(pair, text) for pair in pairs for text in (pair.first, pair.second)]
+        scores = [_score(ragas_value(row)) for row in scorer.score(items)]
+        return list(map(higher, scores[::2], scores[1::2]))
+
+    def _item(self, pair: Pair, text: str) -> Item:
+        templates = self.options.templates
+        if pair.criterion == FAITHFULNESS:
+            stated = templates.stated([STATEMENTS.name, VERDICTS.name])
+            return (pair.criterion, stated, pair.question, text, pair.context or "")
+        if pair.criterion == ANSWER_RELEVANCE:
+            is_e5 = "e5" in Path(named_models(self.model)[1]).name.casefold().split("-")
+            stated = templates.stated([QUESTION.name])
+            before = "query: " if is_e5 else ""
+            return (pair.criterion, stated, str(QUESTIONS), before, pair.question, text)
+        stated = templates.stated([SENTENCES.name])
+        return (pair.criterion, stated, LANGUAGE, pair.question, text)
+
+
+def _score(measured: float | Missing) -> Verdict:
+    if isinstance(measured, Missing):
+        return Verdict(None, measured.reason, measured != NOT_REACHED)
+    return Verdict(measured)
