@@ -23,7 +23,6 @@ from features import extract
 from features.engine.columns import feature_columns
 from surrogate.board.first_board import (
     EVIDENCE,
-    LABEL_FEATURES,
     REFERENCE_FEATURES,
     first_ratings,
 )
@@ -36,7 +35,11 @@ from surrogate.learning.languages import (
 from surrogate.learning.posterior.observations import observe
 from surrogate.learning.training import training_ratings
 
-PARTS = {"references": REFERENCE_FEATURES, "labels": LABEL_FEATURES, "consensus": ()}
+PARTS = {
+    "references": REFERENCE_FEATURES,
+    "labels": ("citation_recall", "citation_map"),
+    "consensus": (),
+}
 MEASURED = "bleu,rouge_l,citation_recall@10,citation_map@10"
 
 

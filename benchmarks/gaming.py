@@ -269,7 +269,6 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--systems", type=int, default=3, help="of an arena that are changed")
     parser.add_argument("--questions", type=int, default=40, help="of a language, at most")
     parser.add_argument("--ranks", action="store_true", help="rank them on boards, too")
-    parser.add_argument("--cache", type=Path, help="folder that keeps features between runs")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
@@ -301,7 +300,7 @@ def cases(arena: Arena, options: argparse.Namespace) -> Iterator[dict[str, objec
         both = pd.concat([others, forms], ignore_index=True)
         beside = {language: systems - {system} for language, systems in judged.items()}
         seen = look_at(both, beside, arena.queries)
-        ranks = ranked(arena, system, forms, options) if options.ranks else {}
+        ranks = ranked(arena, system, forms) if options.ranks else {}
         for (language, name), _ in forms.groupby(["language", "system"]):
             kind, form = name.split(": ")
             notes = seen.get((language, name), ())
@@ -322,9 +321,7 @@ def cases(arena: Arena, options: argparse.Namespace) -> Iterator[dict[str, objec
             }
 
 
-def ranked(
-    arena: Arena, system: str, forms: pd.DataFrame, options: argparse.Namespace
-) -> dict[tuple[str, str], float]:
+def ranked(arena: Arena, system: str, forms: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Places of all forms of a system by what the surrogate of a board without it expects.
 
     So they are there where a board ranks nobody without verdicts, too.
@@ -338,7 +335,7 @@ def ranked(
         answers=arena.answers[arena.answers["system"] != system],
         judgments=rows[(rows["system_a"] != system) & (rows["system_b"] != system)],
     )
-    board = build_board(others, tournaments=10, feature_cache=options.cache)
+    board = build_board(others, tournaments=10)
     new = board.rank(forms, others).new
     known = board.ratings.set_index("language")["rating"]
     return {

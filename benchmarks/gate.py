@@ -1,11 +1,11 @@
 """How often is a gate wrong, how often does it find a difference, and after how many verdicts?
 
 Two parts. Verdicts: scores of questions (both orders: 0, 0.25, 0.5, 0.75 or 1) of a given mean and
-variance, looked at after every one; printed are the shares of sequences that end as better, same,
-worse and undecided within the number of questions that ``scores_needed`` names, their mean number
-of questions, and what a test of fixed size would need. Surrogate: every judged system of a board,
-rated by a surrogate that had not seen it, as a candidate against every other as a baseline; printed
-are the statements, and how many of them have the arena's own ratings, noise and all, against them.
+variance, as many as find 5 points; printed are the shares of sequences that end as better, same,
+worse and undecided, their mean number of questions, and what a test of fixed size takes. Surrogate:
+every judged system of a board, rated by a surrogate that had not seen it, as a candidate against
+every other as a baseline; printed are the statements, and how many of them have the arena's own
+ratings, noise and all, against them.
 
 Run:  python benchmarks/gate.py [--sequences 2000] [BOARD ...]
 """
@@ -23,7 +23,7 @@ from scipy.optimize import fsolve
 from scipy.special import softmax
 from scipy.stats import norm
 
-from arena.statistics.betting import EVEN, SequentialTest, log_capitals
+from arena.statistics.sequential import EVEN, SequentialTest
 from surrogate.board.tables import RATINGS
 from surrogate.ranking.gate import GateRates, rating_difference
 
@@ -33,7 +33,6 @@ SCORES: Floats = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 VARIANCES = (0.06, 0.12, 0.2)
 DIFFERENCES = (0.0, 0.05, 0.1, 0.2)
 PLANNED = 0.05
-LOT = 100
 
 
 def shares_of(mean: float, variance: float) -> Floats:
@@ -51,56 +50,34 @@ def shares_of(mean: float, variance: float) -> Floats:
     return weights(fsolve(fault, np.zeros(2)))
 
 
-def ends(drawn: Floats, test: SequentialTest) -> list[tuple[str, int]]:
-    """Return what a test that looks after every score says first, and after how many."""
-    up, down = (log_capitals(each, EVEN) for each in (drawn, 1 - drawn))
-    near = EVEN - test.margin
-    inside = np.minimum(log_capitals(drawn, near), log_capitals(1 - drawn, near))
-    beyond = np.stack(
-        [
-            up + math.log(test.error / 2),
-            down + math.log(test.error / 2),
-            inside + math.log(test.error),
-        ],
-        axis=-1,
-    )
-    found = []
-    for sequence in beyond > 0:
-        said = np.flatnonzero(sequence.any(axis=1))
-        if not len(said):
-            found.append(("undecided", len(sequence)))
-            continue
-        name = ("better", "worse", "same")[int(sequence[said[0]].argmax())]
-        found.append((name, int(said[0]) + 1))
-    return found
+def ends(drawn: Floats, test: SequentialTest) -> tuple[str, int]:
+    """Return what a test says first, and after how many scores."""
+    looks = test.looks(len(drawn))
+    for look in looks:
+        said = test.decide(drawn[:look], is_last=look == looks[-1])
+        if said is not None:
+            return said, look
+    return "undecided", len(drawn)
 
 
 def simulated(sequences: int, test: SequentialTest) -> pd.DataFrame:
-    """Simulate tests of several differences and variances."""
+    """Simulate tests of several differences and variances, planned for the same difference."""
     random, rows = np.random.default_rng(0), []
+    quantiles = float(norm.ppf(1 - test.error / 2) + norm.ppf(0.8))
     for variance in VARIANCES:
+        needed = test.scores_needed(PLANNED, variance)
         for difference in DIFFERENCES:
-            aim = difference or PLANNED
-            needed = test.scores_needed(aim, variance)
             shares = shares_of(EVEN + difference, variance)
-            found = [
-                end
-                for _ in range(math.ceil(sequences / LOT))
-                for end in ends(random.choice(SCORES, size=(LOT, needed), p=shares), test)
-            ]
+            drawn = random.choice(SCORES, size=(sequences, needed), p=shares)
+            found = [ends(scores, test) for scores in drawn]
             said = pd.Series([name for name, _ in found]).value_counts(normalize=True)
-            quantiles = float(norm.ppf(1 - test.error / 2) + norm.ppf(0.8))
+            names = ("better", "same", "worse", "undecided")
             rows.append(
                 {
-                    "variance": variance,
-                    "difference": difference,
-                    "at most": needed,
-                    **{
-                        name: said.get(name, 0.0)
-                        for name in ("better", "same", "worse", "undecided")
-                    },
+                    **{"variance": variance, "difference": difference, "at most": needed},
+                    **{name: said.get(name, 0.0) for name in names},
                     "mean questions": np.mean([count for _, count in found]),
-                    "fixed size": math.ceil(quantiles**2 * variance / aim**2),
+                    "fixed size": math.ceil(quantiles**2 * variance / PLANNED**2),
                 }
             )
     return pd.DataFrame(rows)

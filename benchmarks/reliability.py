@@ -25,7 +25,7 @@ from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau
-from surrogate.board.ratings.intervals import UnseenRatings, conformal_intervals
+from surrogate.board.intervals import conformal_intervals, unseen_distances
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
@@ -71,13 +71,17 @@ def coverage(outcomes: Sequence[Outcome], seed: int) -> dict[str, float | None]:
     systems = sorted({name for item in outcomes for name in item.systems})
     for repeat in range(len(outcomes[0].predicted)):
         rated = [repeat_of(item, repeat) for item in outcomes]
-        raw += [item.residuals <= NORMAL_90 for item in rated if item.standard_errors is not None]
+        raw += [
+            unseen_distances(item) <= NORMAL_90
+            for item in rated
+            if item.standard_errors is not None
+        ]
         order = generator(seed, "coverage", str(repeat)).permutation(len(systems))
         for fold in np.array_split(order, FOLDS):
             held = [np.isin(item.systems, [systems[place] for place in fold]) for item in outcomes]
             pairs = list(zip(rated, held, strict=True))
             found = conformal_intervals(
-                [replace(item, arena=np.where(own, np.nan, item.arena)) for item, own in pairs]
+                [replace(item, truth=np.where(own, np.nan, item.truth)) for item, own in pairs]
             )
             for item, own in pairs:
                 width = found[item.language].half_width
@@ -88,16 +92,22 @@ def coverage(outcomes: Sequence[Outcome], seed: int) -> dict[str, float | None]:
     return {name: value if np.isfinite(value) else None for name, value in named.items()}
 
 
-def repeat_of(outcome: Outcome, repeat: int) -> UnseenRatings:
-    errors = None if outcome.standard_errors is None else outcome.standard_errors[repeat]
-    return UnseenRatings(outcome.language, outcome.truth[repeat], outcome.predicted[repeat], errors)
+def repeat_of(outcome: Outcome, repeat: int) -> Outcome:
+    errors = outcome.standard_errors
+    return replace(
+        outcome,
+        truth=outcome.truth[[repeat]],
+        predicted=outcome.predicted[[repeat]],
+        standard_errors=None if errors is None else errors[[repeat]],
+    )
 
 
-def insides(rated: UnseenRatings, half_width: float) -> Floats:
+def insides(rated: Outcome, half_width: float) -> Floats:
     """Whether the interval of each system holds its rating, and its half-width, shape (S, 2)."""
-    unit = np.ones(len(rated.arena)) if rated.standard_errors is None else rated.standard_errors
-    distance, width = np.abs(rated.arena - rated.unseen), half_width * unit
-    both = np.column_stack([distance <= width, width / np.nanstd(rated.arena)])
+    errors, truth = rated.standard_errors, rated.truth[0]
+    unit = np.ones(len(truth)) if errors is None else errors[0]
+    distance, width = np.abs(truth - rated.predicted[0]), half_width * unit
+    both = np.column_stack([distance <= width, width / np.nanstd(truth)])
     both[~np.isfinite(distance + width)] = np.nan
     return both
 

@@ -18,17 +18,11 @@ import pandas as pd
 from arena.data.languages import MIRACL_LANGUAGES
 from surrogate import Board
 from surrogate.board.details import difference_table
-from surrogate.board.judge.report import (
-    FailureCounts,
-    FlipRate,
-    JudgeReport,
-    Position,
-    UsageCounts,
-)
-from surrogate.board.ratings.table import independent_covariance
+from surrogate.board.judge_report import JudgeReport
+from surrogate.board.rows import covariance_of
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import IMPORTANCES, Example
+from surrogate.board.tables import IMPORTANCES
 from surrogate.publish.site.site import write_site
 
 SIZES = ((19, 18), (300, 20))
@@ -70,10 +64,9 @@ def synthetic_board(systems: int, languages: int) -> Board:
         ratings=ratings,
         overall=_overall(ratings),
         arena=ratings[[*keys, *bounds, "rank", "rating", "low", "high", "note"]],
-        importances=importances.reindex(columns=list(IMPORTANCES.columns)).fillna(1 / FEATURES),
+        importances=importances.reindex(columns=list(IMPORTANCES.names)).fillna(1 / FEATURES),
         win_matrix=pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1),
         differences=_differences(ratings),
-        examples=pd.DataFrame(columns=list(Example.model_fields)),
         features=_features(codes, names, random),
         judge_report=_judge_report(codes, systems),
         summary=_summary(codes, systems),
@@ -87,11 +80,8 @@ def _cells(codes: list[str], names: list[str], column: str = "system") -> pd.Dat
 
 def _differences(ratings: pd.DataFrame) -> pd.DataFrame:
     ordered = ratings.sort_values("rating", ascending=False)
-    return pd.concat(
-        difference_table(
-            own.set_index("system")["rating"], independent_covariance(own), str(language)
-        )
-        for language, own in ordered.groupby("language")
+    return difference_table(
+        (own, covariance_of(own.set_index("system"))) for _, own in ordered.groupby("language")
     )
 
 
@@ -123,7 +113,7 @@ def _summary(codes: list[str], systems: int) -> BoardSummary:
             "arena": "synthetic",
             "fingerprint": "0",
             "settings": BoardRecord(judge="none"),
-            "macro": {"languages": len(codes), **macro},
+            "macro": macro,
             "languages": dict.fromkeys(codes, language),
         }
     )
@@ -135,13 +125,6 @@ def _judge_report(codes: list[str], systems: int) -> JudgeReport:
         judgments=1,
         systems=systems,
         languages=tuple(codes),
-        flip_rate=FlipRate(items=0, flipped=0),
-        position=Position(first_wins=0, decided=0),
-        length_preference={},
-        agreement=(),
-        failures=FailureCounts(),
-        usage=UsageCounts(),
-        metaevaluations=(),
     )
 
 

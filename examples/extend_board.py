@@ -31,7 +31,7 @@ def main() -> None:
     """Build, rank, judge a little, combine."""
     options = read_options()
     whole = simulate(languages=(LANGUAGE,), seed=7).arena
-    board_of_eight = build_board(without(whole, NEWER), holdout=(), tournaments=40, rows="question")
+    board_of_eight = build_board(without(whole, NEWER), holdout=(), tournaments=40)
     board_of_eight.save(options.out)
     board = Board.load(options.out)
 

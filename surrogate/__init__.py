@@ -4,7 +4,6 @@ Boards:
     build_board               the main job: from an arena to one rating of every system
     Board                     a board: ``save``, ``load``, ``rank``, ``plot``, its tables
     BoardSettings             everything that can be chosen
-    rebuild_board             the same board of an arena that has grown
     write_site                its pages, for a browser
 
 New systems:

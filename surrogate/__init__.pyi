@@ -10,7 +10,6 @@ from . import training as training
 from . import validation as validation
 from .board.board import Board as Board
 from .board.build import build_board as build_board
-from .board.build import rebuild_board as rebuild_board
 from .board.settings import BoardSettings as BoardSettings
 from .learning.languages import TournamentSettings as TournamentSettings
 from .learning.names import find_surrogate as find_surrogate

@@ -12,7 +12,7 @@ TOGETHER = {
         *("tests/features/models/", "tests/features/engine/test_feature_scoring.py"),
         "tests/features/measures/test_ragas_features.py",
         "tests/features/measures/test_similarity_features.py",
-        "tests/surrogate/metaevaluation/test_wikieval_command.py",
+        "tests/surrogate/metaevaluation/test_reproducing_judges.py",
     ),
     "board": (
         *("tests/surrogate/publish/", "tests/surrogate/ranking/test_rank.py"),

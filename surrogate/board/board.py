@@ -22,7 +22,7 @@ from arena.data.wording import count_of
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions
 from surrogate.board import tables
-from surrogate.board.judge.report import JudgeReport
+from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import BoardSummary
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
@@ -34,11 +34,7 @@ if TYPE_CHECKING:
 
 
 class Manifest(BaseModel):
-    """``manifest.json`` of a board folder, written last.
-
-    Attributes:
-        files: Name of each file to the SHA-256 of its bytes.
-    """
+    """``manifest.json`` of a board folder, written last: each file's SHA-256."""
 
     files: dict[str, str]
 
@@ -51,13 +47,12 @@ class Board:
     counts are ``Int64``, texts are never missing.
 
     Attributes:
-        ratings: Ratings a language; see ``ratings.board_ratings``.
+        ratings: Ratings a language; see ``rows.rated_rows``.
         overall: Ranks over all languages; see ``build.overall_board``.
         arena: Ratings by verdicts alone; see ``details.arena_table``.
-        importances: Feature importances a language.
+        importances: Feature importances a language; see ``study.importances_table``.
         win_matrix: Who won against whom; see ``details.win_table``.
         differences: How far each two systems are apart; see ``details.difference_table``.
-        examples: Some answers with their verdicts; see ``details.choose_examples``.
         features: Feature table, one row an answer.
         judge_report: What is known of the judge whose judgments it learned from.
         summary: Settings, agreement, holdout scores, what was skipped.
@@ -71,7 +66,6 @@ class Board:
     importances: pd.DataFrame
     win_matrix: pd.DataFrame
     differences: pd.DataFrame
-    examples: pd.DataFrame
     features: pd.DataFrame
     judge_report: JudgeReport
     summary: BoardSummary
@@ -81,7 +75,6 @@ class Board:
     def __post_init__(self) -> None:
         for name, table in tables.TABLES.items():
             object.__setattr__(self, name, table.typed(getattr(self, name)))
-        object.__setattr__(self, "examples", tables.typed_examples(self.examples))
         object.__setattr__(self, "features", tables.typed_features(self.features))
 
     @cached_property
@@ -127,16 +120,7 @@ class Board:
     ) -> RankedSystems:
         """Rank new systems by their answers and, if there are some, verdicts.
 
-        See ``ranking.rank.rank_systems``.
-
-        Args:
-            answers: Columns ``query_id, language, system, answer``, or the path of their file.
-            arena: The arena the board was built from, or its folder; by default it is read from
-                where it was.
-            n_jobs: Processes for feature extraction.
-            models: How features' models are run.
-            feature_table: Features of the answers already at hand, used instead of extracting any.
-            judgments: Verdicts on the new systems.
+        Arguments as of ``ranking.rank.rank_systems``.
         """
         from surrogate.ranking.rank import rank_systems
 
@@ -180,16 +164,12 @@ class Board:
         Raises:
             UsageError: If it was not noted or is not there any more.
         """
-        summary = self.summary
-        if self.folder is None or summary.arena_folder is None:
-            raise UsageError(
-                f"the board does not say where arena {summary.arena!r} is; name it with `arena`"
-            )
-        path = self.folder / summary.arena_folder
+        noted, name = self.summary.arena_folder, self.summary.arena
+        if self.folder is None or noted is None:
+            raise UsageError(f"the board does not say where arena {name!r} is; name it: `arena`")
+        path = self.folder / noted
         if not path.is_dir():
-            raise UsageError(
-                f"arena {summary.arena!r} is no longer at {path}; name its folder with `arena`"
-            )
+            raise UsageError(f"arena {name!r} is no longer at {path}; name its folder: `arena`")
         return path
 
     def save(self, folder: Path | str, arena: Path | str | None = None) -> Board:
@@ -218,7 +198,6 @@ class Board:
         with replaced_folder(folder) as target:
             for name, table in tables.TABLES.items():
                 table.write(getattr(self, name), target)
-            write_rows(self.examples, target / tables.EXAMPLES_FILE)
             write_rows(self.features, target / tables.FEATURES_FILE)
             save_surrogate(surrogate, target / tables.SURROGATE_FILE)
             tables.write_json(self.judge_report, target / tables.JUDGE_REPORT_FILE)
@@ -239,10 +218,23 @@ class Board:
             DataError: If a file of it is damaged, or not of this board.
         """
         folder = Path(folder)
-        _check(folder)
+        needed = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
+        if absent := [name for name in needed if not (folder / name).is_file()]:
+            raise UsageError(
+                f"{folder} holds no board: {', '.join(absent)} is missing; "
+                "make one with  surrogate-arena board ARENA --out DIR"
+            )
+        digests = tables.read_json(Manifest, folder / tables.MANIFEST_FILE).files
+        fault = "is not as it was written with this board"
+        problems = [
+            Problem(name, None, None, None, fault, tables.REBUILD)
+            for name in tables.BOARD_FILES
+            if file_digest(folder / name) != digests.get(name)
+        ]
+        if problems:
+            raise DataError(problems)
         return cls(
             **{name: table.read(folder) for name, table in tables.TABLES.items()},
-            examples=tables.read_examples(folder),
             features=tables.read_feature_table(folder / tables.FEATURES_FILE),
             judge_report=tables.read_json(JudgeReport, folder / tables.JUDGE_REPORT_FILE),
             summary=tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE),
@@ -252,17 +244,9 @@ class Board:
 
     def _repr_html_(self) -> str:
         """Show the ranks and how far they can be trusted in a notebook."""
-        macro, summary = self.summary.macro, self.summary
-        taus = {
-            "tau between halves of the questions": macro.split_half,
-            "by verdicts alone": macro.split_half_verdicts,
-            "tau of unseen systems": macro.tau_unseen,
-        }
-        numbers = "; ".join(f"{name} {tau:.2f}" for name, tau in taus.items() if tau is not None)
-        said = " ".join([f"{numbers}.", *(item.sentence for item in macro.conclusions)])
-        shown = self.overall if len(self.languages) > 1 else self.ratings
-        caption = f"Leaderboard of {summary.arena}, judged by {summary.judge}"
-        return notebook_html(caption, said, shown, summary.signature)
+        said = " ".join(item.sentence for item in self.summary.macro.conclusions)
+        caption = f"Leaderboard of {self.summary.arena}, judged by {self.summary.judge}"
+        return notebook_html(caption, said, self.table(), self.summary.signature)
 
     def __repr__(self) -> str:
         """Say of what arena the board is, and how many systems it ranks."""
@@ -279,10 +263,8 @@ def open_board(board: Board | Path | str) -> Board:
         UsageError: If it is something else, or the folder holds no board.
         DataError: If a file of it is damaged.
     """
-    if isinstance(board, Board):
-        return board
-    if isinstance(board, Path | str):
-        return Board.load(board)
+    if isinstance(board, Board | Path | str):
+        return board if isinstance(board, Board) else Board.load(board)
     raise UsageError(
         f"an object of type {type(board).__name__} is no board; give what build_board returned, "
         "or the path of a board folder"
@@ -301,26 +283,6 @@ def check_board_target(folder: Path | str) -> None:
         raise UsageError(f"{folder} cannot be looked into ({error})") from error
 
 
-def _check(folder: Path) -> None:
-    """Check that a folder holds all files of one board, as they were written."""
-    needed = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
-    absent = [name for name in needed if not (folder / name).is_file()]
-    if absent:
-        raise UsageError(
-            f"{folder} holds no board: {', '.join(absent)} is missing; "
-            "make one with  surrogate-arena board ARENA --out DIR"
-        )
-    digests = tables.read_json(Manifest, folder / tables.MANIFEST_FILE).files
-    fault = "is not as it was written with this board"
-    problems = [
-        Problem(name, None, None, None, fault, tables.REBUILD)
-        for name in tables.BOARD_FILES
-        if file_digest(folder / name) != digests.get(name)
-    ]
-    if problems:
-        raise DataError(problems)
-
-
 def _others(folder: Path) -> list[Path]:
     """Return what a folder holds beside a board, such as its site.
 
@@ -334,6 +296,5 @@ def _others(folder: Path) -> list[Path]:
             f"{folder} is not empty and holds no board; name a new folder, for a board's is "
             "replaced whole"
         )
-    return [
-        path for path in present if path.name not in (*tables.BOARD_FILES, tables.MANIFEST_FILE)
-    ]
+    known = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
+    return [path for path in present if path.name not in known]

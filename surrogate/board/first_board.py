@@ -21,7 +21,7 @@ from arena.rating.intervals import ranks_and_tiers
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns
-from surrogate.board.ratings.table import NO_ANSWER
+from surrogate.board.rows import NO_ANSWER
 from surrogate.board.tables import RATINGS
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 
@@ -29,18 +29,15 @@ Floats = npt.NDArray[np.float64]
 
 CONSENSUS = "consensus"
 REFERENCE_FEATURES = ("bleu", "rouge_l", "chrf")
-LABEL_FEATURES = ("citation_recall", "citation_map")
-EVIDENCE = (CONSENSUS, *REFERENCE_FEATURES, *LABEL_FEATURES)
+EVIDENCE = (CONSENSUS, *REFERENCE_FEATURES, "citation_recall", "citation_map")
 """Features of which more is better whatever is judged, as far as any is."""
 ROUNDS = 1_000
 LEVEL = (5.0, 95.0)
-
 NO_VERDICT = "nobody has judged it"
 NO_COMPARISON = "its answers could not be compared with those of another system"
 IS_REFERENCE = "; its own answers are the references, with which they are not compared"
 NO_VALUES = "no two answers to a question have a value"
 NO_DIFFERENCE = "the same for all answers to a question"
-
 CORRELATION, SPREAD = 0.5, 1.0
 """Of such ratings with those by verdicts, and the spread of the latter in logits: what six public
 arenas have on average, see the guide of planning a budget."""
@@ -86,15 +83,32 @@ def first_ratings(
     """
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
     shares, left_out = _evidence(rows, reference)
-    score = shares.mean(axis=1)
-    wide = rows.assign(score=score).pivot_table(
+    wide = rows.assign(score=shares.mean(axis=1)).pivot_table(
         index="query_id", columns="system", values="score", aggfunc="mean"
     )
     draws = _resampled(wide, generator(seed, "first ratings", language))
-    rated = _bounded(wide.mean(axis=0), draws, len(wide))
+    covariance = pd.DataFrame(draws, columns=wide.columns).cov()
+    rating = wide.mean(axis=0)
+    low, high = np.percentile(draws, LEVEL, axis=0) if len(draws) else (np.nan, np.nan)
+    spread = covariance.to_numpy() * len(wide) / max(len(wide) - 1, 1)
+    rated = pd.DataFrame(
+        {
+            **{"rating": rating, "low": low, "high": high},
+            "rank": rating.rank(ascending=False, method="min"),
+            **ranks_and_tiers(rating.to_numpy(), spread, len(wide) - 1),
+        }
+    )
+    table = rated.reindex(list(systems)).reindex(columns=list(RATINGS.names)).rename_axis(None)
     answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
-    table = rated.reindex(list(systems)).reindex(columns=RATINGS.names)
-    table = table.rename_axis(None)
+    compared = {_plain(name) for name in shares} & {*REFERENCE_FEATURES}
+    notes = [
+        NO_ANSWER
+        if not count
+        else NO_COMPARISON
+        if np.isnan(value)
+        else NO_VERDICT + (IS_REFERENCE if compared and name == reference else "")
+        for name, value, count in zip(systems, table["rating"], answers, strict=True)
+    ]
     table = table.assign(
         language=language,
         system=list(systems),
@@ -102,27 +116,10 @@ def first_ratings(
         coverage=answers / questions,
         split="unjudged",
         verdict_share=table["rating"].where(table["rating"].isna(), 0.0),
-    )
-    referred = {_plain(name) for name in shares} & {*REFERENCE_FEATURES}
-    notes = [
-        _note(rating, count, bool(referred) and name == reference)
-        for name, rating, count in zip(systems, table["rating"], answers, strict=True)
-    ]
-    whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
-    ordered = table.assign(note=notes).astype(whole)
-    ordered = ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
-    covariance = pd.DataFrame(np.nan, wide.columns, wide.columns)
-    if draws.size:
-        covariance = pd.DataFrame(draws, columns=wide.columns).cov()
-    return FirstRatings(ordered[RATINGS.names], tuple(shares), left_out, covariance)
-
-
-def _note(rating: float, answers: int, is_reference: bool) -> str:
-    if not answers:
-        return NO_ANSWER
-    if np.isnan(rating):
-        return NO_COMPARISON
-    return NO_VERDICT + (IS_REFERENCE if is_reference else "")
+        note=notes,
+    ).astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
+    ordered = table.sort_values(["rank", "system"], kind="stable", ignore_index=True)
+    return FirstRatings(ordered, tuple(shares), left_out, covariance)
 
 
 def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -172,12 +169,7 @@ def _consensus(rows: pd.DataFrame) -> Floats:
 
 
 def _resampled(wide: pd.DataFrame, random: np.random.Generator) -> Floats:
-    """Return the ratings by resampled questions, shape (rounds, systems); none by one question.
-
-    Args:
-        wide: Score of each question and system.
-        random: Generator of the resamples.
-    """
+    """Return the ratings by resampled questions, shape (rounds, systems); none by one question."""
     if len(wide) < 2:
         return np.empty((0, wide.shape[1]))
     score, present = np.nan_to_num(wide.to_numpy(np.float64)), wide.notna().to_numpy(np.float64)
@@ -185,24 +177,6 @@ def _resampled(wide: pd.DataFrame, random: np.random.Generator) -> Floats:
     answered = times @ present
     means = np.divide(times @ score, answered, out=np.zeros_like(answered), where=answered > 0)
     return np.asarray(np.where(answered > 0, means, wide.mean(axis=0).to_numpy()))
-
-
-def _bounded(rating: pd.Series, draws: Floats, questions: int) -> pd.DataFrame:
-    """Bound ratings by their resamples, and rank and group them, a row a system."""
-    low, high, covariance = np.nan, np.nan, np.full((len(rating), len(rating)), np.nan)
-    if len(draws):
-        low, high = np.percentile(draws, LEVEL, axis=0)
-        spread = np.atleast_2d(np.cov(draws, rowvar=False))
-        covariance = spread * questions / (questions - 1)
-    return pd.DataFrame(
-        {
-            "rating": rating,
-            "low": low,
-            "high": high,
-            "rank": rating.rank(ascending=False, method="min"),
-            **ranks_and_tiers(rating.to_numpy(), covariance, questions - 1),
-        }
-    )
 
 
 def first_prior(ratings: pd.DataFrame) -> pd.DataFrame:

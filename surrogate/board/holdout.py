@@ -54,16 +54,13 @@ class TournamentFit:
 def choose_holdout(
     systems: Sequence[str], seed: int, size: int = DEFAULT_HOLDOUT_SIZE, *keys: str
 ) -> tuple[str, ...]:
-    """Draw the systems to hold out.
+    """Draw the systems to hold out, sorted; none where fewer than three would be left.
 
     Args:
         systems: Judged systems, in an order that draws may hang on; see ``by_content``.
         seed: The user's seed.
         size: How many to draw.
         keys: What they are drawn for.
-
-    Returns:
-        Systems, sorted; none where fewer than three would be left to train on.
     """
     if len(systems) < size + FEWEST_SYSTEMS:
         return ()
@@ -77,8 +74,7 @@ def check_holdout(holdout: Sequence[str], judged: Sequence[str]) -> tuple[str, .
     Raises:
         UsageError: If one is not judged, stands twice, or too few are left to train on.
     """
-    unknown = [system for system in holdout if system not in judged]
-    if unknown:
+    if unknown := [system for system in holdout if system not in judged]:
         raise UsageError(
             f"cannot hold out {', '.join(unknown)}: not judged; "
             f"the judged systems are {', '.join(sorted(judged))}"
@@ -123,20 +119,16 @@ def fit_tournament(
     drawn = pd.concat([data.drawn(index) for data in languages])
     asked = {data.language: data.drawn_questions(index) for data in languages}
     rated = fitted.predict(drawn, asked).set_index(["language", "system"])["rating"]
-    importances = fitted.importances()
-    fits = []
-    for data in languages:
-        places = pd.MultiIndex.from_product([[data.language], data.systems])
-        shares = importances.loc[importances["language"] == data.language, "importance"]
-        fits.append(
-            TournamentFit(
-                rated.reindex(places).to_numpy(np.float64),
-                shares.fillna(0.0).to_numpy(np.float64),
-                data.tournaments.coefficients[index],
-                np.isin(data.systems, list(holdout)),
-            )
+    importances = fitted.importances().set_index("language")["importance"]
+    return [
+        TournamentFit(
+            rated.reindex([(data.language, name) for name in data.systems]).to_numpy(np.float64),
+            importances[importances.index == data.language].fillna(0.0).to_numpy(np.float64),
+            data.tournaments.coefficients[index],
+            np.isin(data.systems, list(holdout)),
         )
-    return fits
+        for data in languages
+    ]
 
 
 def r2(truth: Floats, predicted: Floats) -> float:

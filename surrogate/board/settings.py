@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -19,69 +20,11 @@ NONE = "none"
 """Stands for an empty list."""
 NOBODY = "nobody"
 """Stands for the judge of a board without verdicts."""
-
-_IN_PARENTHESES = re.compile(r"[^(),\\\s](?:[^(),\\]*[^(),\\\s])?(?:\([^()\\]*\))?")
-"""Items that stand in a list as they are; commas in parentheses belong to a feature."""
-
-
-def _surrogate_name(surrogate: object) -> object:
-    """Take a regressor of scikit-learn's form by its name."""
-    if isinstance(surrogate, str):
-        return surrogate
-    from surrogate.learning.names import surrogate_name
-
-    return surrogate_name(surrogate)
-
-
-def join_list(items: Sequence[str]) -> str:
-    """Join items by commas, so that ``split_list`` gives them again."""
-    if not items:
-        return NONE
-    if list(items) == [NONE]:
-        return f"\\{NONE}"
-    return ",".join(
-        item if _IN_PARENTHESES.fullmatch(item) else re.sub(r"([\\,()\s])", r"\\\1", item)
-        for item in items
-    )
-
-
-def split_list(value: object) -> object:
-    """Take text as a list: commas between items, ``none`` for an empty one.
-
-    A comma in parentheses belongs to its item, as in ``judge(a,b)``, and so does one after a
-    backslash. What is no text is left as it is, lists as tuples.
-    """
-    if isinstance(value, list):
-        return tuple(value)
-    if not isinstance(value, str):
-        return value
-    return () if value.strip() == NONE else tuple(_items(value))
-
-
-def _items(text: str) -> Iterator[str]:
-    marks: list[str] = []
-    kept = depth = 0  # characters that are not space at the end; open parentheses
-    tokens = re.finditer(r"\\(.)|(.)", text, flags=re.DOTALL)
-    for token in tokens:
-        escaped, plain = token.groups()
-        if plain == "," and depth == 0:
-            if kept:
-                yield "".join(marks[:kept])
-            marks, kept = [], 0
-            continue
-        depth = max(0, depth + (plain == "(") - (plain == ")"))
-        if marks or escaped or not plain.isspace():
-            marks.append(escaped or plain)
-            kept = len(marks) if escaped or not plain.isspace() else kept
-    if kept:
-        yield "".join(marks[:kept])
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
-Positive = Annotated[int, Field(ge=1)]
-Count = Annotated[int, Field(ge=0)]
-
-
+MOST_DRAWS = 100_000
+"""Of tournaments, rounds, repeats and resamples: more say nothing that these do not, and fill the
+memory."""
+MOST_TREES = 10_000
+PRESET = "preset"
 PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
     {
         "mirage": MappingProxyType(
@@ -103,15 +46,28 @@ PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
     }
 )
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
-PRESET = "preset"
 
 
-OPTIONS = frozenset({"judge", "features", "surrogate", "tournaments", "holdout", "seed"})
-"""Settings that are options of ``surrogate-arena board``; ``--config`` takes them all."""
-MOST_DRAWS = 100_000
-"""Of tournaments, rounds, repeats and resamples: more say nothing that these do not, and fill the
-memory."""
-MOST_TREES = 10_000
+def _surrogate_name(surrogate: object) -> object:
+    """Take a regressor of scikit-learn's form by its name."""
+    if isinstance(surrogate, str):
+        return surrogate
+    from surrogate.learning.names import surrogate_name
+
+    return surrogate_name(surrogate)
+
+
+def split_list(value: object) -> object:
+    """Take text as a tuple, split at commas outside parentheses; ``none`` is an empty one."""
+    if not isinstance(value, str):
+        return tuple(value) if isinstance(value, list) else value
+    items = () if value.strip() == NONE else re.split(r",(?![^()]*\))", value)
+    return tuple(item.strip() for item in items if item.strip())
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+Positive = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=0)]
 
 
 class BoardSettings(BaseModel):
@@ -191,14 +147,12 @@ class BoardSettings(BaseModel):
         default=25, le=MOST_TREES, description="Trees of the forest of such a surrogate."
     )
     seed: Count = Field(default=0, description="Seed of everything random.")
-    examples: Count = Field(default=12, description="Answers to show of each system at most.")
 
 
 class BoardRecord(BoardSettings):
     """Everything that reproduces a board: its settings as they were resolved.
 
-    The text of a record is the signature of its board: fields ``name:value`` between bars, in the
-    order below, where a bar or backslash in a value has a backslash in front.
+    The text of a record is the signature of its board: fields ``name:value`` between bars.
     """
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
@@ -210,69 +164,38 @@ class BoardRecord(BoardSettings):
     version: str = Field(default=__version__, description="Version of surrogate-arena.")
 
     def __str__(self) -> str:
-        fields = (f"{name}:{text}" for name, text, _ in self.fields())
-        return "|".join(re.sub(r"([|\\])", r"\\\1", field) for field in fields)
+        return "|".join(f"{name}:{text}" for name, text, _ in self.fields())
 
     def fields(self) -> list[tuple[str, str, str]]:
         """Return the name, value and meaning of every field; a meta-evaluation is one each."""
-        names = ["judge", "metaevaluation", *BoardSettings.model_fields, "version"]
-        return [
-            (name, text, type(self).model_fields[name].description or "")
-            for name in dict.fromkeys(names)
-            for text in self._texts(name)
-        ]
+        found = []
+        for name in ("judge", "metaevaluation", *BoardSettings.model_fields, "version"):
+            value = getattr(self, name)
+            texts = value if name == "metaevaluation" else [_text(value)]
+            meaning = type(self).model_fields[name].description or ""
+            found += [(name, text, meaning) for text in texts]
+        return list(dict.fromkeys(found))
 
-    def options(self) -> dict[str, str]:
-        """Return the options of ``surrogate-arena board`` that say the same."""
-        left_out = {"judge"} if self.ratings == "consensus" else set()
-        return {name: text for name, text, _ in self.fields() if name in OPTIONS - left_out}
+    def chosen(self) -> BoardSettings:
+        """Return the settings to build the board again with, of an arena that has grown, say."""
+        values = {name: getattr(self, name) for name in BoardSettings.model_fields}
+        if self.ratings == "consensus":
+            del values["judge"]
+        return BoardSettings(**values)
 
-    def further(self) -> dict[str, object]:
-        """Return what its ``--config`` has to say beside these: what is not as by default."""
-        return {
-            name: getattr(self, name)
-            for name, field in BoardSettings.model_fields.items()
-            if name not in OPTIONS and getattr(self, name) != field.default
-        }
+    def toml(self) -> str:
+        """Return the settings that are not the default ones, as ``board --config`` reads them."""
+        chosen = self.chosen().model_dump(mode="json", exclude_defaults=True)
+        lines = [f"{name} = {json.dumps(chosen[name], ensure_ascii=False)}" for name in chosen]
+        return "\n".join(lines)
 
-    def _texts(self, name: str) -> list[str]:
-        value = getattr(self, name)
-        if name == "metaevaluation":
-            return list(value)
-        return [join_list(value) if isinstance(value, tuple) else str(value)]
 
-    @classmethod
-    def parse(cls, signature: str) -> BoardRecord:
-        """Return the record whose text a signature is.
-
-        Raises:
-            UsageError: If it is no signature of a board.
-        """
-        values: dict[str, Any] = {"metaevaluation": []}
-        for part in re.findall(r"(?:[^|\\]|\\.)+", signature, flags=re.DOTALL):
-            name, _, text = re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL).partition(":")
-            if name == "metaevaluation":
-                values[name].append(text)
-            elif name in values:
-                raise UsageError(f"the signature says {name} twice")
-            else:
-                values[name] = text
-        values["metaevaluation"] = tuple(values["metaevaluation"])
-        try:
-            return cls.model_validate(values, strict=False)
-        except ValidationError as error:
-            fault = error.errors()[0]
-            raise UsageError(
-                f"no signature of a board: {'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-            ) from error
+def _text(value: object) -> str:
+    return (",".join(value) or NONE) if isinstance(value, tuple) else str(value)
 
 
 def preset_values(name: object) -> dict[str, object]:
-    """Return the settings that a preset stands for; none for None.
-
-    Raises:
-        UsageError: If there is no preset of that name.
-    """
+    """Return the settings that a preset stands for; none for None."""
     return {} if name is None else dict(PRESETS[checked_choice(str(name), PRESETS, PRESET)])
 
 
@@ -292,18 +215,15 @@ def chosen_settings(settings: BoardSettings | None, options: Mapping[str, object
     try:
         return BoardSettings.model_validate(preset_values(options.get(PRESET)) | stated | chosen)
     except ValidationError as error:
-        raise UsageError("; ".join(option_faults(error))) from error
-
-
-def option_faults(error: ValidationError) -> Iterator[str]:
-    """Say what is wrong with each option, such as ``ties = 'x': input should be …``."""
-    for fault in error.errors():
-        name = ".".join(map(str, fault["loc"]))
-        message = fault["msg"]
-        if fault["type"] == "extra_forbidden":
-            yield f"there is no option {name}"
-        else:
-            yield f"{name} = {fault['input']!r}: {message[:1].lower()}{message[1:]}"
+        faults = [(fault["loc"][0], fault["input"], fault["msg"]) for fault in error.errors()]
+        known = BoardSettings.model_fields
+        said = [
+            f"{name} = {value!r}: {why[:1].lower()}{why[1:]}"
+            if name in known
+            else f"there is no option {name}"
+            for name, value, why in faults
+        ]
+        raise UsageError("; ".join(said)) from error
 
 
 def board_judge(arena: Arena, settings: BoardSettings) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,13 @@ from arena.diagnostics.contents import same_answer_findings
 from arena.diagnostics.diagnosis import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
-from arena.statistics.rank_agreement import Agreement, macro_agreement
+from arena.statistics.rank_agreement import macro_agreement
 from features.engine.columns import missing_counts
 from surrogate.board.first_board import FirstRatings
-from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2
-from surrogate.board.ratings.intervals import NO_SURROGATE, conformal_intervals, unseen_ratings
+from surrogate.board.intervals import NO_SURROGATE, conformal_intervals
 from surrogate.board.settings import BoardRecord
+from surrogate.board.study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.summary import (
-    Agreements,
     BoardSummary,
     LanguageSummary,
     MacroSummary,
@@ -64,48 +63,162 @@ PUBLISHED = "ratings are published, not made from judgments: who won against who
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
-@dataclass(frozen=True)
-class Agreed:
-    """How far the ratings of a board agree with verdicts they have not seen.
-
-    Attributes:
-        languages: Fields of ``Agreements``, by judged language.
-        macro: The means over languages.
-    """
-
-    languages: Mapping[str, Mapping[str, Any]]
-    macro: MacroSummary
-
-
-def agreements_of(
-    fits: Sequence[LanguageFit], predicted: pd.DataFrame, judged: Arena, seed: int
-) -> Agreed:
-    """Find how far ratings agree with verdicts they have not seen, and whether these can be used.
+def summarize_board(
+    arena: Arena,
+    judged: Arena,
+    table: pd.DataFrame,
+    studies: Sequence[LanguageStudy],
+    surrogate: Surrogate,
+    predicted: pd.DataFrame,
+    diagnoses: Mapping[str, Diagnosis],
+    settings: BoardRecord,
+) -> BoardSummary:
+    """Sum up a board.
 
     Args:
-        fits: What was trained, one a judged language.
-        predicted: What the surrogate predicts, of all languages.
+        arena: The arena.
         judged: The arena with the judgments of the board's judge.
-        seed: Seed of the bootstrap.
+        table: Feature table.
+        studies: What was trained, one a judged language.
+        surrogate: The fitted surrogate.
+        predicted: What the surrogate predicts, of all languages.
+        diagnoses: What is wrong with the judgments, by judged language.
+        settings: What reproduces the board.
     """
-    agreements = {fit.language: arena_agreement(fit, predicted) for fit in fits}
-    resampled = resample_outcomes([fit.unseen for fit in fits], seed)
-    found: dict[str, dict[str, Any]] = {}
-    for fit in fits:
-        agreed = agreements[fit.language]
-        low, high = agreed.interval
-        found[fit.language] = {
-            "tau": agreed.tau,
-            "tau_low": low,
-            "tau_high": high,
-            "tau_unseen": fit.unseen.tau,
-            **_bounds("tau_unseen", resampled[fit.language]),
-            **_halves(fit.halves),
-            "holdout_r2": holdout_r2(fit),
-        }
-    own = [Agreements(**item) for item in found.values()]
-    macro = _macro(list(agreements.values()), own, resampled, fits)
-    return Agreed(found, macro.model_copy(update={"judging": _unreliable(judged)}))
+    agreements = {study.language: arena_agreement(study, predicted) for study in studies}
+    resampled = resample_outcomes([study.unseen for study in studies], surrogate.seed)
+    intervals = language_intervals(studies)
+    suspect = _suspect_answers(arena)
+    languages = {}
+    for study in studies:
+        code, tournaments = study.language, study.data.tournaments
+        counted = _counted(arena, table, code)
+        asked = len(tournaments.battles.questions)
+        limits = (
+            [item.sentence for item in diagnoses[code].findings if item.severity != "info"]
+            if code in diagnoses
+            else _published_notes(study, arena, settings.judge)
+        )
+        skipped = counted.pop("skipped")
+        reasons = skipped.missing_feature_values
+        skipped = skipped.model_copy(
+            update={
+                "questions_without_judgments": counted["questions"] - asked,
+                "features_left_out": {
+                    name: " or ".join(sorted(reasons.get(name, ()))) or why
+                    if why == NO_VALUE
+                    else why
+                    for name, why in surrogate.left_out_.get(code, {}).items()
+                },
+                "dropped_ties": tournaments.dropped_ties,
+            }
+        )
+        languages[code] = LanguageSummary(
+            tau=agreements[code].tau,
+            **_bounds("tau", agreements[code].interval),
+            tau_unseen=study.unseen.tau,
+            **_bounds("tau_unseen", percentile_interval(resampled[code])),
+            **_halves(study.halves),
+            holdout=study.holdout,
+            holdout_r2=holdout_r2(study),
+            interval=intervals[code],
+            systems_judged=len(study.data.systems),
+            questions_judged=asked,
+            judgments=len(study.data.judgments),
+            skipped=skipped,
+            notes=(*suspect.get(code, ()), *_training_notes(study, surrogate), *limits),
+            **counted,
+        )
+    for code in sorted(set(arena.queries["language"]) - set(languages)):
+        is_rated = predicted.loc[predicted["language"] == code, "rating"].notna().any()
+        note = BORROWED if is_rated else NO_JUDGMENTS
+        languages[code] = LanguageSummary(notes=(note,), **_counted(arena, table, code))
+    overall = macro_agreement(list(agreements.values()))
+    rated = [languages[study.language] for study in studies]
+    means = finite_means(np.array(list(resampled.values())))
+    macro = MacroSummary(
+        judging=_unreliable(judged),
+        tau=overall.tau,
+        **_bounds("tau", overall.interval),
+        tau_unseen=_mean(item.tau_unseen for item in rated),
+        **_bounds("tau_unseen", percentile_interval(means)),
+        **_halves(Replication.of_all([study.halves for study in studies])),
+        holdout_r2_mean=_mean(item.holdout_r2.mean for item in rated),
+        holdout_r2_median=_mean(item.holdout_r2.median for item in rated),
+    )
+    return BoardSummary(
+        arena=arena.info.name,
+        fingerprint=fingerprint(arena),
+        settings=settings,
+        macro=macro,
+        languages=dict(sorted(languages.items())),
+    )
+
+
+def summarize_first_board(
+    arena: Arena, table: pd.DataFrame, found: Mapping[str, FirstRatings], settings: BoardRecord
+) -> BoardSummary:
+    """Sum up a board without verdicts, from its ratings by language."""
+    suspect = _suspect_answers(arena)
+    languages = {}
+    for code, first in found.items():
+        counted = _counted(arena, table, code)
+        left_out = {"features_left_out": dict(first.left_out)}
+        said = RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES
+        languages[code] = LanguageSummary(
+            is_first=True,
+            interval=RatingInterval(reason=NOBODY_JUDGED),
+            skipped=counted.pop("skipped").model_copy(update=left_out),
+            notes=(*suspect.get(code, ()), said),
+            **counted,
+        )
+    return BoardSummary(
+        arena=arena.info.name,
+        fingerprint=fingerprint(arena),
+        settings=settings,
+        macro=MacroSummary(is_first=True),
+        languages=languages,
+    )
+
+
+def language_intervals(studies: Sequence[LanguageStudy]) -> dict[str, RatingInterval]:
+    """Find how wide the interval of a rating is in every judged language."""
+    intervals = conformal_intervals([study.unseen for study in studies])
+    for name in [study.language for study in studies if study.borrows]:
+        if intervals[name].reason == NO_SURROGATE:
+            intervals[name] = intervals[name].model_copy(update={"reason": FEW_TO_LEAVE_OUT})
+    return intervals
+
+
+def _counted(arena: Arena, table: pd.DataFrame, language: str) -> dict[str, Any]:
+    """Count a language's systems and questions, and what is missing."""
+    rows = table[table["language"] == language]
+    questions = int((arena.queries["language"] == language).sum())
+    values: dict[str, dict[str, int]] = {}
+    for entry in missing_counts(rows).to_dict("records"):
+        values.setdefault(entry["feature"], {})[str(entry["reason"])] = int(entry["answers"])
+    skipped = Skipped(
+        questions_without_judgments=questions,
+        missing_answers=len(arena.info.systems) * questions - len(rows),
+        missing_feature_values=values,
+    )
+    return {"systems": rows["system"].nunique(), "questions": questions, "skipped": skipped}
+
+
+def _bounds(name: str, interval: tuple[float, float]) -> dict[str, Any]:
+    return {f"{name}_low": interval[0], f"{name}_high": interval[1]}
+
+
+def _halves(halves: Replication) -> dict[str, Any]:
+    """Average over splits, and bound by how much ratings gain on those by verdicts alone."""
+    found = halves.summary()
+    own = {name: found[name] for name in ("gain", "gain_low", "gain_high")}
+    return {"split_half": found["tau"], "split_half_verdicts": found["tau_verdicts"], **own}
+
+
+def _mean(values: Iterable[float | None]) -> float:
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else float("nan")
 
 
 def _unreliable(judged: Arena) -> str:
@@ -118,206 +231,28 @@ def _unreliable(judged: Arena) -> str:
     return UNRELIABLE.format(judged.judges[0], "; ".join(checked.faults))
 
 
-def summarize_board(
-    arena: Arena,
-    table: pd.DataFrame,
-    fits: Sequence[LanguageFit],
-    surrogate: Surrogate,
-    predicted: pd.DataFrame,
-    agreed: Agreed,
-    ratings: Mapping[str, pd.DataFrame],
-    intervals: Mapping[str, RatingInterval],
-    diagnoses: Mapping[str, Diagnosis],
-    settings: BoardRecord,
-) -> BoardSummary:
-    """Sum up a board.
-
-    Args:
-        arena: The arena.
-        table: Feature table.
-        fits: What was trained, one a judged language.
-        surrogate: The fitted surrogate.
-        predicted: What the surrogate predicts, of all languages.
-        agreed: How far ratings agree with verdicts they have not seen.
-        ratings: Ratings by judged language.
-        intervals: How wide a rating's interval is, by judged language.
-        diagnoses: What is wrong with the judgments, by judged language.
-        settings: What reproduces the board.
-    """
-    missing = missing_counts(table)
-    suspect = _suspect_answers(arena)
-    languages = {}
-    for fit in fits:
-        code, rated, data = fit.language, ratings[fit.language], fit.data
-        languages[code] = LanguageSummary(
-            **agreed.languages[code],
-            holdout=fit.holdout,
-            interval=intervals[code],
-            systems=int((rated["answers"] > 0).sum()),
-            systems_judged=len(data.systems),
-            questions=len(data.questions),
-            questions_judged=len(data.tournaments.battles.questions),
-            questions_per_tournament=data.tournaments.questions_per_tournament,
-            judgments=len(data.judgments),
-            skipped=_skipped(fit, surrogate, rated, missing[missing["language"] == code]),
-            notes=(
-                *suspect.get(code, ()),
-                *_training_notes(fit, surrogate),
-                *(
-                    _limits(diagnoses[code])
-                    if code in diagnoses
-                    else _published_notes(fit, arena, settings.judge)
-                ),
-            ),
-        )
-    for language in sorted(set(arena.queries["language"]) - set(languages)):
-        languages[language] = _unjudged_language(arena, language, predicted)
-    return BoardSummary(
-        arena=arena.info.name,
-        fingerprint=fingerprint(arena),
-        settings=settings,
-        macro=agreed.macro,
-        languages=dict(sorted(languages.items())),
-    )
-
-
-def summarize_first_board(
-    arena: Arena,
-    table: pd.DataFrame,
-    found: Mapping[str, FirstRatings],
-    settings: BoardRecord,
-) -> BoardSummary:
-    """Sum up a board without verdicts; arguments as of ``summarize_board``.
-
-    Args:
-        arena: The arena.
-        table: Feature table.
-        found: Ratings without verdicts, by language.
-        settings: What reproduces the board.
-    """
-    missing = missing_counts(table)
-    suspect = _suspect_answers(arena)
-    languages = {}
-    for code, first in found.items():
-        rows = first.table
-        unranked = rows[rows["rank"].isna()]
-        questions = int((arena.queries["language"] == code).sum())
-        languages[code] = LanguageSummary(
-            is_first=True,
-            interval=RatingInterval(reason=NOBODY_JUDGED),
-            systems=int((rows["answers"] > 0).sum()),
-            systems_judged=0,
-            questions=questions,
-            questions_judged=0,
-            judgments=0,
-            skipped=Skipped(
-                questions_without_judgments=questions,
-                missing_answers=int(len(rows) * questions - rows["answers"].sum()),
-                missing_feature_values=_missing_values(missing[missing["language"] == code]),
-                features_left_out=dict(first.left_out),
-                systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
-                systems_unrated=dict.fromkeys(rows["system"], NOBODY_JUDGED),
-            ),
-            notes=(
-                *suspect.get(code, ()),
-                RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES,
-            ),
-        )
-    macro = MacroSummary(is_first=True, languages=0, holdout_r2_mean=None, holdout_r2_median=None)
-    return BoardSummary(
-        arena=arena.info.name,
-        fingerprint=fingerprint(arena),
-        settings=settings,
-        macro=macro,
-        languages=languages,
-    )
-
-
-def _bounds(name: str, replicates: Floats) -> dict[str, Any]:
-    low, high = percentile_interval(replicates)
-    return {f"{name}_low": low, f"{name}_high": high}
-
-
-def _halves(halves: Replication) -> dict[str, Any]:
-    """Average over splits, and bound by how much ratings gain on those by verdicts alone."""
-    found = halves.summary()
-    own = {name: found[name] for name in ("gain", "gain_low", "gain_high")}
-    return {"split_half": found["tau"], "split_half_verdicts": found["tau_verdicts"], **own}
-
-
-def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
-    """Find how wide the interval of a rating is in every judged language."""
-    unseen = [fit.unseen for fit in fits]
-    intervals = conformal_intervals(unseen_ratings(unseen))
-    for name in [fit.language for fit in fits if fit.borrows]:
-        if intervals[name].reason == NO_SURROGATE:
-            intervals[name] = intervals[name].model_copy(update={"reason": FEW_TO_LEAVE_OUT})
-    return intervals
-
-
-def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
-    tournaments = fit.data.tournaments
+def _training_notes(study: LanguageStudy, surrogate: Surrogate) -> Iterator[str]:
+    tournaments = study.data.tournaments
     if tournaments.regularized:
         yield TOURNAMENTS_REGULARIZED.format(tournaments.regularized, len(tournaments.draws))
-    if fit.failure:
-        yield fit.failure
+    if study.failure:
+        yield study.failure
         return
-    if fit.borrows:
-        yield BORROWING.format(len(fit.data.systems))
-    if np.isfinite(fit.unseen.tau):
-        yield from fit.unseen.reasons
+    if study.borrows:
+        yield BORROWING.format(len(study.data.systems))
+    if np.isfinite(study.unseen.tau):
+        yield from study.unseen.reasons
     shares = surrogate.importances()
-    if shares.loc[shares["language"] == fit.language, "importance"].isna().all():
+    if shares.loc[shares["language"] == study.language, "importance"].isna().all():
         yield NO_IMPORTANCES.format(surrogate.name)
 
 
-def _skipped(
-    fit: LanguageFit, surrogate: Surrogate, ratings: pd.DataFrame, missing: pd.DataFrame
-) -> Skipped:
-    data = fit.data
-    unranked = ratings[ratings["rank"].isna() & (ratings["note"] != "")]
-    rated = fit.ratings.table
-    unrated = rated[rated["rating"].isna()]
-    return Skipped(
-        questions_without_judgments=len(data.questions) - len(data.tournaments.battles.questions),
-        missing_answers=int(len(ratings) * len(data.questions) - ratings["answers"].sum()),
-        missing_feature_values=_missing_values(missing),
-        features_left_out=_left_out(surrogate.left_out_.get(fit.language, {}), missing),
-        systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
-        systems_unrated=dict(zip(unrated["system"], unrated["note"], strict=True)),
-        dropped_ties=data.tournaments.dropped_ties,
-    )
-
-
-def _left_out(features: Mapping[str, str], missing: pd.DataFrame) -> dict[str, str]:
-    """Say of features without any value why their answers have none."""
-    reasons = missing.groupby("feature")["reason"].agg(lambda own: " or ".join(sorted(set(own))))
-    return {
-        name: reasons.get(name, why) if why == NO_VALUE else why for name, why in features.items()
-    }
-
-
-def _missing_values(missing: pd.DataFrame) -> dict[str, dict[str, int]]:
-    return {
-        str(feature): {
-            str(reason): int(answers)
-            for reason, answers in zip(rows["reason"], rows["answers"], strict=True)
-        }
-        for feature, rows in missing.groupby("feature")
-    }
-
-
-def _limits(diagnosis: Diagnosis) -> list[str]:
-    """Return what a diagnosis finds wrong with a language's judgments."""
-    return [item.sentence for item in diagnosis.findings if item.severity != "info"]
-
-
-def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str]:
+def _published_notes(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[str]:
     """Say what limits published ratings, and which do not belong to answers."""
     yield PUBLISHED
-    yield from fit.ratings.notes
+    yield from study.ratings.notes
     published = arena.published_ratings
-    own = published[(published["judge"] == judge) & (published["language"] == fit.language)]
+    own = published[(published["judge"] == judge) & (published["language"] == study.language)]
     findings = published_findings(replace(arena, published_ratings=own))
     yield from (item.sentence for item in findings if item.severity != "info")
 
@@ -332,50 +267,6 @@ def _suspect_answers(arena: Arena) -> dict[str, list[str]]:
     return said
 
 
-def _unjudged_language(arena: Arena, language: str, predicted: pd.DataFrame) -> LanguageSummary:
-    is_rated = predicted.loc[predicted["language"] == language, "rating"].notna().any()
-    questions = int((arena.queries["language"] == language).sum())
-    answers = arena.answers[arena.answers["language"] == language]
-    return LanguageSummary(
-        systems=answers["system"].nunique(),
-        systems_judged=0,
-        questions=questions,
-        questions_judged=0,
-        judgments=0,
-        skipped=Skipped(
-            questions_without_judgments=questions,
-            missing_answers=len(arena.info.systems) * questions - len(answers),
-        ),
-        notes=(BORROWED if is_rated else NO_JUDGMENTS,),
-    )
-
-
-def _macro(
-    agreements: Sequence[Agreement],
-    languages: Sequence[Agreements],
-    resampled: Mapping[str, Floats],
-    fits: Sequence[LanguageFit],
-) -> MacroSummary:
-    overall = macro_agreement(agreements)
-    low, high = overall.interval
-    return MacroSummary(
-        languages=sum(np.isfinite(item.tau) for item in agreements),
-        tau=overall.tau,
-        tau_low=low,
-        tau_high=high,
-        tau_unseen=_mean(item.tau_unseen for item in languages),
-        **_bounds("tau_unseen", finite_means(np.array(list(resampled.values())))),
-        **_halves(Replication.of_all([fit.halves for fit in fits])),
-        holdout_r2_mean=_mean(holdout_r2(fit).mean for fit in fits),
-        holdout_r2_median=_mean(holdout_r2(fit).median for fit in fits),
-    )
-
-
-def _mean(values: object) -> float:
-    defined = [value for value in values if value is not None]  # type: ignore[attr-defined]
-    return float(np.mean(defined)) if defined else float("nan")
-
-
 def fingerprint(arena: Arena) -> str:
     """Digest an arena's questions, passages and reference answers.
 
@@ -384,16 +275,12 @@ def fingerprint(arena: Arena) -> str:
     """
     reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
     digest = hashlib.sha256(repr(arena.info.reference_system).encode())
+    known = {"language", "query_id", "query", "passages", REFERENCE, "answer"}
     for table in (arena.queries, reference):
-        for line in sorted(_lines(table)):
+        records = plain_records(table[sorted(known & set(table.columns))])
+        told = [
+            {name: value for name, value in row.items() if value is not None} for row in records
+        ]
+        for line in sorted(json.dumps(row, sort_keys=True) for row in told):
             digest.update(line.encode())
     return digest.hexdigest()[:16]
-
-
-def _lines(table: pd.DataFrame) -> list[str]:
-    columns = sorted(
-        set(table.columns) & {"language", "query_id", "query", "passages", REFERENCE, "answer"}
-    )
-    records = plain_records(table[columns])  # what is not there is no content, column or none
-    told = [{name: value for name, value in row.items() if value is not None} for row in records]
-    return [json.dumps(record, sort_keys=True, ensure_ascii=True) for record in told]

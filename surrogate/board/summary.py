@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
-from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, computed_field
+import numpy.typing as npt
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field
 
-from arena.data.errors import ArenaError
 from surrogate.board.settings import BoardRecord
 
 
@@ -22,121 +18,33 @@ def _none_for_nan(value: object) -> object:
     return value
 
 
+Floats = npt.NDArray[np.float64]
 Number = Annotated[float | None, BeforeValidator(_none_for_nan)]
 """A number, or null where it is not defined."""
 
-
-class HoldoutR2(BaseModel):
-    """R² on the held-out systems over tournaments (MIRAGE-Bench, table 5).
-
-    Attributes:
-        mean: Mean over tournaments.
-        median: Median over tournaments; with two held-out systems the mean says little.
-        low: 2.5th percentile.
-        high: 97.5th percentile.
-        tournaments: Tournaments in which R² is defined.
-        reason: Why it is not defined, where it is not.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    mean: Number = None
-    median: Number = None
-    low: Number = None
-    high: Number = None
-    tournaments: int = 0
-    reason: str | None = None
-
-
+LEVEL = 0.9
+"""Share of new systems whose arena rating a conformal interval is to hold."""
 POOLED = "too few systems, so that they rest on those of all languages"
-
-
-class RatingInterval(BaseModel):
-    """How wide a rating's conformal interval is in one language; see ``board.ratings.intervals``.
-
-    Attributes:
-        level: Share of new systems whose arena rating it is to hold.
-        half_width: What is added to and taken from a rating, in logits or in its standard errors.
-        in_standard_errors: Whether it is in standard errors of the rating.
-        best: Rating of the best judged system (logits).
-        frontier: How far below it (negative) or above it a predicted rating lies, in the same
-            units as the half-width, from where the system may be better than every judged one.
-        residuals: Ratings of unseen systems it rests on.
-        pooled: Whether they are those of all languages, for want of systems in this one.
-        reason: Why there is none, where there is none.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    level: float = 0.9
-    half_width: Number = None
-    in_standard_errors: bool = False
-    best: Number = None
-    frontier: Number = None
-    residuals: int = 0
-    pooled: bool = False
-    reason: str | None = None
-
-    def around(self, rating: float, standard_error: float = math.nan) -> tuple[float, float]:
-        """Return the bounds of the interval around a rating; NaN where there is none."""
-        width = math.nan if self.half_width is None else self.half_width
-        width *= self._unit(standard_error)
-        return rating - width, rating + width
-
-    def reaches_beyond(self, rating: float, standard_error: float = math.nan) -> bool:
-        """Whether a new system may be better than every judged one.
-
-        Of such a system a surrogate knows no upper bound: it has seen nothing as good.
-        """
-        if self.best is None or self.frontier is None:
-            return False
-        return rating - self.best > self.frontier * self._unit(standard_error)
-
-    def _unit(self, standard_error: float) -> float:
-        return standard_error if self.in_standard_errors else 1.0
-
-
 UNPROVEN = (
     "not ranked: no verdict on it, and the surrogate is not shown to rank unseen systems better "
     "than chance; have it judged"
 )
 """Why a system without verdicts has no rank on a board whose surrogate is not shown to work."""
-NO_RATINGS = RatingInterval(reason="no rating by a surrogate in this language")
+RATED_BY = {
+    "posterior": "verdicts and surrogate",
+    "surrogate": "the trained surrogate",
+    "consensus": "how far answers agree, without any verdict",
+}
+"""What a board's ratings are by, as its settings have it, to words."""
+SHARES = "shares of the other systems' answers that a system's answers agree more than"
 
 
-class Skipped(BaseModel):
-    """Counts of what did not enter a language's board, and why.
-
-    Attributes:
-        questions_without_judgments: Questions whose answers only the surrogate looks at.
-        missing_answers: Answers absent (systems x questions - answers).
-        missing_feature_values: Feature to reason to number of answers.
-        features_left_out: Feature to why the surrogate could not use it.
-        systems_unranked: System to why it has no rank.
-        systems_unrated: System to why it has no arena rating.
-        dropped_ties: Ties left out by the tie rule.
-    """
-
+class _Part(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    questions_without_judgments: int = 0
-    missing_answers: int = 0
-    missing_feature_values: dict[str, dict[str, int]] = {}
-    features_left_out: dict[str, str] = {}
-    systems_unranked: dict[str, str] = {}
-    systems_unrated: dict[str, str] = {}
-    dropped_ties: int = 0
 
-
-class Conclusion(BaseModel):
-    """What scores of a board mean, in plain words.
-
-    Attributes:
-        sentence: What they mean.
-        is_warning: Whether it limits what the board can be used for.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Conclusion(_Part):
+    """What scores of a board mean, and whether it limits what the board can be used for."""
 
     sentence: str
     is_warning: bool
@@ -150,17 +58,10 @@ UNSEEN_BY_CHANCE = Conclusion(
     "verdicts, and have a new system judged before it is ranked.",
     is_warning=True,
 )
-UNSEEN_UNSURE = Conclusion(
-    sentence="How well the surrogate ranks unseen systems has no interval here, so that it may be "
-    "chance: rely on verdicts.",
-    is_warning=True,
-)
 UNSEEN_UNKNOWN = Conclusion(
     sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts.",
     is_warning=True,
 )
-SMALL_GAIN = 0.05
-"""In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
 GAINED = Conclusion(
     sentence="Ratings by verdicts and surrogate agree better with the verdicts on other questions "
     "than ratings by verdicts alone.",
@@ -168,57 +69,120 @@ GAINED = Conclusion(
 )
 NOT_GAINED = Conclusion(
     sentence="Ratings by verdicts and surrogate are not shown to agree better with the verdicts on "
-    "other questions than ratings by verdicts alone: for surer ratings, judge more questions.",
-    is_warning=True,
+    "other questions than ratings by verdicts alone.",
+    is_warning=False,
 )
 LOST = Conclusion(
     sentence="Ratings by verdicts alone agree better with the verdicts on other questions than "
     "those by verdicts and surrogate: rely on verdicts alone here.",
     is_warning=True,
 )
-GAIN_UNSURE = Conclusion(
-    sentence="What the surrogate adds to the verdicts cannot be told with so few systems: a gain "
-    f"of {SMALL_GAIN:g} in tau would be within the error.",
-    is_warning=False,
-)
 NOT_SPLIT = Conclusion(
     sentence="How ratings hold on other questions is not known: verdicts are missing, too few or "
     "all ties, so that their questions cannot be split in half.",
     is_warning=True,
 )
-
-
 UNJUDGED_BOARD = Conclusion(
     sentence="Nobody has judged these answers. Ranks say how far answers agree with those of the "
     "others, with reference answers and with relevance labels; on six public arenas such ranks had "
-    "a Kendall tau with verdicts of 0.07 to 0.72. Have some pairs "
-    "judged (surrogate-arena judge), and build the board again.",
+    "a Kendall tau with verdicts of 0.07 to 0.72. Have some pairs judged (surrogate-arena judge), "
+    "and build the board again.",
     is_warning=True,
 )
 
 
-class Agreements(BaseModel):
+class HoldoutR2(_Part):
+    """R² on the held-out systems over tournaments (MIRAGE-Bench, table 5).
+
+    ``low`` and ``high`` are its 2.5th and 97.5th percentiles, ``tournaments`` those in which it is
+    defined. With two held-out systems the mean says little.
+    """
+
+    mean: Number = None
+    median: Number = None
+    low: Number = None
+    high: Number = None
+    tournaments: int = 0
+    reason: str | None = Field(default=None, description="Why it is not defined.")
+
+
+class RatingInterval(_Part):
+    """How wide a rating's conformal interval is in one language; see ``board.intervals``.
+
+    Attributes:
+        half_width: What is added to and taken from a rating, in logits or in its standard errors.
+        in_standard_errors: Whether it is in standard errors of the rating.
+        best: Rating of the best judged system (logits).
+        frontier: How far below it (negative) or above it a predicted rating lies, in the same
+            units as the half-width, from where the system may be better than every judged one.
+        residuals: Ratings of unseen systems it rests on.
+        pooled: Whether they are those of all languages, for want of systems in this one.
+        reason: Why there is none, where there is none.
+    """
+
+    half_width: Number = None
+    in_standard_errors: bool = False
+    best: Number = None
+    frontier: Number = None
+    residuals: int = 0
+    pooled: bool = False
+    reason: str | None = None
+
+    def width(self, standard_errors: Floats) -> Floats:
+        """Return the half-widths for ratings with standard errors; NaN where there is none."""
+        width = math.nan if self.half_width is None else self.half_width
+        return width * self._units(standard_errors)
+
+    def reaches_beyond(self, ratings: Floats, standard_errors: Floats) -> npt.NDArray[np.bool_]:
+        """Whether new systems may be better than every judged one.
+
+        Of such a system a surrogate knows no upper bound: it has seen nothing as good.
+        """
+        if self.best is None or self.frontier is None:
+            return np.zeros(np.shape(ratings), dtype=bool)
+        return ratings - self.best > self.frontier * self._units(standard_errors)
+
+    def _units(self, standard_errors: Floats) -> Floats:
+        return standard_errors if self.in_standard_errors else np.ones(np.shape(standard_errors))
+
+
+NO_RATINGS = RatingInterval(reason="no rating by a surrogate in this language")
+
+
+class Skipped(_Part):
+    """Counts of what did not enter a language's board, and why.
+
+    Attributes:
+        questions_without_judgments: Questions whose answers only the surrogate looks at.
+        missing_answers: Answers absent (systems x questions - answers).
+        missing_feature_values: Feature to reason to number of answers.
+        features_left_out: Feature to why the surrogate could not use it.
+        dropped_ties: Ties left out by the tie rule.
+    """
+
+    questions_without_judgments: int = 0
+    missing_answers: int = 0
+    missing_feature_values: dict[str, dict[str, int]] = {}
+    features_left_out: dict[str, str] = {}
+    dropped_ties: int = 0
+
+
+class Agreements(_Part):
     """How far ratings agree with verdicts they have not seen.
 
     Attributes:
         is_first: Whether the board is a first one, without any verdict.
         tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
-            verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these.
-        tau_low: Lower bound of its 95% bootstrap interval (systems and questions resampled).
-        tau_high: Upper bound.
+            verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these. With its
+            95% bootstrap interval over systems and questions.
         tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
-            and its battles (five folds over systems; five times over where ratings are few).
-        tau_unseen_low: Lower bound of its 95% bootstrap interval (systems resampled).
-        tau_unseen_high: Upper bound.
+            and its battles (three to five folds over systems; repeated where ratings are few).
+            With its 95% bootstrap interval over systems, as ``gain`` has.
         split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
             the questions with ratings by the verdicts on the other half; mean over splits.
         split_half_verdicts: The same of ratings by the verdicts alone.
         gain: By how much the first of these is above the second.
-        gain_low: Lower bound of its 95% bootstrap interval (systems resampled).
-        gain_high: Upper bound.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     is_first: bool = False
     tau: Number = None
@@ -239,7 +203,12 @@ class Agreements(BaseModel):
         """What these scores mean: of unseen systems first, then of ratings with verdicts."""
         if self.is_first:
             return (UNJUDGED_BOARD,)
-        return self._of_unseen(), self._of_gain()
+        gain = NOT_GAINED
+        if self.gain_low is None or self.gain_high is None:
+            gain = NOT_SPLIT
+        elif self.gain_low > 0 or self.gain_high < 0:
+            gain = GAINED if self.gain_low > 0 else LOST
+        return self._of_unseen(), gain
 
     @property
     def ranks_unseen(self) -> bool:
@@ -252,20 +221,9 @@ class Agreements(BaseModel):
         return tuple(item.sentence for item in self.conclusions if item.is_warning)
 
     def _of_unseen(self) -> Conclusion:
-        if self.tau_unseen is None:
+        if self.tau_unseen is None or self.tau_unseen_low is None:
             return UNSEEN_UNKNOWN
-        if self.tau_unseen_low is None:
-            return UNSEEN_UNSURE
         return UNSEEN_RANKED if self.ranks_unseen else UNSEEN_BY_CHANCE
-
-    def _of_gain(self) -> Conclusion:
-        if self.gain is None or self.gain_low is None or self.gain_high is None:
-            return NOT_SPLIT
-        if self.gain_low > 0:
-            return GAINED
-        if self.gain_high < 0:
-            return LOST
-        return GAIN_UNSURE if self.gain - self.gain_low > SMALL_GAIN else NOT_GAINED
 
 
 class LanguageSummary(Agreements):
@@ -279,7 +237,6 @@ class LanguageSummary(Agreements):
         systems_judged: Systems that were judged, or have a published rating.
         questions: Questions in this language.
         questions_judged: Questions with judgments; all, where ratings are published.
-        questions_per_tournament: Questions drawn for each tournament.
         judgments: Judgments that entered; none where ratings are published.
         skipped: What did not enter.
         notes: Anything else that limits how far the numbers can be trusted.
@@ -289,11 +246,10 @@ class LanguageSummary(Agreements):
     holdout_r2: HoldoutR2 = HoldoutR2()
     interval: RatingInterval = NO_RATINGS
     systems: int
-    systems_judged: int
+    systems_judged: int = 0
     questions: int
-    questions_judged: int
-    questions_per_tournament: int = 0
-    judgments: int
+    questions_judged: int = 0
+    judgments: int = 0
     skipped: Skipped
     notes: tuple[str, ...] = ()
 
@@ -301,17 +257,12 @@ class LanguageSummary(Agreements):
 class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
-    Attributes:
-        judging: Why the judge is unreliable by its own verdicts, a sentence; empty where it is not.
-        languages: Languages with a defined tau.
-        holdout_r2_mean: Mean of the languages' mean R².
-        holdout_r2_median: Mean of the languages' median R².
+    ``judging`` says why the judge is unreliable by its own verdicts; empty where it is not.
     """
 
     judging: str = ""
-    languages: int
-    holdout_r2_mean: Number
-    holdout_r2_median: Number
+    holdout_r2_mean: Number = None
+    holdout_r2_median: Number = None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -327,16 +278,7 @@ class MacroSummary(Agreements):
         return tuple(filter(None, (self.judging, unseen.sentence if unseen.is_warning else "")))
 
 
-RATED_BY = {
-    "posterior": "verdicts and surrogate",
-    "surrogate": "the trained surrogate",
-    "consensus": "how far answers agree, without any verdict",
-}
-"""What a board's ratings are by, as its settings have it, to words."""
-SHARES = "shares of the other systems' answers that a system's answers agree more than"
-
-
-class BoardSummary(BaseModel):
+class BoardSummary(_Part):
     """``summary.json`` of a board.
 
     Attributes:
@@ -349,8 +291,6 @@ class BoardSummary(BaseModel):
         macro: Averages over languages.
         languages: Language code to its summary.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     arena: str
     arena_folder: str | None = None
@@ -389,57 +329,3 @@ class BoardSummary(BaseModel):
     def is_published(self) -> bool:
         """Whether it learns from published ratings: then there are no judgments."""
         return not self.is_first and not any(item.judgments for item in self.languages.values())
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Features, as declared."""
-        return self.settings.features
-
-    @property
-    def features_are_declared(self) -> bool:
-        """Whether the features can be asked for by name, rather than came from a table."""
-        from features.measures.registry import parse_features
-
-        try:
-            declared = parse_features(",".join(self.features))
-        except (ArenaError, ValueError):
-            return False
-        return tuple(map(str, declared)) == self.features
-
-    def reproduction(self) -> Reproduction:
-        """Return the command that makes the board again, from its settings."""
-        options = self.settings.options()
-        cautions = [
-            "The arena is not included: run the command beside its folder. The arena is the "
-            f"same if its fingerprint is {self.fingerprint}."
-        ]
-        if not self.features_are_declared:
-            del options["features"]
-            options["feature_table"] = "features.parquet"
-            cautions.append(
-                "Its features were given as a table; features.parquet of the board folder holds "
-                "them."
-            )
-        folder = PurePath(self.arena_folder or "").name
-        arena = folder if folder not in {"", ".."} else self.arena
-        arguments = ["surrogate-arena", "board", arena, "--out", "board"]
-        for name, text in options.items():
-            arguments += [f"--{name.replace('_', '-')}", text]
-        if further := self.settings.further():
-            arguments += ["--config", "settings.toml"]
-            lines = ", ".join(f"{name} = {json.dumps(value)}" for name, value in further.items())
-            cautions.append(f"settings.toml says, a line each: {lines}.")
-        return Reproduction(" ".join(map(shlex.quote, arguments)), cautions)
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """How to make a board again.
-
-    Attributes:
-        command: The command, quoted for a POSIX shell.
-        cautions: What the command line cannot say, as sentences.
-    """
-
-    command: str
-    cautions: list[str]

@@ -6,22 +6,24 @@ Nothing else in the project names a file of a board or reads one.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, counted_problems
+from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.files import small_file
 from arena.data.rows import read_rows
-from arena.data.schema import is_unstorable, validation_problems
+from arena.data.schema import validation_problems
 from arena.data.wording import guarded_csv, unguarded
 from features.engine.columns import feature_columns
+
+Content = TypeVar("Content", bound=BaseModel)
 
 DECIMALS = 6
 """Decimals of every number of a board."""
@@ -29,60 +31,46 @@ REBUILD = "build the board again"
 
 SUMMARY_FILE = "summary.json"
 JUDGE_REPORT_FILE = "judge_report.json"
-EXAMPLES_FILE = "examples.jsonl"
 FEATURES_FILE = "features.parquet"
 SURROGATE_FILE = "surrogate.zip"
 MANIFEST_FILE = "manifest.json"
 
-Kind = Literal["text", "number", "bound", "count"]
-"""``bound``: a number that may be infinite, where there is no upper bound."""
-_LARGEST = 1e300
-_MOST_COUNT = 2**53
-_DTYPES: Mapping[Kind, str] = {
-    "text": "str",
-    "number": "float64",
-    "bound": "float64",
-    "count": "Int64",
+TEXTS = {"language", "system", "opponent", "neighbor", "feature", "split", "note"}
+"""Columns that are texts, never missing; of no kind below are numbers, which may be missing."""
+COUNTS = {
+    *("rank", "rank_low", "rank_high", "tier", "arena_rank", "answers", "languages"),
+    *("wins", "losses", "ties"),
 }
+"""Columns that are whole numbers, or missing."""
+ENDLESS = {"high", "surrogate_high"}
+"""Numbers that may be infinite: there is no upper bound."""
+_LARGEST, _MOST_COUNT = 1e300, 2**53
 
 
 @dataclass(frozen=True)
 class BoardTable:
-    """A table of a board.
-
-    Attributes:
-        file: Name of its CSV file.
-        columns: Column to its kind: texts are never missing, numbers may be, as may counts (whole
-            numbers).
-    """
+    """A table of a board: its CSV file and the names of its columns."""
 
     file: str
-    columns: Mapping[str, Kind]
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.columns)
+    names: tuple[str, ...]
 
     def empty(self) -> pd.DataFrame:
         """Return the table without a row."""
-        return pd.DataFrame(columns=self.names)
-
-    def of_kind(self, kind: Kind) -> list[str]:
-        """Return the columns of a kind."""
-        return [name for name, of in self.columns.items() if of == kind]
+        return pd.DataFrame(columns=list(self.names))
 
     def typed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Bring a table to these columns and their types, numbers rounded."""
-        columns = table[list(self.columns)].reset_index(drop=True)
-        texts = dict.fromkeys(self.of_kind("text"), "")
-        dtypes = {name: _DTYPES[kind] for name, kind in self.columns.items()}
+        columns = table[list(self.names)].reset_index(drop=True)
+        dtypes = {
+            name: "str" if name in TEXTS else "Int64" if name in COUNTS else "float64"
+            for name in self.names
+        }
+        texts = {name: "" for name in self.names if name in TEXTS}
         return columns.fillna(texts).astype(dtypes).round(DECIMALS)
 
     def write(self, table: pd.DataFrame, folder: Path) -> None:
         """Write the table; the same one gives the same bytes."""
-        text = guarded_csv(table)
-        (folder / self.file).write_text(text, encoding="utf-8", newline="")
+        (folder / self.file).write_text(guarded_csv(table), encoding="utf-8", newline="")
 
     def read(self, folder: Path) -> pd.DataFrame:
         """Read the table.
@@ -90,102 +78,86 @@ class BoardTable:
         Raises:
             DataError: If the file is damaged, a column is missing or a number is none.
         """
-        texts = dict.fromkeys(self.of_kind("text"), "str")
+        texts = [name for name in self.names if name in TEXTS]
         try:
             table = pd.read_csv(
-                folder / self.file, dtype=texts, keep_default_na=False, na_values=[""]
+                folder / self.file,
+                dtype=dict.fromkeys(texts, "str"),
+                keep_default_na=False,
+                na_values=[""],
             )
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
             raise DataError([_damaged(self.file, error)]) from error
         if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for an index
             more = ValueError("rows have more cells than the header")
             raise DataError([_damaged(self.file, more)])
-        problems = [
+        absent = [
             Problem(self.file, 1, name, None, "there is no such column", REBUILD)
-            for name in self.columns
+            for name in self.names
             if name not in table
-        ] or [
-            problem
-            for name in self.columns
-            if self.columns[name] != "text"
-            for problem in self._problems(table[name], name)
+        ]
+        numbers = [name for name in self.names if name not in TEXTS]
+        problems = absent or [
+            problem for name in numbers for problem in self._problems(table[name], name)
         ]
         if problems:
             raise DataError(problems)
-        own = {name: table[name].fillna("").map(unguarded) for name in self.of_kind("text")}
-        return self.typed(table.assign(**own))
-
-    def _problems(self, column: pd.Series, name: str) -> list[Problem]:
-        fault = "is not a whole number" if self.columns[name] == "count" else "is not a number"
-        return counted_problems(
-            self._wrong(column),
-            lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
+        return self.typed(
+            table.assign(**{name: table[name].fillna("").map(unguarded) for name in texts})
         )
 
-    def _wrong(self, column: pd.Series) -> Sequence[tuple[Any, object]]:
+    def _problems(self, column: pd.Series, name: str) -> list[Problem]:
         numbers = pd.to_numeric(column, errors="coerce")
         wrong = (numbers.isna() & column.notna()) | (numbers.abs() > _LARGEST)
-        kind = self.columns[str(column.name)]
-        if kind == "bound":
+        fault = "is not a number"
+        if name in ENDLESS:
             wrong &= numbers != np.inf
-        if kind == "count":
-            wrong |= numbers.notna() & (numbers != numbers.round())
-            wrong |= numbers.abs() > _MOST_COUNT
-        return list(column[wrong].items())
+        if name in COUNTS:
+            fault = "is not a whole number"
+            wrong |= numbers.notna() & (numbers != numbers.round()) | (numbers.abs() > _MOST_COUNT)
+        return counted_problems(
+            list(column[wrong].items()),
+            lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
+        )
 
 
 RATINGS = BoardTable(
     "board.csv",
-    {
-        **dict.fromkeys(("language", "system"), "text"),
-        **dict.fromkeys(("rank", "rank_low", "rank_high", "tier"), "count"),
-        **dict.fromkeys(("rating", "low"), "number"),
-        **{"high": "bound", "verdict_share": "number"},
-        **dict.fromkeys(("surrogate_rating", "surrogate_low"), "number"),
-        "surrogate_high": "bound",
-        **{"arena_rank": "count"},
-        **dict.fromkeys(("arena_rating", "arena_low", "arena_high"), "number"),
-        **{"coverage": "number", "answers": "count", "split": "text", "note": "text"},
-    },
+    (
+        *("language", "system", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high"),
+        *("verdict_share", "surrogate_rating", "surrogate_low", "surrogate_high"),
+        *("arena_rank", "arena_rating", "arena_low", "arena_high"),
+        *("coverage", "answers", "split", "note"),
+    ),
 )
 OVERALL = BoardTable(
     "overall.csv",
-    {
-        **{"system": "text", "rank": "count", "mean_rank": "number", "mean_rating": "number"},
-        **{"languages": "count", "coverage": "number"},
-        **{"arena_rank": "count", "arena_mean_rank": "number"},
-    },
+    (
+        *("system", "rank", "mean_rank", "mean_rating", "languages", "coverage"),
+        *("arena_rank", "arena_mean_rank"),
+    ),
 )
 ARENA = BoardTable(
     "arena.csv",
-    {
-        **dict.fromkeys(("language", "system"), "text"),
-        **dict.fromkeys(("rank", "rank_low", "rank_high", "tier"), "count"),
-        **dict.fromkeys(("rating", "low", "high"), "number"),
-        "note": "text",
-    },
+    (
+        *("language", "system", "rank", "rank_low", "rank_high", "tier"),
+        *("rating", "low", "high", "note"),
+    ),
 )
 IMPORTANCES = BoardTable(
     "importances.csv",
-    {
-        **{"language": "text", "feature": "text", "importance": "number"},
-        **dict.fromkeys(("tournament_mean", "tournament_low", "tournament_high"), "number"),
-        **dict.fromkeys(("tournament_q1", "tournament_median", "tournament_q3"), "number"),
-    },
+    (
+        *("language", "feature", "importance"),
+        *("tournament_mean", "tournament_low", "tournament_high"),
+        *("tournament_q1", "tournament_median", "tournament_q3"),
+    ),
 )
 WIN_MATRIX = BoardTable(
-    "win_matrix.csv",
-    {
-        **dict.fromkeys(("language", "system", "opponent"), "text"),
-        **dict.fromkeys(("wins", "losses", "ties"), "count"),
-    },
+    "win_matrix.csv", ("language", "system", "opponent", "wins", "losses", "ties")
 )
 DIFFERENCES = BoardTable(
     "differences.csv",
-    {
-        **dict.fromkeys(("language", "system", "opponent"), "text"),
-        **dict.fromkeys(("difference", "low", "high", "probability"), "number"),
-    },
+    ("language", "system", "opponent", "difference", "low", "high", "probability"),
 )
 
 TABLES: Mapping[str, BoardTable] = {
@@ -205,7 +177,6 @@ BOARD_FILES: Mapping[str, str] = {
     IMPORTANCES.file: "share of each feature in the surrogate's decisions",
     WIN_MATRIX.file: "wins, losses and ties of each pair",
     DIFFERENCES.file: "by how much, and how surely, one of two systems is rated better",
-    EXAMPLES_FILE: "answers with their verdicts, as the systems wrote them",
     FEATURES_FILE: "every feature of every answer",
     JUDGE_REPORT_FILE: "what is known of the judge",
     SURROGATE_FILE: "the surrogate",
@@ -216,58 +187,6 @@ BOARD_FILES: Mapping[str, str] = {
 
 def _damaged(source: str, error: Exception) -> Problem:
     return Problem(source, None, None, None, f"cannot be read ({error})", REBUILD)
-
-
-class ExampleVerdict(BaseModel):
-    """A verdict on an answer, as seen from its system."""
-
-    model_config = ConfigDict(frozen=True)
-
-    opponent: str
-    outcome: Literal["win", "loss", "tie"]
-    judge: str = ""
-
-
-class Example(BaseModel):
-    """An answer with the verdicts on it."""
-
-    model_config = ConfigDict(frozen=True)
-
-    language: str
-    query_id: str
-    query: str
-    system: str
-    answer: str
-    verdicts: tuple[ExampleVerdict, ...] = ()
-
-
-def read_examples(folder: Path) -> pd.DataFrame:
-    """Read example answers, in the order of the file; see ``examples.choose_examples``.
-
-    Raises:
-        DataError: If a line is no example, with all such lines.
-    """
-    rows = read_rows(folder / EXAMPLES_FILE)
-    problems: list[Problem] = list(rows.problems)
-    examples = []
-    for record, line in zip(rows.table.to_dict(orient="records"), rows.lines, strict=True):
-        if is_unstorable(record):
-            problems.append(Problem(EXAMPLES_FILE, int(line), None, None, HALF_SURROGATE, REBUILD))
-            continue
-        try:
-            examples.append(Example.model_validate(record).model_dump(mode="json"))
-        except ValidationError as error:
-            problems += validation_problems(error, EXAMPLES_FILE, int(line), lambda _: REBUILD)
-    if problems:
-        raise DataError(problems)
-    return typed_examples(pd.DataFrame(examples, columns=list(Example.model_fields)))
-
-
-def typed_examples(examples: pd.DataFrame) -> pd.DataFrame:
-    """Bring example answers to their columns and types."""
-    texts = [name for name in Example.model_fields if name != "verdicts"]
-    dtypes = {**dict.fromkeys(texts, "str"), "verdicts": "object"}
-    return examples[list(Example.model_fields)].reset_index(drop=True).astype(dtypes)
 
 
 def read_feature_table(path: Path | str) -> pd.DataFrame:
@@ -302,9 +221,6 @@ def typed_features(table: pd.DataFrame) -> pd.DataFrame:
     names = feature_columns(table)
     others = dict.fromkeys([name for name in table if name not in names], "object")
     return table.reset_index(drop=True).astype({**others, **dict.fromkeys(names, "float64")})
-
-
-Content = TypeVar("Content", bound=BaseModel)
 
 
 def read_json(kind: type[Content], path: Path) -> Content:

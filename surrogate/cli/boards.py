@@ -81,7 +81,7 @@ def board(
 
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import build_board
-    from surrogate.board.judge.report import read_judging_records
+    from surrogate.board.judge_report import read_judging_records
 
     own = read_templates(templates or (), FEATURE_PROMPTS)
     with progress_bar() as progress:
@@ -106,7 +106,7 @@ def demo(out: BoardFolderOption = Path("out/demo"), jobs: JobsOption = -1) -> No
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board
     from surrogate.board.details import compare_with_truth
-    from surrogate.board.judge.report import read_judging_records
+    from surrogate.board.judge_report import read_judging_records
 
     arena = read_arena(sample_folder())
     records = read_judging_records(sample_folder(), arena.judges[0])

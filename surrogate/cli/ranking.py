@@ -142,7 +142,7 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
 
 
 def _print_new(placed: RankedSystems) -> None:
-    from surrogate.board.ratings.intervals import LEVEL
+    from surrogate.board.summary import LEVEL
 
     new = placed.new
     rows = new.assign(

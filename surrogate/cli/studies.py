@@ -372,9 +372,7 @@ def _benchmark(
 
 def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> None:
     """Note the results in an arena's folder, if one is given, and print them."""
-    import pandas as pd
-
-    from surrogate.board.judge.metaevaluations import add_metaevaluations
+    from surrogate.board.metaevaluations import add_metaevaluations
 
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)
@@ -382,7 +380,7 @@ def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> N
         print_json(report.as_json())
         return
     for table in report.tables:
-        print_table(table.title, pd.DataFrame(table.rows, columns=list(table.header)))
+        print_table(table.title, table.table)
         for note in table.notes:
             print(note)
     for usage in report.usages or ():

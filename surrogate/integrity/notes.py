@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from arena.data.systems import with_passages_of
-from surrogate.integrity.coverage import Key
-from surrogate.integrity.measures import TextMeasures, measure_texts
+from surrogate.integrity.measures import measure_texts
+
+Key = tuple[str, str]
+"""Language and system."""
 
 FACTS: Mapping[str, tuple[float, float, str]] = {
     "same": (0.5, 0.3, "{:.0%} of its answers are one text, whatever was asked, or empty"),
@@ -29,7 +31,6 @@ LONG, SHORT = 1.5, 0.67
 FEWEST_JUDGED = 3
 """Judged systems that are needed to know what is usual."""
 LENGTH = "its answers are {:.1f} times as long as the judged systems'"
-SHARED_WITH = "{:.0%} of its text is shared with {}"
 NOTED: Mapping[str, tuple[float, str]] = {
     "same": (0.3, FACTS["same"][-1]),
     "shared": (0.2, "{:.0%} of its text is shared with judged systems' answers"),
@@ -45,7 +46,7 @@ NOTED: Mapping[str, tuple[float, str]] = {
 
 @dataclass(frozen=True)
 class Note:
-    """What is seen in a system's answers in one language.
+    """What is seen in a system's answers in one language, in numbers and words.
 
     Attributes:
         measure: Name of the measure.
@@ -84,40 +85,34 @@ def look_at(
         if rows.empty:
             continue
         measured = measure_texts(rows, systems, shown[shown["language"] == language])
-        for system in measured.shares.index:
-            notes = [*_facts(measured, system)]
-            if system not in systems and len(measured.judged.columns) >= FEWEST_JUDGED:
-                notes += _unusual(measured, system)
+        usual = measured[measured.index.isin(list(systems))]
+        for system, own in measured.iterrows():
+            notes = [*_facts(own, usual.drop(index=system, errors="ignore"))]
+            if system not in systems and len(usual) >= FEWEST_JUDGED:
+                notes += _unusual(own, usual)
             if notes:
-                found[language, system] = tuple(notes)
+                found[language, str(system)] = tuple(notes)
     return found
 
 
-def _facts(measured: TextMeasures, system: str) -> Iterator[Note]:
+def _facts(own: pd.Series, others: pd.DataFrame) -> Iterator[Note]:
     """Say what keeps a system from a rank: far beyond any judged system."""
-    others = [name for name in measured.judged.columns if name != system]
     for name, (least, beyond, sentence) in FACTS.items():
-        value, known = float(measured.shares.loc[system, name]), measured.shares.loc[others, name]
+        value, known = float(own[name]), others[name]
         is_beyond = not value <= known.max() + beyond  # as it is where nobody is known
         if value == 1 or (value > least and is_beyond):
             yield Note(name, value, float(known.median()), True, sentence.format(value))
             return
 
 
-def _unusual(measured: TextMeasures, system: str) -> Iterator[Note]:
+def _unusual(own: pd.Series, usual: pd.DataFrame) -> Iterator[Note]:
     """Say what few judged systems have, if any."""
-    own, usual = measured.shares.loc[system], measured.shares.loc[measured.judged.columns]
+    low, high, middle = (usual.quantile(share) for share in (1 - COMMON, COMMON, 0.5))
     for name, (least, sentence) in NOTED.items():
         value = float(own[name])
-        if value > max(least, usual[name].quantile(COMMON)):
-            middle = float(usual[name].median())
-            yield Note(name, value, middle, False, sentence.format(value))
-    common = measured.judged.drop(index=system).loc[measured.judged.columns].max(axis=1)
-    mine = measured.judged.loc[system]
-    if mine.max() > max(NOTED["shared"][0], common.quantile(COMMON)):
-        sentence = SHARED_WITH.format(mine.max(), mine.idxmax())
-        yield Note("shared_with", float(mine.max()), float(common.median()), False, sentence)
-    length, lengths = float(own["length"]), usual["length"]
-    low, high = lengths.quantile(1 - COMMON), lengths.quantile(COMMON)
-    if length > max(LONG, high) or length < min(SHORT, low):
-        yield Note("length", length, float(lengths.median()), False, LENGTH.format(length))
+        if value > max(least, high[name]):
+            yield Note(name, value, float(middle[name]), False, sentence.format(value))
+    length = float(own["length"])
+    if length > max(LONG, high["length"]) or length < min(SHORT, low["length"]):
+        sentence = LENGTH.format(length)
+        yield Note("length", length, float(middle["length"]), False, sentence)

@@ -229,9 +229,11 @@ def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int =
     if any(part in _SLOW for part in type(last).__module__.split(".")) and len(order) > MOST_ROWS:
         random = np.random.default_rng(random_state)
         order = order[np.sort(random.choice(len(order), MOST_ROWS, replace=False))]
+    # Weights of 1 change a forest's stream of random numbers, which published figures rest on.
+    weights = {"sample_weight": np.ones(len(order))} if name == RANDOM_FOREST else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return estimator.fit(rows.features[order], rows.targets[order])
+        return estimator.fit(rows.features[order], rows.targets[order], **weights)
 
 
 def _shares(estimator: Any, size: int) -> Floats:  # noqa: ANN401 - any regressor

@@ -17,7 +17,7 @@ from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage
 from arena.llm.ask import Progress
-from surrogate.board.judge.metaevaluations import MetaEvaluation
+from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.metaevaluation.judges import (
     FunctionJudge,
     Judge,
@@ -43,12 +43,7 @@ VALUES = ["value", "standard_error", "n", "failures", "not_asked", "reason"]
 
 
 class JudgeFactory:
-    """Makes judges of names, and opens what they share.
-
-    Attributes:
-        options: How they are asked.
-        progress: Called with a stage's name, what is done of it, and all of it.
-    """
+    """Makes judges of names, and opens what they share."""
 
     def __init__(self, options: JudgeOptions, progress: Progress | None) -> None:
         self.options = options
@@ -85,12 +80,9 @@ colon, or several."""
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came of it.
+    """What came of it: one row a judge and item, and what LLMs used.
 
-    Attributes:
-        verdicts: One row a judge and item: ``BY_JUDGE``, the benchmark's columns, ``value,
-            failure, was_asked``.
-        usages: What LLMs were asked and used.
+    Columns are ``BY_JUDGE``, the benchmark's own, and ``value, failure, was_asked``.
     """
 
     verdicts: pd.DataFrame
@@ -99,23 +91,18 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table as it is printed: what stands above it, its columns, cells, and lines below it."""
+    """A table as it is printed, what stands above it, and lines below it."""
 
     title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[object]]
+    table: pd.DataFrame
     notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Report:
-    """A meta-evaluation as it is printed and written.
+    """A meta-evaluation: as JSON can hold it, as tables for people, and as an arena notes it.
 
-    Attributes:
-        content: All of it, as JSON can hold it.
-        tables: Tables for people.
-        metaevaluations: What an arena's ``metaevaluation.json`` notes of it.
-        usages: What LLMs were asked and used; None where no judge was at work.
+    ``usages`` is None where no judge was at work.
     """
 
     content: Mapping[str, Any]
@@ -131,11 +118,7 @@ class Report:
 
 
 class Benchmark(Protocol[BenchmarkT]):
-    """Items with what people said of them.
-
-    Attributes:
-        record: A line of a file of verdicts.
-    """
+    """Items with what people said of them; ``record`` is a line of a file of verdicts."""
 
     record: ClassVar[type[BaseModel]]
 
@@ -171,7 +154,6 @@ def evaluate_judges(
     Raises:
         UsageError: If there is no judge or no item, two judges have the same name and prompt, a
             name is unknown, or a judge does not return one verdict an item.
-        MissingDependencyError: If a package that a judge needs is not installed.
     """
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     tables = [read_run(run.removeprefix(RUN), benchmark.record) for run in runs]
@@ -199,11 +181,7 @@ def evaluate_judges(
 
 
 def judge_items(judge: Judge[ItemT], items: Sequence[ItemT], noun: str) -> list[Verdict]:
-    """Return a judge's verdicts.
-
-    Raises:
-        UsageError: If they are not one an item.
-    """
+    """Return a judge's verdicts; a ``UsageError`` if they are not one an item."""
     verdicts = list(judge.judge(items))
     if len(verdicts) != len(items):
         raise UsageError(
@@ -313,18 +291,23 @@ def judges_table(
     Why values are missing is said after the notes; ``cell`` shows a row of the scores otherwise.
     """
     shown = cell or (lambda row: percent_with_error(row["value"], row["standard_error"]))
-    names = judge_labels(scores)
-    cells = scores.assign(
-        name=[names[key] for key in zip(scores["judge"], scores["prompt"], strict=True)],
-        cell=[shown(row) for row in scores.to_dict(orient="records")],
-    )
-    wide = cells.pivot(index="name", columns=part, values="cell")
-    wide = wide.reindex(index=list(names.values()), columns=scores[part].drop_duplicates())
-    rows = [
-        [name, *row] for name, row in zip(wide.index, wide.fillna(NO_VALUE).values, strict=True)
-    ]
-    header = ["judge", *map(spaced, wide.columns)]
-    return ReportTable(title, header, rows, [*notes, *no_value_notes(scores["reason"])])
+    table = spread(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
+    table = table.rename(columns=spaced)
+    return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with the names of ``judge_labels`` as its judges."""
+    names = judge_labels(table)
+    keys = zip(table["judge"], table["prompt"], strict=True)
+    return table.assign(judge=[names[str(judge), str(prompt)] for judge, prompt in keys])
+
+
+def spread(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
+    """Spread each ``cell`` over a row and a column, in their order; what is absent is a dash."""
+    table = cells.pivot(index=row, columns=column, values="cell")
+    table = table.reindex(index=cells[row].unique(), columns=cells[column].unique())
+    return table.fillna(NO_VALUE).rename_axis(columns=None).reset_index()
 
 
 def percent_with_error(value: float, standard_error: float = math.nan) -> str:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
@@ -56,13 +56,6 @@ class Judge(Protocol[JudgedT]):
         """Return a verdict for each item, in their order."""
 
 
-class Item(Protocol):
-    """One thing to judge, without what people said of it."""
-
-    def ask(self, judge: FunctionJudge) -> Verdict:
-        """Call the judge's function with what it may see, and check what it returns."""
-
-
 @dataclass(frozen=True)
 class FunctionJudge:
     """Any function as a judge.
@@ -81,7 +74,7 @@ class FunctionJudge:
     function: Callable[..., object]
     prompt: str = ""
 
-    def judge(self, items: Sequence[Item]) -> list[Verdict]:
+    def judge(self, items: Sequence[Any]) -> list[Verdict]:
         """Ask the function about each item; what is no verdict is a ``UsageError``."""
         return [item.ask(self) for item in items]
 
@@ -137,12 +130,8 @@ class JudgePrompts(ABC, Generic[ItemT]):
 class PromptJudge(Generic[ItemT]):
     """An LLM as a judge.
 
-    Attributes:
-        prompts: How it is asked.
-        llm: The model, where it is asked, where its replies are kept, and its budget.
-        retries: How often a prompt is sent again, at most, where the reply has no value. Each try
-            has a purpose of its own in the store, and the next seed where the settings have one.
-        progress: Called with a stage's name, what is done of it, and all of it.
+    Where a reply has no value the prompt is sent again, at most ``retries`` times. Each try has a
+    purpose of its own in the store, and the next seed where the settings have one.
     """
 
     prompts: JudgePrompts[ItemT]

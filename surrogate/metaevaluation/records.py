@@ -101,10 +101,7 @@ def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
 def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> None:
     """Write verdicts as JSON lines, a line a judge and item; the same verdicts give the same bytes.
 
-    Args:
-        verdicts: As ``evaluate_judges`` returns them.
-        path: Such as ``run.jsonl``; its folder must exist.
-        notice: License of what people said, noted in each line.
+    A notice of the license of what people said is noted in each line.
 
     Raises:
         UsageError: If the folder does not exist, or the name is not that of a JSONL file.

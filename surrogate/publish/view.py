@@ -85,5 +85,5 @@ def unranked_reason(board: Board, system: str, language: str) -> str:
     summary = board.summary.languages.get(language)
     if summary is None:
         return "the board gives no reason"
-    stated = summary.skipped.systems_unranked.get(system)
-    return stated or "; ".join(summary.notes) or "the board gives no reason"
+    rows = board.ratings[board.ratings["language"] == language].set_index("system")["note"]
+    return rows.get(system) or "; ".join(summary.notes) or "the board gives no reason"

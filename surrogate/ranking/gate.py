@@ -19,10 +19,9 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
 from arena.judging.choosing.comparison import ORDERS, SystemComparison, compare_systems
 from arena.rating.battles import points_of_a
-from arena.statistics.betting import EVEN, Difference, SequentialTest
+from arena.statistics.sequential import EVEN, Difference, SequentialTest
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import offer
-from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.ranking.rank import RankedSystems, rank_systems
 
@@ -33,12 +32,11 @@ if TYPE_CHECKING:
 
 GateVerdict = Literal["better", "same", "worse", "cannot say"]
 GATE_VERDICTS: tuple[GateVerdict, ...] = ("better", "same", "worse", "cannot say")
-CANNOT_SAY: GateVerdict = "cannot say"
 
 SURROGATE_SHARE = 0.2
 """Of the error that may be made: what is left to the surrogate where verdicts can be asked for."""
-
-NO_CALIBRATION = "that it ranks unseen systems better than chance is not shown on this board"
+LEAST_VARIANCE = 0.05
+NO_CALIBRATION = "no evidence that this surrogate beats chance on unseen systems"
 NO_LANGUAGE = "there is no language in which both have a rating"
 NO_INTERVAL = "a rating has no interval"
 ROUGH = "intervals in {} rest on systems of other languages"
@@ -64,7 +62,7 @@ class GateRates:
     power: float = 0.8
 
     def __post_init__(self) -> None:
-        SequentialTest(self.error, self.margin).scores_needed(self.margin, 1.0, self.power)
+        self.test().scores_needed(self.margin, 1.0, self.power)
 
     def test(self, share: float = 1.0) -> SequentialTest:
         """Return the test of verdicts, with a share of the error."""
@@ -76,7 +74,7 @@ class RatingDifference:
     """By how much a board's surrogate rates a candidate above a baseline.
 
     Attributes:
-        difference: What it says; None where it may not, or does not.
+        difference: What it says; None if undecided.
         reason: Why it is None.
         languages: Columns ``language, rating, baseline_rating, standard_error`` (of the
             difference, logits).
@@ -98,11 +96,6 @@ class RatingDifference:
     def win_rate(self) -> float:
         """Expected win rate against the baseline."""
         return float(expit(self.rating))
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Bounds of the win rate."""
-        return float(expit(self.low)), float(expit(self.high))
 
 
 @dataclass(frozen=True)
@@ -140,14 +133,6 @@ class Gate:
         return ORDERS * self._test.scores_needed(self.rates.margin, self.variance, self.rates.power)
 
     @property
-    def verdicts_expected(self) -> int | None:
-        """Verdicts that find the difference the surrogate expects, if it is right and notable."""
-        apart = abs(self.ratings.win_rate - EVEN)
-        if np.isnan(apart) or apart < self.rates.margin / 2:
-            return None
-        return ORDERS * self._test.scores_needed(apart, self.variance, self.rates.power)
-
-    @property
     def difference_found(self) -> float:
         """Difference of a win rate that the questions here find with the power."""
         return self._test.difference_found(self.questions, self.variance, self.rates.power)
@@ -174,7 +159,6 @@ def gate(
     rates: GateRates | None = None,
     languages: Sequence[str] = (),
     n_jobs: int = 1,
-    models: ModelOptions | None = None,
     feature_table: pd.DataFrame | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -182,8 +166,8 @@ def gate(
     """Say how a candidate differs from a system of a board.
 
     First by the ratings: the candidate's by the surrogate, with the interval that systems unseen
-    in training had, the baseline's as on the board. Where that does not say it and there is a
-    judge, by its verdicts on the two, question by question until they do
+    in training had, the baseline's as on the board. Where that is inconclusive and there is a
+    judge, by its verdicts on the two, as many as find a difference of the margin
     (``arena.judging.compare_systems``), whatever the surrogate is worth. With a judge the
     surrogate may be wrong with a fifth of the error, the verdicts with the rest, so that the sum
     is the error asked for.
@@ -195,13 +179,12 @@ def gate(
         arena: The arena the board was built from, or the path of its folder; by default it is
             read from where it was.
         baseline: System of the board; its best one by default.
-        judge: LLM that is asked where the surrogate does not say it; None asks nobody.
+        judge: LLM to ask if the surrogate is inconclusive; None asks nobody.
         store: Where its replies are and go; needed with a judge.
         budget: Most verdicts; None allows all questions.
         rates: How often the gate may be wrong.
         languages: Languages to compare in; all by default.
         n_jobs: Processes for feature extraction.
-        models: How features' models are run.
         feature_table: Features of the answers already at hand.
         seed: Seed of the order of questions and sides.
         progress: Called with the judge's name, the questions done, and all.
@@ -214,56 +197,59 @@ def gate(
     rates = rates or GateRates()
     board = open_board(board)
     arena = open_arena(board.arena_folder() if arena is None else arena)
-    answers = open_answers(answers, arena.queries)
-    answers, candidate = _candidate(board, answers)
-    against = _baseline(board, baseline)
+    answers, candidate = _candidate(board, open_answers(answers, arena.queries))
+    against = board.systems[0] if baseline is None else baseline
+    if against not in board.systems:
+        offered = offer(against, list(board.systems))
+        raise UsageError(f"the board has no system {baseline!r}, given as `baseline`; {offered}")
     if languages:
         answers = answers[answers["language"].isin(languages)]
     if answers.empty:
         raise UsageError(f"{candidate} has no answer in these languages")
     if judge is not None and store is None:
         raise UsageError("verdicts need a store to be kept in; see arena.llm.open_store")
-    placed = rank_systems(board, answers, arena, n_jobs, models, feature_table=feature_table)
+    placed = rank_systems(board, answers, arena, n_jobs, feature_table=feature_table)
     error = rates.error * (1.0 if judge is None else SURROGATE_SHARE)
-    found = _surrogates_view(board, placed, against, rates, error)
-    both = _with_candidate(arena, answers, candidate)
-    questions, unanswered = _questions(both, candidate, against, languages)
-    verdicts = None
-    if found.difference is None and judge is not None and store is not None and questions:
+    other = board.ratings[board.ratings["system"] == against]
+    found = rating_difference(placed.new, other, rates, error)
+    if doubts := "; ".join(_doubts(board, placed, list(found.languages["language"]))):
+        found = replace(found, difference=None, reason=doubts)
+    own, others = (
+        set(rows[QUESTION_KEY].itertuples(index=False, name=None))
+        for rows in (answers, arena.answers[arena.answers["system"] == against])
+    )
+    others = {key for key in others if not languages or key[0] in languages}
+    variance, verdicts = _planned_variance(board, arena), None
+    if found.difference is None and judge is not None and store is not None and own & others:
+        test = rates.test(1 - SURROGATE_SHARE)
+        planned = ORDERS * test.scores_needed(rates.margin, variance, rates.power)
         verdicts = compare_systems(
-            both,
+            _with_candidate(arena, answers, candidate),
             (candidate, against),
             judge,
             store,
-            rates.test(1 - SURROGATE_SHARE),
-            budget=budget,
+            test,
+            budget=planned if budget is None else min(budget, planned),
             seed=seed,
             progress=progress,
         )
-    verdict, by = _verdict(found, verdicts)
+    said: GateVerdict = found.difference or "cannot say"
+    by: Literal["surrogate", "verdicts", ""] = "surrogate" if found.difference else ""
+    if verdicts is not None and verdicts.difference is not None and verdicts.one_side is None:
+        said, by = verdicts.difference, "verdicts"
     known = float("nan") if verdicts is None else verdicts.variance
     return Gate(
-        verdict=verdict,
+        verdict=said,
         by=by,
         candidate=candidate,
         baseline=against,
         rates=rates,
         ratings=found,
         verdicts=verdicts,
-        questions=questions,
-        unanswered=unanswered,
-        variance=known if known > 0 else _planned_variance(board, arena),
+        questions=len(own & others),
+        unanswered=len(others - own),
+        variance=known if known > 0 else variance,
     )
-
-
-def _verdict(
-    ratings: RatingDifference, verdicts: SystemComparison | None
-) -> tuple[GateVerdict, Literal["surrogate", "verdicts", ""]]:
-    if ratings.difference is not None:
-        return ratings.difference, "surrogate"
-    if verdicts is not None and verdicts.difference is not None and verdicts.one_side is None:
-        return verdicts.difference, "verdicts"
-    return CANNOT_SAY, ""
 
 
 def _candidate(board: Board, answers: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -275,19 +261,9 @@ def _candidate(board: Board, answers: pd.DataFrame) -> tuple[pd.DataFrame, str]:
             f"{', '.join(systems[:5])}; give a file of one"
         )
     name = systems[0]
-    while name in set(board.ratings["system"]):
+    while name in board.systems:
         name = CANDIDATE.format(name)
     return answers.assign(system=name), name
-
-
-def _baseline(board: Board, baseline: str | None) -> str:
-    systems = list(board.systems)
-    if baseline is None:
-        return systems[0]
-    if baseline not in systems:
-        offered = offer(baseline, systems)
-        raise UsageError(f"the board has no system {baseline!r}, given as `baseline`; {offered}")
-    return baseline
 
 
 def rating_difference(
@@ -307,49 +283,30 @@ def rating_difference(
     """
     columns = ["language", "rating", "low", "high"]
     both = own[columns].merge(other[columns], on="language", suffixes=("", "_other"))
-    both = both.dropna(subset=["rating", "rating_other"])
+    both = both.dropna(subset=["rating", "rating_other"], ignore_index=True)
     errors = [(both[f"rating{end}"] - both[f"low{end}"]) / NORMAL_90 for end in ("", "_other")]
-    languages = pd.DataFrame(
-        {
-            "language": both["language"],
-            "rating": both["rating"],
-            "baseline_rating": both["rating_other"],
-            "standard_error": np.sqrt(errors[0] ** 2 + errors[1] ** 2),
-        }
-    ).reset_index(drop=True)
+    languages = both[["language", "rating"]].assign(
+        baseline_rating=both["rating_other"],
+        standard_error=np.hypot(*errors),
+    )
     apart = float((both["rating"] - both["rating_other"]).mean())
     width = float(languages["standard_error"].mean(skipna=False))
-    is_beyond = bool(np.isinf(both["high"]).any())
-
-    def reach(of: float) -> tuple[float, float]:
-        far = float(ndtri(1 - of)) * width
-        return apart - far, np.inf if is_beyond else apart + far
-
-    bounds = reach(error / 2)
-    said = _said(bounds, reach(error), rates.margin)
+    one_sided, reach = (float(ndtri(1 - share)) * width for share in (error, error / 2))
+    low, high = apart - reach, apart + reach
+    is_endless = bool(np.isinf(both["high"]).any())
+    said: Difference | None = None
+    if low > 0:
+        said = "better"
+    elif not is_endless and high < 0:
+        said = "worse"
+    elif (
+        not is_endless
+        and max(expit(apart + one_sided) - EVEN, EVEN - expit(apart - one_sided)) < rates.margin
+    ):
+        said = "same"
     reason = "" if said else TOO_WIDE if np.isfinite(width) else NO_INTERVAL
-    return RatingDifference(said, reason, languages, apart, *bounds, error)
-
-
-def _said(
-    bounds: tuple[float, float], one_sided: tuple[float, float], margin: float
-) -> Difference | None:
-    if bounds[0] > 0:
-        return "better"
-    if bounds[1] < 0:
-        return "worse"
-    low, high = (float(expit(bound)) for bound in one_sided)
-    return "same" if EVEN - margin < low and high < EVEN + margin else None
-
-
-def _surrogates_view(
-    board: Board, placed: RankedSystems, baseline: str, rates: GateRates, error: float
-) -> RatingDifference:
-    """Say what the surrogate says, unless there is a doubt whether it may."""
-    other = board.ratings[board.ratings["system"] == baseline]
-    found = rating_difference(placed.new, other, rates, error)
-    doubts = "; ".join(_doubts(board, placed, list(found.languages["language"])))
-    return replace(found, difference=None, reason=doubts) if doubts else found
+    high = np.inf if is_endless else high
+    return RatingDifference(said, reason, languages, apart, low, high, error)
 
 
 def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
@@ -369,9 +326,8 @@ def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Ite
         yield ROUGH.format(", ".join(rough))
     found = placed.explanations
     unlike = found.loc[found["outside_training"].notna(), "language"]
-    unlike = [name for name in unlike if name in compared]
-    if unlike:
-        yield UNLIKE.format(", ".join(unlike))
+    if set(unlike) & set(compared):
+        yield UNLIKE.format(", ".join(name for name in unlike if name in compared))
 
 
 def _with_candidate(arena: Arena, answers: pd.DataFrame, candidate: str) -> Arena:
@@ -383,40 +339,30 @@ def _with_candidate(arena: Arena, answers: pd.DataFrame, candidate: str) -> Aren
     )
 
 
-def _questions(
-    arena: Arena, candidate: str, baseline: str, languages: Sequence[str]
-) -> tuple[int, int]:
-    """Count the questions that both answered, and those that the baseline alone answered.
-
-    Those in some languages; in all, where none is named.
-    """
-    answers = arena.answers
-    if languages:
-        answers = answers[answers["language"].isin(languages)]
-    own, other = (
-        set(answers.loc[answers["system"] == name, QUESTION_KEY].itertuples(index=False))
-        for name in (candidate, baseline)
-    )
-    return len(own & other), len(other - own)
-
-
 def _planned_variance(board: Board, arena: Arena) -> float:
     """Largest variance of a question's score that the judge's ties and doubts leave."""
     own = arena.judgments[arena.judgments["judge"] == board.summary.judge]
     points = points_of_a(own) if len(own) else pd.Series([1.0])
-    return max(float(((points - EVEN) ** 2).mean()), 0.05)
+    return max(float(((points - EVEN) ** 2).mean()), LEAST_VARIANCE)
 
 
 def _sentences(found: Gate) -> Iterator[str]:
     rates, ratings, verdicts = found.rates, found.ratings, found.verdicts
-    yield _headline(found)
+    headline = f"{found.candidate} against {found.baseline}: {found.verdict}"
+    if verdicts is not None and len(verdicts.scores):
+        yield (
+            f"{headline}. Win rate by verdicts {verdicts.win_rate:.1%}, interval "
+            f"{verdicts.low:.1%} to {verdicts.high:.1%}."
+        )
+    else:
+        yield f"{headline}{', by the surrogate alone' if found.by else ''}."
     if not np.isnan(ratings.rating):
-        low, high = ratings.bounds
+        low, high = expit(ratings.low), expit(ratings.high)
         level = f"{1 - ratings.error:.0%} interval"
         bounds = "" if np.isnan(low) else f", {level} {low:.1%} to {high:.1%}"
         yield f"The surrogate expects a win rate of {ratings.win_rate:.1%}{bounds}."
     if ratings.reason:
-        yield f"The surrogate does not say it alone: {ratings.reason}."
+        yield f"The surrogate is inconclusive: {ratings.reason}."
     if verdicts is not None:
         failed = len(verdicts.failures)
         lost = f"; {count_of(failed, 'pair')} without a verdict" if failed else ""
@@ -432,24 +378,9 @@ def _sentences(found: Gate) -> Iterator[str]:
     if found.unanswered:
         alone = count_of(found.unanswered, "question")
         yield f"Not compared: {alone} that the baseline alone answered."
-    if found.verdict == CANNOT_SAY:
+    if found.verdict == "cannot say":
         yield (
             f"About {found.verdicts_needed:,} verdicts find a difference of {100 * rates.margin:g} "
             f"points of win rate with power {rates.power:.0%}; the {found.questions:,} questions "
             f"here, judged in both orders, one of {100 * found.difference_found:.0f}."
         )
-        expected = found.verdicts_expected
-        if expected is not None:
-            yield f"If the surrogate is right, about {expected:,} verdicts show it."
-
-
-def _headline(found: Gate) -> str:
-    names = f"{found.candidate} against {found.baseline}: {found.verdict}"
-    verdicts = found.verdicts
-    if verdicts is not None and len(verdicts.scores):
-        level = 1 - found.rates.test(1 - SURROGATE_SHARE).error
-        return (
-            f"{names}. Win rate by verdicts {verdicts.win_rate:.1%}, {level:.0%} interval at any "
-            f"time {verdicts.low:.1%} to {verdicts.high:.1%}."
-        )
-    return f"{names}{', by the surrogate alone' if found.by else ''}."

@@ -120,7 +120,7 @@ def _rated(
         (then, error), (now, _) = (_beside(item, system, new) for item in (before, after))
         moved, old = now - then, error**2
     interval = board.summary.languages[language].interval
-    half = interval.around(0.0, float(told.get("standard_error", np.nan)))[1]
+    half = float(interval.width(np.array(told.get("standard_error", np.nan))))
     prior = max(old, np.nan_to_num(half / NORMAL_90) ** 2)
     wider = 1 / (1 / prior + max(1 / variance - 1 / old, 0.0)) / variance
     return told["rating"] + wider * moved, wider * variance, min(share * wider, 1.0)

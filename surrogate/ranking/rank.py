@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,30 +18,23 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.rating.battles import copies_of_others
-from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
-from surrogate.board.ratings.table import BEYOND, absence
+from surrogate.board.rows import absence, rated_rows
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
 from surrogate.board.tables import DECIMALS, RATINGS
-from surrogate.integrity.copies import near_copies
-from surrogate.integrity.coverage import Key, variances_of_coverage, widened
-from surrogate.integrity.notes import Note, look_at
-from surrogate.integrity.standing import Looks, Standing
+from surrogate.integrity.notes import look_at
+from surrogate.integrity.standing import Seen, near_copies, standing
 from surrogate.learning.languages import with_answers
 from surrogate.learning.outside import systems_outside
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings, usable_judgments
 
-NEW = "new"
-NOT_JUDGED = pd.DataFrame(columns=JUDGED_COLUMNS)
-SUBSTANTIAL_SHARE = 0.5
-"""Of a rating's information from verdicts on the system, from which they bound it from above."""
-NOTHING_SEEN = Looks()
+NOTHING_SEEN = Seen()
 NO_VERDICTS = (
     "this is a first board: nobody has judged, so that no surrogate can place new systems. Add "
     "their answers to the arena and build the board again, or judge some pairs first"
@@ -57,14 +49,7 @@ NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
-LISTS = ("seen", "outside_training")
-EXPLANATION_COLUMNS = ["language", "system", *LISTS]
-DTYPES = {
-    **dict.fromkeys(("language", "system", "split", "note"), "str"),
-    **dict.fromkeys(("rank", "rank_low", "rank_high", "tier", "arena_rank"), "Int64"),
-    **dict.fromkeys(LISTS, "object"),
-    **dict.fromkeys(("answers", "judgments"), "int64"),
-}
+EXPLANATION_COLUMNS = ["language", "system", "seen", "outside_training"]
 
 
 @dataclass(frozen=True)
@@ -78,9 +63,8 @@ class RankedSystems:
         features: Feature table of the new answers.
         new: Ratings of the new systems by language and rank: columns ``language, system, rank,
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
-            ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage,
-            answers, note``: where there are judgments, the rating is by these and the surrogate
-            together.
+            ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage, answers,
+            note``: where there are judgments, the rating is by these and the surrogate together.
         explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``) and
             ``outside_training`` (the features in which a system is unlike the training systems;
             None where it is not).
@@ -175,11 +159,11 @@ def rank_systems(
     known_answers = _judged_answers(board, arena.answers)
     judged = known_answers.groupby("language")["system"].unique()
     both = pd.concat([known_answers, answers], ignore_index=True)
-    looks = Looks(
+    seen = Seen(
         look_at(both, judged.map(set).to_dict(), arena.queries),
         near_copies(answers, known_answers),
     )
-    return place_systems(board, with_answers(table, answers), arena.queries, looks, judgments)
+    return place_systems(board, with_answers(table, answers), arena.queries, seen, judgments)
 
 
 def _judged_answers(board: Board, answers: pd.DataFrame) -> pd.DataFrame:
@@ -225,7 +209,7 @@ def place_systems(
     board: Board,
     table: pd.DataFrame,
     queries: pd.DataFrame,
-    looks: Looks = NOTHING_SEEN,
+    seen: Seen = NOTHING_SEEN,
     judgments: pd.DataFrame | None = None,
 ) -> RankedSystems:
     """Rank new systems by a feature table already at hand, and by verdicts where there are some.
@@ -235,52 +219,97 @@ def place_systems(
         table: Feature table of the new systems' answers, with the board's features; with a column
             ``answer`` where the surrogate reads them.
         queries: The arena's questions, for coverage.
-        looks: What is seen in their answers.
+        seen: What is seen in their answers.
         judgments: Verdicts on the new systems; see ``judged_ratings``.
     """
-    rated = board.surrogate.predict(table).set_index(["language", "system"])
     systems = sorted(table["system"].unique())
     languages = sorted({*board.ratings["language"], *table["language"]})
-    judged = NOT_JUDGED
-    said: list[str] = []
+    questions = queries["language"].value_counts().to_dict()
+    judged, said = pd.DataFrame(columns=JUDGED_COLUMNS), list[str]()
     if judgments is not None:
         judgments, said = _counted(board, set(systems), judgments, queries)
         judged = judged_ratings(board, table, judgments)
-    judged = judged.set_index(["language", "system"])
+    keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
+    known = _known(board, table, judged, keys, questions)
+    looks = standing(seen, board.surrogate, table, questions, {}).reindex(keys)
+    texts = ["unranked", "original", "remark"]
+    looks[texts] = looks[texts].astype(object).fillna("")
+    summary = board.summary
+    if not summary.macro.ranks_unseen and summary.settings.ratings == "posterior":
+        is_open = (looks[["unranked", "original"]] == "").all(axis=1) & known["posterior"].isna()
+        looks.loc[is_open, "unranked"] = UNPROVEN
     unlike = systems_outside(board.surrogate, table, board.features)
-    asked = queries["language"].value_counts().to_dict()
-    looks = replace(looks, variances=variances_of_coverage(board.surrogate, table, asked))
-    found = []
+    explanations = pd.DataFrame(
+        {
+            "seen": [[asdict(note) for note in seen.notes.get(key, ())] for key in keys],
+            "outside_training": [list(unlike[key]) if key in unlike else None for key in keys],
+        },
+        keys,
+        dtype=object,
+    )
+    parts = []
     for language in languages:
-        own = rated.loc[rated.index.get_level_values("language") == language, "answers"]
-        answers = own.droplevel("language").astype(int).to_dict()
-        standing = looks.standing(language, answers, asked[language])
-        if not board.summary.macro.ranks_unseen and board.summary.settings.ratings == "posterior":
-            standing = standing.without_proof(systems, UNPROVEN)
-        found += [
-            _row(
-                board,
-                rated,
-                asked[language],
-                (language, system),
-                unlike.get((language, system)),
-                judged,
-                standing,
-                looks.notes.get((language, system), ()),
-            )
-            for system in systems
+        there = board.ratings[board.ratings["language"] == language].set_index("system")
+        interval = _interval(board, language)
+        rows = rated_rows(known.loc[language], interval, looks.loc[language], there)
+        rows = rows.round(DECIMALS)
+        for name, column in (("rank", "rating"), ("rank_low", "high"), ("rank_high", "low")):
+            places = [(there["rating"] > value).sum() + 1 for value in rows[column]]
+            rows[name] = pd.Series(places, rows.index, "Int64").mask(rows[column].isna())
+        outside = explanations.loc[language, "outside_training"]
+        rows["note"] = [
+            "; ".join(filter(None, (note, _unlike(names))))
+            for note, names in zip(rows["note"], outside, strict=True)
         ]
-    rows = sorted(found, key=_place_in_table)
-    new = _table(rows, NEW_COLUMNS)
-    placed = pd.concat([board.ratings, _table(rows, RATINGS.names)], ignore_index=True)
+        rows["judgments"] = known.loc[language, "judgments"]
+        parts.append(rows.assign(language=language).rename_axis("system").reset_index())
+    new = pd.concat(parts, ignore_index=True)
+    new = new.fillna({"verdict_share": 0.0}).sort_values(["language", "rank", "system"])
+    order = pd.MultiIndex.from_frame(new[["language", "system"]])
+    placed = RATINGS.typed(new.reindex(columns=list(RATINGS.names)))
+    placed = pd.concat([board.ratings, placed], ignore_index=True)
+    placed = placed.assign(behind=-placed["rating"])  # a new system stands above those it beats
+    placed = placed.sort_values(["language", "rank", "behind"], kind="stable", ignore_index=True)
+    told = explanations.loc[order].reset_index()
     return RankedSystems(
-        board=_by_rank(placed.assign(behind=-placed["rating"]), ["language", "rank", "behind"]),
+        board=placed.drop(columns="behind"),
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),
         features=table.drop(columns="answer", errors="ignore"),
-        new=new,
-        explanations=_table(rows, EXPLANATION_COLUMNS),
+        new=new[NEW_COLUMNS].reset_index(drop=True),
+        explanations=told[EXPLANATION_COLUMNS],
         notes=(*said, *_notes(board, languages)),
     )
+
+
+def _known(
+    board: Board,
+    table: pd.DataFrame,
+    judged: pd.DataFrame,
+    keys: pd.MultiIndex,
+    questions: dict[str, int],
+) -> pd.DataFrame:
+    """Arrange what surrogate and verdicts say of new systems as ``rated_rows`` has it."""
+    predicted = board.surrogate.predict(table).set_index(["language", "system"]).reindex(keys)
+    verdicts = judged.set_index(["language", "system"]).reindex(keys)
+    asked = keys.get_level_values("language").map(questions).to_numpy(float)
+    answers = predicted["answers"].fillna(0).astype("int64")
+    numbers = {
+        "expected": predicted["rating"],
+        "expected_error": predicted.get("standard_error", np.nan),
+        "posterior": verdicts["rating"],
+        "error": verdicts["standard_error"],
+        "verdict_share": verdicts["verdict_share"],
+        "coverage": answers / asked,
+    }
+    known = pd.DataFrame(numbers, index=keys).astype(float)
+    learned = _learned(board)
+    rating = known["posterior"].fillna(known["expected"])
+    why = [
+        NO_SURROGATE if np.isnan(value) and language not in learned else absence(value, count)
+        for (language, _), value, count in zip(keys, rating, answers, strict=True)
+    ]
+    judgments = verdicts["judgments"].fillna(0).astype("int64")
+    return known.assign(answers=answers, split="new", why=why, judgments=judgments)
 
 
 def _counted(
@@ -297,130 +326,9 @@ def _counted(
     return judgments[is_asked & ~copies], notes
 
 
-def _table(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> pd.DataFrame:
-    """Arrange rows that are sorted by language and rank."""
-    return pd.DataFrame(
-        {
-            name: pd.Series([row.get(name) for row in rows], dtype=DTYPES.get(name, "float64"))
-            for name in columns
-        }
-    )
-
-
-def _place_in_table(row: dict[str, Any]) -> tuple[str, float, str]:
-    rank = row["rank"]
-    return row["language"], float("inf") if rank is None else rank, row["system"]
-
-
-def _row(
-    board: Board,
-    rated: pd.DataFrame,
-    questions: int,
-    key: Key,
-    outside: tuple[str, ...] | None,
-    judged: pd.DataFrame,
-    standing: Standing,
-    seen: Sequence[Note],
-) -> dict[str, object]:
-    language, system = key
-    known = rated.loc[key] if key in rated.index else pd.Series()
-    answers = int(known.get("answers", 0))
-    others = board.ratings.loc[board.ratings["language"] == language, "rating"]
-    is_learned = language in _learned(board)
-    interval, variance = _interval(board, language), standing.variances.get(system, 0.0)
-    expected, expected_low, expected_high = _unjudged(interval, known, variance)
-    verdicts = judged.loc[key] if key in judged.index else None
-    if verdicts is None:
-        rating, low, high = expected, expected_low, expected_high
-    else:
-        rating, low, high = _judged(interval, verdicts, known, variance)
-    original = standing.originals.get(system)
-    if original is not None:
-        rating, low, high = _bounds_of(board, language, original)
-    why = NO_SURROGATE if np.isnan(rating) and not is_learned else absence(rating, answers)
-    why_not = standing.unranked.get(system)
-    is_barred = why_not not in (None, UNPROVEN if verdicts is not None else None)
-    if is_barred:
-        rating = low = high = float("nan")
-    notes = [
-        standing.note(system, why, is_barred=is_barred),
-        BEYOND if np.isinf(high) else "",
-        _unlike(outside),
-    ]
-    return {
-        "language": language,
-        "system": system,
-        "rank": _place(others, rating),
-        "rank_low": _place(others, high),
-        "rank_high": _place(others, low),
-        "rating": rating,
-        "low": low,
-        "high": high,
-        "verdict_share": 0.0 if verdicts is None else float(verdicts["verdict_share"]),
-        "surrogate_rating": expected,
-        "surrogate_low": expected_low,
-        "surrogate_high": expected_high,
-        "judgments": 0 if verdicts is None else int(verdicts["judgments"]),
-        "coverage": answers / questions,
-        "answers": answers,
-        "split": NEW,
-        "note": "; ".join(note for note in notes if note),
-        "outside_training": None if outside is None else list(outside),
-        "seen": [asdict(note) for note in seen],
-    }
-
-
-def _judged(
-    interval: RatingInterval, verdicts: pd.Series, known: pd.Series, variance: float
-) -> tuple[float, float, float]:
-    """Rate a system with verdicts, with its 90% interval.
-
-    Until much of its rating rests on verdicts of its own, what limits those without any does too.
-    """
-    share = float(verdicts["verdict_share"])
-    rating = round(float(verdicts["rating"]), DECIMALS)
-    width = NORMAL_90 * float(verdicts["standard_error"])
-    bounds = widened(rating, rating - width, rating + width, variance * (1 - share) ** 2)
-    low, high = (round(bound, DECIMALS) for bound in bounds)
-    error = float(known.get("standard_error", np.nan))
-    is_beyond = share < SUBSTANTIAL_SHARE and interval.reaches_beyond(rating, error)
-    return rating, low, float("inf") if is_beyond else high
-
-
-def _unjudged(
-    interval: RatingInterval, told: pd.Series, variance: float
-) -> tuple[float, float, float]:
-    """Rate a system without verdicts in a language, with the bounds of its 90% interval.
-
-    Args:
-        interval: The language's.
-        told: Its ``rating`` and ``standard_error``, if there are any.
-        variance: Of the rating, for want of answers.
-
-    Returns:
-        Rating and bounds; the upper one is infinite where it may be better than every judged one.
-    """
-    rating = round(float(told.get("rating", np.nan)), DECIMALS)
-    error = float(told.get("standard_error", np.nan))
-    low, high = interval.around(rating, error)
-    low, high = (round(bound, DECIMALS) for bound in widened(rating, low, high, variance))
-    return rating, low, float("inf") if interval.reaches_beyond(rating, error) else high
-
-
 def _interval(board: Board, language: str) -> RatingInterval:
     summary = board.summary.languages.get(language)
     return summary.interval if summary else NO_RATINGS
-
-
-def _bounds_of(board: Board, language: str, system: str) -> tuple[float, float, float]:
-    """The rating of a system on the board with its bounds."""
-    own = board.ratings[board.ratings["language"] == language].set_index("system")
-    rating, low, high = own.loc[system, ["rating", "low", "high"]].astype(float)
-    return float(rating), float(low), float(high)
-
-
-def _place(ratings: pd.Series, rating: float) -> int | None:
-    return None if np.isnan(rating) else 1 + int((ratings > rating).sum())
 
 
 def _unlike(outside: Sequence[str] | None) -> str:
@@ -446,33 +354,21 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
 
 
 def _overall(overall: pd.DataFrame, new: pd.DataFrame, languages: int) -> pd.DataFrame:
-    rows = [_overall_row(overall, system, part, languages) for system, part in _systems(new)]
+    """Put new systems among the overall rows; the board's own stay as they are."""
+    rows = []
+    for system, part in new.groupby("system"):
+        ranked = part[part["rank"].notna()]
+        complete = len(ranked) == languages
+        mean_rank = round(float(ranked["rank"].mean()), DECIMALS) if complete else np.nan
+        rows.append(
+            {
+                "system": system,
+                "rank": 1 + int((overall["mean_rank"] < mean_rank).sum()) if complete else None,
+                "mean_rank": mean_rank,
+                "mean_rating": float(ranked["rating"].mean()) if complete else np.nan,
+                "languages": len(ranked),
+                "coverage": float(part["coverage"].mean()),
+            }
+        )
     placed = pd.concat([overall, pd.DataFrame(rows).astype({"rank": "Int64"})], ignore_index=True)
-    return _by_rank(placed, ["rank", "mean_rank"])
-
-
-def _by_rank(table: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
-    """Sort as a reader expects: a new system stands above those it takes the rank of."""
-    in_order = table.sort_values(list(order), kind="stable", ignore_index=True)
-    return in_order.drop(columns="behind", errors="ignore")
-
-
-def _systems(new: pd.DataFrame) -> Sequence[tuple[str, pd.DataFrame]]:
-    return [(str(system), part) for system, part in new.groupby("system")]
-
-
-def _overall_row(
-    overall: pd.DataFrame, system: str, part: pd.DataFrame, languages: int
-) -> dict[str, object]:
-    ranked = part[part["rank"].notna()]
-    complete = len(ranked) == languages
-    mean_rank = round(float(ranked["rank"].mean()), DECIMALS) if complete else float("nan")
-    better = int((overall["mean_rank"] < mean_rank).sum())
-    return {
-        "system": system,
-        "rank": 1 + better if complete else None,
-        "mean_rank": mean_rank,
-        "mean_rating": float(ranked["rating"].mean()) if complete else float("nan"),
-        "languages": len(ranked),
-        "coverage": float(part["coverage"].mean()),
-    }
+    return placed.sort_values(["rank", "mean_rank"], kind="stable", ignore_index=True)

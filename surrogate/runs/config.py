@@ -101,8 +101,6 @@ class BoardOptions(BoardSettings):
         features: Names of features and groups; the group ``default`` if nothing is said.
         feature_file: File with such names, one or several a line; ``#`` begins a remark.
         feature_table: File of features already computed, taken in their place.
-        metaevaluation: Files ``metaevaluation.json``, or folders that hold one, beside the
-            arena's own.
         device: Where features' models run.
         batch_size: Sequences that a model takes at once.
         download: Whether models that are not on this machine may be fetched.
@@ -116,7 +114,6 @@ class BoardOptions(BoardSettings):
     features: Names | None = None  # type: ignore[assignment]
     feature_file: str | None = None
     feature_table: str | None = None
-    metaevaluation: Names = ()
     device: str = "auto"
     batch_size: Positive = 32
     download: bool = False

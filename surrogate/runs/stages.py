@@ -29,9 +29,9 @@ from features.engine.extraction import extract
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
-from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
-from surrogate.board.ratings.table import VANISHED
+from surrogate.board.judge_report import JudgingRecords, read_judging_records
+from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.rows import VANISHED
 from surrogate.board.settings import board_judge
 from surrogate.board.tables import (
     FEATURES_FILE,
@@ -63,6 +63,7 @@ from surrogate.runs.steps import (
 from surrogate.validation import TournamentSettings, validate
 
 JUDGING, FEATURES, BOARD, VALIDATION = "judging", "features", "board", "validation"
+STORE_FILE = "judging.sqlite"
 VERDICTS_FILE = "judgments.parquet"
 JUDGING_FILE = "judging.json"
 VALIDATION_FILE = "validation.json"
@@ -158,7 +159,7 @@ def _board_step(board: ConfiguredBoard) -> Step:
         board.name,
         BOARD,
         lambda place: _build(board, place),
-        files=lambda: _files(board, *_REMARKS) | _metaevaluations(board),
+        files=lambda: _files(board, *_REMARKS),
         upstream=_upstream(board),
         options=settings.model_dump(mode="json", exclude={"features"}) | drawn,
         versions=versions_of(*_NUMERIC),
@@ -353,15 +354,11 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
 
 def _judging_records(board: ConfiguredBoard, judge: str, place: Workplace) -> JudgingRecords:
     """Read what is known of a judge beside its judgments."""
-    further = [board.base / name for name in board.options.metaevaluation]
-    records = read_judging_records(board.arena, judge, further)
+    records = read_judging_records(board.arena, judge)
     if board.options.judging is None:
         return records
-    return replace(
-        records,
-        failures=read_judging_records(place.of(JUDGING), judge).failures,
-        usage=read_judging_records(place.out, judge).usage,
-    )
+    failures = read_judging_records(place.of(JUDGING), judge).failures
+    return records.model_copy(update={"failures": failures})
 
 
 def _feature_table(board: ConfiguredBoard, place: Workplace) -> pd.DataFrame:
@@ -386,16 +383,6 @@ def _files(board: ConfiguredBoard, *remarks: str) -> Digests:
     if table is not None and (board.base / table).is_file():
         digests[f"feature table/{Path(table).name}"] = file_digest(board.base / table)
     return digests
-
-
-def _metaevaluations(board: ConfiguredBoard) -> Digests:
-    named = (board.base / name for name in board.options.metaevaluation)
-    files = [path / METAEVALUATION_FILE if path.is_dir() else path for path in named]
-    return {
-        f"metaevaluation/{number}": file_digest(path)
-        for number, path in enumerate(files, start=1)
-        if path.is_file()
-    }
 
 
 def _model_files(features: Sequence[Feature]) -> Digests:

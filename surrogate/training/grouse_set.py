@@ -33,7 +33,6 @@ from surrogate.metaevaluation.grouse.prompts import (
 from surrogate.metaevaluation.grouse.unit_tests import (
     JUDGED_METRICS,
     AnswerSample,
-    judged_metric,
     read_unit_tests,
 )
 from surrogate.metaevaluation.judges import Verdict
@@ -191,7 +190,7 @@ class _Traces(GrousePrompts):
         Raises:
             UnparsableError: If the reply holds no score for the metric.
         """
-        read_metric_score(text, judged_metric(task), self.fields.answers[-1:])
+        read_metric_score(text, task, self.fields.answers[-1:])
         start, end = text.find("{"), text.rfind("}")
         try:
             whole = json.loads(text[start : end + 1])

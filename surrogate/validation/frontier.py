@@ -15,7 +15,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.statistics.rank_agreement import kendall_tau
-from surrogate.board.ratings.intervals import conformal_intervals, unseen_ratings
+from surrogate.board.intervals import conformal_intervals
 from surrogate.board.summary import RatingInterval
 from surrogate.learning.cross_fitting import (
     FEWEST_SYSTEMS_TO_FOLD,
@@ -70,7 +70,7 @@ def rate_held(
     parts = [data.without(held) for data in languages]
     rows = [data.rows([name for name in data.systems if name in held]) for data in languages]
     outcomes = leave_systems_out(parts, own.reseeded(surrogate, kind), own)
-    intervals = conformal_intervals(unseen_ratings(outcomes))
+    intervals = conformal_intervals(outcomes)
     table, _ = train_and_rate(
         own.reseeded(surrogate, kind, "all"), parts, pd.concat(rows), judged_questions(languages)
     )
@@ -87,13 +87,12 @@ def _compared(
 ) -> pd.DataFrame:
     rated = rated.assign(truth=rated["system"].map(truth)).dropna(subset=["rating", "truth"])
     errors = rated.get("standard_error", pd.Series(np.nan, rated.index))
-    both = list(zip(rated["rating"], errors, strict=True))
-    bounds = np.array([interval.around(*one) for one in both]).reshape(-1, 2)
-    inside = (bounds[:, 0] <= rated["truth"]) & (rated["truth"] <= bounds[:, 1])
+    width = pd.Series(interval.width(errors), rated.index)
+    inside = (rated["rating"] - rated["truth"]).abs() <= width
     return rated.assign(
         is_better=rated["truth"] > np.nanmax(others),
-        is_flagged=[interval.reaches_beyond(*one) for one in both],
-        is_inside=inside.where(np.isfinite(bounds[:, 0])),
+        is_flagged=interval.reaches_beyond(rated["rating"], errors),
+        is_inside=inside.where(np.isfinite(width)),
     )
 
 

@@ -12,7 +12,7 @@ from arena.data.rows import write_rows
 from features import extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board import language as board_language
-from surrogate.board.ratings.table import BEYOND
+from surrogate.board.rows import BEYOND
 from surrogate.board.summarize import NO_IMPORTANCES
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES, surrogate_name

@@ -18,7 +18,6 @@ from arena.judging.choosing.drawn import (
     Batches,
     ChosenPairs,
     DrawnQuestions,
-    Verdicts,
     asked_pairs,
     joined_pairs,
     question_draw,
@@ -28,19 +27,17 @@ from arena.judging.run import judge as judge_pairs
 from arena.llm.ask import Progress
 from arena.llm.usage import Usage
 from arena.rating.battles import points_of_a
-from arena.statistics.betting import EVEN, Difference, SequentialTest
+from arena.statistics.sequential import EVEN, Difference, SequentialTest
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
 ORDERS = 2
 """Verdicts on a question: one with either answer on side A."""
-LOOKS = 8
-"""A further batch is no smaller than the questions judged by this."""
 SCORE_COLUMNS = [*QUESTION_KEY, "score"]
 
 DECIDED = "the verdicts say it"
-SPENT = "the budget of {:,} verdicts is spent"
+SPENT = "the planned {:,} verdicts are judged"
 ALL_JUDGED = "every question that both answered is judged"
 
 
@@ -52,7 +49,7 @@ class SystemComparison:
         difference: What is known of it; None where it is not known yet.
         scores: ``SCORE_COLUMNS``, in the order judged: its share of the points on a question in
             both orders, 0 to 1.
-        low: Lower bound of its win rate, which holds at any time with the test's error.
+        low: Lower bound of its win rate.
         high: Upper bound.
         judgments: The verdicts, an arena's ``judgments``.
         failures: Pairs without a verdict; their questions have no score.
@@ -108,8 +105,8 @@ def compare_systems(
     """Judge a system against another until the test says how they differ.
 
     Questions come in an order that is drawn by their content, all languages together, each in
-    both orders of sides, some at a time; after each batch the test looks at all scores. Answers
-    that are the same text are ties that nobody is asked about.
+    both orders of sides, as many at a time as lie between two looks of the test. Answers that are
+    the same text are ties that nobody is asked about.
 
     Args:
         arena: Questions, and the answers of both.
@@ -117,8 +114,7 @@ def compare_systems(
         judge: Who judges; one that is asked about pairs.
         store: Where replies are and go.
         test: What has to be known, and how surely.
-        budget: Most verdicts to ask for, those in the store included, those of identical answers
-            not; None asks all.
+        budget: Most verdicts, those in the store and of identical answers included; None asks all.
         seed: Seed of the order and the sides.
         progress: Called with the judge's name, the pairs done, and all.
 
@@ -131,8 +127,7 @@ def compare_systems(
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
     answers = arena.answers[arena.answers["system"].isin(systems)]
     alone = replace(arena, answers=answers, judgments=arena.judgments.iloc[:0])
-    size = max(judge.settings.concurrency // ORDERS, 1)
-    pairs = _ComparedPairs(alone, systems, test, (size, budget, seed), judge.asked_by.show)
+    pairs = _ComparedPairs(alone, systems, test, budget, seed, judge.asked_by.show)
     found = judge_pairs(alone, judge, pairs, store, progress=progress)
     low, high = test.interval(list(pairs.scores.values()))
     scores = pd.DataFrame(list(pairs.scores), columns=SCORE_COLUMNS[:-1], dtype=object)
@@ -157,11 +152,12 @@ class _ComparedPairs:
         arena: Arena,
         systems: tuple[str, str],
         test: SequentialTest,
-        limits: tuple[int, int | None, int],
+        budget: int | None,
+        seed: int,
         show: Show,
     ) -> None:
         self._systems, self._test, self._show = systems, test, show
-        self._first_size, self._budget, self._seed = limits
+        self._budget, self._seed = budget, seed
         self._texts = ArenaTexts(arena)
         self.questions = _drawn(self._texts, arena, self._seed)
         self.scores: dict[QuestionKey, float] = {}
@@ -171,21 +167,25 @@ class _ComparedPairs:
 
     @property
     def whole(self) -> int:
-        return ORDERS * len(self.questions)
+        return ORDERS * self._planned
+
+    @property
+    def _planned(self) -> int:
+        most = len(self.questions)
+        return most if self._budget is None else min(most, self._budget // ORDERS)
 
     def batches(self) -> Batches:
-        asked = done = 0
-        while self.difference is None and done < len(self.questions):
-            size = max(self._first_size, done // LOOKS)
-            if self._budget is not None:
-                size = min(size, (self._budget - asked) // ORDERS)
-            if size < 1:
-                return SPENT.format(self._budget)
-            keys = self.questions[done : done + size]
-            pairs = self._pairs(keys)
-            self._score(keys, (yield pairs))
-            asked, done = asked + len(pairs.table), done + len(keys)
-        return DECIDED if self.difference is not None else ALL_JUDGED
+        done = 0
+        for look in self._test.looks(self._planned):
+            keys, done = self.questions[done:look], look
+            scored = question_scores((yield self._pairs(keys)).judgments, self._systems[0])
+            self.scores |= {key: scored[key] for key in keys if key in scored}
+            self.difference = self._test.decide(
+                list(self.scores.values()), is_last=look == self._planned
+            )
+            if self.difference is not None:
+                return DECIDED
+        return ALL_JUDGED if done == len(self.questions) else SPENT.format(ORDERS * done)
 
     def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
         return joined_pairs(self._pairs([]), asked)
@@ -194,11 +194,6 @@ class _ComparedPairs:
         both = [(*key, *self._systems) for key in keys]
         drawn = DrawnQuestions(tuple(self.questions))
         return asked_pairs(self._texts, both, drawn, True, self._seed, self._show)
-
-    def _score(self, keys: Sequence[QuestionKey], found: Verdicts) -> None:
-        scored = question_scores(found.judgments, self._systems[0])
-        self.scores |= {key: scored[key] for key in keys if key in scored}
-        self.difference = self._test.decide(list(self.scores.values()))
 
 
 def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:

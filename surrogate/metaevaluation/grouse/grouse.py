@@ -15,7 +15,7 @@ from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, Templates
-from surrogate.board.judge.metaevaluations import MetaEvaluation
+from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.metaevaluation import evaluation as shared
 from surrogate.metaevaluation.evaluation import (
     NO_VALUE,
@@ -29,12 +29,13 @@ from surrogate.metaevaluation.evaluation import (
 from surrogate.metaevaluation.grouse import judges, scores, unit_tests
 from surrogate.metaevaluation.grouse.prompts import PROMPT_NAMES, GrousePrompts
 from surrogate.metaevaluation.grouse.scores import SPEARMAN, TOTAL
-from surrogate.metaevaluation.grouse.unit_tests import METRICS, Metric, UnitTest
+from surrogate.metaevaluation.grouse.unit_tests import METRICS, UnitTest
 from surrogate.metaevaluation.judges import Judge
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 
 BUILTIN_DATASET = "grouse-builtin"
-HEADINGS = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
+_SHORT = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
+HEADINGS = dict(zip(METRICS, _SHORT, strict=True))
 
 _TYPES = {"was_asked": bool, "was_called": bool}
 
@@ -51,7 +52,7 @@ class ScoreVerdict(BaseModel):
     topic: str | None = None
     question: str
     test_type: str
-    metric: Metric
+    metric: str
     condition: str | None = None
     value: int | float | None = None
     null_reason: str | None = None
@@ -75,7 +76,7 @@ class Grouse:
 
     Attributes:
         tests: The tests; those that come with this project if left out.
-        settings: How LLMs given by name are asked, and who is the reference (table 4).
+        settings: How judges are asked, and who is the reference (table 4).
         templates: Files in the place of ``GROUSE_PROMPTS``, or of ``JOINT_PROMPT``.
         source: The tests' file; None for those of this project.
     """
@@ -179,7 +180,6 @@ class Grouse:
                 "pass_rates": scores.pass_rates(checked),
                 "failure_modes": scores.failure_mode_rates(checked),
                 "matrix": scores.type_matrix(checked),
-                "calls": scores.call_counts(checked),
             }
             content |= {name: plain_records(table) for name, table in found.items()}
             tables += self._passed(checked, found)
@@ -209,15 +209,13 @@ class Grouse:
         if len(unknown):
             listed = _counted(unknown)
             notes.append(f"Tests of other types than figure 4's are in no failure mode: {listed}")
-        headings = dict(zip(METRICS, HEADINGS, strict=True))
-        rates = found["pass_rates"].replace({"metric": headings})
+        rates = found["pass_rates"].replace({"metric": HEADINGS})
         title = "Pass rate in percent, with standard errors"
         tables = [shared.judges_table(rates, "metric", title, notes)]
         tables += [mode_table(found["failure_modes"])] if len(found["failure_modes"]) else []
-        calls = judges_of(found["calls"])
         for key, part in judges_of(checked).items():
             matrix = matrices.get(key, found["matrix"].head(0))
-            said = [*_notes(names[key], key[1], calls[key], part)]
+            said = [*_notes(names[key], key[1], part)]
             tables.append(type_table(names[key], matrix, said))
         return tables
 
@@ -236,7 +234,7 @@ class Grouse:
         return entries
 
 
-def _checked(test: UnitTest, scored: Mapping[Metric, judges.Score]) -> Iterator[dict[str, Any]]:
+def _checked(test: UnitTest, scored: Mapping[str, judges.Score]) -> Iterator[dict[str, Any]]:
     conditions = unit_tests.all_conditions(test.conditions)
     for metric in METRICS:
         score, condition = scored[metric], conditions.get(metric)
@@ -247,10 +245,8 @@ def _checked(test: UnitTest, scored: Mapping[Metric, judges.Score]) -> Iterator[
         yield {**named, **asdict(score), "passed": passed}
 
 
-def _notes(judge: str, prompt: str, calls: pd.DataFrame, checked: pd.DataFrame) -> Iterator[str]:
+def _notes(judge: str, prompt: str, checked: pd.DataFrame) -> Iterator[str]:
     asked = checked["was_asked"].astype(bool)
-    made, saved = calls[["calls", "saved"]].iloc[0]
-    yield f"{judge}: {made} scores asked for, {saved} that followed from others"
     if prompt:
         yield f"Prompts and settings: {prompt}"
     failed, absent = checked.loc[asked, "failure"].dropna(), checked.loc[~asked, "failure"]
@@ -268,45 +264,32 @@ def _counted(reasons: pd.Series) -> str:
 
 def mode_table(modes: pd.DataFrame) -> ReportTable:
     """Show how often failure modes are found, a column a judge (table 1, figure 4)."""
-    of_judge = judges_of(modes).values()
-    rows = [
-        [mode.name, mode.meaning, mode.metric]
-        + [_passed_of(known[known["failure_mode"] == mode.name]) for known in of_judge]
-        for mode in unit_tests.FAILURE_MODES
-        if mode.name in set(modes["failure_mode"])
-    ]
-    header = ["mode", "what is wrong", "found by", *judge_labels(modes).values()]
-    return ReportTable("Failure modes found, of the tests that have them", header, rows)
+    table = shared.spread(_passed_of(shared.named(modes)), "judge", "failure_mode")
+    known = {mode.name: mode for mode in unit_tests.FAILURE_MODES}
+    table.insert(1, "what is wrong", [known[name].meaning for name in table["failure_mode"]])
+    table.insert(2, "found by", [known[name].metric for name in table["failure_mode"]])
+    return ReportTable("Failure modes found, of the tests that have them", table)
 
 
 def type_table(judge: str, matrix: pd.DataFrame, notes: Sequence[str]) -> ReportTable:
     """Show how many tests of each type a judge passes, metric by metric (figures 13 to 15)."""
-    metrics = [name for name in METRICS if name in set(matrix["metric"])] or list(METRICS)
-    rows: list[list[object]] = [
-        [name]
-        + [_passed_of(part[part["metric"] == metric]) for metric in metrics]
-        + [_passed_of(part)]
-        for name, part in matrix.groupby("test_type", sort=False)
-    ]
-    header = ["test type", *(HEADINGS[METRICS.index(name)] for name in metrics), TOTAL]
-    return ReportTable(f"Tests passed by {judge}", header, rows, notes)
+    totals = matrix.groupby("test_type", sort=False)[["passed", "tests"]].sum().reset_index()
+    cells = _passed_of(pd.concat([matrix, totals.assign(metric=TOTAL)]))
+    table = shared.spread(cells, "metric", "test_type").rename(columns=HEADINGS)
+    return ReportTable(f"Tests passed by {judge}", table, notes)
 
 
-def _passed_of(part: pd.DataFrame) -> str:
-    if part.empty:
-        return NO_VALUE
-    return f"{int(part['passed'].sum())}/{int(part['tests'].sum())}"
+def _passed_of(counts: pd.DataFrame) -> pd.DataFrame:
+    return counts.assign(cell=counts["passed"].astype(str) + "/" + counts["tests"].astype(str))
 
 
 def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]:
     """Show how judges' scores follow a reference's (tables 4 and 9), and are the same (table 5)."""
-    followed: list[list[object]] = []
-    same: list[list[object]] = []
-    names = judge_labels(table)
-    for key, of_judge in judges_of(table).items():
-        exact = 100 * of_judge["exact"]
-        followed.append([names[key], *map(_two_decimals, of_judge["value"])])
-        same.append([names[key], *map(_two_decimals, [*exact, exact.mean(skipna=False)])])
+    judged = shared.named(table)
+    followed = judged.assign(cell=judged["value"].map(_two_decimals))
+    means = judged.groupby("judge", sort=False)["exact"].mean(skipna=False).reset_index()
+    same = pd.concat([judged, means.assign(metric=TOTAL)])
+    same = same.assign(cell=(100 * same["exact"]).map(_two_decimals))
     graded = table.loc[table["measure"] == SPEARMAN, "metric"].unique()
     left_out = table[["nulls_left_out", "failures_left_out"]].sum()
     notes = [
@@ -317,24 +300,16 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
         *shared.no_value_notes(table["reason"]),
     ]
     titles = (f"Calibration against {reference}", f"The same score as {reference}, in percent")
-    return [
-        ReportTable(titles[0], ["judge", *HEADINGS], followed, notes),
-        ReportTable(titles[1], ["judge", *HEADINGS, TOTAL], same),
-    ]
+    tables = [shared.spread(each, "metric").rename(columns=HEADINGS) for each in (followed, same)]
+    return [ReportTable(titles[0], tables[0], notes), ReportTable(titles[1], tables[1])]
 
 
 def mean_table(means: pd.DataFrame) -> ReportTable:
     """Show mean scores, a row a judge and metric."""
-    names = judge_labels(means)
-    rows = [
-        [
-            *(names[row["judge"], row["prompt"]], row["metric"], _two_decimals(row["value"])),
-            *(row["answers"], row["nulls"], row["failures"]),
-        ]
-        for row in means.to_dict("records")
-    ]
-    header = ["judge", "metric", "mean score", "answers", "null", "without a score"]
-    return ReportTable("Scores of answers", header, rows)
+    shown = shared.named(means).drop(columns="prompt")
+    shown = shown.assign(value=shown["value"].map(_two_decimals))
+    names = {"value": "mean score", "nulls": "null", "failures": "without a score"}
+    return ReportTable("Scores of answers", shown.rename(columns=names))
 
 
 def _two_decimals(value: float) -> str:

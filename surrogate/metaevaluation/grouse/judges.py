@@ -18,7 +18,6 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 from arena.data.arena import Arena
 from arena.data.errors import Problem, UsageError
-from arena.data.schema import ArenaInfo
 from features import Feature, ModelOptions, extract, parse_features
 from surrogate.metaevaluation.evaluation import judge_items
 from surrogate.metaevaluation.grouse.unit_tests import (
@@ -28,11 +27,8 @@ from surrogate.metaevaluation.grouse.unit_tests import (
     METRICS,
     SCALES,
     AnswerSample,
-    JudgedMetric,
-    Metric,
     UnitTest,
     acceptance,
-    judged_metric,
 )
 from surrogate.metaevaluation.judges import FunctionJudge, Judge, Verdict
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse, repeats
@@ -50,7 +46,7 @@ QUALITIES = ("answer_relevancy", "faithfulness")
 WITHIN = 0.2
 """A feature passes where it is nearer than this to the share that people found (section 4.3)."""
 
-_JUDGED_NULL: MappingProxyType[JudgedMetric, str] = MappingProxyType(
+_JUDGED_NULL: Mapping[str, str] = MappingProxyType(
     {
         "answer_relevancy": ANSWER_REFUSES,
         "completeness": NO_ANSWER_THERE,
@@ -58,7 +54,7 @@ _JUDGED_NULL: MappingProxyType[JudgedMetric, str] = MappingProxyType(
         "faithfulness": NO_INFORMATION,
     }
 )
-_NEEDED: Mapping[Metric, tuple[JudgedMetric, ...]] = {
+_NEEDED: Mapping[str, tuple[str, ...]] = {
     "usefulness": ("answer_relevancy",),
     "faithfulness": ("answer_relevancy", "usefulness"),
     **dict.fromkeys(DERIVED_METRICS, ("answer_relevancy", "completeness")),
@@ -73,14 +69,9 @@ Shares = Mapping[tuple[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class ScoringTask:
-    """An answer to score by one metric; the verdict is a score of its scale, or null.
+    """An answer to score by one metric; the verdict is a score of its scale, or null."""
 
-    Attributes:
-        metric: The metric.
-        sample: The answer, and what it is held against.
-    """
-
-    metric: JudgedMetric
+    metric: str
     sample: AnswerSample
 
     def ask(self, judge: FunctionJudge) -> Verdict:
@@ -116,45 +107,37 @@ class Score:
     was_called: bool = False
 
 
-Scores = Mapping[Metric, Score]
-
-
 def score_answers(
     samples: Sequence[AnswerSample], judge: Judge[ScoringTask]
-) -> list[dict[Metric, Score]]:
+) -> list[dict[str, Score]]:
     """Score answers by all six metrics, with at most four calls each.
 
     Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
     null; faithfulness only where the answer gives any information, that is, where relevancy or
     usefulness is not null. The other two metrics follow from relevancy and completeness.
 
-    Args:
-        samples: Answers to score.
-        judge: Who scores.
-
     Returns:
         Scores of each answer by ``METRICS``, in the order of the answers.
 
     Raises:
-        UsageError: If the judge does not return one score of the metric's scale for each answer,
-            or cannot be asked.
+        UsageError: If the judge does not return one score of the metric's scale for each answer.
     """
-    scores: list[dict[Metric, Score]] = [{} for _ in samples]
+    scores: list[dict[str, Score]] = [{} for _ in samples]
     for metric in METRICS:
         known = [_following(metric, of_answer) for of_answer in scores]
         tasks = [
-            ScoringTask(judged_metric(metric), sample)
+            ScoringTask(metric, sample)
             for sample, score in zip(samples, known, strict=True)
             if score is None
         ]
         verdicts = judge_items(judge, tasks, "answers") if tasks else []
-        called = iter([_called(judged_metric(metric), verdict) for verdict in verdicts])
+        called = iter([_called(metric, verdict) for verdict in verdicts])
         for of_answer, score in zip(scores, known, strict=True):
             of_answer[metric] = next(called) if score is None else score
     return scores
 
 
-def _called(metric: JudgedMetric, verdict: Verdict) -> Score:
+def _called(metric: str, verdict: Verdict) -> Score:
     value = verdict.value
     if value is not None and value not in SCALES[metric]:
         raise UsageError(
@@ -167,7 +150,7 @@ def _called(metric: JudgedMetric, verdict: Verdict) -> Score:
     return Score(score, reason, verdict.failure, verdict.was_asked, was_called=True)
 
 
-def _following(metric: Metric, scores: Mapping[Metric, Score]) -> Score | None:
+def _following(metric: str, scores: Mapping[str, Score]) -> Score | None:
     """Return the score that follows from those before; None where the judge is to be asked."""
     needed = _NEEDED.get(metric, ())
     for name in needed:
@@ -205,7 +188,7 @@ class LabeledTest(BaseModel):
         written = str(value).strip().casefold().removesuffix(".0")  # as of a column with nulls
         if value is None or written in _NULLS:
             return None
-        known = {str(score): score for score in SCALES[judged_metric(str(info.field_name))]}
+        known = {str(score): score for score in SCALES[str(info.field_name)]}
         if written not in known:
             raise refuse("is no score of this metric", f"write one of {', '.join(known)}, or null")
         return known[written]
@@ -276,16 +259,13 @@ class SharesOfFacts(BaseModel):
         return float(share)
 
 
-def read_shares(path: Path, tests: Sequence[UnitTest]) -> dict[tuple[str, str], float]:
+def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
     """Read what share of an answer's facts people found relevant, and faithful (section 4.3).
 
     Args:
         path: JSONL, CSV or Parquet: ``test_id``, ``answer_relevancy``, ``faithfulness``, from 0
             to 1; a row an annotator, whose mean is taken.
         tests: The tests it is about.
-
-    Returns:
-        By test and quality.
     """
     problems: list[Problem] = []
     rows = [row.model_dump() for _, row in read_records(path, SharesOfFacts, problems)]
@@ -336,11 +316,7 @@ class FeatureJudge:
 
 
 def feature_judges(spec: str, models: ModelOptions | None = None) -> list[FeatureJudge]:
-    """Make the judges that ``QUALITY=FEATURE`` names; the feature may be several.
-
-    Raises:
-        UsageError: For an unknown quality or feature.
-    """
+    """Make the judges that ``QUALITY=FEATURE`` names; the feature may be several."""
     quality, _, features = spec.partition("=")
     if quality not in QUALITIES or not features:
         known = " or ".join(QUALITIES)
@@ -366,18 +342,22 @@ def expected_shares(tests: Sequence[UnitTest]) -> Shares:
 
 def _as_arena(tests: Sequence[UnitTest]) -> Arena:
     """Put each answer into an arena: a question of its own, references as passages 1, 2, …."""
-    keys = {
-        "query_id": [str(place) for place in range(len(tests))],
-        "language": [test.language or _LANGUAGE for test in tests],
-    }
-    passages = [
-        [{"passage_id": str(n), "text": text} for n, text in enumerate(test.sample.references, 1)]
-        for test in tests
+    rows = [
+        {
+            "query_id": str(place),
+            "language": test.language or _LANGUAGE,
+            "query": test.sample.question,
+            "system": _SYSTEM,
+            "answer": test.sample.answer,
+            "text": test.sample.references,
+            "passage_id": [str(number + 1) for number in range(len(test.sample.references))],
+        }
+        for place, test in enumerate(tests)
     ]
-    queries = pd.DataFrame({**keys, "query": [test.sample.question for test in tests]})
-    answers = pd.DataFrame({**keys, "system": _SYSTEM, "answer": [t.sample.answer for t in tests]})
-    languages = tuple(dict.fromkeys(keys["language"]))
-    info = ArenaInfo(name="unit-tests", languages=languages, systems=(_SYSTEM,))
-    names = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
-    none = pd.DataFrame(columns=names, dtype=str)
-    return Arena(info, queries.assign(passages=passages), answers, none)
+    table, key = pd.DataFrame(rows), ["query_id", "language"]
+    return Arena.from_frames(
+        table[[*key, "query"]],
+        table[[*key, "system", "answer"]],
+        passages=table[[*key, "passage_id", "text"]].explode(["passage_id", "text"]),
+        name="unit-tests",
+    )

@@ -31,8 +31,6 @@ from surrogate.metaevaluation.grouse.unit_tests import (
     BINARY,
     JUDGED_METRICS,
     SCALES,
-    JudgedMetric,
-    judged_metric,
 )
 from surrogate.metaevaluation.judges import JudgePrompts
 
@@ -45,13 +43,13 @@ SCORED, ONLY = "answer_2", "answer"
 SCORE_KEY = "score"
 JUSTIFICATION = "justification"
 JOINT = "all_metrics"
-JOINT_ORDER: tuple[JudgedMetric, ...] = tuple(sorted(JUDGED_METRICS))
+JOINT_ORDER: tuple[str, ...] = tuple(sorted(JUDGED_METRICS))
 """Metrics as a reply by all of them has them: in the order that requests are sent in."""
 JOINT_NAME = "joint"
 PROMPT_NAMES = ("without-justification", "whole", *(f"without-{name}" for name in ABLATIONS[::2]))
 
 _SENTENCES = "each_sentence"
-_REASONING: MappingProxyType[JudgedMetric, tuple[str, ...]] = MappingProxyType(
+_REASONING: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "answer_relevancy": ("declines_to_answer",),
         "completeness": ("answer_is_in_references",),
@@ -82,7 +80,7 @@ _VARIABLES: MappingProxyType[str, Variable] = MappingProxyType(
 )
 _FIGURES = {"answer_relevancy": 8, "completeness": 9, "usefulness": 10, "faithfulness": 11}
 
-GROUSE_PROMPTS = MappingProxyType[JudgedMetric, ReplaceablePrompt](
+GROUSE_PROMPTS = MappingProxyType(
     {
         metric: ReplaceablePrompt(
             metric,
@@ -119,9 +117,6 @@ class ReplyFields:
         without: What is left out: ``ground-truth`` (the expected answer, shown and scored beside
             the one in question), ``justification`` (a free text), ``chain-of-thought`` (fields
             that go through the metric's conditions).
-
-    Raises:
-        UsageError: If anything else is to be left out.
     """
 
     without: tuple[str, ...] = BEST
@@ -141,12 +136,12 @@ class ReplyFields:
         """Keys of all answers shown, the one in question last."""
         return (ONLY,) if "ground-truth" in self.without else ("answer_1", SCORED)
 
-    def reasoning(self, metric: JudgedMetric) -> tuple[str, ...]:
+    def reasoning(self, metric: str) -> tuple[str, ...]:
         """Names of the fields before the score."""
         steps = () if "chain-of-thought" in self.without else _REASONING[metric]
         return steps if JUSTIFICATION in self.without else (*steps, JUSTIFICATION)
 
-    def values(self, *metrics: JudgedMetric) -> dict[str, Any]:
+    def values(self, *metrics: str) -> dict[str, Any]:
         """Return what the packaged templates say of a reply by one metric, or by all."""
         forms = {metric: self._of_answer(metric) for metric in metrics}
         form = _written(forms) if len(metrics) > 1 else forms[metrics[0]]
@@ -157,7 +152,7 @@ class ReplyFields:
             "has_chain_of_thought": "chain-of-thought" not in self.without,
         }
 
-    def _of_answer(self, metric: JudgedMetric) -> str:
+    def _of_answer(self, metric: str) -> str:
         sentence = {"begins_with": '"first words of the sentence"'}
         sentence |= dict.fromkeys(_SENTENCE_CHECKS, "B")
         forms = {SCORE_KEY: "S", JUSTIFICATION: '"..."', _SENTENCES: f"[{_written(sentence)}]"}
@@ -171,15 +166,12 @@ def _written(fields: Mapping[Any, str]) -> str:
 
 
 def response_format(
-    metric: JudgedMetric | None, form: str, fields: ReplyFields = ReplyFields()
+    metric: str | None, form: str, fields: ReplyFields = ReplyFields()
 ) -> Mapping[str, object] | None:
-    """Return the ``response_format`` of a request.
+    """Return the ``response_format`` of a request for one metric, or (None) for all in one reply.
 
-    Args:
-        metric: The metric that is asked for; None for all of them in one reply.
-        form: ``json_schema``, ``json_object`` (any object, for servers that know no schemas) or
-            ``text`` (nothing is said).
-        fields: What the reply is to hold.
+    ``form`` is ``json_schema``, ``json_object`` (any object, for servers that know no schemas) or
+    ``text`` (nothing is said).
     """
     if form == "text":
         return None
@@ -194,7 +186,7 @@ def response_format(
     return {"type": "json_schema", "json_schema": schema}
 
 
-def _answer_schema(metric: JudgedMetric, fields: ReplyFields) -> dict[str, Any]:
+def _answer_schema(metric: str, fields: ReplyFields) -> dict[str, Any]:
     checks = {name: {"type": "boolean"} for name in _SENTENCE_CHECKS}
     sentence = _object({"begins_with": {"type": "string"}, **checks})
     schemas = {
@@ -244,14 +236,8 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
     ) -> GrousePrompts:
         """Return the prompts of a name.
 
-        Args:
-            name: ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth``
-                or ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
-            reply_form: See ``reply_form``.
-            templates: Files in the place of packaged prompts.
-
-        Raises:
-            UsageError: For another name.
+        ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or
+        ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
         """
         kept = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
         left_out = checked_choice(kept, PROMPT_NAMES, "prompt").removeprefix("without-")
@@ -275,11 +261,11 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         names = (_TASK, *(f"{metric}.v1" for metric in JUDGED_METRICS), JOINT_PROMPT.packaged_name)
         return f"{_versions(*names)}|{self.fields.version}|joint"
 
-    def _version(self, metric: JudgedMetric) -> str:
+    def _version(self, metric: str) -> str:
         own = self._own(metric)
         return _versions(_TASK, f"{metric}.v1") if own is None else own.version
 
-    def _own(self, metric: JudgedMetric) -> PromptTemplate | None:
+    def _own(self, metric: str) -> PromptTemplate | None:
         prompt = JOINT_PROMPT if self.is_joint else GROUSE_PROMPTS[metric]
         return self.templates.replacing(prompt)
 
@@ -321,14 +307,14 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
 
     def reply_format(self, task: str) -> Mapping[str, object] | None:
         """Return the ``response_format`` of a metric's requests."""
-        metric, form = judged_metric(task), self.reply_form
+        metric, form = task, self.reply_form
         if self._own(metric) is not None and form == "json_schema":
             form = "json_object"
         return response_format(None if self.is_joint else metric, form, self.fields)
 
     def read(self, text: str, task: str) -> int | None:
         """Read a score, see ``read_metric_score``."""
-        metric = judged_metric(task)
+        metric = task
         own = self._own(metric)
         if own is None:
             return read_metric_score(text, metric, self.fields.answers[-1:])
@@ -344,9 +330,7 @@ def _versions(*names: str) -> str:
     return "+".join(parts)
 
 
-def read_metric_score(
-    text: str, metric: JudgedMetric, scored: Collection[str] = (SCORED,)
-) -> int | None:
+def read_metric_score(text: str, metric: str, scored: Collection[str] = (SCORED,)) -> int | None:
     """Read the score of answer 2, or of the only answer, from a reply.
 
     Whole objects count, not what is quoted inside their texts. Keys may be written with spaces or
@@ -358,9 +342,6 @@ def read_metric_score(
         metric: What it was asked for.
         scored: Keys that the answer in question may stand under, the first found counts;
             ``SCORE_KEY`` for one whose score stands under no answer.
-
-    Returns:
-        The score; None for null.
 
     Raises:
         UnparsableError: If there is no object with the score, the score is none of the scale, or
@@ -393,7 +374,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         position = text.find("{", end)
 
 
-def _score_of(reply: Mapping[str, Any], metric: JudgedMetric, key: str) -> int | None:
+def _score_of(reply: Mapping[str, Any], metric: str, key: str) -> int | None:
     answer = reply if key == SCORE_KEY else reply[key]
     if not isinstance(answer, Mapping):
         raise UnparsableError(f"{key} is no JSON object")
@@ -408,7 +389,7 @@ def _score_of(reply: Mapping[str, Any], metric: JudgedMetric, key: str) -> int |
     return _score(value, metric)
 
 
-def _score(value: object, metric: JudgedMetric) -> int | None:
+def _score(value: object, metric: str) -> int | None:
     written = str(value).strip().casefold()
     if value is None or written in _NULLS:
         return None

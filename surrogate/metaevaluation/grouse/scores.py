@@ -11,19 +11,16 @@ from arena.data.errors import UsageError
 from surrogate.metaevaluation.evaluation import BY_JUDGE, VALUES, judges_of
 from surrogate.metaevaluation.grouse.unit_tests import (
     FAILURE_MODES,
-    JUDGED_METRICS,
     LIKERT,
     METRICS,
     SCALES,
     TEST_TYPES,
-    Metric,
 )
 
 TOTAL = "total"
 SPEARMAN, MACRO_F1 = "spearman", "macro_f1"
 RATE_COLUMNS = [*BY_JUDGE, "metric", *VALUES, "passed"]
 MODE_COLUMNS = [*BY_JUDGE, "failure_mode", "metric", "passed", "tests"]
-CALL_COLUMNS = [*BY_JUDGE, "answers", "calls", "saved"]
 CALIBRATION_COLUMNS = [
     *(*BY_JUDGE, "metric", "measure", "value", "n", "nulls_left_out"),
     *("failures_left_out", "exact", "reason"),
@@ -38,9 +35,6 @@ def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
 
     Tests of one question share texts and are passed or failed together, so the standard error
     takes questions for the units (a ratio estimate over clusters); it needs two questions.
-
-    Args:
-        scores: Verdicts, see ``Grouse``.
 
     Returns:
         Columns ``RATE_COLUMNS``, a row for each metric of each judge and one for ``total``, over
@@ -84,23 +78,6 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
             if len(passed):
                 rows.append((*key, mode.name, mode.metric, int(passed.sum()), len(passed)))
     return pd.DataFrame(rows, columns=MODE_COLUMNS)
-
-
-def call_counts(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count the calls that the pipeline made and saved.
-
-    Returns:
-        Columns ``CALL_COLUMNS``. ``saved`` counts scores that followed from others, of the four
-        that could be asked for; scores that could not be asked for as another one failed are in
-        neither count.
-    """
-    rows = []
-    for key, of_judge in judges_of(scores).items():
-        judged = of_judge[of_judge["metric"].isin(JUDGED_METRICS)]
-        called = judged["was_called"].astype(bool)
-        saved = int((~called & judged["failure"].isna()).sum())
-        rows.append((*key, int(judged["test_id"].nunique()), int(called.sum()), saved))
-    return pd.DataFrame(rows, columns=CALL_COLUMNS)
 
 
 def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
@@ -155,10 +132,8 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     have three classes, 0, 1 and null, which a macro-averaged F1 compares (section 5.1).
 
     Args:
-        scores: Verdicts, see ``Grouse``, or any table with columns ``judge``, ``prompt``,
-            ``test_id``, ``metric``, ``value`` and ``failure``.
-        human: Columns ``test_id``, ``metric`` and ``value``, a row a test and metric; a missing
-            value is null.
+        scores: Verdicts, see ``Grouse``.
+        human: Columns ``test_id, metric, value``, a row a test and metric; a missing value is null.
 
     Returns:
         Columns ``CALIBRATION_COLUMNS``, a row for each metric of each judge. ``n`` counts the
@@ -202,18 +177,14 @@ def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
 
 
 def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Return the scores of a trusted judge, for ``calibration``; failures are left out.
-
-    Raises:
-        UsageError: If no judge has that name.
-    """
+    """Return the scores of a trusted judge, for ``calibration``; failures are left out."""
     known = scores[(scores["judge"] == reference) & scores["failure"].isna()]
     if known.empty:
         raise UsageError(f"the reference {reference} has no score; give a judge that has some")
     return known[[*_KEY, "value"]]
 
 
-def _agreement(pairs: pd.DataFrame, metric: Metric) -> dict[str, Any]:
+def _agreement(pairs: pd.DataFrame, metric: str) -> dict[str, Any]:
     from scipy.stats import spearmanr
     from sklearn.metrics import f1_score
 

@@ -5,30 +5,27 @@ from __future__ import annotations
 import operator
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from arena.data.errors import Problem, UsageError
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse
 
-JudgedMetric = Literal["answer_relevancy", "completeness", "usefulness", "faithfulness"]
-DerivedMetric = Literal["positive_acceptance", "negative_rejection"]
-Metric = JudgedMetric | DerivedMetric
-
-JUDGED_METRICS: tuple[JudgedMetric, ...] = get_args(JudgedMetric)
-DERIVED_METRICS: tuple[DerivedMetric, ...] = get_args(DerivedMetric)
-METRICS: tuple[Metric, ...] = (*JUDGED_METRICS, *DERIVED_METRICS)
+JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
+DERIVED_METRICS = ("positive_acceptance", "negative_rejection")
+METRICS = (*JUDGED_METRICS, *DERIVED_METRICS)
 
 LIKERT = (1, 2, 3, 4, 5)
 BINARY = (0, 1)
-SCALES: MappingProxyType[Metric, tuple[int, ...]] = MappingProxyType(
+SCALES: Mapping[str, tuple[int, ...]] = MappingProxyType(
     {metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS}
 )
 """The scores of each metric, beside null."""
@@ -37,7 +34,6 @@ NULL = "None"
 UNTYPED = "untyped"
 """Type of a test that names none."""
 LANGUAGES = ("de", "en", "fr")
-TOPICS = ("river", "vaccine", "bridge", "composer")
 
 _TEXTS = files("surrogate.metaevaluation.grouse").joinpath("texts")
 _WRITTEN = re.compile(r"\s*(==|<=|>=|!=|<|>)\s*(None|null|True|False|-?\d+(?:\.\d+)?)\s*")
@@ -56,23 +52,14 @@ _WORDS = dict.fromkeys(("mark", "score", "scores"), "marks") | {"relevance": "re
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on one score.
-
-    Attributes:
-        sign: One of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``.
-        bound: What the score is compared with; None for null.
-    """
+    """A condition on one score, such as ``<5``; the bound None is null."""
 
     sign: str
     bound: float | None
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        """Read a condition.
-
-        Raises:
-            ValueError: If the text is none, or orders scores against null.
-        """
+        """Read a condition; a ``ValueError`` if it is none, or orders scores against null."""
         parts = _WRITTEN.fullmatch(text)
         if parts is None:
             raise ValueError(f"{text!r} is no condition")
@@ -93,19 +80,8 @@ class Condition:
         return f"{self.sign}{NULL if self.bound is None else format(self.bound, 'g')}"
 
 
-Conditions = Mapping[JudgedMetric, Condition]
-
-
-def judged_metric(name: str) -> JudgedMetric:
-    """Return the metric of a name.
-
-    Raises:
-        UsageError: If judges are asked for no such metric.
-    """
-    for metric in JUDGED_METRICS:
-        if metric == name:
-            return metric
-    raise UsageError(f"there is no prompt for {name!r}; use one of {', '.join(JUDGED_METRICS)}")
+Conditions = Mapping[str, Condition]
+"""Conditions on scores by metric."""
 
 
 def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
@@ -120,15 +96,14 @@ def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | N
     return int(not answerable) if refuses else None, None if answerable else int(refuses)
 
 
-def all_conditions(judged: Conditions) -> dict[Metric, Condition]:
+def all_conditions(judged: Conditions) -> Conditions:
     """Add the conditions that the derived metrics must meet to those of the judged ones, if any."""
     if not judged:
         return {}
-    known = [None if judged[metric].holds(None) else 1 for metric in JUDGED_METRICS[:2]]
-    conditions: dict[Metric, Condition] = {metric: judged[metric] for metric in JUDGED_METRICS}
-    for metric, value in zip(DERIVED_METRICS, acceptance(*known), strict=True):
-        conditions[metric] = Condition("==", None if value is None else float(value))
-    return conditions
+    derived = acceptance(*(None if judged[metric].holds(None) else 1 for metric in METRICS[:2]))
+    values = [None if value is None else float(value) for value in derived]
+    added = [Condition("==", value) for value in values]
+    return {**judged, **dict(zip(DERIVED_METRICS, added, strict=True))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +130,10 @@ class UnitTest:
     Attributes:
         test_id: Where it is from, such as ``en/river/low_relevancy_1`` or ``tests.jsonl:3``.
         test_type: Name of its type, see ``type_name``.
-        sample: What the judge sees; see ``AnswerSample``.
-        conditions: What the scores must meet, for each metric that judges are asked for; empty
-            for an answer that is only to be scored.
-        language: Language code; None where it is not known.
-        topic: Its topic; None where it is not known.
+        sample: What the judge sees.
+        conditions: What the scores must meet; empty for an answer that is only to be scored.
+        language: Language code; None where it is not known, as the topic.
+        topic: Its topic.
     """
 
     test_id: str
@@ -175,7 +149,7 @@ class FailureMode(BaseModel):
 
     name: str
     meaning: str
-    metric: Metric
+    metric: str
 
 
 class TestType(BaseModel):
@@ -219,9 +193,7 @@ TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
 def type_name(value: object) -> str:
     """Return the name of a test's type, however its file writes it.
 
-    Args:
-        value: Such as ``low_relevancy_1``, ``Low answer relevancy 1``, ``Highest marks 1``,
-            ``Test type 3`` or 3; None where the file says nothing.
+    Such as ``low_relevancy_1``, ``Low answer relevancy 1``, ``Highest marks 1``, ``Test type 3``.
 
     Returns:
         The name of one of the 16; ``untyped`` where there is none; else the text as it stands.
@@ -238,14 +210,7 @@ def type_name(value: object) -> str:
 
 
 def builtin_tests(languages: Sequence[str] = ()) -> list[UnitTest]:
-    """Return the tests that come with this project, by language, topic and type.
-
-    Args:
-        languages: Of ``LANGUAGES``; all if left out.
-
-    Raises:
-        UsageError: If there are no tests in a language.
-    """
+    """Return the tests that come with this project, of ``LANGUAGES``, by topic and type."""
     absent = [language for language in languages if language not in LANGUAGES]
     if absent:
         raise UsageError(
@@ -270,32 +235,23 @@ def choose_tests(
     types: Sequence[str] = (),
     limit: int | None = None,
 ) -> list[UnitTest]:
-    """Choose tests by language and type; of each of both the first so many.
-
-    Raises:
-        UsageError: If a language or type has no test, or none is left.
-    """
-    _check_known("language", languages, [test.language or "" for test in tests])
-    _check_known("test type", types, [test.test_type for test in tests])
-    chosen: dict[tuple[str | None, str], list[UnitTest]] = {}
+    """Choose tests by language and type, which some test must have; of each the first so many."""
+    chosen: list[UnitTest] = []
+    taken: Counter[tuple[str | None, str]] = Counter()
+    for what, wanted, there in (
+        ("language", languages, [test.language or "" for test in tests]),
+        ("test type", types, [test.test_type for test in tests]),
+    ):
+        unknown = [name for name in wanted if name not in there]
+        if unknown:
+            known = ", ".join(dict.fromkeys(name for name in there if name)) or "none"
+            raise UsageError(f"no unit test has the {what} {', '.join(unknown)}; there is {known}")
     for test in tests:
-        is_wanted = (not languages or test.language in languages) and (
-            not types or test.test_type in types
-        )
-        alike = chosen.setdefault((test.language, test.test_type), [])
-        if is_wanted and (limit is None or len(alike) < limit):
-            alike.append(test)
-    kept = {test.test_id for alike in chosen.values() for test in alike}
-    if not kept:
-        raise UsageError("no unit test is left; choose other languages or test types")
-    return [test for test in tests if test.test_id in kept]
-
-
-def _check_known(what: str, wanted: Sequence[str], there: Sequence[str]) -> None:
-    unknown = [name for name in wanted if name not in there]
-    if unknown:
-        known = ", ".join(dict.fromkeys(name for name in there if name)) or "none"
-        raise UsageError(f"no unit test has the {what} {', '.join(unknown)}; there is {known}")
+        key = (test.language, test.test_type)
+        if test.language in (languages or key) and test.test_type in (types or key):
+            taken[key] += 1
+            chosen += [test] if limit is None or taken[key] <= limit else []
+    return chosen
 
 
 def _condition(value: object) -> Condition:
@@ -309,19 +265,13 @@ def _condition(value: object) -> Condition:
 WrittenCondition = Annotated[Condition, BeforeValidator(_condition)]
 
 
-class WrittenConditions(BaseModel):
-    """What the scores must meet."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    answer_relevancy_condition: WrittenCondition
-    completeness_condition: WrittenCondition
-    usefulness_condition: WrittenCondition
-    faithfulness_condition: WrittenCondition
+_WRITTEN_NAMES = [f"{metric}_condition" for metric in JUDGED_METRICS]
+_EACH: Any = dict.fromkeys(_WRITTEN_NAMES, (WrittenCondition, ...))
+WrittenConditions = create_model("WrittenConditions", **_EACH)
 
 
 class WrittenMetadata(BaseModel):
-    """What is said of a test; the benchmark itself knows no languages and no topics."""
+    """What is said of a test; the published ones have no language and no topic."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -339,7 +289,7 @@ class WrittenTest(BaseModel):
     actual_output: FilledText
     expected_output: FilledText
     references: list[FilledText] = Field(min_length=1)
-    conditions: WrittenConditions | None = None
+    conditions: WrittenConditions | None = None  # type: ignore[valid-type]
     metadata: Annotated[WrittenMetadata, BeforeValidator(lambda value: value or {})] = Field(
         default_factory=WrittenMetadata
     )
@@ -352,9 +302,6 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
     ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or ``==None``; left
     out for answers that judges are only compared on), and ``metadata``, of which ``test_type``,
     ``language`` and ``topic`` are read where they are there.
-
-    Args:
-        path: JSONL or Parquet, plain or compressed.
 
     Raises:
         UsageError: If there is no such file, or its format is unknown.
@@ -373,9 +320,8 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
 
 def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
     given, metadata = written.conditions, written.metadata
-    conditions = {}
-    if given is not None:
-        conditions = {metric: getattr(given, f"{metric}_condition") for metric in JUDGED_METRICS}
+    told: dict[str, Any] = {} if given is None else dict(given)
+    conditions = {name.removesuffix("_condition"): told[name] for name in _WRITTEN_NAMES if told}
     texts = (written.input, tuple(written.references))
     sample = AnswerSample(*texts, written.expected_output, written.actual_output)
     name = type_name(metadata.test_type)

@@ -98,16 +98,7 @@ RELEVANCE_PROMPT = ReplaceablePrompt(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence to judge, without its human labels.
-
-    Attributes:
-        language: Language code of question and answer.
-        question: The question.
-        passages: The passages that the answer was written from.
-        answer: The whole answer.
-        sentence: The sentence of it that is to be judged.
-        quality: What is judged of it.
-    """
+    """A sentence of an answer to judge, without its human labels, and what is judged of it."""
 
     language: str
     question: str
@@ -198,10 +189,6 @@ def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
     further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``; case, marks
     and line breaks do not matter. Anything else is no label, never a guess. Of relevance it must be
     a label, coarse or one of the paper's three, and nothing else.
-
-    Args:
-        text: What the model replied.
-        quality: What it was asked about.
 
     Returns:
         One of ``LABELS_OF`` the quality, or None.

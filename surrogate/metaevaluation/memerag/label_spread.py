@@ -44,9 +44,6 @@ _LABELS = MappingProxyType({"faithfulness": FACTUALITY, "relevance": RELEVANCE})
 def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Count labels by language, in the order of the sentences given.
 
-    Args:
-        sentences: As ``read_memerag`` returns them.
-
     Returns:
         ``general`` (tables 1 and 8): ``language, questions, sentences, answer_words,
         context_words``, the words between white space, on average of a question. ``factuality``
@@ -97,10 +94,6 @@ def agreement_of_people(
 ) -> dict[str, dict[str, AgreementReport]]:
     """Measure how far people agree, where several labeled the same sentences.
 
-    Args:
-        sentences: As ``read_memerag`` returns them.
-        resampling: How intervals are drawn.
-
     Returns:
         By language, then by ``QUALITIES``; nothing for a language with one label a sentence. A
         sentence that somebody found challenging to determine has that as the fine-grained label,
@@ -135,12 +128,7 @@ def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[st
 
 
 def statistics_report(sentences: pd.DataFrame, resampling: Resampling | None = None) -> Report:
-    """Report the statistics of sentences as the paper's tables have them.
-
-    Args:
-        sentences: As ``read_memerag`` returns them.
-        resampling: How intervals of agreement are drawn.
-    """
+    """Report the statistics of sentences as the paper's tables have them."""
     found = label_distributions(sentences)
     agreed = agreement_of_people(sentences, resampling)
     content: dict[str, object] = {name: plain_records(table) for name, table in found.items()}
@@ -149,16 +137,17 @@ def statistics_report(sentences: pd.DataFrame, resampling: Resampling | None = N
         for language, reports in agreed.items()
         for name, report in reports.items()
     ]
-    total = found["general"][["questions", "sentences"]].sum()
-    general = [*_rows(found["general"]), ["total", *map(int, total), "", ""]]
+    general = found["general"].rename(columns=spaced)
+    total = general[["questions", "sentences"]].sum()
+    general = pd.concat([_rounded(general), pd.DataFrame([{"language": "total", **total}])])
     labels = found["factuality"].merge(found["relevance"], on="language")
     fine = found["fine_grained"].set_index("language").T.reset_index(names="label")
     notes = [_NO_MODEL] if found["by_model"].empty else []
     percent = "Percent of sentences by"
     tables = [
-        ReportTable("Sentences, and words on average", [*map(spaced, found["general"])], general),
-        ReportTable(f"{percent} label: faithfulness, relevance", [*labels], _rows(labels)),
-        ReportTable(f"{percent} fine-grained label of faithfulness", [*fine], _rows(fine), notes),
+        ReportTable("Sentences, and words on average", general.fillna("")),
+        ReportTable(f"{percent} label: faithfulness, relevance", _rounded(labels)),
+        ReportTable(f"{percent} fine-grained label of faithfulness", _rounded(fine), notes),
     ]
     tables += [] if found["by_model"].empty else [_model_table(found["by_model"])]
     tables += [_agreement_table(agreed)] if agreed else []
@@ -176,15 +165,12 @@ def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> Rep
             reasons = dict.fromkeys(each.reason for each in report.coefficients.values())
             notes += [f"{language}, {name}: {reason}" for reason in reasons if reason]
         rows.append([language, first.items_with_pairs, first.raters, *cells])
-    header = ["language", "sentences", "raters", *QUALITIES]
-    return ReportTable("Agreement of people: Gwet's AC1 / Fleiss' kappa", header, rows, notes)
+    table = pd.DataFrame(rows, columns=["language", "sentences", "raters", *QUALITIES])
+    return ReportTable("Agreement of people: Gwet's AC1 / Fleiss' kappa", table, notes)
 
 
-def _rows(table: pd.DataFrame) -> list[list[object]]:
-    return [
-        [f"{cell:.1f}" if isinstance(cell, float) else cell for cell in row]
-        for row in table.itertuples(index=False, name=None)
-    ]
+def _rounded(table: pd.DataFrame) -> pd.DataFrame:
+    return table.map(lambda cell: f"{cell:.1f}" if isinstance(cell, float) else cell)
 
 
 def _model_table(by_model: pd.DataFrame) -> ReportTable:
@@ -199,5 +185,5 @@ def _model_table(by_model: pd.DataFrame) -> ReportTable:
             ]
             rows.append([model, int(part["sentences"].sum()), quality, *cells])
     title = "; ".join(" / ".join(labels) for labels in _LABELS.values())
-    header = ["model", "sentences", "quality", *languages]
-    return ReportTable(f"Percent of sentences by model: {title}", header, rows)
+    table = pd.DataFrame(rows, columns=["model", "sentences", "quality", *languages])
+    return ReportTable(f"Percent of sentences by model: {title}", table)

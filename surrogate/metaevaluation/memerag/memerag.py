@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -194,40 +194,23 @@ def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
 def _by_prompt(scores: pd.DataFrame, column: str, title: str, notes: Sequence[str]) -> ReportTable:
     """Show scores a row a prompt (tables 5 and 11)."""
     cells = scores.assign(cell=[_marked(row) for row in scores.to_dict("records")])
-    wide = cells.pivot(index="prompt", columns=column, values="cell").fillna(NO_VALUE)
-    wide = wide.reindex(index=scores["prompt"].unique(), columns=scores[column].unique())
-    rows = [[shared.short_prompt(prompt), *wide.loc[prompt]] for prompt in wide.index]
-    return ReportTable(title, ["prompt", *wide.columns], rows, notes)
+    table = shared.spread(cells, column, "prompt")
+    return ReportTable(title, table.assign(prompt=table["prompt"].map(shared.short_prompt)), notes)
 
 
 def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> ReportTable:
-    """Show the accuracy by fine-grained label of one language (table 13)."""
-    of_judge = shared.judges_of(fine)
-    rows = [*_fine_rows(fine, of_judge)]
-    known = {key: part["value"].iloc[0] for key, part in shared.judges_of(scores).items()}
-    values = [shared.percent_with_error(known[key]) for key in of_judge]
-    rows.append(["balanced accuracy", NO_VALUE, *values])
-    header = ["label", "sentences", *shared.judge_labels(fine).values()]
+    """Show the accuracy by fine-grained label of one language, of coarse ones, balanced (13)."""
+    counts = shared.named(fine)[["judge", "truth", "fine", "sentences", "errors"]]
+    parts = []
+    for coarse, part in counts.groupby("truth", sort=False):
+        sums = part.groupby("judge", sort=False)[["sentences", "errors"]].sum().reset_index()
+        parts += [part, sums.assign(fine=f"all {str(coarse).casefold()}")]
+    cells = pd.concat(parts)
+    cells["cell"] = [f"{100 * (1 - share):.1f}" for share in cells["errors"] / cells["sentences"]]
+    table = shared.spread(cells, "judge", "fine").rename(columns={"fine": "label"})
+    table.insert(1, "sentences", cells.groupby("fine", sort=False)["sentences"].max().to_numpy())
+    known = dict(zip(shared.named(scores)["judge"], scores["value"], strict=True))
+    last = {name: shared.percent_with_error(known[name]) for name in counts["judge"].unique()}
+    last |= {"label": "balanced accuracy", "sentences": NO_VALUE}
     title = f"Accuracy in percent by fine-grained label: {fine['language'].iloc[0]}"
-    return ReportTable(title, header, rows)
-
-
-def _fine_rows(
-    fine: pd.DataFrame, of_judge: Mapping[tuple[str, str], pd.DataFrame]
-) -> Iterator[list[object]]:
-    for coarse, part in fine.groupby("truth", sort=False):
-        labels = list(part["fine"].drop_duplicates())
-        groups = [(label, [label]) for label in labels]
-        for name, wanted in [*groups, (f"all {str(coarse).casefold()}", labels)]:
-            counts = part[part["fine"].isin(wanted)].groupby("fine")["sentences"].max()
-            sums = [
-                rows.loc[rows["fine"].isin(wanted), ["errors", "sentences"]].sum()
-                for rows in of_judge.values()
-            ]
-            cells = [
-                f"{100 * (1 - each['errors'] / each['sentences']):.1f}"
-                if each["sentences"]
-                else NO_VALUE
-                for each in sums
-            ]
-            yield [name, int(counts.sum()), *cells]
+    return ReportTable(title, pd.concat([table, pd.DataFrame([last])], ignore_index=True))

@@ -133,20 +133,12 @@ def highlight_support(
 ) -> tuple[pd.DataFrame, Usage]:
     """Let an LLM tell which sentences of the passages support each sentence.
 
-    Args:
-        sentences: As ``read_memerag`` returns them; ``passages`` holds texts.
-        llm: Who is asked; the paper took Llama 3 70B at a temperature of 0.1.
-        templates: A file in the place of ``HIGHLIGHT_PROMPT``.
-        progress: Called with the stage, the sentences done, and all.
+    The paper took Llama 3 70B at a temperature of 0.1; ``sentences`` are as of ``read_memerag``.
 
     Returns:
         Columns ``SENTENCE_KEY``, ``is_supported``, ``references`` (places of what supports it),
         ``highlighted`` (the passages as texts with these sentences between ``MARK``), ``reason``
         and ``detail`` where nothing is known; and what was asked.
-
-    Raises:
-        UsageError: If the endpoint, the settings or the template cannot be used.
-        MissingDependencyError: If a package that is needed is not installed.
     """
     rows = sentences.to_dict("records")
     passages = [

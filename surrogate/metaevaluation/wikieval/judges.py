@@ -134,14 +134,8 @@ DEFINITIONS = MappingProxyType[Criterion, str](
 class Pair:
     """Two texts of one question, in an order that does not tell which is the better one.
 
-    A verdict on a pair is ``first``, ``second`` or ``tie``.
-
-    Attributes:
-        criterion: The quality in question.
-        question: The question.
-        context: What both answers are held against; None but for faithfulness.
-        first: An answer; for context relevance, a context.
-        second: The other one.
+    They are answers, held against the context for faithfulness; for context relevance contexts. A
+    verdict on a pair is ``first``, ``second`` or ``tie``.
     """
 
     criterion: Criterion
@@ -241,9 +235,6 @@ def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prom
 def read_score(text: str) -> float:
     """Read the last ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
 
-    Returns:
-        From 0 to 10.
-
     Raises:
         UnparsableError: If there is no score, it is beyond that, or it is on another scale.
     """
@@ -260,9 +251,6 @@ def read_score(text: str) -> float:
 
 def read_choice(text: str) -> int:
     """Read the last ``Better: 1`` or ``Better: 2``, a bare number, or an order of the two texts.
-
-    Returns:
-        1 or 2.
 
     Raises:
         UnparsableError: If there is none, or orders contradict each other.
@@ -282,11 +270,7 @@ def read_choice(text: str) -> int:
 class RagasJudge:
     """Prefers the text with the higher faithfulness, answer relevance or context relevance.
 
-    Attributes:
-        model: ``LLM with EMBEDDER``; see ``features.models.ragas.named_models``.
-        options: How it is asked; how the embedding model is run.
-        budget: Most prompts to send, and what was asked and used.
-        progress: Called with a stage's name, what is done of it, and all of it.
+    ``model`` is ``LLM with EMBEDDER``, see ``features.models.ragas.named_models``.
     """
 
     model: str
@@ -312,12 +296,7 @@ class RagasJudge:
         return f"{names}|embedder:{embedder}|questions:{QUESTIONS}"
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        """Measure both texts of each pair.
-
-        Raises:
-            UsageError: If the endpoint, the store or the embedding model cannot be used.
-            MissingDependencyError: If a package that is needed is not installed.
-        """
+        """Measure both texts of each pair."""
         scorer = load_ragas(self.model, self.options)
         llm = replace(scorer.llm, budget=self.budget, stage=self.name, progress=self.progress)
         scorer = replace(scorer, llm=llm)

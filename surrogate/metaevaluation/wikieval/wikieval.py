@@ -18,36 +18,12 @@ from arena.llm import Budget
 from arena.statistics.bootstrap import resampled_sums
 from arena.text.prompts import NO_TEMPLATES, Templates
 from features.models.ragas import RAGAS_PROMPTS
-from surrogate.metaevaluation.evaluation import (
-    BY_JUDGE,
-    NO_VALUE,
-    VALUES,
-    Evaluation,
-    JudgeFactory,
-    Kinds,
-    Report,
-    judge_items,
-    judges_table,
-    left_out_notes,
-    metaevaluations,
-    percent_with_error,
-    spaced,
-    verdict_columns,
-)
+from surrogate.metaevaluation import evaluation as shared
+from surrogate.metaevaluation.evaluation import BY_JUDGE, VALUES, Evaluation, Kinds, Report
 from surrogate.metaevaluation.judges import Judge
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
-from surrogate.metaevaluation.wikieval.judges import (
-    FIRST,
-    LANGUAGE,
-    RANKING,
-    SCORE,
-    SECOND,
-    TIE,
-    Pair,
-    RagasJudge,
-    RankingPrompts,
-    ScorePrompts,
-)
+from surrogate.metaevaluation.wikieval import judges
+from surrogate.metaevaluation.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
 from surrogate.metaevaluation.wikieval.pairs import CRITERIA
 
 FloatArray = npt.NDArray[np.float64]
@@ -90,8 +66,8 @@ class Wikieval:
 
     Attributes:
         pairs: As ``read_wikieval`` returns them.
-        settings: What is judged, how LLMs given by name are asked, how judges are counted.
-        templates: Files in the place of ``WIKIEVAL_PROMPTS``, for LLMs given by name.
+        settings: What is judged, and how judges are asked and counted.
+        templates: Files in the place of ``WIKIEVAL_PROMPTS``.
     """
 
     record: ClassVar[type[BaseModel]] = ChoiceVerdict
@@ -102,18 +78,18 @@ class Wikieval:
     @property
     def kinds(self) -> Kinds:
         """Ragas, and the paper's baselines."""
-        score, ranking = ScorePrompts(self.templates), RankingPrompts(self.templates)
+        score, ranking = judges.ScorePrompts(self.templates), judges.RankingPrompts(self.templates)
         return {
             "ragas:LLM [with EMBEDDER]": self._ragas,
             "gpt-score:LLM": lambda model, make: make.llm(score, model),
             "gpt-ranking:LLM": lambda model, make: make.llm(ranking, model),
         }
 
-    def _ragas(self, model: str, factory: JudgeFactory) -> RagasJudge:
+    def _ragas(self, model: str, factory: shared.JudgeFactory) -> judges.RagasJudge:
         models = replace(factory.options.models, templates=self.templates)
-        return RagasJudge(model, models, Budget(factory.options.max_calls), factory.progress)
+        return judges.RagasJudge(model, models, Budget(factory.options.max_calls), factory.progress)
 
-    def verdicts(self, judge: Judge[Pair]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge[judges.Pair]) -> pd.DataFrame:
         """Let a judge choose the better text of every pair."""
         pairs = self.pairs
         if self.settings.limit is not None:
@@ -125,8 +101,8 @@ class Wikieval:
         shown = []
         for row, first in zip(rows, is_first, strict=True):
             texts = (row["better"], row["worse"])[:: 1 if first else -1]
-            shown.append(Pair(row["criterion"], row["question"], row["context"], *texts))
-        verdicts = judge_items(judge, shown, "pairs")
+            shown.append(judges.Pair(row["criterion"], row["question"], row["context"], *texts))
+        verdicts = shared.judge_items(judge, shown, "pairs")
         preferences = []
         for verdict, first in zip(verdicts, is_first, strict=True):
             if verdict.value in (FIRST, SECOND):
@@ -134,7 +110,7 @@ class Wikieval:
                 verdict = replace(verdict, value=BETTER if is_better else WORSE)
             preferences.append(verdict)
         known = pairs[["criterion", "question"]].reset_index(drop=True)
-        return known.assign(**verdict_columns(preferences))
+        return known.assign(**shared.verdict_columns(preferences))
 
     def _better_is_first(self, row: Mapping[Any, Any]) -> bool:
         first, second = sorted((row["better"], row["worse"]))
@@ -156,29 +132,33 @@ class Wikieval:
         ]
         ties = scores[scores["ties"] > 0].to_dict("records")
         notes = [
-            *(f"{row['judge']}, {spaced(row['criterion'])}: ties: {row['ties']}" for row in ties),
-            *left_out_notes(scores, "pairs", "choice", "criterion"),
+            *(
+                f"{row['judge']}, {shared.spaced(row['criterion'])}: ties: {row['ties']}"
+                for row in ties
+            ),
+            *shared.left_out_notes(scores, "pairs", "choice", "criterion"),
         ]
         title = "Accuracy in percent, with standard errors (pairs)"
-        table = judges_table(scores, "criterion", title, notes, _accuracy)
-        theirs = [
-            [f"{judge}, {PAPER}", *(f"{100 * row[CRITERIA.index(name)]:.0f}" for name in criteria)]
-            for judge, row in PUBLISHED.items()
-        ]
+        table = shared.judges_table(scores, "criterion", title, notes, _accuracy)
+        theirs = pd.DataFrame(
+            [[f"{judge}, {PAPER}", *(f"{100 * value:.0f}" for value in row)]
+             for judge, row in PUBLISHED.items()],
+            columns=["judge", *map(shared.spaced, CRITERIA)],
+        )  # fmt: skip
+        whole = pd.concat([table.table, theirs[list(table.table)]], ignore_index=True)
         entries = [
             entry
             for row in scores.to_dict("records")
-            for entry in metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
+            for entry in shared.metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
         ]
         content = {"scores": plain_records(scores), "published": published}
-        table = replace(table, rows=[*table.rows, *theirs])
-        return Report(content, [table], entries, evaluation.usages)
+        return Report(content, [replace(table, table=whole)], entries, evaluation.usages)
 
 
 def _accuracy(row: Mapping[Any, Any]) -> str:
     if pd.isna(row["value"]):
-        return NO_VALUE
-    return f"{percent_with_error(row['value'], row['standard_error'])} ({row['n']})"
+        return shared.NO_VALUE
+    return f"{shared.percent_with_error(row['value'], row['standard_error'])} ({row['n']})"
 
 
 def score_preferences(
@@ -187,11 +167,7 @@ def score_preferences(
     """Compute the share of pairs in which each judge prefers what people preferred.
 
     Ties are broken by a draw that rests on the question, as the paper does for scores of an LLM.
-
-    Args:
-        verdicts: Verdicts, see ``Wikieval``.
-        replicates: Bootstrap replicates of the standard error, over pairs; two at least.
-        seed: Seed of replicates and draws; judges share them.
+    Standard errors are by the bootstrap over pairs, whose draws judges share.
 
     Returns:
         Columns ``SCORE_COLUMNS``, one row a judge and criterion. Pairs that the judge was not

@@ -82,7 +82,7 @@ def model_card(board: Board, license_name: str) -> str:
         "model_card",
         board,
         name=name,
-        shares={feature: shares.get(feature) for feature in board.summary.features},
+        shares={feature: shares.get(feature) for feature in board.summary.settings.features},
         digest=file_digest(board.folder / SURROGATE_FILE),
     )
 

@@ -121,7 +121,7 @@ def exported_board(
     table = board.overall if language == OVERALL else board.ratings
     if language in board.languages:
         table = table[table["language"] == language]
-    every = list(OVERALL_COLUMNS if language == OVERALL else tables.RATINGS.columns)
+    every = list(OVERALL_COLUMNS if language == OVERALL else tables.RATINGS.names)
     for name in columns:
         checked_choice(name, every, "columns")
     table = table[list(columns) or every].reset_index(drop=True)

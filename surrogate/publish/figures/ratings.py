@@ -11,6 +11,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from surrogate.board.board import Board
+from surrogate.board.summary import LEVEL
 from surrogate.publish.figures.figure import (
     MUTED,
     Caption,
@@ -103,7 +104,7 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
     note += f" by {summary.judge}. Intervals: 90% of ratings by {summary.rated_by}; 95% of those "
     note += f"by verdicts{' as published' if summary.is_published else ''}; "
     if rows["surrogate_low"].notna().any():
-        note += percent(0.9 if found is None else found.interval.level)
+        note += percent(LEVEL)
     else:
         note += "none"
     note += " of those by surrogates that had not seen the system. "

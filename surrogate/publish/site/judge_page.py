@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.data.wording import count_of
 from surrogate.board.board import Board
-from surrogate.board.judge.report import JudgeReport
+from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
     MISSING,
@@ -89,43 +89,29 @@ def _why(notes: Sequence[str]) -> str:
 
 def _facts(report: JudgeReport) -> list[Fact]:
     """Say what is known of the judge's verdicts, or why it is not."""
-    flips, position, failures, usage = (
-        report.flip_rate,
-        report.position,
-        report.failures,
-        report.usage,
-    )
+    failed = report.failures or {}
     bounds = ""
-    if position.low is not None and position.high is not None:
-        bounds = f"; 95% interval {percent(position.low, 1)} to {percent(position.high, 1)}"
-    reasons = sorted(failures.reasons.items(), key=lambda item: (-item[1], item[0]))
-    calls = {
-        "Calls of the judge": usage.calls,
-        "Tokens of prompts": usage.prompt_tokens,
-        "Tokens of replies": usage.completion_tokens,
-    }
+    if report.first_low is not None and report.first_high is not None:
+        bounds = f"; 95% interval {percent(report.first_low, 1)} to {percent(report.first_high, 1)}"
+    reasons = sorted(failed.items(), key=lambda item: (-item[1], item[0]))
     return [
         _fact(
             "Verdicts that flip with the order",
-            None if flips.rate is None else percent(flips.rate, 1),
-            f"{whole(flips.flipped)} of {whole(flips.items)} pairs shown in both orders",
-            flips.reason,
+            None if report.flip_rate is None else percent(report.flip_rate, 1),
+            f"{whole(report.flipped)} of {whole(report.both_orders)} pairs shown in both orders",
+            "no pair was judged in both orders",
         ),
         _fact(
             "Wins of the answer shown first",
-            None if position.share is None else percent(position.share, 1),
-            f"{whole(position.first_wins)} of {whole(position.decided)} decided battles{bounds}",
-            position.reason,
+            None if report.first_share is None else percent(report.first_share, 1),
+            f"{whole(report.first_wins)} of {whole(report.decided)} decided battles{bounds}",
+            "no judgment was decided",
         ),
         _fact(
             "Judgments without a verdict",
-            None if failures.count is None else whole(failures.count),
+            None if report.failures is None else whole(sum(failed.values())),
             ", ".join(f"{name}: {whole(count)}" for name, count in reasons),
-            failures.reason,
-        ),
-        *(
-            _fact(term, None if count is None else whole(count), "", usage.reason)
-            for term, count in calls.items()
+            "failed judgments are not recorded in the arena's folder",
         ),
     ]
 

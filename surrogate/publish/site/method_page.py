@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.data.wording import count_of
 from surrogate.board.board import Board
-from surrogate.board.summary import LanguageSummary, Skipped
+from surrogate.board.summary import LEVEL, LanguageSummary, Skipped
 from surrogate.publish.formats import language_name
 from surrogate.publish.site.judge_page import MACRO
 
@@ -18,10 +18,11 @@ def method_page(board: Board) -> dict[str, Any]:
     """Prepare the page on the method, as its template takes it.
 
     Returns:
-        ``fields`` of the signature (name, value, meaning); ``reproduction``; ``skipped``: what did
-        not enter, a row a language; ``values``: (feature, reason) to values that could not be
-        computed; ``trained``: language name to its agreements, the mean last; ``notes``: language
-        name to what limits its board; ``level`` of the intervals of ratings, or None.
+        ``fields`` of the signature (name, value, meaning); ``toml``, the settings that make
+        the board again; ``skipped``: what did not enter, a row a language; ``values``: (feature,
+        reason) to values that could not be computed; ``trained``: language name to its agreements,
+        the mean last; ``notes``: language name to what limits its board; ``level`` of the
+        intervals of ratings, or None.
     """
     summary = board.summary
     named = sorted(
@@ -32,12 +33,12 @@ def method_page(board: Board) -> dict[str, Any]:
     intervals = [item.interval for _, item in named]
     return {
         "fields": summary.settings.fields(),
-        "reproduction": summary.reproduction(),
+        "toml": summary.settings.toml(),
         "skipped": [_skipped(name, item.skipped) for name, item in named],
         "values": dict(sorted(values.items(), key=lambda item: (-item[1], item[0]))),
         "trained": dict(named) | ({MACRO: summary.macro} if len(named) > 1 else {}),
         "notes": {name: notes for name, item in named if (notes := _notes(item, len(named) > 1))},
-        "level": next((item.level for item in intervals if item.half_width is not None), None),
+        "level": LEVEL if any(item.half_width is not None for item in intervals) else None,
     }
 
 
@@ -55,18 +56,13 @@ def _notes(item: LanguageSummary, is_one_of_many: bool) -> list[str]:
 
 
 def _skipped(name: str, skipped: Skipped) -> dict[str, Any]:
-    reasons = {
-        "unranked": skipped.systems_unranked,
-        "without a rating by verdicts": skipped.systems_unrated,
-        "not used": skipped.features_left_out,
-    }
     return {
         "name": name,
         "questions": skipped.questions_without_judgments,
         "answers": skipped.missing_answers,
         "ties": skipped.dropped_ties,
         "values": _values(skipped).total(),
-        "reasons": [line for state, found in reasons.items() for line in _sentences(state, found)],
+        "reasons": _sentences("not used", skipped.features_left_out),
     }
 
 

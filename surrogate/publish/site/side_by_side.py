@@ -9,9 +9,9 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import seed_sequence
 from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.text.citations import CitationMarker, find_citations
-from surrogate.board.details import question_order
 
 MOST_QUESTIONS = 20
 """Questions of a language whose answers are shown."""
@@ -130,7 +130,7 @@ class Texts:
 
         Args:
             judged: The arena with the judgments of one judge.
-            seed: The board's, so that the questions are those of its examples.
+            seed: Seed of the order of questions; the board's.
             most: Questions of a language to show.
             unjudged: Why the judge's verdicts are not at hand; empty where they are.
         """
@@ -268,3 +268,22 @@ def verdict_reasons(judgments: pd.DataFrame) -> list[str]:
         cut_text(reason.strip(), LONGEST_REASON) if isinstance(reason, str) else ""
         for reason in judgments["reason"]
     ]
+
+
+def question_order(judged: Arena, seed: int) -> pd.DataFrame:
+    """Give every question its place: judged ones first, else as drawn by seed and content.
+
+    Args:
+        judged: The arena with the judgments of one judge.
+        seed: The user's seed.
+
+    Returns:
+        Columns ``language, query_id, query`` and ``order``, 0 for the first.
+    """
+    questions = judged.queries[[*QUESTION_KEY, "query"]]
+    seen = set(judged.judgments[QUESTION_KEY].itertuples(index=False, name=None))
+    keys = list(questions[QUESTION_KEY].itertuples(index=False, name=None))
+    draws = {key: int(seed_sequence(seed, "examples", *key).generate_state(1)[0]) for key in keys}
+    drawn = sorted(keys, key=lambda key: (key not in seen, draws[key], key))
+    place = {key: number for number, key in enumerate(drawn)}
+    return questions.assign(order=[place[key] for key in keys])

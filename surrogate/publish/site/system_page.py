@@ -1,4 +1,4 @@
-"""What ``systems/*.html`` show: a system's ranks, features, record and examples."""
+"""What ``systems/*.html`` show: a system's ranks, features and record."""
 
 from __future__ import annotations
 
@@ -11,14 +11,9 @@ from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
-from surrogate.board.tables import Example
 from surrogate.publish.formats import finite, language_name, scale_over, span
-from surrogate.publish.site.side_by_side import LONGEST_ANSWER, LONGEST_QUERY, cut_text
 from surrogate.publish.view import RATINGS, mean_importances, unranked_reason
 
-LONGEST_EXAMPLES = 300_000
-"""Characters of all example answers that a page shows."""
-SHOWN_VERDICTS = 50
 QUANTILES = {"least": 0.0, "lower": 0.25, "median": 0.5, "upper": 0.75, "most": 1.0}
 
 Row = dict[str, Any]
@@ -36,9 +31,6 @@ class SystemPages:
         self._scale = scale_over(board.ratings[columns].to_numpy(float).ravel())
         self._overall = {row["system"]: row for row in plain_records(board.overall)}
         self._opponents = _by_system(_records(board.win_matrix))
-        self._examples: dict[str, list[Example]] = {}
-        for example in map(Example.model_validate, board.examples.to_dict("records")):
-            self._examples.setdefault(example.system, []).append(example)
 
     def page(self, system: str) -> Row:
         """Prepare the page of a system, as its template takes it.
@@ -47,11 +39,8 @@ class SystemPages:
             ``overall``: its row over all languages, or None; ``ranked``: systems ranked there;
             ``languages``: its rows by language with ratings on one scale (``both_span``,
             ``surrogate_span``, ``verdicts_span``); ``features`` against the field; ``opponents``:
-            its record over all languages, best first; ``examples``, and how many there is no room
-            for.
+            its record over all languages, best first.
         """
-        every = self._examples.get(system, [])
-        examples = shown_examples(every)
         languages = [self._language(row) for row in self._languages.get(system, [])]
         return {
             "system": system,
@@ -62,8 +51,6 @@ class SystemPages:
             "splits_differ": any(row["split"] != "train" for row in languages),
             "features": self._features.get(system, []),
             "opponents": self._opponents.get(system, []),
-            "examples": examples,
-            "examples_left_out": len(every) - len(examples),
         }
 
     def _language(self, row: Row) -> Row:
@@ -135,31 +122,3 @@ def _records(matrix: pd.DataFrame) -> pd.DataFrame:
     share = (counts["wins"] + counts["ties"] / 2) / battles
     counts = counts.assign(share=share.astype(float))[battles > 0]
     return counts.sort_values(["system", "share", "opponent"], ascending=[True, False, True])
-
-
-def shown_examples(examples: list[Example]) -> list[Row]:
-    """Cut examples to what a page has room for; the first is always shown.
-
-    Returns:
-        For each the ``example``, its ``question`` and ``text`` as shown, the characters ``cut``,
-        the ``verdicts`` shown, and how many verdicts have each of the ``outcomes``.
-    """
-    shown: list[Row] = []
-    room = LONGEST_EXAMPLES
-    for example in examples:
-        text = example.answer[:LONGEST_ANSWER]
-        room -= len(text)
-        if room < 0 and shown:
-            break
-        outcomes = [verdict.outcome for verdict in example.verdicts]
-        shown.append(
-            {
-                "example": example,
-                "question": cut_text(example.query, LONGEST_QUERY),
-                "text": text,
-                "cut": len(example.answer) - len(text),
-                "verdicts": example.verdicts[:SHOWN_VERDICTS],
-                "outcomes": {name: outcomes.count(name) for name in ("win", "tie", "loss")},
-            }
-        )
-    return shown

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from arena import Arena, ArenaInfo, UsageError
+from arena import Arena, ArenaInfo
 from arena.diagnostics import arena_contents
 from arena.diagnostics.contents import same_answer_findings
 
@@ -59,15 +59,6 @@ def test_counts_and_mean_lengths(arena):
     }
     assert (yoruba["questions"], yoruba["answers"], yoruba["judgments"]) == (1, 0, 0)
     assert all(math.isnan(yoruba[name]) for name in ("passage_length", "answer_length"))
-
-
-def test_some_systems_and_another_length(arena):
-    english = arena_contents(arena, len, ["m1"]).iloc[0]
-    assert (english["systems"], english["answers"], english["judgments"]) == (1, 2, 0)
-    assert english["question_length"] == (len("Where is it?") + len("Who?")) / 2
-    assert english["answer_length"] == (len("In Rome.") + len("Nobody")) / 2
-    with pytest.raises(UsageError, match="unknown system 'm9'; use one of m1, m2"):
-        arena_contents(arena, systems=["m9"])
 
 
 QUESTIONS = pd.DataFrame({"query_id": list("abcdef"), "query": [f"What is {x}?" for x in "abcdef"]})

@@ -51,18 +51,6 @@ def test_mirroring_turns_sides_around_and_the_order_of_rows_changes_nothing(tabl
     assert diagnose(table.iloc[order]).as_json() == plain.as_json()
 
 
-@settings(max_examples=5)
-@given(judgment_tables(), st.permutations(SYSTEMS))
-def test_relabelling_systems_changes_no_count(table, names):
-    names = dict(zip(SYSTEMS, names, strict=True))
-    relabeled = table.assign(
-        system_a=table["system_a"].map(names), system_b=table["system_b"].map(names)
-    )
-    plain, other = diagnose(table), diagnose(relabeled)
-    pd.testing.assert_frame_equal(plain.counts, other.counts)
-    pd.testing.assert_frame_equal(plain.agreement, other.agreement)
-
-
 @settings(max_examples=8)
 @given(
     st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), min_size=1, max_size=50),

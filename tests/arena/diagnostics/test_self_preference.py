@@ -94,11 +94,3 @@ def test_a_diagnosis_says_it():
     assert one[["judge", "items"]].to_numpy().tolist() == [["gpt-4o", 160]]
     said = [str(item) for item in diagnose(judgments(0.5, judges=("gpt-4o",))).findings]
     assert any("no judge of another family judged the same pairs" in line for line in said)
-
-
-def test_attributes_tell_families_that_names_do_not():
-    table = judgments(0.5).replace({"gpt-4o-mini": "ours", "o3": "theirs"})
-    attributes = pd.DataFrame({"system": ["ours", "theirs"], "model": ["gpt-5", None]})
-    attributes["family"] = [None, "OpenAI"]
-    found = self_preference_table(verdicts(table), attributes).set_index("judge")
-    assert found.loc["gpt-4o", "systems"] == "ours, theirs"

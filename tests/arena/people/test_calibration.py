@@ -91,19 +91,6 @@ def test_boards_can_rest_on_calibrated_verdicts(judged):
     assert apart < 0.4
 
 
-def test_both_orders_and_repeats_make_a_score():
-    rows = [
-        ("llm", "x", "y", "a"),
-        ("llm", "y", "x", "a"),  # a flip: half a point
-        ("llm", "x", "z", "a"),
-        ("llm", "z", "x", "b"),
-        ("llm", "x", "z", "tie"),
-    ]
-    table = pd.DataFrame(rows, columns=["judge", "system_a", "system_b", "winner"])
-    scores = pair_scores(table.assign(query_id="1", language="en"))
-    assert scores["score"].tolist() == [0.5, pytest.approx(2.5 / 3)]
-
-
 def test_a_judge_that_people_do_not_share_is_said(judged):
     random = np.random.default_rng(0)
     coin = judged["winner"].to_numpy(dtype=object)

@@ -21,7 +21,7 @@ def saved(small_board, tmp_path_factory):
 
 def test_a_board_loads_as_it_was_saved(small_board, saved):
     loaded = Board.load(saved)
-    for name in (*TABLES, "examples", "features"):
+    for name in (*TABLES, "features"):
         pd.testing.assert_frame_equal(getattr(loaded, name), getattr(small_board, name))
     assert loaded.summary == small_board.summary
     assert loaded.judge_report == small_board.judge_report

@@ -4,7 +4,6 @@ import pytest
 
 from surrogate import build_board
 from surrogate.board.summary import (
-    GAIN_UNSURE,
     GAINED,
     LOST,
     NOT_GAINED,
@@ -12,7 +11,6 @@ from surrogate.board.summary import (
     UNSEEN_BY_CHANCE,
     UNSEEN_RANKED,
     UNSEEN_UNKNOWN,
-    UNSEEN_UNSURE,
     Agreements,
     BoardSummary,
 )
@@ -28,7 +26,7 @@ from surrogate.validation import validate
         (0.6, -0.1, 0.9, UNSEEN_BY_CHANCE),  # however high, if it may be chance
         (0.05, 0.01, 0.2, UNSEEN_RANKED),
         (-0.5, -0.9, -0.1, UNSEEN_BY_CHANCE),
-        (0.9, None, None, UNSEEN_UNSURE),
+        (0.9, None, None, UNSEEN_UNKNOWN),
         (None, None, None, UNSEEN_UNKNOWN),
     ],
 )
@@ -44,7 +42,6 @@ def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, conc
     [
         (0.02, 0.01, 0.03, GAINED),
         (0.02, -0.01, 0.04, NOT_GAINED),
-        (0.2, -0.01, 0.4, GAIN_UNSURE),  # a smaller one could not be shown
         (0.0, 0.0, 0.0, NOT_GAINED),
         (-0.1, -0.2, -0.05, LOST),
         (float("nan"), None, None, NOT_SPLIT),
@@ -59,7 +56,7 @@ def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high,
 def board(small_arena, quick_features, one_split):
     """A board whose systems and questions are divided as often as users' are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("surrogate.board.language.SPLITS", one_split)
+        patch.setattr("surrogate.board.study.SPLITS", one_split)
         return build_board(small_arena, feature_table=quick_features, tournaments=10, seed=3)
 
 

@@ -11,13 +11,18 @@ from surrogate.board.tables import DIFFERENCES
 Z90 = norm.ppf(0.95)
 
 
+def differences(rating, covariance):
+    table = rating.rename("rating").rename_axis("system").reset_index().assign(language="en")
+    return difference_table([(table, covariance)])
+
+
 def test_differences_count_what_ratings_have_in_common():
     rating = pd.Series({"x": 1.0, "y": 0.4, "z": -1.0})
     covariance = pd.DataFrame(
         [[0.25, 0.2, 0.0], [0.2, 0.25, 0.0], [0.0, 0.0, 0.09]], rating.index, rating.index
     )
-    table = difference_table(rating, covariance, "en")
-    assert list(table.columns) == DIFFERENCES.names
+    table = differences(rating, covariance)
+    assert list(table.columns) == list(DIFFERENCES.names)
     assert list(zip(table["system"], table["opponent"], strict=True)) == [
         ("x", "y"),
         ("x", "z"),
@@ -34,10 +39,10 @@ def test_ratings_without_an_interval_have_no_probability():
     rating = pd.Series({"x": 1.0, "y": 0.4})
     for unknown in (np.nan, 0.0):
         covariance = pd.DataFrame(unknown, rating.index, rating.index)
-        row = difference_table(rating, covariance, "en").iloc[0]
+        row = differences(rating, covariance).iloc[0]
         assert row["difference"] == pytest.approx(0.6)
         assert row[["low", "high", "probability"]].isna().all()
-    assert difference_table(rating[:1], covariance, "en").empty
+    assert differences(rating[:1], covariance).empty
 
 
 def test_a_board_tells_every_pair_once_and_its_draws_agree(small_board):

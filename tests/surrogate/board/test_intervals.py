@@ -8,21 +8,23 @@ from scipy.stats import binom
 
 from arena.simulation import simulate
 from features import extract, parse_features
-from surrogate.board.ratings.intervals import (
-    UnseenRatings,
-    conformal_intervals,
-    half_width,
-)
+from surrogate.board.intervals import conformal_intervals, half_width, unseen_distances
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate
+from surrogate.learning.outcomes import Outcome
 
 
 def ratings(language, residuals, spread=1.0):
     """Systems of the given residuals, whose arena ratings have the given spread."""
     signs = np.resize([-1.0, 1.0], len(residuals))
     arena = signs * spread
-    return UnseenRatings(language, arena, arena + np.asarray(residuals))
+    return outcome(language, arena, arena + np.asarray(residuals))
+
+
+def outcome(language, arena, unseen):
+    names = tuple(f"s{place}" for place in range(len(arena)))
+    return Outcome(language, names, unseen[None], arena[None])
 
 
 def test_the_half_width_is_the_finite_sample_quantile():
@@ -46,17 +48,16 @@ def test_a_language_with_few_systems_borrows_residuals_in_units_of_its_spread():
 def test_the_frontier_is_where_a_tenth_of_ordinary_systems_lie():
     arena = np.array([3.0, *np.linspace(-1.0, 1.0, 10)])
     unseen = np.array([0.0, *np.linspace(-2.0, 2.5, 10)])
-    item = UnseenRatings("en", arena, unseen)
-    np.testing.assert_allclose(item.gaps, unseen[1:] - 3.0)
+    item = outcome("en", arena, unseen)
     found = conformal_intervals([item])["en"]
     assert (found.best, found.frontier) == (3.0, -0.5)  # the 10th of ten: ceil(11 x 0.9)
-    assert found.reaches_beyond(2.6)
-    assert not found.reaches_beyond(2.5)
-    scaled = conformal_intervals([replace(item, standard_errors=np.full(11, 2.0))])["en"]
+    assert found.reaches_beyond(2.6, 1.0)
+    assert not found.reaches_beyond(2.5, 1.0)
+    scaled = conformal_intervals([replace(item, standard_errors=np.full((1, 11), 2.0))])["en"]
     assert scaled.frontier == -0.25
     assert scaled.reaches_beyond(2.6, 2.0)
     assert not scaled.reaches_beyond(2.4, 2.0)
-    assert not conformal_intervals([ratings("en", np.ones(4))])["en"].reaches_beyond(9.0)
+    assert not conformal_intervals([ratings("en", np.ones(4))])["en"].reaches_beyond(9.0, 1.0)
 
 
 def held_out_residuals(data):
@@ -65,9 +66,8 @@ def held_out_residuals(data):
         others = data.without([system])
         fitted = find_surrogate("linear").fit(others.X, {data.language: others.tournaments})
         [rated] = fitted.predict(data.rows([system]))["rating"] + data.origin_of(others)
-        [outcome] = leave_systems_out([others], find_surrogate("linear"), Repeats(1, 1))
-        residuals = UnseenRatings(data.language, others.truth, outcome.predicted[0]).residuals
-        yield residuals, abs(rated - data.truth[index])
+        [found] = leave_systems_out([others], find_surrogate("linear"), Repeats(1, 1))
+        yield unseen_distances(found), abs(rated - data.truth[index])
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """The preset of MIRAGE-Bench against a plain loop over the libraries that the paper names."""
 
+import tomllib
 from dataclasses import replace
 
 import choix
@@ -20,7 +21,7 @@ from arena.text.answers import parse_answer
 from arena.text.citations import strip_citations
 from features import extract, parse_features
 from surrogate import Board, build_board, place_systems
-from surrogate.board.settings import BoardRecord, chosen_settings
+from surrogate.board.settings import BoardSettings, chosen_settings
 from surrogate.learning.surrogate import KEYS
 
 SEED, TOURNAMENTS = 5, 4
@@ -171,9 +172,8 @@ def test_its_record_says_the_values_and_makes_it_again(board, arena, table):
     assert (record.rows, record.missing, record.ties, record.ridge) == (
         *("overall", "zero", "drop", 0.0),
     )
-    again = BoardRecord.parse(board.summary.signature)
-    options = again.model_dump(exclude={"version", "metaevaluation", "features"})
-    rebuilt = build_board(arena, feature_table=table, **options)
+    again = BoardSettings.model_validate(tomllib.loads(record.toml()))
+    rebuilt = build_board(arena, again, feature_table=table)
     pd.testing.assert_frame_equal(rebuilt.ratings, board.ratings)
     assert rebuilt.summary.signature == board.summary.signature
 

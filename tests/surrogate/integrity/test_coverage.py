@@ -1,23 +1,17 @@
 """How many answers a rank needs, and how much surer more answers make a rating."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from arena.statistics.significance import NORMAL_90
-from surrogate.integrity.coverage import (
-    lacks_answers,
-    needed_answers,
-    variances_of_coverage,
-    widened,
-)
+from surrogate.integrity.standing import needed_answers, variances_of_coverage
 from surrogate.learning.names import find_surrogate
 
 
 class MeanOfLength:
     """A surrogate whose rating is the mean of one feature, so that the jackknife is exact."""
+
+    missing, rows = "nan", "system"
 
     def predict(self, X, questions=None):
         rated = X.groupby(["language", "system"])["answer_length"].mean().rename("rating")
@@ -34,12 +28,6 @@ def answers(system, values, language="en"):
 def test_needed_answers():
     wanted = {1: 1, 4: 4, 5: 5, 12: 5, 25: 5, 26: 6, 40: 8, 250: 50, 11_000: 50}
     assert {questions: needed_answers(questions) for questions in wanted} == wanted
-
-
-def test_a_system_without_answers_lacks_none_to_speak_of():
-    assert lacks_answers(0, 40) == ""
-    assert lacks_answers(8, 40) == ""
-    assert lacks_answers(7, 40) == "not ranked: it answered 7 of 40 questions, and 8 are needed"
 
 
 def test_the_variance_is_that_of_a_mean_of_a_part_of_the_questions():
@@ -74,13 +62,3 @@ def test_in_groups_it_is_about_the_same():
 
 def test_one_answer_has_no_variance_to_know():
     assert variances_of_coverage(MeanOfLength(), answers("one", [1.0]), {"en": 9}) == {}
-
-
-def test_widened():
-    low, high = widened(1.0, 0.0, 2.0, 0.5)
-    width = math.sqrt(1 + NORMAL_90**2 * 0.5)
-    assert (low, high) == pytest.approx((1 - width, 1 + width))
-    assert widened(1.0, 0.0, math.inf, 0.5) == pytest.approx((1 - width, math.inf))
-    assert widened(1.0, 0.0, 2.0, 0.0) == (0.0, 2.0)
-    assert widened(1.0, 0.0, 2.0, math.nan) == (0.0, 2.0)
-    assert all(map(math.isnan, widened(1.0, math.nan, math.nan, 0.5)))

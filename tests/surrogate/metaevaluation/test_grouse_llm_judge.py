@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from chat_server import completion, error, filtered, refused, truncated_json
+from chat_server import completion
 from grouse_samples import answer
 
 from arena.llm import UnparsableError
@@ -93,33 +93,14 @@ def test_schemas_are_strict_and_hold_what_the_prompt_asks_for(metric):
     assert response_format(metric, "json_object") == {"type": "json_object"}
 
 
-@pytest.mark.parametrize("metric", JUDGED_METRICS)
-def test_reasoning_comes_before_the_score_in_what_is_sent(serve, llm_at, metric):
-    """Requests are sent with sorted keys, whose order a server's grammar keeps."""
-    server = serve(lambda prompt, earlier: reply("score", 1))
-    judge_on(llm_at(server)).judge([ScoringTask(metric, answer())])
-    schema = server.bodies[0]["response_format"]["json_schema"]["schema"]
-    assert list(schema["properties"]) == ["answer_1", "answer_2"]
-    fields = schema["properties"]["answer_2"]["properties"]
-    assert list(fields) == schema["properties"]["answer_2"]["required"]
-    assert list(fields)[-1] == "score"
-    if metric == "faithfulness":
-        of_sentence = fields["each_sentence"]["items"]
-        assert list(of_sentence["properties"]) == of_sentence["required"]
-        assert of_sentence["required"][0] == "begins_with"
-
-
 @pytest.mark.parametrize(
     ("text", "metric", "score"),
     [
         ('{"answer_1": {}, "answer_2": {"completeness": 4}}', "completeness", 4),
-        ('{"answer_2": {"completeness": null}}', "completeness", None),
         ('{"answer_2": {"answer_is_in_references": true, "score": 2}}', "completeness", 2),
         ('Sure!\n```json\n{"answer_2": {"completeness": "3"}}\n```', "completeness", 3),
         ('{"Answer 2": {"Answer Relevancy": 2.0}}', "answer_relevancy", 2),
-        ('{"answer_2": {"faithfulness": true}}', "faithfulness", 1),
         ('{"answer_2": {"faithfulness": "False"}}', "faithfulness", 0),
-        ('{"answer_2": {"usefulness": "null"}}', "usefulness", None),
         ('<think>{"answer_2": {"usefulness": 0}}</think> {"answer_2": {"usefulness": 1}}',
          "usefulness", 1),
         ('{broken {"answer_2": {"usefulness": 1}}', "usefulness", 1),
@@ -136,17 +117,11 @@ def test_scores_are_read(text, metric, score):
     ("text", "metric", "message"),
     [
         ("I would say 5.", "completeness", "no JSON object with answer_2"),
-        ('{"answer_1": {"completeness": 5}}', "completeness", "no JSON object with answer_2"),
-        ('{"answer_2": {"completeness": 5', "completeness", "no JSON object with answer_2"),
         ('{"answer_2": 5}', "completeness", "answer_2 is no JSON object"),
         ('{"answer_2": {"says": true}}', "completeness", "answer_2 has no score for"),
         ('{"answer_2": {"completeness": 6}}', "completeness", "is '6'; expected 1 to 5, or null"),
-        ('{"answer_2": {"completeness": 0}}', "completeness", "is '0'; expected 1 to 5"),
         ('{"answer_2": {"completeness": 4.5}}', "completeness", "is '4.5'"),
-        ('{"answer_2": {"completeness": true}}', "completeness", "is 'true'"),
         ('{"answer_2": {"completeness": [5]}}', "completeness", r"is '\[5\]'"),
-        ('{"answer_2": {"faithfulness": 2}}', "faithfulness", "expected 0 to 1, or null"),
-        ('{"answer_2": {"faithfulness": -1}}', "faithfulness", "is '-1'"),
         ('{"answer_2": {"faithfulness": NaN}}', "faithfulness", "is 'nan'"),
         ('{"answer_2": {"usefulness": 1}} or {"answer_2": {"usefulness": 0}}', "usefulness",
          "states different scores"),
@@ -177,66 +152,23 @@ def test_an_llm_takes_the_pipeline(serve, llm_at):
     assert [usage.from_store for usage in again.usages] == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("faulty", "failure", "was_asked"),
-    [
-        (completion("no idea"), "unparsable", True),
-        (reply("answer_relevancy", 9), "unparsable", True),
-        (reply("tone", 5), "unparsable", True),
-        (completion(""), "empty", True),
-        (refused(), "refusal", True),
-        (filtered(), "content_filter", True),
-        (error(500), "server_error", False),
-        (error(400, "response_format is not supported"), "rejected", False),
-        (truncated_json(), "malformed", False),
-    ],
-)
-def test_faults_are_counted_and_never_a_score(serve, llm_at, faulty, failure, was_asked):
-    server = serve(lambda prompt, earlier: faulty)
-    (verdict,) = judge_on(llm_at(server)).judge([ScoringTask("answer_relevancy", answer())])
-    assert verdict == Verdict(None, failure, was_asked)
-
-
-def test_max_calls_hold_for_all_metrics_together(serve, llm_at):
-    server = serve(
-        lambda prompt, earlier: completion(
-            json.dumps({"answer_2": dict.fromkeys(JUDGED_METRICS, 1)})
-        )
-    )
-    answers = [answer(text) for text in ("a", "b")]
-    scores = score_answers(answers, judge_on(llm_at(server, max_calls=3)))
-    assert sum(server.asked.values()) == 3
-    assert [each["completeness"].failure for each in scores].count("over_budget") == 1
-    assert {each["faithfulness"].failure for each in scores} == {"over_budget"}
-    assert not any(each["faithfulness"].was_asked for each in scores)
-
-
-@pytest.mark.parametrize("metric", JUDGED_METRICS)
 @pytest.mark.parametrize("left_out", [(), *((name,) for name in ABLATIONS), ABLATIONS])
-def test_ablations_leave_out_what_they_say(serve, llm_at, metric, left_out):
-    """Table 6: prompt, schema and reading change together, and the version says how."""
-    fields = ReplyFields(left_out)
-
-    def behave(prompt, earlier):
-        of_answer = dict.fromkeys(fields.reasoning(metric), True) | {"score": 1}
-        return completion(json.dumps(dict.fromkeys(fields.answers, of_answer)))
-
-    server = serve(behave)
-    judge = PromptJudge(GrousePrompts(fields=fields), llm_at(server))
-    assert judge.judge([ScoringTask(metric, HOSTILE)]) == [Verdict(1)]
-    (body,) = server.bodies
-    system, user = (message["content"] for message in body["messages"])
-    schema = body["response_format"]["json_schema"]["schema"]
-    (of_answer,) = {json.dumps(each, sort_keys=True) for each in schema["properties"].values()}
-    names = json.loads(of_answer)["required"]
-    assert ("justification" in names) == ("justification" not in left_out)
-    assert ("justification" in system) == ("justification" not in left_out)
-    assert (len(names) > 2) or "chain-of-thought" in left_out or metric != "faithfulness"
-    assert (HOSTILE.expected in user) == ("ground-truth" not in left_out)
-    assert list(schema["properties"]) == list(fields.answers)
-    assert all(f'"{name}"' in system for name in names)
-    assert list(json.loads(of_answer)["properties"]) == sorted(json.loads(of_answer)["properties"])
-    assert names[-1] == "score"
+def test_ablations_leave_out_what_they_say(left_out):
+    """Table 6: prompt and schema change together, the reasoning before the score in each."""
+    prompts = GrousePrompts(fields=ReplyFields(left_out))
+    for metric in JUDGED_METRICS:
+        system, user = prompts.ask(ScoringTask(metric, HOSTILE))[0].messages
+        schema = prompts.reply_format(metric)["json_schema"]["schema"]
+        assert list(schema["properties"]) == list(prompts.fields.answers)
+        for of_answer in schema["properties"].values():
+            names = of_answer["required"]
+            assert ("justification" in names) == ("justification" not in left_out)
+            # requests are sent with sorted keys, whose order a server's grammar keeps
+            assert list(of_answer["properties"]) == names == sorted(names)
+            assert names[-1] == "score"
+            assert all(f'"{name}"' in system.content for name in names)
+        assert ("justification" in system.content) == ("justification" not in left_out)
+        assert (HOSTILE.expected in user.content) == ("ground-truth" not in left_out)
 
 
 def test_one_prompt_for_all_metrics_is_one_call_an_answer(serve, llm_at):
@@ -263,17 +195,3 @@ def test_one_prompt_for_all_metrics_is_one_call_an_answer(serve, llm_at):
     assert schema["required"] == sorted(JUDGED_METRICS)
     assert all(f'"{metric}": {{' in system for metric in JUDGED_METRICS)
     assert GrousePrompts(is_joint=True).version.endswith("|without:justification|joint|json_schema")
-
-
-def test_one_prompt_of_ones_own(serve, tmp_path, run, capsys):
-    path = tmp_path / "all.jinja"
-    path.write_text("{{ prediction }} Score all.", encoding="utf-8")
-    said = dict.fromkeys(JUDGED_METRICS, 1)
-    server = serve(lambda prompt, _: completion(json.dumps(said)))
-    options = ["--judge", "llm:m", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
-    chosen = ["--limit", 1, "--languages", "en", "--prompts", "joint", "--template", f"all={path}"]
-    assert run("metaeval", "grouse", *options, *chosen, "--json") == 0
-    capsys.readouterr()
-    assert {len(body["messages"]) for body in server.bodies} == {1}
-    assert set(server.asked.values()) == {1}
-    assert all(prompt.endswith("Score all.") for prompt in server.asked)

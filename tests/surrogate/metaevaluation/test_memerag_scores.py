@@ -38,13 +38,6 @@ def macro(scores):
     return scores[scores["language"] == "macro"].iloc[0]
 
 
-def test_balanced_accuracy_by_hand():
-    found = score_judges(verdict_table(HITS))
-    assert found.loc[0, "value"] == pytest.approx((3 / 4 + 1 / 2) / 2)
-    assert macro(found)["value"] == found.loc[0, "value"]
-    assert found.loc[0, "n"] == 6
-
-
 def test_balanced_accuracy_is_that_of_scikit_learn():
     pairs = drawn(1)
     found = score_judges(verdict_table(pairs)).loc[0, "value"]
@@ -73,7 +66,7 @@ def test_without_one_of_the_labels_there_is_no_value_but_a_reason():
     assert found["value"].isna().all()
 
 
-def test_standard_errors_are_those_of_two_binomials_and_of_a_loop():
+def test_standard_errors_are_those_of_two_binomials():
     pairs = drawn(2, items=600)
     human = np.array([first for first, _ in pairs])
     right = np.array([first == second for first, second in pairs])
@@ -82,14 +75,6 @@ def test_standard_errors_are_those_of_two_binomials_and_of_a_loop():
     spread = math.sqrt(sum(r * (1 - r) / n for r, n in zip(recalls, sizes, strict=True))) / 2
     found = score_judges(verdict_table(pairs), replicates=4000).loc[0, "standard_error"]
     assert found == pytest.approx(spread, rel=0.06)
-    random = np.random.default_rng(0)
-    loop = []
-    for _ in range(600):
-        drawn_again = random.integers(0, len(pairs), len(pairs))
-        loop.append(
-            np.mean([right[drawn_again][human[drawn_again] == x].mean() for x in (YES, NO)])
-        )
-    assert found == pytest.approx(np.std(loop), rel=0.12)
 
 
 def test_judges_are_compared_on_the_sentences_of_both():
@@ -110,19 +95,6 @@ def test_p_values_are_those_of_all_swaps():
     found = permutation_p_value(amounts, 40_000, 0, "x")
     assert found == pytest.approx(exact, abs=0.01)
     assert permutation_p_value(np.zeros(4), 100, 0, "x") == 1
-
-
-@pytest.mark.slow
-def test_p_values_are_uniform_where_nothing_differs():
-    found = []
-    for seed in range(60):
-        random = np.random.default_rng(seed)
-        human = np.where(random.random(80) < 0.7, YES, NO).tolist()
-        said = [np.where(random.random(80) < 0.6, YES, NO).tolist() for _ in "ab"]
-        a, b = (verdict_table(list(zip(human, each, strict=True))) for each in said)
-        found.append(compare_judges(a, b, 300, seed)["p_value"].iloc[-1])
-    assert 0.35 < np.mean(found) < 0.65
-    assert np.mean(np.array(found) < 0.1) < 0.25
 
 
 def test_the_best_is_marked_and_those_as_good():

@@ -17,7 +17,6 @@ from surrogate.metaevaluation.memerag.accuracy import (
     mark_best,
     score_judges,
 )
-from surrogate.metaevaluation.memerag.claims import PROMPTS
 from surrogate.metaevaluation.memerag.memerag import Memerag
 from surrogate.metaevaluation.settings import MetaevalSettings
 
@@ -68,8 +67,8 @@ def test_table_13_of_the_paper(memerag_sentences):
     fine = fine_grained_accuracy(verdicts)
     settings = MetaevalSettings(replicates=2, permutations=1)
     table = Memerag(french, settings).report(Evaluation(verdicts)).tables[-1]
-    assert table.header == ["label", "sentences", *MODELS]
-    rows = {row[0]: row[1:] for row in table.rows}
+    assert list(table.table) == ["label", "sentences", *MODELS]
+    rows = {label: row for label, *row in table.table.itertuples(index=False)}
     for label, (sentences, *percentages) in TABLE_13.items():
         assert rows[label] == [sentences, *(f"{value:.1f}" for value in percentages)], label
     for label, percentages in TABLE_13_MEANS.items():
@@ -163,39 +162,6 @@ def test_statistics_by_language_and_by_model(folder):
     printed = run("memerag", folder, "--statistics").stdout
     assert "33.3 / 33.3 / 33.3" in printed
     assert "100.0 / 0.0 / 0.0" in printed
-
-
-@pytest.fixture
-def server(serve):
-    from chat_server import completion
-
-    def behave(prompt, earlier):
-        """Be right with the annotation guidelines, and say no without."""
-        told = chat.bodies[-1]["messages"][0]["content"]
-        knows = "ANY of the following" in told and "Paris" in prompt.rpartition("Answer:")[2]
-        return completion(f"<answer>{YES if knows else NO}</answer>")
-
-    chat = serve(behave)
-    return chat
-
-
-def test_all_prompts_and_several_judges_in_one_run(folder, tmp_path, server, quick):
-    asked = ["memerag", folder, "--judge", "llm:a", "--judge", "llm:b"]
-    asked += ["--prompts", "all", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
-    asked += ["--config", quick]
-    found = run_json(*asked)
-    macro = [row for row in found["prompts"] if row["language"] == MACRO]
-    assert {row["judge"] for row in macro} == {"llm:a", "llm:b"}
-    scored = {row["prompt"].split(".")[0]: row["value"] for row in macro}
-    assert scored == {"zero_shot": 0.5, "cot": 0.5, "ag": 1, "ag_cot": 1}
-    assert {row["prompt"].split(".")[0] for row in found["averages"]} == set(PROMPTS)
-    assert len([row for row in found["scores"] if row["language"] == MACRO]) == 2 * 4
-    printed = run(*asked, "--languages", "de").stdout
-    assert "Prompts: balanced accuracy in percent, averaged over languages" in printed
-    assert "Prompts: balanced accuracy in percent, averaged over 2 judges" in printed
-    assert "* best of its column and prompt" in printed
-    assert "Accuracy in percent by fine-grained label: de" in printed
-    assert "Prompt: zero_shot.v1@" in printed
 
 
 def test_tables_2_6_and_7_in_one_table(tmp_path, quick):

@@ -7,7 +7,7 @@ from memerag_samples import answered, labeled, lines_of
 from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
-from surrogate.board.judge.metaevaluations import read_metaevaluations
+from surrogate.board.metaevaluations import read_metaevaluations
 from surrogate.metaevaluation.evaluation import judges_of
 from surrogate.metaevaluation.memerag.memerag import LabelVerdict
 from surrogate.metaevaluation.records import read_run
@@ -110,21 +110,6 @@ def test_relevance_is_a_benchmark_of_its_own(folder, tmp_path, module, quick):
     assert {row["truth"] for row in found["fine_grained"]} == {"Relevant", "Irrelevant"}
     (entry,) = read_metaevaluations(tmp_path)
     assert (entry.dataset, entry.metric) == ("memerag-relevance", "balanced_accuracy")
-
-
-def test_an_llm_is_asked_about_relevance(folder, tmp_path, serve, quick):
-    from chat_server import completion
-
-    def behave(prompt, earlier):
-        is_about = "Bananas" not in prompt.rpartition("[The Start of the Sentence")[2]
-        said = "Adds context to the answer" if is_about else "Unrelated to the question"
-        return completion(f"<rationale>So.</rationale><answer>{said}</answer>")
-
-    server = serve(behave)
-    asked = ["memerag-relevance", folder, "--judge", "llm:m", "--base-url", server.url]
-    found = run_json(*asked, "--store", tmp_path / "s.sqlite", "--config", quick)
-    assert {row["value"] for row in found["scores"]} == {1.0}
-    assert found["scores"][0]["prompt"].startswith("relevance.v1@")
 
 
 def test_what_cannot_be_asked_is_refused(folder, tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from surrogate.board.summarize import fingerprint
 
 TABLES = (
-    *("ratings", "overall", "arena", "win_matrix", "differences", "examples"),
+    *("ratings", "overall", "arena", "win_matrix", "differences"),
     "features",
 )
 

@@ -87,9 +87,7 @@ def hostile_arena(board, small_arena):
 
 @pytest.fixture(scope="session")
 def hostile_board(board, hostile_arena):
-    named = renamed(board, IN_PAGES)
-    examples = named.examples.assign(answer="<img src=x onerror=alert(2)> & </script>")
-    return of_arena(replace(named, examples=examples), hostile_arena)
+    return of_arena(renamed(board, IN_PAGES), hostile_arena)
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ def test_chooses_rows_in_the_order_of_the_board(board):
     assert list(exported_board(board).table["system"]) == list(board.overall["system"])
     english = exported_board(board, "en").table
     assert set(english["language"]) == {"en"}
-    assert list(english) == RATINGS.names
+    assert list(english) == list(RATINGS.names)
     assert {str(english[name].dtype) for name in ("rank", "rank_low", "tier")} == {"Int64"}
     assert len(exported_board(board, ALL).table) == len(board.ratings)
 

@@ -197,7 +197,7 @@ def test_the_method_page_names_the_judge_beside_its_meta_evaluation(board, tmp_p
     noted = about(board, judge="gpt|4o", metaevaluation=("memerag 0.71",))
     index = write_site(noted, tmp_path / "site")
     text = (index.parent / "method.html").read_text(encoding="utf-8")
-    assert "--judge &#39;gpt|4o&#39; --" in text
+    assert "judge = &#34;gpt|4o&#34;" in text
     assert "memerag 0.71" in text
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.data.errors import DataError, UsageError
 from surrogate import Board, place_systems, rank_systems
-from surrogate.board.ratings.table import NO_ANSWER
+from surrogate.board.rows import NO_ANSWER
 from surrogate.board.summary import POOLED
 from surrogate.ranking.rank import NO_SURROGATE, OUTSIDE
 

@@ -14,7 +14,6 @@ from arena.data.files import atomic_path, small_file
 from arena.data.schema import CALIBRATED, validation_problems
 
 FILE_NAME = "metaevaluation.json"
-
 NO_KAPPA = "no kappa with a standard error is known"
 FITTED = "it was calibrated by such labels"
 _LLM = "llm:"
@@ -53,18 +52,6 @@ class MetaEvaluation(BaseModel):
         share, spread = 100 * self.value, 100 * self.standard_error
         return f"{self.dataset}:{self.metric}={share:.1f}±{spread:.1f}"
 
-    def is_of(self, judge: str) -> bool:
-        """Say whether this is about a judge, see ``is_same_judge``."""
-        return is_same_judge(self.judge, judge)
-
-
-def is_same_judge(one: str, other: str) -> bool:
-    """Say whether two names are of one judge.
-
-    A meta-evaluation calls an LLM ``llm:MODEL``; its judgments in an arena are by ``MODEL``.
-    """
-    return one.removeprefix(_LLM) == other.removeprefix(_LLM)
-
 
 class _Content(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -72,14 +59,13 @@ class _Content(BaseModel):
     metaevaluations: list[MetaEvaluation]
 
 
+def is_same_judge(one: str, other: str) -> bool:
+    """Say whether two names are of one judge: a meta-evaluation calls an LLM ``llm:MODEL``."""
+    return one.removeprefix(_LLM) == other.removeprefix(_LLM)
+
+
 def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
-    """Read what an arena's folder says of judges' quality.
-
-    Args:
-        folder: Arena folder.
-
-    Returns:
-        The entries of its ``metaevaluation.json``; none if there is no such file.
+    """Read what an arena's folder says of judges' quality; nothing if there is no such file.
 
     Raises:
         UsageError: If there is no such folder.
@@ -98,9 +84,7 @@ def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
 
 
 def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -> Path:
-    """Add entries to a folder's file.
-
-    One that is there of the same judge, dataset, metric and prompt is replaced.
+    """Add entries to a folder's file, in place of those of the same judge, data, metric and prompt.
 
     Returns:
         The file.
@@ -109,8 +93,10 @@ def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -
         UsageError: If there is no such folder.
         DataError: If the file that is there is damaged.
     """
-    known = {_key(entry): entry for entry in read_metaevaluations(folder)}
-    known |= {_key(entry): entry for entry in entries}
+    known = {
+        (entry.judge, entry.dataset, entry.metric, entry.prompt): entry
+        for entry in (*read_metaevaluations(folder), *entries)
+    }
     path = Path(folder) / FILE_NAME
     content = _Content(metaevaluations=[known[key] for key in sorted(known)])
     with atomic_path(path) as temporary:
@@ -144,7 +130,3 @@ def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluatio
     ]
     absent = dict.fromkeys(kappas.loc[~known, "judge"], NO_KAPPA)
     return entries, absent | dict.fromkeys(kappas.loc[fitted, "judge"], FITTED)
-
-
-def _key(entry: MetaEvaluation) -> tuple[str, str, str, str]:
-    return entry.judge, entry.dataset, entry.metric, entry.prompt

@@ -1,10 +1,11 @@
-"""The board of one language: what is trained for it, its ratings, and how they agree."""
+"""What is trained for the board of one language, and how its ratings agree with the arena's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from joblib import delayed
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
 from arena.rating.posterior import RatingPosterior
+from arena.rating.published import PublishedTournaments
 from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement
@@ -39,24 +41,23 @@ Floats = npt.NDArray[np.float64]
 SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
 """Percentiles of a feature's importance over tournaments."""
 TOURNAMENTS_PER_TASK = 25
-
 ENOUGH_SYSTEMS = 40
 MANY_RATINGS = 50
 SPLITS, FEWER_SPLITS = 5, 3
-
 NO_HOLDOUT = "no system is held out"
 NO_TOURNAMENTS = "this surrogate learns from no single tournament"
 NO_R2 = "fewer than two held-out systems are judged in this language"
 
 
 @dataclass(frozen=True)
-class LanguageFit:
+class LanguageStudy:
     """What was trained for the board of one language.
 
     Attributes:
         data: What it was trained on.
         ratings: The arena's ratings of the judged systems.
         posterior: Their ratings by verdicts and surrogate together.
+        by: Whether the board's ratings are these, or by the trained surrogate alone.
         holdout: Judged systems kept out of training.
         halves: How ratings replicate; see ``surrogate.learning.posterior.replication``.
         unseen: Each judged system's rating by a surrogate trained without it.
@@ -69,6 +70,7 @@ class LanguageFit:
     data: LanguageData
     ratings: Ratings
     posterior: RatingPosterior
+    by: Literal["posterior", "surrogate"]
     holdout: tuple[str, ...]
     halves: Replication
     unseen: Outcome
@@ -82,20 +84,27 @@ class LanguageFit:
         """Language code."""
         return self.data.language
 
+    @property
+    def without_error(self) -> frozenset[str]:
+        """Systems whose published rating has no error, known or assumed."""
+        known = self.data.tournaments
+        if not isinstance(known, PublishedTournaments):
+            return frozenset()
+        return frozenset(np.compress(np.isnan(known.errors), known.systems))
 
-def fit_languages(
+
+def study_languages(
     data: Sequence[LanguageData],
     surrogate: Surrogate,
     settings: BoardRecord,
     n_jobs: int = 1,
     progress: Progress | None = None,
-) -> list[LanguageFit]:
+) -> list[LanguageStudy]:
     """Train the surrogates of every language.
 
     The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
-    without each fifth of the systems, and on single tournaments: their mean R² over 200 is no more
-    certain than over 50, for the held-out systems are the same. Ratings are what they expect,
-    corrected by the verdicts.
+    without each fold of the systems, and on single tournaments: their mean R² over 200 is no more
+    certain than over 50, for the held-out systems are the same.
 
     Args:
         data: One a language.
@@ -114,29 +123,19 @@ def fit_languages(
     unseen = _unseen(data, surrogate, n_jobs, progress)
     known = training_ratings({item.language: item.tournaments for item in data})
     posteriors = posterior_ratings(surrogate, known, pd.concat(map(expected_ratings, unseen)))
-    halves = _halves(data, surrogate, n_jobs, progress)
+    # By surrogates that must be trained several times for a split, once.
+    times = 1 if surrogate.learns_tournaments else SPLITS
+    how = Repeats(times, surrogate.seed, n_jobs, progress)
+    halves = replicate(data, surrogate, how, with_surrogate=False)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
-    single = [min(len(item.tournaments.draws), settings.r2_tournaments) for item in data]
-    stretches = [
-        (place, range(start, min(start + TOURNAMENTS_PER_TASK, single[place])))
-        for place, item in enumerate(data)
-        for start in range(0, single[place], TOURNAMENTS_PER_TASK)
-        if surrogate.learns_tournaments and held[place]
-        if item.language not in surrogate.failures_
-    ]
-    tasks = [
-        delayed(_fit_stretch)(data[place], surrogate, held[place], stretch, settings.r2_trees)
-        for place, stretch in stretches
-    ]
-    fits: list[list[TournamentFit]] = [[] for _ in data]
-    for (place, _), done in zip(stretches, run_tasks(tasks, n_jobs, progress), strict=True):
-        fits[place] += done
+    fits = _fit_tournaments(data, surrogate, held, settings, n_jobs, progress)
     size = len(surrogate.features_)
     return [
-        LanguageFit(
+        LanguageStudy(
             data=item,
             ratings=item.tournaments.rate(settings.arena_ratings),
             posterior=posteriors[item.language],
+            by="surrogate" if settings.ratings == "surrogate" else "posterior",
             holdout=held[place],
             halves=halves.of(item.language),
             unseen=unseen[place],
@@ -158,25 +157,17 @@ def _unseen(
     try:
         return leave_systems_out(data, surrogate, how, training)
     except UsageError as error:
+        why = (str(error),)
+        nothing = [np.full((1, len(item.systems)), np.nan) for item in data]
         return [
-            Outcome(
-                item.language,
-                item.systems,
-                np.full((1, len(item.systems)), np.nan),
-                item.truth[None],
-                reasons=(str(error),),
-            )
-            for item in data
+            Outcome(item.language, item.systems, none, item.truth[None], reasons=why)
+            for item, none in zip(data, nothing, strict=True)
         ]
 
 
-def _halves(
-    data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
-) -> Replication:
-    """Rate by half of the questions: once by surrogates that must be trained six times for it."""
-    times = 1 if surrogate.learns_tournaments else SPLITS
-    how = Repeats(times, surrogate.seed, n_jobs, progress)
-    return replicate(data, surrogate, how, with_surrogate=False)
+def _left_of_few(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
+    """Draw few tournaments for surrogates that learn from none: they tell who is connected."""
+    return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
 
 
 def splits(data: Sequence[LanguageData]) -> int:
@@ -186,9 +177,31 @@ def splits(data: Sequence[LanguageData]) -> int:
     return SPLITS if sum(len(item.systems) for item in data) < MANY_RATINGS else FEWER_SPLITS
 
 
-def _left_of_few(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
-    """Draw few tournaments for surrogates that learn from none: they tell who is connected."""
-    return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
+def _fit_tournaments(
+    data: Sequence[LanguageData],
+    surrogate: Surrogate,
+    held: Sequence[Sequence[str]],
+    settings: BoardRecord,
+    n_jobs: int,
+    progress: Progress | None,
+) -> list[list[TournamentFit]]:
+    """Train surrogates on single tournaments, in each language that has held-out systems."""
+    most = settings.r2_tournaments
+    stretches = [
+        (place, range(start, min(start + TOURNAMENTS_PER_TASK, most, len(item.tournaments.draws))))
+        for place, item in enumerate(data)
+        if surrogate.learns_tournaments and held[place]
+        if item.language not in surrogate.failures_
+        for start in range(0, min(most, len(item.tournaments.draws)), TOURNAMENTS_PER_TASK)
+    ]
+    tasks = [
+        delayed(_fit_stretch)(data[place], surrogate, held[place], stretch, settings.r2_trees)
+        for place, stretch in stretches
+    ]
+    fits: list[list[TournamentFit]] = [[] for _ in data]
+    for (place, _), done in zip(stretches, run_tasks(tasks, n_jobs, progress), strict=True):
+        fits[place] += done
+    return fits
 
 
 def _fit_stretch(
@@ -198,38 +211,35 @@ def _fit_stretch(
     for index in stretch:
         keys = ("surrogate", data.language, "tournament", str(index))
         seed = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
-        try:
+        with suppress(UsageError):  # a tournament that rates fewer than three of the systems
             fits += fit_tournament([data], surrogate, holdout, index, seed, trees)
-        except UsageError:  # a tournament that rates fewer than three of the systems
-            continue
     return fits
 
 
-def arena_agreement(fit: LanguageFit, predicted: pd.DataFrame) -> Agreement:
+def arena_agreement(study: LanguageStudy, predicted: pd.DataFrame) -> Agreement:
     """Compare what the trained surrogate predicts with the arena (MIRAGE-Bench, table 2).
 
     Args:
-        fit: What was trained.
+        study: What was trained.
         predicted: Columns ``language, system, rating``.
 
     Returns:
         Kendall tau of the judged systems, with a bootstrap interval.
     """
-    tournaments = fit.data.tournaments
-    own = predicted[predicted["language"] == fit.language].set_index("system")
+    tournaments = study.data.tournaments
+    own = predicted[predicted["language"] == study.language].set_index("system")
     rating = own["rating"].reindex(tournaments.systems).to_numpy(float)
-    random = generator(tournaments.seed, "agreement", fit.language)
-    reported = fit.ratings.table.set_index("system")["rating"].reindex(tournaments.systems)
+    random = generator(tournaments.seed, "agreement", study.language)
+    reported = study.ratings.table.set_index("system")["rating"].reindex(tournaments.systems)
     return agreement(rating, reported.to_numpy(float), tournaments.coefficients, random)
 
 
-def holdout_r2(fit: LanguageFit) -> HoldoutR2:
+def holdout_r2(study: LanguageStudy) -> HoldoutR2:
     """Summarize R² on the held-out systems over tournaments."""
-    if not fit.r2.size:
-        return HoldoutR2(reason=NO_TOURNAMENTS if fit.holdout else NO_HOLDOUT)
-    defined = fit.r2[np.isfinite(fit.r2)]
+    defined = study.r2[np.isfinite(study.r2)]
     if not defined.size:
-        return HoldoutR2(reason=NO_R2)
+        absent = NO_TOURNAMENTS if study.holdout else NO_HOLDOUT
+        return HoldoutR2(reason=NO_R2 if study.r2.size else absent)
     low, high = percentile_interval(defined)
     return HoldoutR2(
         mean=float(defined.mean()),
@@ -240,7 +250,7 @@ def holdout_r2(fit: LanguageFit) -> HoldoutR2:
     )
 
 
-def importances_table(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
+def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFrame:
     """Feature importances of a language (MIRAGE-Bench, figure 5).
 
     Returns:
@@ -251,19 +261,17 @@ def importances_table(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
         was left out has NaN, as all have without a surrogate.
     """
     known = surrogate.importances()
-    own = known[known["language"] == fit.language].set_index("feature")["importance"]
+    own = known[known["language"] == study.language].set_index("feature")["importance"]
     names = list(surrogate.features_)
     table = pd.DataFrame(
-        {"language": fit.language, "feature": names, "importance": own.reindex(names).to_numpy()}
+        {"language": study.language, "feature": names, "importance": own.reindex(names).to_numpy()}
     )
     spread = np.full((1 + len(SPREAD), len(table)), np.nan)
-    if len(fit.shares):
+    if len(study.shares):
         used = table["importance"].notna().to_numpy()
-        shares = fit.shares[:, used]
-        spread[:, used] = [
-            shares.mean(axis=0),
-            *np.percentile(shares, list(SPREAD.values()), axis=0),
-        ]
+        shares = study.shares[:, used]
+        percentiles = np.percentile(shares, list(SPREAD.values()), axis=0)
+        spread[:, used] = [shares.mean(axis=0), *percentiles]
     for name, values in zip(("mean", *SPREAD), spread, strict=True):
         table[f"tournament_{name}"] = values
     return table.sort_values("importance", ascending=False, kind="stable", na_position="last")

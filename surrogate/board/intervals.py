@@ -1,0 +1,111 @@
+"""How far what a surrogate expects of a system it has not seen lies from the arena's rating.
+
+The interval is as wide as the distances of systems it had not seen: split conformal prediction
+(Lei et al., 2018, section 2) on the ratings of cross-fitting; where the surrogate knows a standard
+error, distances are measured in it (section 5.2), so that a system unlike the others has a wider
+interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from surrogate.board.summary import LEVEL, RatingInterval
+from surrogate.learning.outcomes import Outcome
+
+Floats = npt.NDArray[np.float64]
+
+NO_SURROGATE = "no surrogate could be trained"
+TOO_FEW = "{} ratings of systems unseen in training; an interval of {:.0%} needs {}"
+FALSE_ALARMS = 0.1
+"""Share of ordinary systems that may be taken for better than all judged ones."""
+FEWEST_GAPS = 4
+_DIGITS = 9
+"""Digits to which (n + 1)(1 - a) is taken, so that 10 x 0.9 is 9."""
+
+
+def conformal_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
+    """Find how wide the interval of a rating is in every language.
+
+    Args:
+        outcomes: Ratings by the arena and by surrogates trained without the system, one a
+            language; of the first repeat. Languages with too few use those of all, scaled by the
+            spread of the arena's ratings.
+
+    Returns:
+        Language code to its interval, with the reason where there is none.
+    """
+    distances = [unseen_distances(item) for item in outcomes]
+    spreads = [_spread(item) for item in outcomes]
+    scaled = [own / spread for own, spread in zip(distances, spreads, strict=True) if spread > 0]
+    pooled = np.concatenate([np.empty(0), *scaled])
+    found = {}
+    for item, own, spread in zip(outcomes, distances, spreads, strict=True):
+        width, residuals, reason = half_width(own), len(own), None
+        if not own.size:
+            reason = "; ".join(item.reasons) or NO_SURROGATE
+        elif not np.isfinite(width):
+            width, residuals = (spread or math.nan) * half_width(pooled), len(pooled)
+            if not np.isfinite(width):
+                needed = math.ceil(round(LEVEL / (1 - LEVEL), _DIGITS))
+                reason = TOO_FEW.format(len(pooled), LEVEL, needed)
+        best, frontier = _frontier(item)
+        found[item.language] = RatingInterval(
+            half_width=None if reason else width,
+            in_standard_errors=reason is None and item.standard_errors is not None,
+            best=best,
+            frontier=frontier,
+            residuals=residuals,
+            pooled=reason is None and residuals > len(own),
+            reason=reason,
+        )
+    return found
+
+
+def unseen_distances(item: Outcome) -> Floats:
+    """Distances of unseen systems' ratings from the arena's, in standard errors where known."""
+    distances = np.abs(item.truth[0] - item.predicted[0]) / _unit(item)
+    return np.asarray(distances[np.isfinite(distances)])
+
+
+def half_width(residuals: Floats, level: float = LEVEL) -> float:
+    """Return the half-width of a conformal interval.
+
+    Args:
+        residuals: Absolute residuals, shape (N,).
+        level: Share of new systems the interval is to hold.
+
+    Returns:
+        The ceil((N + 1) level)-th smallest residual; NaN where there are too few.
+    """
+    rank = math.ceil(round((len(residuals) + 1) * level, _DIGITS))
+    return float(np.sort(residuals)[rank - 1]) if rank <= len(residuals) else math.nan
+
+
+def _unit(item: Outcome) -> Floats:
+    return np.ones(item.truth.shape[1]) if item.standard_errors is None else item.standard_errors[0]
+
+
+def _spread(item: Outcome) -> float:
+    """What distances of several languages are divided by to be compared."""
+    rated = item.truth[0][np.isfinite(item.truth[0])]
+    return 1.0 if item.standard_errors is not None else float(rated.std()) if rated.size else 0.0
+
+
+def _frontier(item: Outcome) -> tuple[float, float]:
+    """Best rating, and how far from it a system may be better than every judged one.
+
+    One in ten of the ordinary systems lies there too; NaN where too few are judged.
+    """
+    rated = item.truth[0][np.isfinite(item.truth[0])]
+    best = float(rated.max()) if rated.size else math.nan
+    gaps = ((item.predicted[0] - best) / _unit(item))[item.truth[0] < best]
+    gaps = np.sort(gaps[np.isfinite(gaps)])
+    if len(gaps) < FEWEST_GAPS:
+        return math.nan, math.nan
+    rank = min(math.ceil(round((len(gaps) + 1) * (1 - FALSE_ALARMS), _DIGITS)), len(gaps))
+    return best, float(gaps[rank - 1])

@@ -1,1 +1,0 @@
-"""The one rating of every system, and how wide its interval is."""

@@ -1,0 +1,82 @@
+"""The test with three looks: error rates, power, and what it says of few scores."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
+
+from arena import UsageError
+from arena.statistics.sequential import LAST, SequentialTest
+
+POINTS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+SCORES = st.lists(st.sampled_from(list(POINTS)), min_size=1, max_size=40)
+
+
+@given(SCORES)
+def test_bounds_are_students_with_a_0_and_a_1_more_and_mirror_each_other(scores):
+    low, high = SequentialTest().interval(scores)
+    known = ttest_1samp([*scores, 0.0, 1.0], 0.5).confidence_interval(1 - 0.05 * LAST)
+    assert (low, high) == pytest.approx((max(known.low, 0), min(known.high, 1)))
+    turned = SequentialTest().interval([1 - score for score in scores])
+    assert turned == pytest.approx((1 - high, 1 - low))
+
+
+def ends(mean, planned, sequences, seed):
+    """What tests with their three looks say of scores 0, 0.5 and 1, and after how many."""
+    random, test = np.random.default_rng(seed), SequentialTest()
+    shares = [0.8 - mean, 0.4, mean - 0.2]
+    said, sizes = [], []
+    for _ in range(sequences):
+        drawn = random.choice([0.0, 0.5, 1.0], size=planned, p=shares)
+        for look in test.looks(planned):
+            name = test.decide(drawn[:look], is_last=look == planned)
+            if name:
+                break
+        said.append(name)
+        sizes.append(look)
+    return {name: said.count(name) / sequences for name in set(said)}, np.mean(sizes)
+
+
+def test_false_alarms_power_and_early_ends():
+    planned = SequentialTest().scores_needed(0.05, 0.15)
+    assert 450 < planned < 550
+    equal, _ = ends(0.5, planned, 400, 1)
+    assert equal.get("better", 0) + equal.get("worse", 0) <= 0.06
+    near, size = ends(0.55, planned, 400, 2)
+    assert near["better"] >= 0.77
+    assert near.get("same", 0) + near.get("worse", 0) <= 0.05
+    assert size < planned
+    far, size = ends(0.7, planned, 100, 3)
+    assert far == {"better": 1.0}
+    assert size == pytest.approx(planned / 4, rel=0.01)
+
+
+def test_what_a_number_of_scores_finds():
+    test = SequentialTest()
+    assert test.looks(10) == [3, 5, 10]
+    assert test.looks(1) == [1]
+    assert test.decide([]) is None
+    assert test.decide([1.0] * 4) is None
+    assert test.decide([1.0] * 12) == "better"
+    assert test.decide([0.0] * 12) == "worse"
+    assert test.decide([0.5] * 8) is None
+    assert test.decide([0.5] * 40) == "same"
+    needed = test.scores_needed(0.1, 0.15)
+    assert test.difference_found(needed, 0.15) == pytest.approx(0.1, rel=0.01)
+    assert test.difference_found(0, 0.15) == 0.5
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SequentialTest(error=0),
+        lambda: SequentialTest(margin=0.5),
+        lambda: SequentialTest().decide([1.5]),
+        lambda: SequentialTest().decide([float("nan")]),
+        lambda: SequentialTest().scores_needed(0.0, 0.1),
+    ],
+)
+def test_numbers_out_of_range_are_refused(make):
+    with pytest.raises(UsageError):
+        make()
