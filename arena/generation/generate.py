@@ -30,8 +30,7 @@ from arena.llm.ask import Asked, Llm, Progress, ask_table
 from arena.llm.replies import OVER_BUDGET, Completion
 from arena.llm.settings import Prompt
 from arena.llm.usage import Budget, DryRun, Usage, dry_run
-from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates
-from arena.text.trimming import ByteTrimmer, Trimmer, read_tokenizer
+from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates, Trimmer, read_tokenizer
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -69,7 +68,7 @@ class LlmSystem:
             UsageError: If there is no such prompt or model, or the tokenizer cannot be read.
         """
         template, file = templates.of(settings.asked), settings.tokenizer
-        trimmer = ByteTrimmer() if file is None else read_tokenizer(file)
+        trimmer = Trimmer() if file is None else read_tokenizer(file)
         asked = settings.as_published()
         located = asked.located() if asked.model else asked
         return cls(located, template, trimmer, settings.prompt in SHUFFLED)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
-from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.agreement import agreement_with_reference

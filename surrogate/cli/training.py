@@ -5,41 +5,24 @@ from __future__ import annotations
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from arena.data.wording import count_of
 from arena.generation.settings import GenerationSettings
-from surrogate.cli.judging import counted, opened_if_there
-from surrogate.cli.options import (
-    FILE,
-    OUT_FILE,
-    OUT_FOLDER,
-    ArenaArgument,
-    ConfigOption,
-    DownloadOption,
-    DryRunOption,
-    JsonOption,
-    SeedOption,
-    TemplatesOption,
-    setting,
-    settings_of,
-)
-from surrogate.cli.printing import print_json, print_table, progress_bar
+from surrogate.cli import options as opt
+from surrogate.cli.judging import DRY_RUN, opened_if_there
+from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER, setting, settings_of
+from surrogate.cli.printing import progress_lines, show
 from surrogate.training.recipes import KINDS, TrainsetSettings, TuningSettings
 
-if TYPE_CHECKING:
-    from arena.generation import Generated
-
 STORE = "generation.sqlite"
-SHOWN_SKIPPED = 5
 CURVE = "loss.svg"
 
 
 def generate(
-    arena: ArenaArgument,
+    arena: opt.Arena,
     model: Annotated[str | None, setting(GenerationSettings, "model")] = None,
     base_url: Annotated[str | None, setting(GenerationSettings, "base_url")] = None,
     api_key_env: Annotated[str | None, setting(GenerationSettings, "api_key_env")] = None,
@@ -53,8 +36,8 @@ def generate(
     relevant_passages: Annotated[
         bool | None, setting(GenerationSettings, "relevant_passages")
     ] = None,
-    config: ConfigOption = None,
-    templates: TemplatesOption = None,
+    config: opt.Config = None,
+    templates: opt.Templates = None,
     out: Annotated[
         Path | None,
         Option("--out", help="File of answers to write, such as answers.jsonl.", **OUT_FILE),
@@ -62,14 +45,14 @@ def generate(
     append: Annotated[
         bool, Option("--append", help="Add the answers to the arena folder instead.")
     ] = False,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
+    dry_run: opt.DryRun = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Answer the questions of an arena from their passages with an LLM, as a RAG system."""
     settings = settings_of(GenerationSettings, config, locals())
     import pandas as pd
 
-    from arena.data.append import append_rows
+    from arena.data.folder import append_rows
     from arena.generation import (
         TIME_PROMPT,
         LlmSystem,
@@ -105,14 +88,11 @@ def generate(
             run = dry_run_generate(
                 chosen, answering, opened, answers=there, time_filter=time_filter
             )
-        if as_json:
-            asked = {name: each and asdict(each) for name, each in run.items()}
-            print_json({"questions": len(chosen)} | asked)
-            return
         rows = [{"of": name, **asdict(each)} for name, each in run.items() if each is not None]
-        print_table("Dry run: nothing was asked; tokens are estimates", pd.DataFrame(rows))
+        shown = {"questions": len(chosen), "runs": pd.DataFrame(rows)}
+        show(shown, as_json, {"runs": DRY_RUN})
         return
-    with open_store(where) as opened, progress_bar() as progress:
+    with open_store(where) as opened:
         generated = generate_answers(
             chosen,
             answering,
@@ -120,7 +100,7 @@ def generate(
             answers=there,
             time_filter=time_filter,
             budget=Budget(settings.max_calls),
-            progress=progress,
+            progress=progress_lines(),
         )
     if out is None:
         file, added = append_rows(arena, "answers", generated.answers)
@@ -128,39 +108,15 @@ def generate(
         file, added = out, len(generated.answers)
         write_answers(generated.answers, out, generated.system)
     listings = list_unanswered(file.parent, generated, chosen)
-    _print_generated(generated, file, added, listings, as_json)
-
-
-def _print_generated(
-    generated: Generated, file: Path, added: int, listings: list[Path], as_json: bool
-) -> None:
-    """Print what generating brought, where its answers are, and files that list what has none."""
     counts = generated.counts()
-    if as_json:
-        print_json(
-            counts
-            | {"skipped": generated.skipped, "failed": generated.failures, "file": str(file)}
-            | {"added": added, "listings": [str(path) for path in listings]}
-        )
-        return
-    print(f"{generated.system} ({generated.prompt})")
-    print(
-        f"  answered: {len(generated.answers)} of {count_of(generated.questions, 'question')}; "
-        f"{generated.already_answered} had an answer before"
-    )
-    print(f"  {generated.usage}")
-    if generated.filter_usage is not None:
-        print(f"  time-dependence: {generated.filter_usage}")
-    print(f"  failures: {counted(counts['failures'])}")
-    if len(generated.skipped):
-        print(f"  time-dependent, left out: {len(generated.skipped)}")
-        for question in generated.skipped["query"].head(SHOWN_SKIPPED):
-            print(f"    {question}")
-    for warning in generated.warnings:
-        print(f"  Warning: {warning}")
-    print(f"{count_of(added, 'answer')} written to {file}")
-    for path in listings:
-        print(f"Questions without an answer: {path}")
+    shown = counts | {"skipped": generated.skipped, "failed": generated.failures}
+    if not as_json:
+        shown = {"system": f"{generated.system} ({generated.prompt})"}
+        shown |= {"calls": str(generated.usage), "time_filter": generated.filter_usage}
+        names = ("questions", "answered", "already_answered", "failures", "time_dependent")
+        shown |= {name: counts[name] for name in (*names, "warnings")}
+    shown |= {"file": file, "added": added, "listings": list(map(str, listings))}
+    show(shown, as_json, {"listings": "Questions without an answer"})
 
 
 def trainset(
@@ -179,9 +135,9 @@ def trainset(
     unseen: Annotated[
         Path | None, Option(help="File for chats of the other questions (test split).", **OUT_FILE)
     ] = None,
-    config: ConfigOption = None,
-    templates: TemplatesOption = None,
-    as_json: JsonOption = False,
+    config: opt.Config = None,
+    templates: opt.Templates = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Make a training set of an arena: chats that finetune and trl read.
 
@@ -194,19 +150,13 @@ def trainset(
     from surrogate.training.rows import write_train_set
     from surrogate.training.trainset import make_trainset
 
-    with progress_bar() as progress:
-        made = make_trainset(kind, source, settings, templates or (), unseen is not None, progress)
+    made = make_trainset(
+        *(kind, source, settings, templates or (), unseen is not None, progress_lines())
+    )
     write_train_set(made, out, unseen)
-    if as_json:
-        shown = {"rows": len(made.rows), "unseen": len(made.unseen), "languages": made.counts}
-        print_json(shown | {"left_out": made.left_out, "file": str(out)})
-        return
-    for title, table in {"Rows by language": made.counts, "Left out": made.left_out}.items():
-        if len(table):
-            print_table(title, table)
-    print(f"{count_of(len(made.rows), 'row')} written to {out}")
-    if unseen is not None:
-        print(f"{count_of(len(made.unseen), 'row')} of unseen questions written to {unseen}")
+    shown = {"rows": len(made.rows), "unseen": len(made.unseen), "languages": made.counts}
+    shown |= {"left_out": made.left_out, "file": out}
+    show(shown, as_json, {"languages": "Rows by language"})
 
 
 def finetune(
@@ -218,8 +168,7 @@ def finetune(
         Path, Option(help="Folder for the adapter; a run that was cut off resumes.", **OUT_FOLDER)
     ],
     recipe: Annotated[
-        str,
-        Option(help="mirage (MIRAGE-Bench, table 6), grouse (GroUSE, appendix H) or judge."),
+        str, Option(help="mirage (MIRAGE-Bench, table 6), grouse (GroUSE, appendix H) or judge.")
     ] = "mirage",
     epochs: Annotated[float | None, setting(TuningSettings, "epochs")] = None,
     batch: Annotated[int | None, setting(TuningSettings, "batch")] = None,
@@ -228,10 +177,10 @@ def finetune(
     test: Annotated[
         Path | None, Option(help="Chats to measure the loss on, before and after.", **FILE)
     ] = None,
-    config: ConfigOption = None,
-    download: DownloadOption = False,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    config: opt.Config = None,
+    download: opt.Download = False,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Tune a model with LoRA, the same on a laptop and on a GPU; the adapter answers and judges."""
     settings = settings_of(TuningSettings, config, locals())
@@ -239,8 +188,8 @@ def finetune(
     from surrogate.training.tuning import LOSS_FILE
     from surrogate.training.tuning import finetune as tune
 
-    with progress_bar() as progress:
-        record = tune(file, base, settings.of(recipe), out, test, seed, download, progress)
+    asked = (settings.of(recipe), out, test, seed, download, progress_lines())
+    record = tune(file, base, *asked)
     if find_spec("matplotlib") is not None:
         import pandas as pd
 
@@ -248,29 +197,9 @@ def finetune(
         from surrogate.publish.figures.studies import loss_curve
 
         save(loss_curve(pd.read_csv(out / LOSS_FILE), out.name, recipe), out / CURVE)
-    if as_json:
-        print_json(record)
-    else:
-        _print_tuned(record, out)
-
-
-def _print_tuned(record: dict[str, Any], out: Path) -> None:
-    examples, loss, unseen = record["examples"], record["loss"], record["unseen_loss"]
-    print(
-        f"{count_of(examples['kept'], 'example')} of {record['tokens'] / examples['kept']:.0f} "
-        f"tokens on average, {examples['too_long']} left out as longer than "
-        f"{record['recipe']['max_length']}"
-    )
-    print(f"{record['device']}; {record['trained_weights']:,} weights trained")
-    if record["resumed_from_step"]:
-        print(f"Went on from step {record['resumed_from_step']}")
-    print(
-        f"{count_of(record['steps'], 'step')} in {record['seconds']:.0f} s; loss "
-        f"{loss['first']:.3f} at the first, {loss['last']:.3f} at the last"
-    )
-    if unseen["before"] is not None:
-        print(
-            f"Loss on {count_of(record['tests'], 'chat')} of unseen questions: "
-            f"{unseen['before']:.3f} before, {unseen['after']:.3f} after"
-        )
-    print(f"The model is in {out}: give that folder as --model, or llm:{out}")
+    shown = record
+    if not as_json:
+        names = ("device", "steps", "seconds", "trained_weights", "loss", "unseen_loss")
+        shown = {name: record[name] for name in (*names, "resumed_from_step", "examples")}
+        shown |= {"model": out}
+    show(shown, as_json, {"model": "The model, for --model or llm:"})
