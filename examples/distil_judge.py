@@ -47,7 +47,7 @@ def distil_verdicts(options: argparse.Namespace, base: Path) -> None:
         files, template = ["--out", rows, "--unseen", unseen], ["--template", f"pairwise={PAIRS}"]
         run("trainset", "judge", arena, *chosen, *draw, *template, "--config", shown, *files)
         run("select", arena, *draw, "--others", "--out", rest)
-    if not (tuned / "loss.svg").is_file():
+    if not (tuned / "loss.csv").is_file():
         recipe = ["--recipe", "judge", "--batch", 4, "--learning-rate", "5e-4"]
         recipe += ["--epochs", options.epochs]
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)

@@ -44,7 +44,7 @@ def main() -> None:
         files = ["--out", rows, "--unseen", unseen]
         run("trainset", "mirage", arena, *teach, *draw, "--config", size, *files)
         run("select", arena, *draw, "--others", "--out", out / "rest")
-    if not (tuned / "loss.svg").is_file():
+    if not (tuned / "loss.csv").is_file():
         recipe = ["--recipe", "mirage", "--batch", 2, "--epochs", 4, "--learning-rate", "5e-4"]
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
     for name, model in (("base-135m", base), ("tuned-135m", tuned)):

@@ -185,6 +185,5 @@ def test_the_command_tunes_and_says_so(chats, tiny_llama, tmp_path, run, capsys)
     printed = capsys.readouterr().out
     assert "cpu, float32" in printed
     assert str(out) in printed
-    assert (out / "loss.svg").read_text().count("<path") > 3
     assert run("finetune", chats, "--base", tiny_llama, "--out", out, *options) == 2
     assert "tuned already" in capsys.readouterr().err
