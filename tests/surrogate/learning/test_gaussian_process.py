@@ -20,7 +20,6 @@ from surrogate.learning.posterior.process import (
     condition,
     fit_process,
 )
-from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import predict_answers
 from surrogate.learning.training import training_ratings
 
@@ -219,15 +218,6 @@ def test_a_file_whose_texts_are_not_of_its_rows_is_refused(name):
         GaussianProcessSurrogate().restore(surrogate.X_, surrogate.ratings_, arrays)
 
 
-def test_a_file_whose_texts_are_no_numbers_is_refused():
-    X, ratings = arena()
-    surrogate = GaussianProcessSurrogate().fit(X, ratings)
-    arrays = surrogate.arrays()
-    arrays["en"] = {**arrays["en"], "sums": np.full_like(arrays["en"]["sums"], np.inf)}
-    with pytest.raises(UsageError, match="no numbers"):
-        GaussianProcessSurrogate().restore(surrogate.X_, surrogate.ratings_, arrays)
-
-
 def test_without_answers_it_learns_from_features_and_without_features_from_answers():
     X, ratings = arena()
     for own in (X.drop(columns="answer"), X.drop(columns=["length", "noise"])):
@@ -257,16 +247,6 @@ def test_a_system_of_which_nothing_is_known_has_no_rating():
     reader = GaussianProcessSurrogate().fit(X[X["system"] != "system-9"], known)
     assert reader.predict(blank)["rating"].isna().all()
     assert reader.predict(blank.assign(answer="the old river"))["rating"].notna().all()
-
-
-def test_a_variance_that_is_not_known_is_kept(tmp_path):
-    X, ratings = arena()
-    some = ratings.assign(variance=ratings["variance"].where(ratings["system"] != "system-3"))
-    surrogate = GaussianProcessSurrogate().fit(X, some)
-    save_surrogate(surrogate, tmp_path / "surrogate.zip")
-    loaded = load_surrogate(tmp_path / "surrogate.zip")
-    assert np.isnan(loaded.ratings_["en"].variance[3])
-    pd.testing.assert_frame_equal(loaded.predict(X), surrogate.predict(X), atol=1e-6)
 
 
 def partly_judged(seed, languages=3, systems=14, judged=10, questions=20, sizes=5):
