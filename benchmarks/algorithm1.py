@@ -34,7 +34,7 @@ from threadpoolctl import threadpool_limits
 from tournaments import QUESTIONS, SYSTEMS, simulated_judgments
 
 from arena.rating.tournaments import Tournaments, bootstrap_tournaments
-from surrogate.board.holdout import fit_tournament
+from surrogate.board.study import fit_tournament
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import TREES

@@ -26,7 +26,7 @@ from arena.rating.ratings import DEFAULT_ROUNDS
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL as INTERVAL_LEVEL
-from surrogate.integrity.standing import without_remarks
+from surrogate.integrity.notes import without_remarks
 
 Floats = npt.NDArray[np.float64]
 

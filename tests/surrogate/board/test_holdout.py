@@ -6,9 +6,8 @@ import pytest
 from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
-from surrogate.board.holdout import check_holdout, fit_tournament
 from surrogate.board.settings import BoardRecord
-from surrogate.board.study import study_languages
+from surrogate.board.study import check_holdout, fit_tournament, study_languages
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out, system_folds
 from surrogate.learning.languages import (
     LanguageData,

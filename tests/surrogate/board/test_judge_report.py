@@ -15,10 +15,11 @@ from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.verdicts import verdicts
 from surrogate.board.judge_report import (
     JudgingRecords,
+    MetaEvaluation,
+    add_metaevaluations,
     read_judging_records,
     report_judge,
 )
-from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
 
 
 def entry(judge, dataset="memerag", value=0.712):
