@@ -38,7 +38,7 @@ from surrogate.board.study import (
 )
 from surrogate.board.summarize import summarize_board, summarize_first_board
 from surrogate.board.summary import UNPROVEN
-from surrogate.integrity.notes import Seen, look_at, near_copies, standing
+from surrogate.integrity.notes import Seen, look_at, near_copies
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data, with_answers
 from surrogate.learning.names import find_surrogate
@@ -252,7 +252,7 @@ def _looks(
     seen = Seen(
         look_at(answers, judged, arena.queries), near_copies(answers[~known], answers[known])
     )
-    looks = standing(seen, surrogate, X[X["language"].isin(judged)], questions, judged)
+    looks = system_status(seen, surrogate, X[X["language"].isin(judged)], questions, judged)
     if not is_proven:
         ever = {name for names in judged.values() for name in names}
         unproven = ~looks.index.get_level_values("system").isin(ever) & (looks["original"] == "")

@@ -153,7 +153,7 @@ def _unusual(own: pd.Series, usual: pd.DataFrame) -> Iterator[Note]:
         yield Note("length", length, float(middle["length"]), False, sentence)
 
 
-def standing(
+def system_status(
     seen: Seen,
     surrogate: Surrogate,
     X: pd.DataFrame,

@@ -93,15 +93,6 @@ def test_r2_is_that_of_a_surrogate_trained_without_the_held_out_systems(data):
     assert fit.train_r2 > 0.5
 
 
-def test_held_out_systems_have_no_part_in_a_tournaments_surrogate(data):
-    held = SYSTEMS[:2]
-    changed = data.X.copy()
-    changed.loc[changed["system"].isin(held), "f0"] = 1e6
-    other = data_of(data.judgments, changed)
-    [one], [two] = (fit_tournament([item], FOREST, held, 0, 3) for item in (data, other))
-    np.testing.assert_array_equal(one.ratings[2:], two.ratings[2:])
-
-
 def test_battles_against_a_fold_do_not_tell_how_its_systems_are_rated(data, judgments):
     whole = unseen(data, LINEAR)
     for _, _, held in system_folds([data], Repeats(1, 7)):
