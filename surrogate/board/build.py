@@ -38,7 +38,7 @@ from surrogate.board.study import (
 )
 from surrogate.board.summarize import summarize_board, summarize_first_board
 from surrogate.board.summary import UNPROVEN
-from surrogate.integrity.notes import Seen, look_at, near_copies
+from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data, with_answers
 from surrogate.learning.names import find_surrogate

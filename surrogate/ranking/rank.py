@@ -27,7 +27,7 @@ from surrogate.board.rows import absence, rated_rows
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
 from surrogate.board.tables import DECIMALS, RATINGS
-from surrogate.integrity.notes import Seen, look_at, near_copies
+from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.languages import with_answers
 from surrogate.learning.outside import systems_outside
 from surrogate.learning.surrogate import KEYS, known_features
