@@ -13,7 +13,6 @@ from features import extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board import language as board_language
 from surrogate.board.rows import BEYOND
-from surrogate.board.summarize import NO_IMPORTANCES
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.advice import advise
@@ -111,4 +110,3 @@ def test_a_system_unlike_the_training_systems_is_flagged(
 def test_a_surrogate_without_importances_says_so(tiny_arena, tiny_table):
     board = build_board(tiny_arena, feature_table=tiny_table, tournaments=2, surrogate="svr")
     assert board.importances["importance"].isna().all()
-    assert NO_IMPORTANCES.format("svr") in board.summary.languages["en"].notes
