@@ -11,13 +11,13 @@ from . import text as text
 from .adapters.imports import import_arena as import_arena
 from .adapters.judgments import read_judgments as read_judgments
 from .data import __version__ as __version__
-from .data.append import add_answers as add_answers
 from .data.arena import Arena as Arena
 from .data.errors import ArenaError as ArenaError
 from .data.errors import DataError as DataError
 from .data.errors import MissingDependencyError as MissingDependencyError
 from .data.errors import Problem as Problem
 from .data.errors import UsageError as UsageError
+from .data.folder import add_answers as add_answers
 from .data.folder import read_answers as read_answers
 from .data.folder import read_arena as read_arena
 from .data.folder import write_arena as write_arena

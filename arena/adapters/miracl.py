@@ -33,7 +33,7 @@ SOURCE = "MIRACL (Zhang et al., 2023)"
 TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")
 """Endings of topics and relevance files."""
 
-_CORPUS_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+_CORPUS_SUFFIXES = (".jsonl", ".jsonl.gz")
 _CORPUS_HINT = "write {docid, title, text} a line"
 _TOPIC = "an id, a tab and a question"
 _LABEL = "an id, Q0, a passage and a label"

@@ -45,7 +45,6 @@ class Arena:
         questions: pd.DataFrame,
         answers: pd.DataFrame,
         judgments: pd.DataFrame | None = None,
-        passages: pd.DataFrame | None = None,
         *,
         language: str | None = None,
         judge: str | None = None,
@@ -61,12 +60,10 @@ class Arena:
             questions: ``query_id, query``, and ``language`` unless it is given for all; may have
                 ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``.
             answers: ``query_id, system, answer``. Without ``language`` they have that of their
-                question, as judgments and passages have, where ids of questions are unique. May
+                question, as judgments have, where ids of questions are unique. May
                 have ``passages`` of their own: lists of ids, or of records as questions have.
             judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
                 unless it is given for all.
-            passages: ``query_id, passage_id, text``, and ``title``, ``relevance`` (1, 0, or
-                nothing where it was not judged) if there are any, one row a passage.
             language: Language code of rows that name none.
             judge: Judge of rows that name none.
             published_ratings: As ``published_ratings.csv``; see ``arena.data.published``.
@@ -75,7 +72,7 @@ class Arena:
                 ``source``, ``note`` of ``ArenaInfo``.
 
         Raises:
-            UsageError: If something is no DataFrame, or passages are given twice.
+            UsageError: If something is no DataFrame.
             DataError: With every problem of every table: table, row (as ``iloc``), column, value.
         """
         from arena.data.frames import arena_of_frames
@@ -84,7 +81,6 @@ class Arena:
             "questions": questions,
             "answers": answers,
             "judgments": judgments,
-            "passages": passages,
             "published_ratings": published_ratings,
             "attributes": attributes,
         }

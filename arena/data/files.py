@@ -1,4 +1,4 @@
-"""Files: compressed streams, zips of arrays, how far they are read; writing whole; locks.
+"""Files: compressed streams, how far they are read; writing whole; locks.
 
 Nothing in a file is executed, and no more of a compressed one is read than ``most_expanded``.
 """
@@ -13,7 +13,6 @@ import json
 import logging
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -21,9 +20,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 from uuid import uuid4
 
-import numpy as np
-import numpy.typing as npt
-import zstandard
 from filelock import FileLock, Timeout
 
 from arena.data.errors import DataError, Problem, UsageError
@@ -49,9 +45,7 @@ MOST_CELLS = 200_000_000
 MOST_LEVELS = 100
 """How deep objects and lists of JSON may lie in each other."""
 
-_CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
-_DATE = (1980, 1, 1, 0, 0, 0)
-"""Of every member of a zip, so that the same content gives the same bytes."""
+_CSV_NAMES = (".csv", ".csv.gz")
 _LOG = logging.getLogger(__name__)
 
 
@@ -61,11 +55,7 @@ def most_expanded(size: int) -> int:
 
 
 def refuse_beyond(source: str, found: int, most: int, noun: str) -> None:
-    """Refuse a file that holds more than is read: small files must not fill the memory.
-
-    Raises:
-        DataError: If more was found than the most.
-    """
+    """Refuse (DataError) a file that holds more than is read: it must not fill the memory."""
     if found > most:
         fault = f"holds more than {most:,} {noun}; nothing of it was taken"
         hint = "split it, or unpack it where it is compressed, if it is meant to"
@@ -73,11 +63,7 @@ def refuse_beyond(source: str, found: int, most: int, noun: str) -> None:
 
 
 def parsed_json(text: str, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it holds
-    """Read JSON that is no deeper than all that is done with it can follow.
-
-    Args:
-        text: One JSON value.
-        hooks: As ``json.loads`` takes them.
+    """Read JSON, with hooks as ``json.loads`` takes them.
 
     Raises:
         ValueError: If it is no JSON, or nested deeper than ``MOST_LEVELS``.
@@ -131,11 +117,7 @@ def write_text(text: str, path: Path) -> None:
 
 
 def resolved(path: Path) -> Path:
-    """Return an absolute path without links.
-
-    Raises:
-        UsageError: If a link leads to itself.
-    """
+    """Return an absolute path without links; a link that leads to itself is a UsageError."""
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:
@@ -148,9 +130,6 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
     Readers find the old folder or the new one, never a mixture. If the block or the exchange
     fails, the old folder stays. A process that is killed may leave a folder ``.writing-…`` behind.
-
-    Args:
-        folder: Folder to make or to replace with all that it holds; its parents are made.
 
     Raises:
         UsageError: If ``folder`` is a file.
@@ -214,7 +193,7 @@ def small_file(path: Path, most: int = MOST_SMALL_BYTES) -> bytes:
 
 @contextmanager
 def open_text(path: Path, mode: str = "rt") -> Iterator[TextIO]:
-    """Open a UTF-8 text file, compressed where its name ends in ``.gz`` or ``.zst``."""
+    """Open a UTF-8 text file, compressed where its name ends in ``.gz``."""
     with _open_text(path, mode, "utf-8", "strict") as stream:
         yield stream
 
@@ -234,27 +213,15 @@ def lenient_text(path: Path) -> Iterator[TextIO]:
 def _open_text(path: Path, mode: str, encoding: str, errors: str) -> Iterator[TextIO]:
     binary = mode.replace("t", "b")
     newline = "" if path.name.endswith(_CSV_NAMES) else "\n"
-    with cast(IO[bytes], path.open(binary)) as raw:
-        packed = _packed_stream(raw, path.suffix, binary)
-        if packed is not raw and binary == "rb":
-            most = most_expanded(path.stat().st_size)
-            bounded = _BoundedStream(packed, path.name, most)
-            packed = cast(IO[bytes], io.BufferedReader(bounded, READ_AT_ONCE))
-        with io.TextIOWrapper(packed, encoding, errors, newline) as stream:
-            yield stream
-
-
-def _packed_stream(raw: IO[bytes], suffix: str, binary: str) -> IO[bytes]:
-    if suffix == ".gz":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode=binary, mtime=0, filename=""))
-    if suffix == ".zst" and binary == "rb":  # pyarrow, for zstandard takes a cut file as whole
-        import pyarrow as pa
-
-        return cast(IO[bytes], pa.CompressedInputStream(raw, "zstd"))
-    if suffix == ".zst":
-        compressor = zstandard.ZstdCompressor(write_checksum=True)
-        return cast(IO[bytes], compressor.stream_writer(raw, closefd=False))
-    return raw
+    with cast(IO[bytes], path.open(binary)) as stream:
+        if path.suffix == ".gz":
+            packed = gzip.GzipFile(fileobj=stream, mode=binary, mtime=0, filename="")
+            stream = cast(IO[bytes], packed)
+            if binary == "rb":
+                bounded = _BoundedStream(stream, path.name, most_expanded(path.stat().st_size))
+                stream = cast(IO[bytes], io.BufferedReader(bounded, READ_AT_ONCE))
+        with io.TextIOWrapper(stream, encoding, errors, newline) as text:
+            yield text
 
 
 class _BoundedStream(io.RawIOBase):
@@ -282,12 +249,7 @@ class _BoundedStream(io.RawIOBase):
 
 
 def read_parquet(source: Path | bytes, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a Parquet file part by part, no further than it may expand.
-
-    Args:
-        source: The file, or its bytes.
-        name: What problems call it.
-        columns: Columns to read; all by default.
+    """Read a Parquet file, or its bytes, part by part, no further than it may expand.
 
     Raises:
         DataError: If it holds more.
@@ -328,65 +290,3 @@ def locked_folder(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """Write bytes as a member of a zip."""
-    member = zipfile.ZipInfo(name, _DATE)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(member, content)
-
-
-def write_array(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:
-    """Write an array as a member ``name.npy``."""
-    plain = io.BytesIO()
-    np.lib.format.write_array(plain, np.ascontiguousarray(array), allow_pickle=False)
-    write_member(archive, f"{name}.npy", plain.getvalue())
-
-
-def check_size(archive: zipfile.ZipFile, path: Path) -> None:
-    """Refuse a zip that says it holds more than it may; more is not read of any member.
-
-    Raises:
-        DataError: If it does.
-    """
-    declared = sum(member.file_size for member in archive.infolist())
-    most = most_expanded(path.stat().st_size)
-    refuse_beyond(path.name, declared, most, "bytes when expanded")
-
-
-def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Read one member, no further than the size it declares.
-
-    Raises:
-        UsageError: If it is longer or shorter.
-    """
-    size = archive.getinfo(name).file_size
-    with archive.open(name) as member:
-        content = member.read(size + 1)
-    if len(content) != size:
-        raise UsageError(f"{name} is not as long as it says")
-    return content
-
-
-def read_arrays(archive: zipfile.ZipFile, folder: str) -> dict[str, npt.NDArray[Any]]:
-    """Read the arrays whose names begin with a folder, by the rest of their names.
-
-    Raises:
-        UsageError: If one is no plain array of numbers, as long as its member.
-    """
-    found = {}
-    for name in archive.namelist():
-        if name.startswith(folder):
-            stream = io.BytesIO(read_member(archive, name))
-            try:
-                np.lib.format.read_magic(stream)
-                shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-            except ValueError as error:
-                raise UsageError(f"{name} is no array ({error})") from error
-            size, rest = int(np.prod(shape, dtype=object)) * dtype.itemsize, stream.read()
-            if dtype.kind not in "biuf" or is_fortran or size != len(rest):
-                raise UsageError(f"{name} is no plain array of the size it names")
-            array = np.frombuffer(rest, dtype).reshape(shape)
-            found[name.removeprefix(folder).removesuffix(".npy")] = array
-    return found

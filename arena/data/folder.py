@@ -1,23 +1,33 @@
-"""The native arena folder: reading, checking and writing it."""
+"""The native arena folder: reading, checking and writing it, and adding rows to its tables."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.files import atomic_path, small_file
+from arena.data.files import atomic_path, locked_folder, open_text, small_file
 from arena.data.languages import UNDETERMINED
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.published import no_published_ratings, published_ratings
-from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
+from arena.data.rows import (
+    CSV_SUFFIXES,
+    SUFFIXES,
+    Rows,
+    json_lines,
+    read_rows,
+    row_suffix,
+    write_rows,
+)
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
@@ -39,6 +49,15 @@ from arena.data.systems import SYSTEMS_TABLE, name_problems, system_attributes, 
 
 TABLES = ("queries", "answers", "judgments")
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
+FAILED_JUDGMENTS = "failed_judgments.jsonl"
+"""File of an arena folder that lists pairs without a verdict."""
+
+Table = Literal["answers", "judgments"]
+_APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
+    "answers": (ANSWERS, ANSWER_KEY),
+    "judgments": (JUDGMENTS, ["judge", *QUESTION_KEY, "system_a", "system_b"]),
+}
+"""Tables that rows are added to, with what tells their rows apart."""
 
 
 def read_arena(folder: Path | str) -> Arena:
@@ -47,7 +66,7 @@ def read_arena(folder: Path | str) -> Arena:
     Args:
         folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
             ``published_ratings``, ``systems`` (all three optional), each as ``.jsonl``,
-            ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``.
+            ``.jsonl.gz``, ``.csv`` (not queries) or ``.parquet``.
 
     Raises:
         UsageError: If the folder or one of its files is absent or there twice.
@@ -232,7 +251,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     Args:
         arena: What to write.
         folder: Created if absent; files of the same name are replaced.
-        suffix: Format of the tables, one of ``.jsonl``, ``.jsonl.gz``, ``.jsonl.zst``,
+        suffix: Format of the tables, one of ``.jsonl``, ``.jsonl.gz``,
             ``.parquet``; published ratings and attributes are always CSV.
 
     Raises:
@@ -352,3 +371,118 @@ def _typed(rows: Rows, schema: TableSchema) -> pd.DataFrame:
     texts = [column for column in known if column != "passages"]
     further = [column for column in rows.table.columns if column not in known]
     return rows.table[known + further].reset_index(drop=True).astype(dict.fromkeys(texts, "str"))
+
+
+def append_rows(
+    folder: Path | str, name: Table, rows: pd.DataFrame, *, replacing: bool = False
+) -> tuple[Path, int]:
+    """Add rows to a table of an arena folder, in the format of those that are there.
+
+    The file is replaced in one step, under a lock, so that neither a crash nor another process
+    that adds its own loses a row. A row whose key is there already (an answer: language, question,
+    system; a judgment: judge, language, question, sides) is not written twice. Systems of new
+    answers are declared in ``arena.json``.
+
+    Args:
+        folder: Arena folder. Without such a file it gets one in the format of its answers.
+        name: ``answers`` or ``judgments``.
+        rows: The table's columns and others.
+        replacing: Write these rows in the place of those of the same key, as for a panel's
+            verdicts, which follow from its judges'.
+
+    Returns:
+        The file, and the number of rows added.
+
+    Raises:
+        UsageError: If the folder is no arena folder, or holds the table several times.
+        DataError: If the rows there are damaged; nothing is added.
+    """
+    folder = Path(folder)
+    info = read_info(folder)
+    schema, key = _APPENDED[name]
+    with locked_folder(folder):
+        path, answers = find_table_file(folder, name), find_table_file(folder, "answers")
+        held = empty_rows(schema) if path is None else _with_columns(read_rows(path), schema)
+        problems = _row_problems(held, schema)
+        if problems:
+            raise DataError(problems)
+        there = held.table
+        old, coming = pd.MultiIndex.from_frame(there[key]), pd.MultiIndex.from_frame(rows[key])
+        kept = ~old.isin(coming) if replacing else np.ones(len(there), dtype=np.bool_)
+        new = rows if replacing else rows[~coming.isin(old)]
+        unknown = [it for it in dict.fromkeys(new.get("system", ())) if it not in info.systems]
+        if unknown:
+            # Declared first: a system without answers is sound, answers of an unknown one are not.
+            write_info(info.model_copy(update={"systems": (*info.systems, *unknown)}), folder)
+        if path is None:
+            path = folder / f"{name}{SUFFIXES[0] if answers is None else row_suffix(answers)}"
+            if len(new):
+                write_rows(new, path)
+        elif ".jsonl" in path.name:
+            with open_text(path) as stream:  # lines that are there stay as they are
+                lines = [text for line in stream if (text := line.strip("\ufeff\r\n")).strip()]
+            with atomic_path(path) as temporary, open_text(temporary, "wt") as stream:
+                stream.writelines(f"{line}\n" for line in np.array(lines, dtype=object)[kept])
+                stream.writelines(json_lines(new))
+        else:
+            parts = [part for part in (there[kept], new.astype(object)) if len(part)]
+            write_rows(pd.concat(parts or [there[kept]], ignore_index=True), path)
+    return path, len(new)
+
+
+def add_answers(folder: Path | str, answers: pd.DataFrame | Path | str) -> tuple[Path, int, int]:
+    """Add a new system's answers, or further answers of a known one, to an arena folder.
+
+    Args:
+        folder: Arena folder; new systems are declared in its ``arena.json``.
+        answers: Columns ``query_id, language, system, answer``, or the path of their file; those
+            that are there already are left as they are.
+
+    Returns:
+        The file, how many were added, and how many were there.
+
+    Raises:
+        UsageError: If the folder is no arena folder, or there is no such file.
+        DataError: For malformed answers, answers to unknown questions, and answers that differ
+            from those that the same system has there; nothing is added.
+    """
+    from arena.data.frames import open_answers
+
+    arena = read_arena(folder)
+    given = open_answers(answers, arena.queries)
+    known = arena.answers.set_index(ANSWER_KEY)["answer"]
+    before = pd.Series(known.reindex(pd.MultiIndex.from_frame(given[ANSWER_KEY])).to_numpy())
+    differs = given[before.notna() & (before != given["answer"])]
+    source, field = answers.name if isinstance(answers, Path) else "answers", "+".join(ANSWER_KEY)
+    fault = "the arena holds another answer of this system to this question"
+    hint = "leave it out, or give the new version of the system a name of its own"
+    if len(differs):
+        keys = differs[ANSWER_KEY].itertuples(index=False, name=None)
+        raise DataError([Problem(source, None, field, key, fault, hint) for key in keys])
+    file, added = append_rows(folder, "answers", given)
+    return file, added, len(given) - added
+
+
+def list_failures(
+    path: Path, failures: pd.DataFrame, key: list[str], settled: Collection[tuple[object, ...]]
+) -> Path | None:
+    """Bring a list of what failed up to date; there is no file where nothing is left in it.
+
+    Args:
+        path: The list, JSON lines.
+        failures: What failed now: ``key``'s columns, ``reason``, ``detail`` and others.
+        key: Columns that tell rows apart.
+        settled: Keys that this run was about, failed or not: what was listed of them is replaced.
+
+    Returns:
+        The file, or None.
+    """
+    if path.is_file():
+        old = read_rows(path).table
+        left = old[[row not in settled for row in old[key].itertuples(index=False, name=None)]]
+        failures = pd.concat([left, failures], ignore_index=True) if len(left) else failures
+    if failures.empty:
+        path.unlink(missing_ok=True)
+        return None
+    write_rows(failures, path)
+    return path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -28,21 +28,16 @@ from arena.data.schema import (
     ANSWERS,
     JUDGMENTS,
     OWN_PASSAGES,
-    PASSAGES,
     QUERIES,
-    QUESTION_KEY,
     ArenaInfo,
     TableSchema,
-    check_table,
-    duplicates,
     passages_of,
-    unknown_questions,
     validation_problems,
     whole_digits,
 )
 
 _WHOLE = "from_frames"
-_KEYS = ("query_id", "system", "system_a", "system_b", "passage_id")
+_KEYS = ("query_id", "system", "system_a", "system_b")
 
 Frames = Mapping[str, pd.DataFrame | None]
 
@@ -64,57 +59,25 @@ def arena_of_frames(
     asked = _rows(frames, "questions", QUERIES, language)
     answered = _rows(frames, "answers", ANSWERS, language, asked)
     judged = _filled(_rows(frames, "judgments", JUDGMENTS, language, asked), "judge", judge)
-    problems: list[Problem] = []
-    if frames["passages"] is None:
-        cells = [
-            _passages(cell) for cell in asked.table.get(OWN_PASSAGES, [None] * len(asked.lines))
-        ]
-        asked = _with_cells(asked, cells)
-    elif OWN_PASSAGES in asked.table:
-        raise UsageError(
-            "questions have a column 'passages', and passages are given beside them; keep one"
-        )
-    else:
-        shown = _rows(frames, "passages", PASSAGES, language, asked)
-        absent = {name: None for name in PASSAGES.nullable if name not in shown.table}
-        shown = replace(shown, table=shown.table.assign(**absent).astype(object))
-        problems = check_table(shown, PASSAGES)
-        empty = _with_cells(asked, [[] for _ in asked.lines])
-        if not problems and not check_table(empty, QUERIES):
-            key = [*QUESTION_KEY, "passage_id"]
-            problems = duplicates(shown, key, "passage")
-            problems += unknown_questions(shown, asked, "passage")
-        asked = empty if problems else _with_cells(asked, _shown_cells(asked, shown))
+    given = asked.table.get(OWN_PASSAGES, [None] * len(asked.lines))
+    cells = pd.Series([_passages(cell) for cell in given], index=asked.table.index, dtype=object)
+    asked = replace(asked, table=asked.table.assign(**{OWN_PASSAGES: cells}))
     languages = [code for code in _distinct(asked, "language") if re.fullmatch(LANGUAGE_CODE, code)]
     told = {"languages": languages, "systems": _distinct(answered, "system"), **info}
-    try:
-        beside = {
-            name: None if table is None else frame_rows(table, name)
-            for name, table in frames.items()
-            if name in (PUBLISHED_RATINGS, "attributes")
-        }
-        arena = checked_arena(_info(told), asked, answered, judged, *beside.values())
-    except DataError as error:
-        raise DataError([*problems, *error.problems]) from None
-    if problems:
-        raise DataError(problems)
-    return arena
+    beside = (
+        None if (table := frames[name]) is None else frame_rows(table, name)
+        for name in (PUBLISHED_RATINGS, "attributes")
+    )
+    return checked_arena(_info(told), asked, answered, judged, *beside)
 
 
 def open_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
-    """Return answers to the questions of an arena, read from their file if a path is given.
+    """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
 
     Args:
-        answers: A file of answers in any row format; or the table ``query_id, system, answer``,
-            and ``language`` unless ids of questions are unique.
+        answers: File; or table ``query_id, system, answer``, and ``language`` unless ids of
+            questions are unique.
         queries: Query table of the arena they answer.
-
-    Returns:
-        Columns ``query_id, language, system, answer``.
-
-    Raises:
-        UsageError: If there is no such file, or something else is given.
-        DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     if isinstance(answers, Path | str):
         return read_answers(answers, queries)
@@ -125,11 +88,7 @@ def open_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> p
 def frame_rows(table: pd.DataFrame, name: str) -> Rows:
     """Wrap a table that a user holds in memory, so that it is checked like a file.
 
-    Problems name its rows as ``iloc`` does.
-
-    Args:
-        table: The table; a named index counts as columns.
-        name: What problems call it.
+    Problems name its rows as ``iloc`` does. A named index counts as columns.
 
     Raises:
         UsageError: If it is no DataFrame.
@@ -149,14 +108,7 @@ def frame_rows(table: pd.DataFrame, name: str) -> Rows:
 
 
 def notebook_html(caption: str, said: str, table: pd.DataFrame, small: str = "") -> str:
-    """Show a table in a notebook, under what is said of it; all text is escaped.
-
-    Args:
-        caption: First line, in bold.
-        said: Sentences below it.
-        table: The table, shown without its index.
-        small: Last line, in small letters.
-    """
+    """Show a table in a notebook, below a caption and sentences; all text is escaped."""
     shown = table.to_html(index=False, na_rep="–", float_format="{:z.2f}".format, escape=True)
     last = f"<p><small>{escape(small)}</small></p>" if small else ""
     return f"<p><b>{escape(caption)}</b><br>{escape(said)}</p>{shown}{last}"
@@ -190,24 +142,6 @@ def _filled(rows: Rows, column: str, value: str | None) -> Rows:
     if value is None or column in rows.table:
         return rows
     return replace(rows, table=rows.table.assign(**{column: value}).astype(object))
-
-
-def _with_cells(asked: Rows, cells: Iterable[object]) -> Rows:
-    """Give every question its passages."""
-    column = pd.Series(list(cells), index=asked.table.index, dtype=object)
-    return replace(asked, table=asked.table.assign(**{OWN_PASSAGES: column}))
-
-
-def _shown_cells(asked: Rows, shown: Rows) -> list[object]:
-    """Return the passages of a table by question."""
-    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for record in shown.table.to_dict(orient="records"):
-        key = tuple(str(record.pop(column)) for column in QUESTION_KEY)
-        relevance = record["relevance"]
-        record["relevance"] = None if relevance is None else int(relevance)
-        found.setdefault(key, []).append(record)
-    keys = asked.table.reindex(columns=QUESTION_KEY).itertuples(index=False, name=None)
-    return [found.get(tuple(map(str, key)), []) for key in keys]
 
 
 def _passages(value: object) -> object:

@@ -7,129 +7,47 @@ from types import MappingProxyType
 
 LANGUAGE_CODE = r"[a-z]{2,3}"
 """Pattern of a language code: ISO 639-1, or ISO 639-3 where no two-letter code exists."""
-
-MIRACL_LANGUAGES = MappingProxyType(
-    {
-        "ar": "Arabic",
-        "bn": "Bengali",
-        "de": "German",
-        "en": "English",
-        "es": "Spanish",
-        "fa": "Persian",
-        "fi": "Finnish",
-        "fr": "French",
-        "hi": "Hindi",
-        "id": "Indonesian",
-        "ja": "Japanese",
-        "ko": "Korean",
-        "ru": "Russian",
-        "sw": "Swahili",
-        "te": "Telugu",
-        "th": "Thai",
-        "yo": "Yoruba",
-        "zh": "Chinese",
-    }
-)
-"""The languages of MIRACL and MIRAGE-Bench (table 1), code to English name."""
-
-
 UNDETERMINED = "und"
 """ISO 639 code of a language that nobody determined."""
 
-_FURTHER = {
-    "Afrikaans": "af",
-    "Albanian": "sq",
-    "Amharic": "am",
-    "Armenian": "hy",
-    "Azerbaijani": "az",
-    "Basque": "eu",
-    "Belarusian": "be",
-    "Bosnian": "bs",
-    "Bulgarian": "bg",
-    "Burmese": "my",
-    "Catalan": "ca",
-    "Croatian": "hr",
-    "Czech": "cs",
-    "Danish": "da",
-    "Dutch": "nl",
-    "Esperanto": "eo",
-    "Estonian": "et",
-    "Farsi": "fa",
-    "Filipino": "tl",
-    "Galician": "gl",
-    "Georgian": "ka",
-    "Greek": "el",
-    "Gujarati": "gu",
-    "Hausa": "ha",
-    "Hebrew": "he",
-    "Hungarian": "hu",
-    "Icelandic": "is",
-    "Igbo": "ig",
-    "Irish": "ga",
-    "Italian": "it",
-    "Javanese": "jv",
-    "Kannada": "kn",
-    "Kazakh": "kk",
-    "Khmer": "km",
-    "Kurdish": "ku",
-    "Kyrgyz": "ky",
-    "Lao": "lo",
-    "Latin": "la",
-    "Latvian": "lv",
-    "Lithuanian": "lt",
-    "Luxembourgish": "lb",
-    "Macedonian": "mk",
-    "Malay": "ms",
-    "Malayalam": "ml",
-    "Maltese": "mt",
-    "Marathi": "mr",
-    "Mongolian": "mn",
-    "Nepali": "ne",
-    "Norwegian": "no",
-    "Norwegian Bokmål": "nb",
-    "Norwegian Nynorsk": "nn",
-    "Pashto": "ps",
-    "Polish": "pl",
-    "Portuguese": "pt",
-    "Punjabi": "pa",
-    "Romanian": "ro",
-    "Serbian": "sr",
-    "Sinhala": "si",
-    "Slovak": "sk",
-    "Slovenian": "sl",
-    "Somali": "so",
-    "Swedish": "sv",
-    "Tagalog": "tl",
-    "Tajik": "tg",
-    "Tamil": "ta",
-    "Tatar": "tt",
-    "Turkish": "tr",
-    "Ukrainian": "uk",
-    "Urdu": "ur",
-    "Uzbek": "uz",
-    "Vietnamese": "vi",
-    "Welsh": "cy",
-    "Xhosa": "xh",
-    "Yiddish": "yi",
-    "Zulu": "zu",
-}
 
+def _by_code(table: str) -> dict[str, str]:
+    """Read ``code Name, code Name, …``."""
+    pairs = (entry.split(maxsplit=1) for entry in table.split(","))
+    return {code: name.strip() for code, name in pairs}
+
+
+MIRACL_LANGUAGES = MappingProxyType(
+    _by_code(
+        """ar Arabic, bn Bengali, de German, en English, es Spanish, fa Persian, fi Finnish,
+        fr French, hi Hindi, id Indonesian, ja Japanese, ko Korean, ru Russian, sw Swahili,
+        te Telugu, th Thai, yo Yoruba, zh Chinese"""
+    )
+)
+"""The languages of MIRACL and MIRAGE-Bench (table 1), code to English name."""
+
+_FURTHER = _by_code(
+    """af Afrikaans, sq Albanian, am Amharic, hy Armenian, az Azerbaijani, eu Basque, be Belarusian,
+    bs Bosnian, bg Bulgarian, my Burmese, ca Catalan, hr Croatian, cs Czech, da Danish, nl Dutch,
+    eo Esperanto, et Estonian, tl Filipino, gl Galician, ka Georgian, el Greek, gu Gujarati,
+    ha Hausa, he Hebrew, hu Hungarian, is Icelandic, ig Igbo, ga Irish, it Italian, jv Javanese,
+    kn Kannada, kk Kazakh, km Khmer, ku Kurdish, ky Kyrgyz, lo Lao, la Latin, lv Latvian,
+    lt Lithuanian, lb Luxembourgish, mk Macedonian, ms Malay, ml Malayalam, mt Maltese, mr Marathi,
+    mn Mongolian, ne Nepali, no Norwegian, nb Norwegian Bokmål, nn Norwegian Nynorsk, ps Pashto,
+    pl Polish, pt Portuguese, pa Punjabi, ro Romanian, sr Serbian, si Sinhala, sk Slovak,
+    sl Slovenian, so Somali, sv Swedish, tg Tajik, ta Tamil, tt Tatar, tr Turkish, uk Ukrainian,
+    ur Urdu, uz Uzbek, vi Vietnamese, cy Welsh, xh Xhosa, yi Yiddish, zu Zulu"""
+)
 _CODES = MappingProxyType(
-    {
-        name.casefold(): code
-        for name, code in [
-            *((name, code) for code, name in MIRACL_LANGUAGES.items()),
-            *_FURTHER.items(),
-        ]
-    }
+    {name.casefold(): code for code, name in (_FURTHER | MIRACL_LANGUAGES).items()}
+    | {"farsi": "fa", "tagalog": "tl"}
 )
 
 
 def language_code(name: str) -> str | None:
-    """Return the code of a language given by code or by English name, in any case.
+    """Return the code of a language given by code or by English name, in any case; None if unknown.
 
-    Returns:
-        The code, or None if the language is not known.
+    A code is returned as it is.
     """
     if re.fullmatch(LANGUAGE_CODE, name):
         return name

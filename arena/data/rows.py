@@ -1,4 +1,4 @@
-"""Reading and writing rows: JSONL, CSV and Parquet, plain or compressed (.gz, .zst)."""
+"""Reading and writing rows: JSONL, CSV and Parquet, plain or compressed (.gz)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from arena.data.files import (
     refuse_beyond,
 )
 
-CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
-SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", *CSV_SUFFIXES, ".parquet")
+CSV_SUFFIXES = (".csv", ".csv.gz")
+SUFFIXES = (".jsonl", ".jsonl.gz", *CSV_SUFFIXES, ".parquet")
 MOST_JSON_BYTES = 2**30
 """A file that is one JSON value is read in one piece: a larger one is refused."""
 MOST_BAD_LINES = 100_000
@@ -100,11 +100,7 @@ class _BadRowError(Exception):
 
 
 def row_suffix(path: Path) -> str:
-    """Return the suffix that tells a file's format, such as ``.jsonl.gz``.
-
-    Raises:
-        UsageError: If the format is none of ``SUFFIXES``.
-    """
+    """Return the one of ``SUFFIXES`` that a file's name ends in; a UsageError if there is none."""
     for suffix in SUFFIXES:
         if path.name.endswith(suffix):
             return suffix
@@ -208,15 +204,7 @@ def _bounded_lines(stream: TextIO, source: str) -> Iterator[str]:
 
 
 def json_records(path: Path, source: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
-    """Yield each line of a JSONL file with its number: the object it holds, or what is wrong.
-
-    Args:
-        path: The file.
-        source: What problems call it.
-
-    Raises:
-        DataError: If it holds more than ``arena.data.files`` reads.
-    """
+    """Yield each line of a JSONL file with its number: the object it holds, or what is wrong."""
     with lenient_text(path) as stream:
         for number, line in enumerate(_bounded_lines(stream, source), start=1):
             if line.strip():
@@ -245,12 +233,7 @@ def rows_of_records(numbered: Iterable[tuple[int, dict[str, Any] | Problem]], so
 
 
 def read_json_value(path: Path, source: str, hint: str = "write one JSON value") -> Any:  # noqa: ANN401
-    """Read a file that is one JSON value.
-
-    Args:
-        path: File of at most ``MOST_JSON_BYTES``.
-        source: What problems call the file.
-        hint: What the file should hold.
+    """Read a file that is one JSON value, of at most ``MOST_JSON_BYTES``.
 
     Raises:
         UsageError: If there is no such file, or it is too large to be read in one piece.

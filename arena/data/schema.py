@@ -50,7 +50,6 @@ ADAPTIVE = "adaptive"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JSON_LIST = re.compile(r"\s*\[\s*[\"{\]]")
-_NO_RELEVANCE = ("is not a relevance", "write 1, 0, or nothing where it was not judged")
 _PASSAGES_HINT = (
     "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids"
 )
@@ -60,7 +59,7 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
 Fault = tuple[str, str]
 """What is wrong with a value, and what to do about it."""
-Kind = Literal["name", "text", "language", "winner", "relevance", "passages"]
+Kind = Literal["name", "text", "language", "winner", "passages"]
 """What a column holds; a name is a text with something in it."""
 
 
@@ -120,21 +119,15 @@ class TableSchema:
     Attributes:
         name: Name of the table.
         columns: Column to its kind.
-        nullable: Columns that may be empty.
     """
 
     name: str
     columns: Mapping[str, Kind]
-    nullable: tuple[str, ...] = ()
 
 
 _KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
 _PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
-_PASSAGE: dict[str, Kind] = {"passage_id": "name", "text": "text", "title": "text"}
 QUERIES = TableSchema("queries", {**_KEY, "query": "name", "passages": "passages"})
-PASSAGES = TableSchema(
-    "passages", {**_KEY, **_PASSAGE, "relevance": "relevance"}, nullable=("title", "relevance")
-)
 ANSWERS = TableSchema("answers", {**_KEY, "system": "name", "answer": "text"})
 JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"})
 _PASSAGES = TypeAdapter(list[Passage])
@@ -246,13 +239,11 @@ def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
     kind = schema.columns.get(column)
     if _is_missing(value):
         hint = "leave failed judgments out" if kind == "winner" else "give it a value"
-        return ("is missing", hint) if kind and column not in schema.nullable else None
+        return ("is missing", hint) if kind else None
     if is_unstorable(value):
         return HALF_SURROGATE, HALF_SURROGATE_HINT
     if kind == "winner":
         return None if value in WINNERS else _NO_WINNER
-    if kind == "relevance":
-        return None if value in (0, 1) else _NO_RELEVANCE
     if kind == "passages":
         wrong = passages_fault(value)
         return None if wrong is None else (wrong, _PASSAGES_HINT)

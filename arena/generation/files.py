@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.append import list_failures
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import (
@@ -14,6 +13,7 @@ from arena.data.folder import (
     checked_arena,
     empty_rows,
     find_table_file,
+    list_failures,
     read_arena,
     read_info,
 )

@@ -11,8 +11,7 @@ from arena.data.seeds import generator
 from arena.generation.questions import GivenQuestion
 from arena.judging.pairs import ShownPassage
 from arena.llm.settings import Prompt
-from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
-from arena.text.trimming import ByteTrimmer, Trimmer
+from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Trimmer, Variable
 
 VARIABLES = MappingProxyType(
     {
@@ -94,7 +93,7 @@ class AnswerPrompt:
 
     template: PromptTemplate
     passage_tokens: int | None = None
-    trimmer: Trimmer = field(default_factory=ByteTrimmer)
+    trimmer: Trimmer = field(default_factory=Trimmer)
     is_shuffled: bool = False
     seed: int = 0
     context_tokens: int | None = None
@@ -228,7 +227,7 @@ def answer_prompt(
     return AnswerPrompt(
         template or protocol.prompt.packaged(),
         protocol.passage_tokens if passage_tokens is None else passage_tokens,
-        ByteTrimmer() if trimmer is None else trimmer,
+        Trimmer() if trimmer is None else trimmer,
         protocol.is_shuffled if is_shuffled is None else is_shuffled,
         seed,
         protocol.context_tokens if context_tokens is None else context_tokens,

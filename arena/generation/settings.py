@@ -75,7 +75,7 @@ class GenerationSettings(LlmSettings):
         """
         from arena.generation.prompt import answer_prompt, protocol_of
         from arena.generation.summary import LlmSystem
-        from arena.text.trimming import read_tokenizer
+        from arena.text.prompts import read_tokenizer
 
         asked = answer_prompt(
             self.prompt,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from arena.data.append import FAILED_JUDGMENTS, append_rows, list_failures
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, PANEL, WINNERS
 from arena.data.wording import count_of
@@ -235,7 +235,7 @@ def judge(
         judgments=judgments,
         failures=new.failures,
         summaries=tuple(summaries),
-        panel=_panel(arena.judgments, judgments, names) if len(names) > 1 else None,
+        panel=panel_verdicts(everything, names) if len(names) > 1 else None,
         pairs=chosen,
         agreement=agreement_table(verdicts(everything), of=names),
         batches=len(asked),
@@ -298,20 +298,6 @@ def _counted_on(progress: Progress | None, before: int, whole: int | None) -> Pr
         progress(name, before + done, before + size if whole is None else max(whole, size))
 
     return of_all
-
-
-def _panel(there: pd.DataFrame, new: pd.DataFrame, names: Sequence[str]) -> Panel:
-    """Aggregate all verdicts of a panel; those on adaptive pairs are marked as its judges' are."""
-    columns = [*_COLUMNS, CHOSEN]
-    votes = _joined([there.reindex(columns=columns), new.reindex(columns=columns)], columns)
-    panel = panel_verdicts(votes, names)
-    adaptive = votes[votes["judge"].isin(list(names)) & (votes[CHOSEN] == ADAPTIVE)]
-    if adaptive.empty:
-        return panel
-    keys = pd.MultiIndex.from_frame(panel.judgments[PAIR_COLUMNS])
-    is_adaptive = keys.isin(pd.MultiIndex.from_frame(adaptive[PAIR_COLUMNS]))
-    marks = [ADAPTIVE if each else None for each in is_adaptive]
-    return Panel(panel.judgments.assign(**{CHOSEN: marks}), panel.too_few)
 
 
 def _stacked(parts: Sequence[Verdicts]) -> Verdicts:

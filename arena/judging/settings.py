@@ -45,11 +45,12 @@ class JudgingSettings(LlmSettings):
         ge=1,
         description="With pairs adaptive: pairs judged in all, those of earlier runs included.",
     )
-    until: str | None = Field(
+    until: float | None = Field(
         default=None,
-        description="With pairs adaptive: stop when every language's ranking is known so well: "
-        "first=0.95 (probability that the leader is best), pairs=0.2 (all neighbors decided, or "
-        "tied within so many logits), width=0.5 (of the widest 90% interval, in logits).",
+        gt=0,
+        lt=0.5,
+        description="With pairs adaptive: stop when at most this share of the pairs of systems is "
+        "expected in the wrong order, in every language.",
     )
     prior: str | None = Field(
         default=None,
@@ -156,8 +157,7 @@ class JudgingSettings(LlmSettings):
             return self.choose_pairs(arena)
         from arena.judging.choosing.adaptive import AdaptivePairs
 
-        names = [judge.judge for judge in self.llm_judges()]
-        return AdaptivePairs(arena, names, self.adaptive_plan(prior), failed, calls)
+        return AdaptivePairs(arena, self.judge, self.adaptive_plan(prior), failed, calls)
 
     def adaptive_plan(self, prior: pd.DataFrame | None = None) -> AdaptivePlan:
         """Return what may be asked as verdicts come.
@@ -165,15 +165,14 @@ class JudgingSettings(LlmSettings):
         Raises:
             UsageError: If nothing says when to stop, or pairs are to be asked in both orders.
         """
-        from arena.judging.choosing.adaptive import AdaptivePlan, Precision
+        from arena.judging.choosing.adaptive import AdaptivePlan
 
-        if self.both_orders or self.form != "pairwise":
+        if self.both_orders or self.form != "pairwise" or self.panel:
             raise UsageError(
-                "adaptive pairs are asked one by one and in one order; leave `form` pairwise and "
-                "`both_orders` out"
+                "adaptive pairs are asked of one judge, one by one and in one order; leave `form` "
+                "pairwise, and `both_orders` and `panel` out"
             )
-        until = None if self.until is None else Precision.parse(self.until)
-        limits = (self.budget, until, prior, self.questions)
+        limits = (self.budget, self.until, prior, self.questions)
         return AdaptivePlan(*limits, self.languages, self.seed, self.show)
 
     def choose_pairs(self, arena: Arena) -> ChosenPairs:

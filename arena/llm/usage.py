@@ -16,7 +16,7 @@ from arena.data.schema import validation_problems
 from arena.data.wording import count_of
 from arena.llm.replies import OVER_BUDGET
 from arena.llm.settings import LlmSettings, Prompt, request_for
-from arena.text.trimming import BYTES_A_TOKEN
+from arena.text.prompts import BYTES_A_TOKEN
 
 if TYPE_CHECKING:
     from arena.llm.store import Store

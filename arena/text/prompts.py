@@ -1,10 +1,12 @@
-"""Prompts that files can replace: templates without HTML escaping, their variables and digests."""
+"""Prompts: templates that files can replace, what fills them, and texts cut to so many tokens."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import re
 import traceback
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.data.errors import UsageError
+from arena.data.errors import MissingDependencyError, UsageError
 from arena.data.files import small_file
 from arena.data.wording import did_you_mean
 
@@ -22,8 +24,14 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 DIGEST_DIGITS = 12
+BYTES_A_TOKEN = 4
+PACKAGED = "packaged"
+"""Stands for prompts that come with the package."""
 
 _SUFFIX = ".jinja"
+_UNCLEAR = re.compile(r"[\s@+|,()=]+")
+"""What in the name of a file would be mistaken for parts of a signature."""
+_JOINER = "\u200d"
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,10 @@ class ReplaceablePrompt:
         """Return the template that comes with the package."""
         return packaged_prompt(self.package, self.packaged_name, self.known)
 
+    def packaged_text(self) -> str:
+        """Return the text of the file that comes with the package."""
+        return _packaged_text(self.package, self.packaged_name)
+
     def read(self, path: Path | str) -> PromptTemplate:
         """Read a user's template, and try it.
 
@@ -111,7 +123,13 @@ class ReplaceablePrompt:
             UsageError: If there is no such file, it is no template, it uses another variable,
                 cannot be filled, or does not show what it must.
         """
-        template = read_template(path, self.known, self._further_names())
+        path = Path(path)
+        try:
+            text = small_file(path).decode()
+        except UnicodeDecodeError as error:
+            raise UsageError(f"the template {path.name} is not UTF-8 text") from error
+        also = tuple((name, own) for own, it in self.variables.items() for name in it.also)
+        template = _checked(path.name.removesuffix(_SUFFIX), text, self.known, also)
         hidden = [
             name
             for name, variable in self.variables.items()
@@ -125,10 +143,6 @@ class ReplaceablePrompt:
             )
         return template
 
-    def packaged_text(self) -> str:
-        """Return the text of the file that comes with the package."""
-        return _packaged_text(self.package, self.packaged_name)
-
     def shows(self, template: PromptTemplate, name: str) -> bool:
         """Tell whether a template shows a variable, by filling it with samples.
 
@@ -138,11 +152,6 @@ class ReplaceablePrompt:
         samples = {name: variable.sample for name, variable in self.variables.items()}
         shown = template.fill(samples)
         return all(part in shown for part in _texts(samples[name]))
-
-    def _further_names(self) -> tuple[tuple[str, str], ...]:
-        return tuple(
-            (further, name) for name, each in self.variables.items() for further in each.also
-        )
 
 
 @dataclass(frozen=True)
@@ -167,11 +176,7 @@ class Templates:
         return dict(self.own).get(prompt.name)
 
     def stated(self, names: Iterable[str]) -> str:
-        """Say which of some prompts are replaced: ``name@digest``, joined by ``+``, in order.
-
-        Returns:
-            ``packaged`` if none is.
-        """
+        """Say which of some prompts are replaced: ``name@digest``, joined by ``+``; or packaged."""
         own = dict(self.own)
         return "+".join(f"{name}@{own[name].digest}" for name in names if name in own) or PACKAGED
 
@@ -196,9 +201,6 @@ class Templates:
         return Templates(tuple(found))
 
 
-PACKAGED = "packaged"
-"""Stands for prompts that come with the package."""
-
 NO_TEMPLATES = Templates()
 
 
@@ -216,35 +218,33 @@ def read_templates(
         UsageError: If there is no such prompt or file, two files are given for one prompt, or a
             file cannot be used, see ``ReplaceablePrompt.read``.
     """
-    named = list(given.items()) if isinstance(given, Mapping) else [*_named(given, prompts)]
     known = {prompt.name: prompt for prompt in prompts}
+    named: list[tuple[str, Path | str]] = list(given.items()) if isinstance(given, Mapping) else []
+    for text in () if isinstance(given, Mapping) else given:
+        name, equals, path = text.partition("=")
+        if equals and (len(prompts) > 1 or name in known):
+            named.append((name.strip(), path.strip()))
+        elif len(prompts) == 1:
+            named.append((prompts[0].name, text))
+        else:
+            raise UsageError(
+                f"{text!r} names no prompt; write NAME=FILE, NAME one of {', '.join(known)}"
+            )
     read: dict[str, PromptTemplate] = {}
-    for name, path in named:
+    for name, file in named:
         if name not in known:
             raise UsageError(f"there is no prompt {name!r} to replace; {_offered(name, known)}")
         if name in read:
             raise UsageError(f"two templates are given for {name}; give one")
-        read[name] = known[name].read(path)
+        read[name] = known[name].read(file)
     return Templates(tuple(read.items()))
-
-
-def _named(texts: Sequence[str], prompts: Sequence[ReplaceablePrompt]) -> Iterable[tuple[str, str]]:
-    for text in texts:
-        name, equals, path = text.partition("=")
-        if equals and (len(prompts) > 1 or name == prompts[0].name):
-            yield name.strip(), path.strip()
-        elif len(prompts) == 1:
-            yield prompts[0].name, text
-        else:
-            names = ", ".join(prompt.name for prompt in prompts)
-            raise UsageError(f"{text!r} names no prompt; write NAME=FILE, NAME one of {names}")
 
 
 def _offered(name: str, known: Collection[str]) -> str:
     return f"{did_you_mean(name, known)} there is {', '.join(known)}".lstrip()
 
 
-def _texts(sample: object) -> Iterable[str]:
+def _texts(sample: object) -> Iterator[str]:
     """Yield the texts that a sample is made of."""
     if isinstance(sample, str):
         yield sample
@@ -257,39 +257,12 @@ def _texts(sample: object) -> Iterable[str]:
 
 @cache
 def packaged_prompt(package: str, name: str, variables: tuple[str, ...]) -> PromptTemplate:
-    """Load a template from the folder ``prompts`` of a package.
-
-    Args:
-        package: Such as ``arena.judging``.
-        name: Such as ``pairwise.v1``.
-        variables: Those that are offered.
-    """
+    """Load a template from the folder ``prompts`` of a package, such as ``pairwise.v1``."""
     return _checked(name, _packaged_text(package, name), variables)
 
 
 def _packaged_text(package: str, name: str) -> str:
     return files(package).joinpath("prompts", name + _SUFFIX).read_text(encoding="utf-8")
-
-
-def read_template(
-    path: Path | str, variables: Collection[str], also: tuple[tuple[str, str], ...] = ()
-) -> PromptTemplate:
-    """Load a user's template.
-
-    Args:
-        path: File with the template, in UTF-8.
-        variables: Those that are offered.
-        also: Further names of variables.
-
-    Raises:
-        UsageError: If there is no such file, it is no template, or it uses other variables.
-    """
-    path = Path(path)
-    try:
-        text = small_file(path).decode()
-    except UnicodeDecodeError as error:
-        raise UsageError(f"the template {path.name} is not UTF-8 text") from error
-    return _checked(path.name.removesuffix(_SUFFIX), text, variables, also)
 
 
 def _checked(
@@ -307,7 +280,6 @@ def _checked(
             f"the template {name} uses {', '.join(unknown)}, which there is not; "
             f"{_offered(unknown[0], variables)}"
         )
-    # What comes from a name's end in a signature must not be mistaken for its parts.
     return PromptTemplate(f"{_UNCLEAR.sub('-', name)}@{digest}", text, also)
 
 
@@ -322,9 +294,6 @@ def _said_of(name: str) -> Iterator[None]:
         line = getattr(error, "lineno", None) or next(iter(lines[-1:]), None)
         place = f"template {name}" + (f", line {line}" if line else "")
         raise UsageError(f"{place}: {error or type(error).__name__}") from error
-
-
-_UNCLEAR = re.compile(r"[\s@+|,()=]+")
 
 
 @lru_cache(maxsize=256)
@@ -347,21 +316,76 @@ def _environment() -> Environment:
     return environment
 
 
-CODE_DIGITS = 12
-
-
 def delimiter_code(*texts: str) -> str:
-    """Choose a code that stands in none of the texts.
+    """Choose a code of twelve hexadecimal digits that stands in none of the texts.
 
     It is a digest of all of them, so whoever writes one of them cannot foresee it, and equal
     texts give equal prompts.
-
-    Returns:
-        Twelve hexadecimal digits.
     """
     whole = "\x1f".join(texts)
-    for salt in count():
-        code = hashlib.sha256(f"{salt}\x1f{whole}".encode()).hexdigest()[:CODE_DIGITS]
-        if code not in whole:
-            return code
-    raise AssertionError("count() does not end")
+    codes = (hashlib.sha256(f"{salt}\x1f{whole}".encode()).hexdigest() for salt in count())
+    return next(code[:DIGEST_DIGITS] for code in codes if code[:DIGEST_DIGITS] not in whole)
+
+
+@dataclass(frozen=True)
+class Trimmer:
+    """Cuts texts off after so many tokens: those of a model, or four bytes of UTF-8 each.
+
+    Tokenizers differ from four bytes by a factor of two at most for most scripts: 800 tokens are
+    some 3,200 Latin letters or 1,066 letters of Devanagari, Thai or Chinese.
+
+    Attributes:
+        name: How it counts, part of a prompt's version: ``tokenizer:`` and a digest of its file.
+    """
+
+    name: str = f"bytes/{BYTES_A_TOKEN}"
+    _tokenizer: Any = field(default=None, repr=False, compare=False)
+
+    def trim(self, text: str, tokens: int) -> str:
+        """Return the first tokens of a text; no letter is parted from its marks."""
+        if self._tokenizer is None:
+            data = text.encode(errors="replace")
+            if len(data) <= tokens * BYTES_A_TOKEN:
+                return text
+            end = len(data[: tokens * BYTES_A_TOKEN].decode(errors="ignore"))
+        else:
+            offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
+            if len(offsets) <= tokens:
+                return text
+            # A letter may be several tokens: one that is not whole is left out.
+            end = min(offsets[tokens - 1][1], offsets[tokens][0])
+        while 0 < end < len(text) and (
+            unicodedata.category(text[end]).startswith("M") or _JOINER in text[end - 1 : end + 1]
+        ):
+            end -= 1
+        return text[:end]
+
+    def count(self, text: str) -> int:
+        """Count the model's tokens; or four bytes as one, and what is left over as one."""
+        if self._tokenizer is None:
+            return -(-len(text.encode(errors="replace")) // BYTES_A_TOKEN)
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def read_tokenizer(path: Path | str) -> Trimmer:
+    """Load a model's ``tokenizer.json`` to count by.
+
+    Raises:
+        MissingDependencyError: If the package ``tokenizers`` is not installed.
+        UsageError: If the file is absent or holds no tokenizer.
+    """
+    path = Path(path)
+    if importlib.util.find_spec("tokenizers") is None:
+        raise MissingDependencyError("counting tokens by a tokenizer", "tokenizers", "tokenizers")
+    if not path.is_file():
+        raise UsageError(f"there is no tokenizer at {path}")
+    from tokenizers import Tokenizer
+
+    data = path.read_bytes()
+    try:
+        tokenizer = Tokenizer.from_buffer(data)
+    except Exception as error:  # the package raises plain exceptions
+        raise UsageError(f"{path.name} is no tokenizer.json: {error}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return Trimmer(f"tokenizer:{hashlib.sha256(data).hexdigest()[:DIGEST_DIGITS]}", tokenizer)

@@ -20,10 +20,10 @@ from arena.text.prompts import (
     NO_TEMPLATES,
     ReplaceablePrompt,
     Templates,
+    Trimmer,
     Variable,
     delimiter_code,
 )
-from arena.text.trimming import ByteTrimmer
 from features.declare.feature import Item, Scores
 from features.models.model_folder import ENDPOINT
 from features.models.scorer import ModelOptions
@@ -230,7 +230,7 @@ def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
     if name == OVERLAP:
         values["reference"] = others[0]
     else:
-        values["passages"] = [ByteTrimmer().trim(text, PASSAGE_TOKENS) for text in others]
+        values["passages"] = [Trimmer().trim(text, PASSAGE_TOKENS) for text in others]
         values["documents"] = "\n".join(values["passages"])
     asked = OVERLAP_PROMPT if name == OVERLAP else FLUENCY_PROMPT
     template = templates.stating(stated).of(asked)

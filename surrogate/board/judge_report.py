@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
 from arena.data.errors import DataError, UsageError
 from arena.data.files import atomic_path, small_file
+from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.rows import read_rows
 from arena.data.schema import CALIBRATED, validation_problems
 from arena.diagnostics import Diagnosis

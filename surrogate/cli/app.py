@@ -36,7 +36,6 @@ COMMANDS = MappingProxyType(
         "agreement": ("verdicts:agreement", "Measure how far judges agree with people."),
         "diagnose": ("verdicts:diagnose", "Report what limits a board."),
         "fit": ("verdicts:fit", "Rate systems by judgments alone."),
-        "sampling": ("studies:sampling", "Estimate how many judgments a ranking needs."),
         "features": ("studies:features", "Measure answers; list what can be measured."),
         "board": ("boards:board", "Rate every system by verdicts and surrogate."),
         "rank": ("ranking:rank", "Place new systems on a board."),

@@ -2,55 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from arena.data.errors import DataError, UsageError
 from arena.data.wording import count_of
+from surrogate.cli import options as opt
 from surrogate.cli.imports import import_and_print, write_and_print
-from surrogate.cli.options import (
-    FILE,
-    ArenaArgument,
-    ArenaFolderOption,
-    JsonOption,
-    LanguagesOption,
-    ReplaceOption,
-    SeedOption,
-    split_names,
-)
-from surrogate.cli.printing import print_json, print_notes, print_table
+from surrogate.cli.options import FILE, split_names
+from surrogate.cli.printing import print_notes, print_table, show
 
 if TYPE_CHECKING:
     from arena import Arena
 
 FAULTY = 1
 """Exit status of an arena folder with problems."""
-CONTENTS = MappingProxyType(
-    {
-        "Questions and passages: means of a question; lengths in {}": {
-            "questions": "questions",
-            "question_length": "a question",
-            "relevant_passages": "relevant",
-            "other_passages": "other",
-            "unlabeled_passages": "unlabeled",
-            "passage_length": "a passage",
-            "context_length": "all passages",
-        },
-        "Answers and judgments; lengths in {}": {
-            "systems": "systems",
-            "answers": "answers",
-            "reason_length": "a reason",
-            "answer_length": "an answer",
-            "judgments": "judgments",
-        },
-    }
-)
-"""Columns of ``arena.diagnostics.arena_contents`` by table, and what they are called."""
+OF_QUESTIONS = [
+    *("language", "questions", "question_length", "relevant_passages", "other_passages"),
+    *("unlabeled_passages", "passage_length", "context_length"),
+]
+OF_ANSWERS = [
+    *("language", "systems", "answers", "reason_length", "answer_length", "judgments"),
+]
+"""Columns of ``arena.diagnostics.arena_contents``, by the table they are shown in."""
 LANGUAGE, QUESTIONS, SYSTEMS = "en", 4, 3
 """What ``init`` writes of the sample arena."""
 
@@ -64,7 +42,7 @@ def init(
         ),
     ] = None,
     language: Annotated[str | None, Option(help="Language of the table, such as en.")] = None,
-    replace_there: ReplaceOption = False,
+    replace_there: opt.Replace = False,
 ) -> None:
     """Write a small arena folder to put your own questions, answers and judgments into."""
     name = folder.resolve().name
@@ -111,8 +89,7 @@ def check(
         Argument(metavar="ARENA", help="Arena folder, or file of a store of replies.", exists=True),
     ],
     systems: Annotated[
-        str | None,
-        Option(help="Comma-separated systems to count answers of. Default: all"),
+        str | None, Option(help="Comma-separated systems to count answers of. Default: all")
     ] = None,
     tokenizer: Annotated[
         Path | None,
@@ -121,55 +98,46 @@ def check(
             **FILE,
         ),
     ] = None,
-    as_json: JsonOption = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Report every problem of an arena, what it lacks, and what it holds, by language.
 
     The status is 1 if there are problems. Of a store of replies, every row is checked and counted.
     """
+    from arena.diagnostics import arena_contents, white_space_words
     from arena.generation import read_arena_to_answer
     from arena.llm.store import describe_store
+    from arena.text.prompts import read_tokenizer
 
     try:
         if source.is_file():
-            replies = describe_store(source)
-        else:
-            read = read_arena_to_answer(source)
+            show({"problems": [], "replies": describe_store(source)}, as_json)
+            return
+        read = read_arena_to_answer(source)
     except (DataError, UsageError) as error:
         if source.is_file() and isinstance(error, UsageError):
             raise
         problems = list(map(str, getattr(error, "problems", [error])))
         if as_json:
-            print_json({"problems": problems})
+            show({"problems": problems}, as_json)
         else:
             print("\n".join([*problems, f"{count_of(len(problems), 'problem')} in {source}"]))
         raise SystemExit(FAULTY) from None
-    if source.is_dir():
-        _show_arena(read, split_names(systems), tokenizer, as_json)
-    elif as_json:
-        print_json({"problems": [], "replies": replies})
-    else:
-        print_table("Replies in the store: no problems", replies)
-
-
-def _show_arena(
-    arena: Arena, systems: Sequence[str], tokenizer: Path | None, as_json: bool
-) -> None:
-    from arena.diagnostics import arena_contents, white_space_words
-    from arena.text.trimming import read_tokenizer
-
     counted = None if tokenizer is None else read_tokenizer(tokenizer)
     unit = "words" if counted is None else f"tokens of {counted.name}"
-    contents = arena_contents(arena, counted.count if counted else white_space_words, systems)
-    gaps = list(gaps_of(arena))
+    length = counted.count if counted else white_space_words
+    contents = arena_contents(read, length, split_names(systems))
+    gaps = list(gaps_of(read))
     if as_json:
-        print_json({"problems": [], "unit": unit, "languages": contents, "gaps": gaps})
+        show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
         return
-    print(f"Arena {arena.info.name}: no problems")
-    for title, columns in CONTENTS.items():
-        print_table(title.format(unit), contents[["language", *columns]].rename(columns=columns))
-    print(f"Systems: {', '.join(arena.info.systems) or 'none'}")
-    print(f"Judges: {', '.join(arena.judges) or 'none'}")
+    print(f"Arena {read.info.name}: no problems")
+    print_table(
+        f"Questions and passages, means of a question; lengths in {unit}", contents[OF_QUESTIONS]
+    )
+    print_table(f"Answers and judgments; lengths in {unit}", contents[OF_ANSWERS])
+    print(f"Systems: {', '.join(read.info.systems) or 'none'}")
+    print(f"Judges: {', '.join(read.judges) or 'none'}")
     print_notes(gaps)
 
 
@@ -181,8 +149,11 @@ def gaps_of(arena: Arena) -> Iterator[str]:
 
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
-    if absent := _without_answer(arena):
-        yield f"{count_of(absent, 'judgment')} of answers that are not in the arena"
+    keys = arena.answers[[*QUESTION_KEY, "system"]].agg(tuple, axis=1)
+    sides = [[*QUESTION_KEY, side] for side in ("system_a", "system_b")]
+    absent = sum(~arena.judgments[side].agg(tuple, axis=1).isin(set(keys)) for side in sides)
+    if len(arena.judgments) and (absent > 0).any():
+        yield f"{count_of((absent > 0).sum(), 'judgment')} of answers that are not in the arena"
     yield from map(str, same_answer_findings(arena))
     rated, questions = set(arena.rated_systems), len(arena.queries)
     answered = arena.answers["system"].value_counts()
@@ -205,112 +176,82 @@ def gaps_of(arena: Arena) -> Iterator[str]:
         yield f"{judged} of {count_of(questions, 'question')} with judgments"
 
 
-def _without_answer(arena: Arena) -> int:
-    """Count judgments of an answer that the arena does not have."""
-    import pandas as pd
-
-    from arena.data.schema import ANSWER_KEY, QUESTION_KEY
-
-    there = pd.MultiIndex.from_frame(arena.answers[ANSWER_KEY])
-    absent = pd.Series(False, index=arena.judgments.index)
-    for side in ("system_a", "system_b"):
-        keys = arena.judgments[[*QUESTION_KEY, side]]
-        absent |= ~pd.MultiIndex.from_frame(keys).isin(there)
-    return int(absent.sum())
-
-
 def select(
-    arena: ArenaArgument,
-    out: ArenaFolderOption,
-    languages: LanguagesOption = None,
+    arena: opt.Arena,
+    out: opt.ArenaFolder,
+    languages: opt.Languages = None,
     systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
     judges: Annotated[str | None, Option(help="Comma-separated judges. Default: all")] = None,
     only_hard: Annotated[
-        bool,
-        Option("--only-hard", help="Only questions with a passage labeled not relevant."),
+        bool, Option("--only-hard", help="Only questions with a passage labeled not relevant.")
     ] = False,
     at_least: Annotated[
-        int,
-        Option(min=0, help="With --only-hard: fill up smaller languages with others."),
+        int, Option(min=0, help="With --only-hard: fill up smaller languages with others.")
     ] = 0,
     bm25: Annotated[
-        int | None,
-        Option(min=1, help="Show N best passages by BM25, one relevant (MEMERAG: 5)."),
+        int | None, Option(min=1, help="Show N best passages by BM25, one relevant (MEMERAG: 5).")
     ] = None,
     corpus: Annotated[
         list[Path] | None,
         Option(
             help="With --bm25: JSONL with docid, title, text to search; repeatable. "
-            "Default: a question's own passages",
+            "Default: a question's own passages"
         ),
     ] = None,
     least_words: Annotated[
-        int,
-        Option(
-            min=0,
-            help="Leave out questions with an answer of fewer words (MEMERAG: 10).",
-        ),
+        int, Option(min=0, help="Leave out questions with an answer of fewer words (MEMERAG: 10).")
     ] = 0,
     questions: Annotated[
-        int | None,
-        Option(min=1, help="Questions to draw a language. Default: all"),
+        int | None, Option(min=1, help="Questions to draw a language. Default: all")
     ] = None,
     others: Annotated[
         bool, Option("--others", help="With --questions: invert the draw (test split).")
     ] = False,
     one_answer: Annotated[
-        bool,
-        Option("--one-answer", help="Keep one answer a question, each system as many."),
+        bool, Option("--one-answer", help="Keep one answer a question, each system as many.")
     ] = False,
-    seed: SeedOption = 0,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
+    seed: opt.Seed = 0,
+    replace_there: opt.Replace = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Cut an arena down: to some languages, systems or judges, or to an evaluation set."""
     import pandas as pd
 
-    from arena.adapters import ForeignArena, check_import_folder
+    from arena.adapters import ForeignArena, check_import_folder, read_corpus
     from arena.data.folder import read_arena
     from arena.generation import (
         AnswerRules,
         QuestionRules,
         read_arena_to_answer,
         select_answers,
+        select_context,
         select_part,
         select_questions,
     )
 
     if others and questions is None:
         raise UsageError("--others keeps what --questions does not draw; give both")
+    if corpus and bm25 is None:
+        raise UsageError("--corpus is what --bm25 selects from; give both")
     check_import_folder(out, replace_there)
     there = read_arena(arena) if least_words or one_answer else read_arena_to_answer(arena)
     part = select_part(there, *(split_names(each) or None for each in (languages, systems, judges)))
     hard = select_questions(part.arena, QuestionRules(only_hard, at_least, seed=seed))
     rules = AnswerRules(least_words, questions, others, one_answer, seed)
     chosen = select_answers(hard.arena, rules)
-    kept, notes = _with_context(chosen.arena, bm25, corpus or [])
+    kept, notes = chosen.arena, []
+    if bm25 is not None:
+        codes = kept.info.languages
+        only = codes[0] if len(codes) == 1 else None
+        whole = read_corpus(corpus, only, codes) if corpus else None
+        selected = select_context(kept.queries, whole, bm25)
+        kept = replace(kept, queries=selected.queries)
+        notes = [
+            f"BM25: the last passage of {count_of(selected.replaced, 'question')} made room for a "
+            "relevant one",
+            f"BM25: {count_of(selected.without_relevant, 'question')} without a relevant passage",
+        ]
     counts = pd.concat([part.counts, hard.counts, chosen.counts], ignore_index=True)
     nothing = pd.DataFrame(columns=["source", "item", "reason", "count"])
     read = ForeignArena(kept, nothing)
     write_and_print(read, out, [], replace_there, as_json, counts, notes)
-
-
-def _with_context(
-    arena: Arena, passages: int | None, corpus: Sequence[Path]
-) -> tuple[Arena, list[str]]:
-    """Give each question the best passages by BM25, if asked; returns what there is to say."""
-    if passages is None:
-        if corpus:
-            raise UsageError("--corpus is what --bm25 selects from; give both")
-        return arena, []
-    from arena.adapters import read_corpus
-    from arena.generation import select_context
-
-    codes = arena.info.languages
-    whole = read_corpus(corpus, codes[0] if len(codes) == 1 else None, codes) if corpus else None
-    selected = select_context(arena.queries, whole, passages)
-    return replace(arena, queries=selected.queries), [
-        f"BM25: in {count_of(selected.replaced, 'question')} the last passage made room for a "
-        "relevant one",
-        f"BM25: {count_of(selected.without_relevant, 'question')} without a relevant passage",
-    ]

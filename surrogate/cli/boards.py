@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
-from surrogate.cli.options import (
-    ArenaArgument,
-    BoardFolderOption,
-    ConfigOption,
-    DownloadOption,
-    FeatureTableOption,
-    JobsOption,
-    JsonOption,
-    PresetOption,
-    TemplatesOption,
-    given_features,
-    setting,
-    settings_of,
-)
+from surrogate.cli import options as opt
+from surrogate.cli.options import given_features, setting, settings_of
 from surrogate.cli.printing import (
-    finite,
-    print_json,
     print_notes,
     print_table,
-    progress_bar,
+    progress_lines,
+    show,
     spans,
     two_decimals,
     with_spans,
@@ -44,24 +31,24 @@ SITE = "site"
 
 
 def board(
-    arena: ArenaArgument,
-    out: BoardFolderOption,
+    arena: opt.Arena,
+    out: opt.BoardFolder,
     judge: Annotated[str | None, setting(BoardSettings, "judge")] = None,
     features: Annotated[str | None, setting(BoardSettings, "features")] = None,
     surrogate: Annotated[str | None, setting(BoardSettings, "surrogate")] = None,
-    preset: PresetOption = None,
+    preset: opt.Preset = None,
     tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
     holdout: Annotated[str | None, setting(BoardSettings, "holdout")] = None,
     seed: Annotated[int | None, setting(BoardSettings, "seed")] = None,
-    config: ConfigOption = None,
-    feature_table: FeatureTableOption = None,
-    download: DownloadOption = False,
-    templates: TemplatesOption = None,
+    config: opt.Config = None,
+    feature_table: opt.FeatureTable = None,
+    download: opt.Download = False,
+    templates: opt.Templates = None,
     site: Annotated[
         bool, Option("--site/--no-site", help="Write the board's pages to OUT/site.")
     ] = True,
-    jobs: JobsOption = -1,
-    as_json: JsonOption = False,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
@@ -84,20 +71,18 @@ def board(
     from surrogate.board.judge_report import read_judging_records
 
     own = read_templates(templates or (), FEATURE_PROMPTS)
-    with progress_bar() as progress:
-        built = build_board(
-            read,
-            settings,
-            feature_table=given_features(feature_table),
-            records=None if by is None else read_judging_records(arena, by),
-            n_jobs=jobs,
-            models=ModelOptions(download=download, templates=own),
-            progress=progress,
-        )
+    built = build_board(
+        *(read, settings),
+        feature_table=given_features(feature_table),
+        records=None if by is None else read_judging_records(arena, by),
+        n_jobs=jobs,
+        models=ModelOptions(download=download, templates=own),
+        progress=progress_lines(),
+    )
     publish_board(built, out, arena, read, site, as_json)
 
 
-def demo(out: BoardFolderOption = Path("out/demo"), jobs: JobsOption = -1) -> None:
+def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
     """Build the board of the simulated sample arena and compare it with the known truth."""
     from surrogate.board.board import check_board_target
 
@@ -110,8 +95,7 @@ def demo(out: BoardFolderOption = Path("out/demo"), jobs: JobsOption = -1) -> No
 
     arena = read_arena(sample_folder())
     records = read_judging_records(sample_folder(), arena.judges[0])
-    with progress_bar() as progress:
-        built = build_board(arena, records=records, n_jobs=jobs, progress=progress)
+    built = build_board(arena, records=records, n_jobs=jobs, progress=progress_lines())
     publish_board(built, out, sample_folder(), arena)
     compared = compare_with_truth(built.ratings, sample_truth())
     print_table("How close to the known truth (Kendall tau)", compared)
@@ -127,9 +111,8 @@ def publish_board(
     saved = built.save(out, folder)
     index = write_site(saved, out / SITE, arena) if site else None
     if as_json:
-        summary = built.summary.model_dump(mode="json")
-        ratings = finite(built.ratings)
-        print_json({"summary": summary, "overall": built.overall, "board": ratings})
+        ratings = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
+        show(ratings, as_json)
         return
     print_board(built)
     for first, name in alike(built.overall["system"]):
@@ -184,35 +167,29 @@ def print_agreement(summary: BoardSummary) -> None:
     """Print how ratings replicate, and how the surrogate does without verdicts, by language."""
     import pandas as pd
 
-    items = {**summary.languages, "macro": summary.macro}
+    items: dict[str, Any] = {**summary.languages, "macro": summary.macro}
     if len(summary.languages) == 1:
         del items["macro"]
-    table = pd.DataFrame(
+    rows = [
         {
-            "language": list(items),
-            "split half": [item.split_half for item in items.values()],
-            "verdicts alone": [item.split_half_verdicts for item in items.values()],
-            "unseen": [item.tau_unseen for item in items.values()],
-            "unseen_low": [item.tau_unseen_low for item in items.values()],
-            "unseen_high": [item.tau_unseen_high for item in items.values()],
-            "trained on": [item.tau for item in items.values()],
+            **{"language": language, "split half": item.split_half},
+            **{"verdicts alone": item.split_half_verdicts, "unseen": item.tau_unseen},
+            **{"unseen_low": item.tau_unseen_low, "unseen_high": item.tau_unseen_high},
+            "trained on": item.tau,
         }
-    ).astype({"unseen_low": float, "unseen_high": float})
+        for language, item in items.items()
+    ]
     print_table(
         f"Kendall tau with the verdicts of {summary.judge}: of half of the questions with the "
         "other half; of the surrogate, on unseen systems and on those it was trained on",
-        with_spans(table),
+        with_spans(pd.DataFrame(rows)),
     )
     if summary.macro.holdout_r2_mean is not None:
-        r2 = pd.DataFrame(
-            [
-                {"language": language, **item.holdout_r2.model_dump(include={"mean", "median"})}
-                | {"mean_low": item.holdout_r2.low, "mean_high": item.holdout_r2.high}
-                for language, item in summary.languages.items()
-            ]
-        )
-        mean = two_decimals(summary.macro.holdout_r2_mean)
-        print_table(f"R² on held-out systems, over tournaments (macro {mean})", with_spans(r2))
+        found = [(name, item.holdout_r2) for name, item in summary.languages.items()]
+        columns = ["language", "mean", "R²_low", "R²_high", "median"]
+        r2 = [(name, each.mean, each.low, each.high, each.median) for name, each in found]
+        title = f"R² on held-out systems (macro {two_decimals(summary.macro.holdout_r2_mean)})"
+        print_table(title, with_spans(pd.DataFrame(r2, columns=columns)))
 
 
 def notes_of(summary: BoardSummary) -> list[str]:

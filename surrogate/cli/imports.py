@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,19 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.wording import count_of
-from surrogate.cli.options import (
-    AnswersArgument,
-    ArenaArgument,
-    ArenaFolderOption,
-    ConfigOption,
-    JsonOption,
-    LanguagesOption,
-    ReplaceOption,
-    named_values,
-    split_names,
-    toml_options,
-)
-from surrogate.cli.printing import print_json, print_table
+from surrogate.cli import options as opt
+from surrogate.cli.options import named_values, split_names, toml_options
+from surrogate.cli.printing import show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +19,6 @@ if TYPE_CHECKING:
     from arena.adapters import ForeignArena
 
 FIELD = "FIELD=NAME, such as question=prompt"
-SHOWN_REASONS = 30
-PLURAL = re.compile(r"(\w+(?: rating)?)s\b")
 
 
 def import_command(
@@ -43,7 +30,7 @@ def import_command(
         ),
     ],
     paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],
-    out: ArenaFolderOption,
+    out: opt.ArenaFolder,
     columns: Annotated[
         list[str] | None,
         Option(
@@ -55,41 +42,35 @@ def import_command(
     ] = None,
     judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
     scores: Annotated[
-        str | None,
-        Option(help="Comma-separated scores of a tool. Default: all"),
+        str | None, Option(help="Comma-separated scores of a tool. Default: all")
     ] = None,
     most_pairs: Annotated[
-        int | None,
-        Option(min=1, help="Most pairs a question. Default: all"),
+        int | None, Option(min=1, help="Most pairs a question. Default: all")
     ] = None,
     reference_system: Annotated[
-        str | None,
-        Option(help="System whose answers serve as reference."),
+        str | None, Option(help="System whose answers serve as reference.")
     ] = None,
     apart: Annotated[
         list[str] | None,
         Option(
             help="Comma-separated systems to keep out of the arena; their answers go to its "
-            "apart_answers.jsonl.gz, to be ranked as new ones.",
+            "apart_answers.jsonl.gz, to be ranked as new ones."
         ),
     ] = None,
     language: Annotated[
-        str | None,
-        Option(help="Language of rows that name none, such as en."),
+        str | None, Option(help="Language of rows that name none, such as en.")
     ] = None,
-    languages: LanguagesOption = None,
+    languages: opt.Languages = None,
     qrels: Annotated[
-        list[Path] | None,
-        Option(help="miracl: relevance files in TREC's form; repeatable."),
+        list[Path] | None, Option(help="miracl: relevance files in TREC's form; repeatable.")
     ] = None,
     corpus: Annotated[
-        list[Path] | None,
-        Option(help="miracl: JSONL with docid, title, text; repeatable."),
+        list[Path] | None, Option(help="miracl: JSONL with docid, title, text; repeatable.")
     ] = None,
     name: Annotated[str | None, Option(help="Name of the arena. Default: the kind")] = None,
-    config: ConfigOption = None,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
+    config: opt.Config = None,
+    replace_there: opt.Replace = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Read what others published, or other tools wrote, into an arena folder.
 
@@ -151,51 +132,21 @@ def write_and_print(
     from arena.adapters import write_import
 
     written = write_import(read, out, apart, is_replaced=is_replaced)
-    note, skipped = read.arena.info.note, read.skipped
-    files = {
-        name: None if path is None else str(path)
-        for name, path in (("features", written.features), ("apart", written.apart))
+    shown = {"arena": written.folder, "counts": written.counts, "features": written.features}
+    shown |= {"apart": written.apart, "skipped": read.skipped, "questions_left_out": left_out}
+    titles = {
+        "arena": "Arena written to",
+        "features": "Published features, for --feature-table",
+        "apart": "Answers kept apart, for rank",
+        "skipped": "Left out on reading",
+        "questions_left_out": "Left out on choosing",
     }
-    if as_json:
-        print_json(
-            {
-                **{"arena": str(written.folder), "counts": written.counts, **files},
-                **{"skipped": skipped, "questions_left_out": left_out},
-                **{"note": note, "notes": list(notes)},
-            }
-        )
-        return
-    there = {name.replace("_", " "): count for name, count in written.counts.items() if count}
-    counts = ", ".join(_counted(count, name) for name, count in there.items())
-    print(f"Arena written to {written.folder}: {counts}")
-    said = [note] if note else []
-    if files["features"]:
-        said.append(f"Published features: {files['features']}, for --feature-table")
-    if files["apart"]:
-        said.append(f"Answers kept apart: {files['apart']}, for rank")
-    for sentence in (*said, *notes):
-        print(f"  {sentence}")
-    if left_out is not None:
-        for reason, rows in left_out.groupby("reason", sort=False):
-            of_each = zip(rows["language"], rows["count"], strict=True)
-            by_language = ", ".join(f"{code} {count:,}" for code, count in of_each)
-            print(f"  Left out: {_counted(rows['count'].sum(), str(reason))} ({by_language})")
-    if len(skipped):
-        print_table("Left out", skipped, most=SHOWN_REASONS)
+    show(shown | {"notes": [*filter(None, [read.arena.info.note]), *notes]}, as_json, titles)
 
 
-def _counted(number: int, words: str) -> str:
-    """Put a number before words that begin with what is counted, in the plural."""
-    noun = PLURAL.match(words)
-    if noun is None:
-        return f"{number:,} {words}"
-    return count_of(number, noun[1]) + words[noun.end() :]
-
-
-def add(arena: ArenaArgument, answers: AnswersArgument) -> None:
+def add(arena: opt.Arena, answers: opt.Answers) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
-    from arena.data.append import add_answers
-    from arena.data.folder import read_answers, read_arena
+    from arena.data.folder import add_answers, read_answers, read_arena
 
     given = read_answers(answers, read_arena(arena).queries)
     names = list(dict.fromkeys(given["system"]))

@@ -46,18 +46,11 @@ def settings_of(
     given: Mapping[str, object],
     leave_out: Collection[str] = (),
 ) -> Settings:
-    """Return settings: what options state, over what a TOML file says.
-
-    Args:
-        model: Their record.
-        config: The file; its keys are fields of the record.
-        given: Values by name, such as a command's ``locals()``, of which those count that are
-            fields and not None.
-        leave_out: Fields that cannot be set.
+    """Return settings: what options state (fields in ``given`` that are not None), over a file's.
 
     Raises:
-        UsageError: If the file is no TOML, or has a key that is no field, or a value cannot be
-            used; it names the option, or file and key.
+        UsageError: If the file is no TOML, or has a key that is no field or in ``leave_out``, or a
+            value cannot be used; it names the option, or file and key.
     """
     fields = [name for name in model.model_fields if name not in leave_out]
     stated = {name: given[name] for name in fields if given.get(name) is not None}
@@ -121,10 +114,6 @@ def given_features(path: Path | None) -> pd.DataFrame | None:
 def check_target(path: Path | str, is_folder: bool) -> None:
     """Check, before any work, that a file or folder can be written, by writing beside it.
 
-    Args:
-        path: File to write in a folder that is there, or folder to write, whose parents are made.
-        is_folder: Which of the two.
-
     Raises:
         UsageError: If it cannot.
     """
@@ -136,9 +125,8 @@ def check_target(path: Path | str, is_folder: bool) -> None:
             raise UsageError(f"{whole} is a {kind} to write to")
         if whole.exists() and not is_folder and not whole.is_file():
             return  # a device or pipe, written into
-        there = whole.parent
-        if is_folder:
-            there = next(place for place in (whole, *whole.parents) if place.exists())
+        places = (whole, *whole.parents)
+        there = next(place for place in places if place.exists()) if is_folder else whole.parent
         if not there.is_dir():
             why = f"{there} is a file" if there.exists() else f"there is no folder {there}"
             raise UsageError(f"{why}; make it, or name another place to write {whole.name} to")
@@ -164,22 +152,22 @@ OUT_FOLDER: Any = _checked(is_folder=True)
 """Of options: a folder to write."""
 OUT_FILE: Any = _checked(is_folder=False)
 
-ArenaArgument = Annotated[Path, Argument(help="Arena folder.", **FOLDER)]
-AnswersArgument = Annotated[
+Arena = Annotated[Path, Argument(help="Arena folder.", **FOLDER)]
+Answers = Annotated[
     Path, Argument(help="Answers of the new systems (JSONL, CSV, Parquet).", **FILE)
 ]
-BoardOption = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
-MovedArenaOption = Annotated[
+Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
+MovedArena = Annotated[
     Path | None,
     Option("--arena", help="Arena folder, if it moved since the board was made.", **FOLDER),
 ]
-JudgmentsOption = Annotated[
+Judgments = Annotated[
     Path | None, Option(help="Judgments that involve the new systems.", exists=True)
 ]
-BoardFolderOption = Annotated[Path, Option("--out", help="Board folder to write.", **OUT_FOLDER)]
-ArenaFolderOption = Annotated[Path, Option("--out", help="Arena folder to write.", **OUT_FOLDER)]
-ReplaceOption = Annotated[bool, Option("--replace", help="Replace an arena folder that exists.")]
-ConfigOption = Annotated[
+BoardFolder = Annotated[Path, Option("--out", help="Board folder to write.", **OUT_FOLDER)]
+ArenaFolder = Annotated[Path, Option("--out", help="Arena folder to write.", **OUT_FOLDER)]
+Replace = Annotated[bool, Option("--replace", help="Replace an arena folder that exists.")]
+Config = Annotated[
     Path | None,
     Option(
         metavar="FILE.toml",
@@ -187,24 +175,24 @@ ConfigOption = Annotated[
         **FILE,
     ),
 ]
-JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
-JobsOption = Annotated[
+Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
+Jobs = Annotated[
     int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
 ]
-SeedOption = Annotated[int, Option(min=0, help="Seed of everything random.")]
-LanguageOption = Annotated[str | None, Option(help="Language. Default: all")]
-LanguagesOption = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]
-JudgeOption = Annotated[str | None, Option(help="Judge to use, where there are several.")]
-PresetOption = Annotated[
+Seed = Annotated[int, Option(min=0, help="Seed of everything random.")]
+Language = Annotated[str | None, Option(help="Language. Default: all")]
+Languages = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]
+Judge = Annotated[str | None, Option(help="Judge to use, where there are several.")]
+Preset = Annotated[
     str | None, Option(help="mirage: settings as MIRAGE-Bench was published. Options win.")
 ]
-FeatureTableOption = Annotated[
+FeatureTable = Annotated[
     Path | None, Option(help="Feature table to use instead of computing features.", **FILE)
 ]
-DownloadOption = Annotated[
+Download = Annotated[
     bool, Option("--download", help="Download models that are not on this machine.")
 ]
-TemplatesOption = Annotated[
+Templates = Annotated[
     list[str] | None,
     Option(
         "--template",
@@ -212,6 +200,6 @@ TemplatesOption = Annotated[
         help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable.",
     ),
 ]
-DryRunOption = Annotated[
+DryRun = Annotated[
     bool, Option("--dry-run", help="Print what would be asked and cost; ask nothing.")
 ]

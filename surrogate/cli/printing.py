@@ -1,14 +1,18 @@
-"""Printing: tables, JSON, and how far a run is."""
+"""Printing: results as JSON or as tables and lines; how far a run is."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
 
 from arena.data.wording import count_of
 
@@ -21,14 +25,56 @@ NUMBER = re.compile(r"[-+]?[\d.,]+%?|–")
 SPAN = re.compile(r"-?[\d.]+ to (-?[\d.]+|inf)|–")
 
 
-def print_json(content: object) -> None:
-    """Print strict JSON: tables as lists of rows, missing values as null."""
+def show(
+    content: Mapping[str, Any], as_json: bool, titles: Mapping[str, str] | None = None
+) -> None:
+    """Print a result: as strict JSON, or tables as tables, texts one by one, and all else a line.
+
+    Args:
+        content: The parts by name.
+        as_json: Whether to print JSON.
+        titles: What to call a part, where that is not its name; those whose title is empty are
+            in JSON alone.
+    """
+    import pandas as pd
+
+    if as_json:
+        shown = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+        print(shown)
+        return
+    for name, value in content.items():
+        title = (titles or {}).get(name, name.replace("_", " ").capitalize())
+        if not title or value is None or (hasattr(value, "__len__") and not len(value)):
+            continue
+        if isinstance(value, pd.DataFrame):
+            print_table(title, value)
+        elif isinstance(value, Mapping):
+            print(f"{title}: {', '.join(f'{cell(each)} {key}' for key, each in value.items())}")
+        elif isinstance(value, str) or not isinstance(value, Sequence):
+            print(f"{title}: {cell(value)}")
+        else:
+            print_notes(value, title.removesuffix("s"))
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
+    """Return a value as JSON holds it: tables as rows, records as objects, nothing for NaN."""
+    import pandas as pd
+
     from arena.data.rows import plain_records
 
-    shown = json.dumps(
-        content, indent=2, ensure_ascii=False, allow_nan=False, default=plain_records
-    )
-    print(shown)
+    if isinstance(value, pd.DataFrame):
+        return plain(plain_records(value))
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if is_dataclass(value):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value) if isinstance(value, Path) else value
 
 
 def print_table(
@@ -69,12 +115,12 @@ def print_table(
         print(f"… and {count_of(len(table) - len(rows), 'more row')}; --json has all")
 
 
-def print_notes(notes: Sequence[str], most: int = SHOWN_NOTES) -> None:
+def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_NOTES) -> None:
     """Print the first notes, and how many there are more."""
     for note in notes[:most]:
-        print(f"Note: {note}")
+        print(f"{title}: {note}")
     if len(notes) > most:
-        print(f"… and {count_of(len(notes) - most, 'more note')}; --json has all")
+        print(f"… and {count_of(len(notes) - most, f'more {title.lower()}')}; --json has all")
 
 
 def is_missing(value: object) -> bool:
@@ -88,7 +134,7 @@ def cell(value: Any) -> str:  # noqa: ANN401 - any value of a table
     """Show one value: three digits for numbers, a dash for a missing one."""
     if isinstance(value, str):
         return value
-    if is_missing(value):
+    if not isinstance(value, list | tuple | dict) and is_missing(value):
         return "–"
     return f"{value:z.3f}" if isinstance(value, float) else str(value)
 
@@ -114,27 +160,20 @@ def spans(
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:
     """Replace each pair of columns ``NAME_low`` and ``NAME_high`` by one."""
-    lows = [name for name in table if str(name).endswith("_low")]
-    for low in lows:
+    for low in [name for name in table if str(name).endswith("_low")]:
         name = low.removesuffix("_low")
         table = table.assign(**{low: spans(table, low, f"{name}_high", shown=cell)})
         table = table.drop(columns=f"{name}_high").rename(columns={low: f"{name} 95%"})
     return table
 
 
-def finite(table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out bounds that are infinite, which JSON has no number for."""
-    bounds = [name for name in ("high", "surrogate_high") if name in table]
-    return table.assign(**{name: table[name].where(table[name] != float("inf")) for name in bounds})
-
-
-def _progress_lines() -> Callable[[str, int, int], None]:
-    """Return what writes a line at every tenth of a stage, to standard error."""
+def progress_lines() -> Callable[[str, int, int], None]:
+    """Return what says how far a stage is, a line at every tenth of it, on standard error."""
     tenths: dict[str, int] = {}
     begun: dict[str, tuple[int, float]] = {}  # what was done when first shown, and when
     started = time.monotonic()
 
-    def show(stage: str, done: int, total: int) -> None:
+    def say(stage: str, done: int, total: int) -> None:
         now = time.monotonic()
         first, since = begun.setdefault(stage, (done, now))
         tenth = 10 * done // max(total, 1)
@@ -146,37 +185,4 @@ def _progress_lines() -> Callable[[str, int, int], None]:
         said = f"{stage}: {done:,} of {total:,} ({now - started:.0f} s{left})"
         print(said, file=sys.stderr, flush=True)
 
-    return show
-
-
-@contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows how far each stage is: ``(stage, done, total)``.
-
-    Where standard error is no terminal, a line is written at every tenth of a stage.
-    """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _progress_lines()
-        return
-    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*shown, *times, console=console) as bar:
-        tasks: dict[str, Any] = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=total)
-            bar.update(tasks[stage], completed=done)
-
-        yield show
+    return say

@@ -11,17 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option, echo
 
 from arena.data.errors import UsageError, checked_choice
-from surrogate.cli.options import (
-    FILE,
-    FOLDER,
-    OUT_FOLDER,
-    JobsOption,
-    JsonOption,
-    MovedArenaOption,
-    check_target,
-    split_names,
-)
-from surrogate.cli.printing import cell, is_missing, print_json, print_table, progress_bar
+from surrogate.cli import options as opt
+from surrogate.cli.options import FILE, FOLDER, OUT_FOLDER, check_target, split_names
+from surrogate.cli.printing import cell, is_missing, print_table, progress_lines, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +69,7 @@ def publish(
         ),
     ] = None,
     file_format: Annotated[str, Option("--format", help="Figures: png or svg.")] = "png",
-    arena: MovedArenaOption = None,
+    arena: opt.MovedArena = None,
     questions: Annotated[
         int, Option(min=0, help="Site: questions a language to show all answers to.")
     ] = 20,
@@ -178,7 +170,7 @@ def run(
     out: Annotated[
         Path | None, Option(help="Folder to write to. Default: what the file names", **OUT_FOLDER)
     ] = None,
-    jobs: JobsOption = -1,
+    jobs: opt.Jobs = -1,
     check: Annotated[
         bool,
         Option("--check", help="Only report what would be made and why; status 1 if anything."),
@@ -186,7 +178,7 @@ def run(
     force: Annotated[
         list[str] | None, Option(metavar="BOARD", help="Board to make again anyway; repeatable.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
 
@@ -205,19 +197,19 @@ def run(
         if not as_json:
             print("\n".join(map(str, report.steps)))
     else:
-        with progress_bar() as progress, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("once", UserWarning)  # said once, and not where the code is
             warnings.showwarning = lambda message, *_: echo(str(message), err=True)
             report = bring_up_to_date(
                 *(boards, folder),
                 force=force or (),
                 n_jobs=jobs,
-                progress=progress,
+                progress=progress_lines(),
                 say=lambda text: echo(text, err=as_json),
             )
         failed = bool(report.failed)
     if as_json:
-        print_json(report.as_json())
+        show(report.as_json(), as_json)
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
@@ -234,7 +226,7 @@ def diff(
     language: Annotated[
         str | None, Option(help="One language, or overall. Default: all, what moved")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Compare two boards: what moved, and whether that is more than noise."""
     from surrogate.board.board import Board
@@ -245,7 +237,7 @@ def diff(
     if language is not None:
         found = found.of_language(language)
     if as_json:
-        print_json(found.as_json())
+        show(found.as_json(), as_json)
         return
     for (name, kind), rows in found.changes.groupby(["language", "kind"], sort=False):
         in_full = language is not None or name == OVERALL

@@ -10,31 +10,15 @@ from typer import Option
 
 from arena.data.errors import UsageError, checked_choice
 from arena.judging.settings import JudgingSettings
-from surrogate.cli.judging import JUDGING_STORE, kept_replies
-from surrogate.cli.options import (
-    FILE,
-    OUT_FILE,
-    AnswersArgument,
-    BoardOption,
-    ConfigOption,
-    DownloadOption,
-    FeatureTableOption,
-    JobsOption,
-    JsonOption,
-    JudgmentsOption,
-    MovedArenaOption,
-    TemplatesOption,
-    given_features,
-    setting,
-    settings_of,
-    split_names,
-)
+from surrogate.cli import options as opt
+from surrogate.cli.judging import STORE, kept_replies
+from surrogate.cli.options import FILE, OUT_FILE, given_features, setting, settings_of, split_names
 from surrogate.cli.printing import (
-    finite,
-    print_json,
+    plain,
     print_notes,
     print_table,
-    progress_bar,
+    progress_lines,
+    show,
     spans,
     two_decimals,
 )
@@ -44,7 +28,6 @@ if TYPE_CHECKING:
 
     from arena.data.arena import Arena
     from surrogate.board.board import Board
-    from surrogate.ranking.gate import Gate
     from surrogate.ranking.rank import RankedSystems
 
 NONE_RANKED = 1
@@ -72,18 +55,18 @@ def _judged(path: Path | None, arena: Arena) -> pd.DataFrame | None:
 
 
 def rank(
-    answers: AnswersArgument,
-    board: BoardOption,
-    arena: MovedArenaOption = None,
+    answers: opt.Answers,
+    board: opt.Board,
+    arena: opt.MovedArena = None,
     out: Annotated[
         Path | None, Option(help="File for the board with the new systems, as CSV.", **OUT_FILE)
     ] = None,
-    feature_table: FeatureTableOption = None,
-    judgments: JudgmentsOption = None,
-    jobs: JobsOption = 1,
-    download: DownloadOption = False,
-    templates: TemplatesOption = None,
-    as_json: JsonOption = False,
+    feature_table: opt.FeatureTable = None,
+    judgments: opt.Judgments = None,
+    jobs: opt.Jobs = 1,
+    download: opt.Download = False,
+    templates: opt.Templates = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Place new systems on a board by their answers, and by judgments of them if there are any.
 
@@ -118,33 +101,20 @@ def rank(
 
 
 def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
-    from arena.data.rows import plain_records
-
-    if as_json:
-        both = plain_records(finite(placed.new)), plain_records(placed.explanations)
-        print_json(
-            {
-                "new": [row | explanation for row, explanation in zip(*both, strict=True)],
-                "board": finite(placed.board),
-                "overall": placed.overall,
-                "notes": placed.notes,
-            }
-        )
-        return
-    print_notes(placed.notes)
-    of_one = placed.board["language"].nunique() == 1
-    whole = placed.board if of_one else placed.overall
-    new = whole["system"].isin(set(placed.new["system"]))
-    columns = ["rank", "new", "system", "rating" if of_one else "mean_rank", "coverage"]
-    whole = whole.assign(new=new.map({True: "new", False: ""}))
-    print_table("Board with the new systems", whole, columns)
-    _print_new(placed)
-
-
-def _print_new(placed: RankedSystems) -> None:
     from surrogate.board.summary import LEVEL
 
     new = placed.new
+    if as_json:
+        rows = zip(plain(new), plain(placed.explanations), strict=True)
+        shown = {"new": [row | why for row, why in rows], "board": placed.board}
+        show(shown | {"overall": placed.overall, "notes": placed.notes}, as_json)
+        return
+    of_one = placed.board["language"].nunique() == 1
+    whole = placed.board if of_one else placed.overall
+    is_new = whole["system"].isin(set(new["system"]))
+    columns = ["rank", "new", "system", "rating" if of_one else "mean_rank", "coverage"]
+    whole = whole.assign(new=is_new.map({True: "new", False: ""}))
+    print_table("Board with the new systems", whole, columns)
     rows = new.assign(
         of=new["language"].map(placed.board.groupby("language")["rank"].count()),
         ranks=spans(new, "rank_low", "rank_high", "–", str),
@@ -154,10 +124,11 @@ def _print_new(placed: RankedSystems) -> None:
     columns = ["language", "system", "rank", "of", "ranks", "rating", "interval", "judgments"]
     columns += [name for name, empty in (("coverage", 1), ("note", "")) if any(new[name] != empty)]
     print_table(f"New systems by language, with {LEVEL:.0%} intervals", rows, columns)
+    print_notes(placed.notes)
 
 
 def gate(
-    board: BoardOption,
+    board: opt.Board,
     candidate: Annotated[
         Path, Option(help="Answers of the new version (JSONL, CSV, Parquet).", **FILE)
     ],
@@ -165,11 +136,10 @@ def gate(
         str | None, Option(help="System of the board to compare with. Default: the best")
     ] = None,
     model: Annotated[
-        str | None,
-        Option(help="LLM judge to ask if the surrogate is inconclusive. Default: none"),
+        str | None, Option(help="LLM judge to ask if the surrogate is inconclusive. Default: none")
     ] = None,
     base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
-    feature_table: FeatureTableOption = None,
+    feature_table: opt.FeatureTable = None,
     budget: Annotated[
         int | None, Option(min=2, help="Most verdicts to ask for. Default: two a question")
     ] = None,
@@ -188,9 +158,9 @@ def gate(
     markdown: Annotated[
         Path | None, Option(help="Markdown file to write, for pull requests.", **OUT_FILE)
     ] = None,
-    arena: MovedArenaOption = None,
-    config: ConfigOption = None,
-    as_json: JsonOption = False,
+    arena: opt.MovedArena = None,
+    config: opt.Config = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Decide whether a new version of a system is better than a baseline, the same, or worse."""
     settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, OF_PAIRS)
@@ -208,22 +178,17 @@ def gate(
         raise UsageError("judging options need --model")
     judge = settings.llm_judge() if settings.model else None
     published, folder, read = _read(board, arena)
-    where = settings.store or str(folder / JUDGING_STORE)
+    where = settings.store or str(folder / STORE)
     opened: Any = nullcontext() if judge is None else open_store(where)
-    with kept_replies(where), opened as store, progress_bar() as progress:
+    with kept_replies(where), opened as store:
         found = decide(
-            published,
-            read_answers(candidate, read.queries),
-            read,
-            baseline,
-            judge,
-            store,
+            *(published, read_answers(candidate, read.queries), read, baseline, judge, store),
             budget=budget,
             rates=GateRates(error, margin),
             languages=settings.languages,
             feature_table=given_features(feature_table),
             seed=settings.seed,
-            progress=progress,
+            progress=progress_lines(),
         )
     passes = found.verdict.replace(" ", "-") in allowed
     if junit is not None:
@@ -231,57 +196,23 @@ def gate(
     if markdown is not None:
         markdown.write_text(gate_markdown(found), encoding="utf-8")
     if as_json:
-        print_json(_gate_json(found, passes))
+        shown = {**plain(found), "passes": passes, "sentences": found.sentences}
+        show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)
     else:
         print("\n".join(found.sentences))
     if not passes:
         raise SystemExit(STATUS[found.verdict] or NOT_ALLOWED)
 
 
-def _gate_json(found: Gate, passes: bool) -> dict[str, Any]:
-    import math
-
-    def number(value: float) -> float | None:
-        return value if math.isfinite(value) else None
-
-    ratings, verdicts = found.ratings, found.verdicts
-    return {
-        "verdict": found.verdict,
-        "by": found.by,
-        "passes": passes,
-        "candidate": found.candidate,
-        "baseline": found.baseline,
-        "surrogate": {
-            "difference": number(ratings.rating),
-            "low": number(ratings.low),
-            "high": number(ratings.high),
-            "reason": ratings.reason,
-            "languages": ratings.languages,
-        },
-        "verdicts": verdicts
-        and {
-            "win_rate": number(verdicts.win_rate),
-            "low": verdicts.low,
-            "high": verdicts.high,
-            "verdicts": len(verdicts.judgments),
-            "failures": len(verdicts.failures),
-            "reason": verdicts.reason,
-            "usage": verdicts.usage.as_json(),
-        },
-        "questions": found.questions,
-        "sentences": list(found.sentences),
-    }
-
-
 def advise(
-    answers: AnswersArgument,
-    board: BoardOption,
-    judgments: JudgmentsOption = None,
-    arena: MovedArenaOption = None,
+    answers: opt.Answers,
+    board: opt.Board,
+    judgments: opt.Judgments = None,
+    arena: opt.MovedArena = None,
     questions: Annotated[int, Option(min=1, help="Number of questions to suggest.")] = 20,
     level: Annotated[float, Option(help="Confidence that two neighbors differ.")] = 0.95,
-    feature_table: FeatureTableOption = None,
-    as_json: JsonOption = False,
+    feature_table: opt.FeatureTable = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
     from arena.data.folder import read_answers
@@ -294,12 +225,10 @@ def advise(
     measured = rank_systems(published, new, read, feature_table=table).features
     judged = _judged(judgments, read)
     advice = suggest(published, measured, judged=judged, questions=questions, level=level)
-    if as_json:
-        print_json({"neighbors": advice.neighbors, "questions": advice.questions, "level": level})
-        return
     title = f"Judgments that separate a system from its neighbors at {level:.0%}, if its predicted "
-    print_table(title + "rating is right", advice.neighbors)
-    if advice.questions.empty:
-        print("\nNo question is left to judge: all that were answered are judged.")
-    else:
-        print_table("Questions to judge, the most telling first", advice.questions)
+    titles = {"neighbors": title + "rating is right", "level": ""}
+    titles["questions"] = "Questions to judge, the most telling first"
+    shown = {"neighbors": advice.neighbors, "questions": advice.questions, "level": level}
+    show(shown, as_json, titles)
+    if advice.questions.empty and not as_json:
+        print("No question is left to judge: all that were answered are judged.")

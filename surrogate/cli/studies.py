@@ -1,4 +1,4 @@
-"""How good things are: ``features``, ``validate``, ``metaeval``, ``sampling``."""
+"""How good things are: ``features``, ``validate``, ``metaeval``."""
 
 from __future__ import annotations
 
@@ -9,28 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.wording import count_of
 from surrogate.board.settings import MOST_DRAWS, PRESET, BoardSettings, chosen_settings
+from surrogate.cli import options as opt
 from surrogate.cli.options import (
     FILE,
     FOLDER,
     OUT_FILE,
-    ArenaArgument,
-    ConfigOption,
-    DownloadOption,
-    FeatureTableOption,
-    JobsOption,
-    JsonOption,
-    JudgeOption,
-    PresetOption,
-    SeedOption,
-    TemplatesOption,
     given_features,
     setting,
     settings_of,
     split_names,
 )
-from surrogate.cli.printing import print_json, print_table, progress_bar, with_spans
+from surrogate.cli.printing import print_table, progress_lines, show, with_spans
 from surrogate.metaevaluation.settings import OF_PROMPTS, MetaevalSettings
 
 if TYPE_CHECKING:
@@ -39,7 +29,9 @@ if TYPE_CHECKING:
 STORE = "ratings.sqlite"
 LISTED = ["feature", "summary", "source", "needs", "available"]
 BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
-TABLE_3, HALF = "table3", "half"
+TABLE_3, SAMPLING, HALF = "table3", "sampling", "half"
+SUBSETS = 100
+"""Random parts of each size, of sampling."""
 TITLES = MappingProxyType(
     {
         "ablation": "Unseen systems ranked by part of the features (Kendall tau, 95% interval over "
@@ -53,6 +45,7 @@ TITLES = MappingProxyType(
         "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall "
         "tau, 95% interval over systems)",
         TABLE_3: "R² of surrogates",
+        SAMPLING: "Kendall tau with the whole arena (mean and 95% over random subsets)",
         "table4": "All systems ranked by groups of features, two held out (Kendall tau)",
     }
 )
@@ -65,27 +58,27 @@ def features(
     ] = None,
     out: Annotated[
         Path | None,
-        Option(help="Table to write: .parquet, .jsonl or .csv (.gz, .zst).", **OUT_FILE),
+        Option(help="Table to write: .parquet, .jsonl or .csv (.gz).", **OUT_FILE),
     ] = None,
     features: Annotated[str, setting(BoardSettings, "features")] = "default",
     answers: Annotated[
         Path | None, Option(help="Answers of other systems, instead of the arena's.", **FILE)
     ] = None,
-    jobs: JobsOption = -1,
+    jobs: opt.Jobs = -1,
     device: Annotated[str, Option(help="Where models run: auto, cpu, cuda or mps.")] = "auto",
     batch_size: Annotated[int, Option(min=1, help="Batch size of models.")] = 32,
-    download: DownloadOption = False,
+    download: opt.Download = False,
     base_url: Annotated[
         str | None, Option(help="OpenAI-compatible server of LLM-rated features, up to /v1.")
     ] = None,
     store: Annotated[
         str | None, Option(help="SQLite file of an LLM's replies. Default: in the cache")
     ] = None,
-    templates: TemplatesOption = None,
+    templates: opt.Templates = None,
     cache: Annotated[
         Path | None, Option(help="Folder of measured values. Default: beside the table")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Measure features of every answer, or list what can be measured.
 
@@ -102,7 +95,7 @@ def features(
 
     if arena is None:
         listed = describe_features()
-        print_json(listed) if as_json else print_table("Features", listed, LISTED)
+        show({"features": listed if as_json else listed[LISTED]}, as_json)
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet")
@@ -116,26 +109,26 @@ def features(
     store = store or str(cache / STORE)
     llm = settings_of(LlmSettings, None, {"store": store, "base_url": base_url})
     models = ModelOptions(device, batch_size, download, llm, own)
-    with progress_bar() as progress:
-        table = extract(
-            read, declared, others, n_jobs=jobs, models=models, cache=cache, progress=progress
-        )
+    table = extract(
+        *(read, declared, others),
+        n_jobs=jobs,
+        models=models,
+        cache=cache,
+        progress=progress_lines(),
+    )
     write_rows(table, out)
     missing = missing_counts(table)
     summary = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T
     summary = summary.rename_axis("feature").reset_index().astype({"count": "int64"})
-    if as_json:
-        print_json({"answers": len(table), "features": summary, "missing": missing})
-        return
-    print_table(f"Features of {count_of(len(table), 'answer')}", summary)
-    if len(missing):
-        total = missing.groupby(["feature", "reason"], sort=False)["answers"].sum().reset_index()
-        print_table("Without a value", total)
-    print(f"Table written to {out}")
+    shown = {"answers": len(table), "features": summary, "missing": missing, "table": out}
+    if not as_json and len(missing):
+        by = missing.groupby(["feature", "reason"], sort=False)
+        shown["missing"] = by["answers"].sum().reset_index()
+    show(shown, as_json, {"missing": "Without a value", "table": "Table written to"})
 
 
 def validate(
-    arena: ArenaArgument,
+    arena: opt.Arena,
     protocol: Annotated[
         str,
         Option(
@@ -143,16 +136,17 @@ def validate(
             "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
             "systems held out, all ranked), ablation (part of the features), importances (of "
             "features), frontier (the best systems rated by surrogates of the others), replication "
-            "(half of the questions against the other half) or learning-curve (part of the arena).",
+            "(half of the questions against the other half), learning-curve (part of the arena) or "
+            "sampling (verdicts alone: fewer questions, or fewer pairs, against all of them)."
         ),
     ] = "leave-systems-out",
-    preset: PresetOption = None,
+    preset: opt.Preset = None,
     surrogate: Annotated[
         str | None, Option(help="Surrogate to validate; for table3 comma-separated.")
     ] = None,
     features: Annotated[str | None, setting(BoardSettings, "features")] = None,
-    feature_table: FeatureTableOption = None,
-    judge: JudgeOption = None,
+    feature_table: opt.FeatureTable = None,
+    judge: opt.Judge = None,
     holdout: Annotated[
         str | None, Option(help="For mirage, table4: comma-separated systems to hold out.")
     ] = None,
@@ -164,10 +158,10 @@ def validate(
         int | None, Option(min=1, max=MOST_DRAWS, help="Repeats. Default: the protocol's")
     ] = None,
     tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
-    seed: SeedOption = 0,
-    config: ConfigOption = None,
-    jobs: JobsOption = -1,
-    as_json: JsonOption = False,
+    seed: opt.Seed = 0,
+    config: opt.Config = None,
+    jobs: opt.Jobs = -1,
+    as_json: opt.Json = False,
 ) -> None:
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
     given = {"features": features, "tournaments": tournaments, "seed": seed}
@@ -180,6 +174,7 @@ def validate(
     read = read_arena(arena)
     read.judged_by(judge)  # refused before what is slow to load
 
+    from arena.judging.choosing.sampling import DEFAULT_SHARES, DESIGNS, study_sampling
     from features.measures.registry import parse_features
     from surrogate.learning.languages import TournamentSettings
     from surrogate.learning.names import TABLE_3_SURROGATES, find_surrogate
@@ -190,6 +185,15 @@ def validate(
     if preset is None and "tournaments" not in stated.model_fields_set:
         more["tournaments"] = DEFAULT_TOURNAMENTS
     chosen = chosen_settings(stated, more)
+    if protocol == SAMPLING:
+        judgments = read.judged_by(judge).judgments
+
+        found = study_sampling(
+            *(judgments, DEFAULT_SHARES, tuple(DESIGNS), repeats or SUBSETS),
+            *(chosen.ties, chosen.ridge, chosen.seed),
+        )
+        _show_study(found, protocol, as_json)
+        return
     options: dict[str, Any] = {}
     if preset is not None or "features" in stated.model_fields_set:
         options["features"] = parse_features(",".join(chosen.features))
@@ -197,26 +201,27 @@ def validate(
         find_surrogate(name, rows=chosen.rows, missing=chosen.missing)
         for name in ((names or TABLE_3_SURROGATES) if protocol == TABLE_3 else [chosen.surrogate])
     ]
-    with progress_bar() as progress:
-        study = validate_arena(
-            *(read, protocol, trained if protocol == TABLE_3 else trained[0], repeats),
-            **options,
-            holdout=None if holdout is None else split_names(holdout),
-            judged=None if judged is None else _numbers(judged),
-            judge=judge,
-            feature_table=given_features(feature_table),
-            tournaments=TournamentSettings(
-                *(chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, chosen.seed)
-            ),
-            n_jobs=jobs,
-            progress=progress,
-        )
-    if as_json:
-        print_json({"table": study.table, "signature": study.signature})
-        return
+    study = validate_arena(
+        *(read, protocol, trained if protocol == TABLE_3 else trained[0], repeats),
+        **options,
+        holdout=None if holdout is None else split_names(holdout),
+        judged=None if judged is None else _numbers(judged),
+        judge=judge,
+        feature_table=given_features(feature_table),
+        tournaments=TournamentSettings(
+            *(chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, chosen.seed)
+        ),
+        n_jobs=jobs,
+        progress=progress_lines(),
+    )
+    _show_study(study, protocol, as_json)
+
+
+def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
     other = f"Agreement with the arena: {protocol} (Kendall tau, 95% interval over systems)"
-    print_table(TITLES.get(protocol, other), with_spans(study.table))
-    print(f"Signature: {study.signature}")
+    table = study.table if as_json else with_spans(study.table)
+    titles = {"table": TITLES.get(protocol, other)}
+    show({"table": table, "signature": study.signature}, as_json, titles)
 
 
 def _numbers(judged: str) -> list[int | None]:
@@ -226,45 +231,6 @@ def _numbers(judged: str) -> list[int | None]:
     if wrong or not items:
         raise UsageError(f"--judged is {judged!r}: give numbers from 1 on, or {HALF}")
     return [None if item == HALF else int(item) for item in items]
-
-
-def sampling(
-    arena: ArenaArgument,
-    judge: JudgeOption = None,
-    shares: Annotated[
-        str, Option(help="Comma-separated shares of the arena, above 0, at most 1.")
-    ] = "0.05,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
-    repeats: Annotated[
-        int, Option(min=1, max=MOST_DRAWS, help="Subsets of each design and share.")
-    ] = 100,
-    ties: Annotated[str, setting(BoardSettings, "ties")] = "half",
-    ridge: Annotated[float, Option(min=0, help="Precision of the prior on coefficients.")] = 0.1,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
-    """Show how well fewer judgments rank the systems, against all judgments of an arena.
-
-    Fewer are all pairs of random questions, or random pairs of each question.
-    """
-    from arena.data.folder import read_arena
-    from arena.rating.battles import TIE_RULES
-
-    rule = checked_choice(ties, TIE_RULES, "`ties`")
-    try:
-        parts = [float(part) for part in split_names(shares)]
-    except ValueError:
-        raise UsageError(f"--shares is {shares!r}; write such as 0.1,0.5,1") from None
-    judgments = read_arena(arena).judged_by(judge).judgments
-
-    from arena.judging.choosing.sampling import study_sampling
-
-    study = study_sampling(judgments, parts, repeats=repeats, ties=rule, ridge=ridge, seed=seed)
-    if as_json:
-        print_json({"table": study.table, "signature": study.signature})
-        return
-    title = f"Kendall tau with the whole arena (mean and 95% of {count_of(repeats, 'repeat')})"
-    print_table(title, study.table)
-    print(f"Signature: {study.signature}")
 
 
 def metaeval(
@@ -293,8 +259,8 @@ def metaeval(
     reference: Annotated[str | None, setting(MetaevalSettings, "reference")] = None,
     base_url: Annotated[str | None, setting(MetaevalSettings, "base_url")] = None,
     store: Annotated[str | None, setting(MetaevalSettings, "store")] = None,
-    config: ConfigOption = None,
-    templates: TemplatesOption = None,
+    config: opt.Config = None,
+    templates: opt.Templates = None,
     statistics: Annotated[
         bool,
         Option("--statistics", help="MEMERAG: ask no judge; print labels and agreement of people."),
@@ -309,7 +275,7 @@ def metaeval(
     arena: Annotated[
         Path | None, Option(help="Arena folder whose metaevaluation.json notes the result.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Compare judges with what people said: MEMERAG, WikiEval, or GroUSE's unit tests."""
     settings = settings_of(MetaevalSettings, config, locals(), OF_PROMPTS)
@@ -338,8 +304,7 @@ def metaeval(
         return
     made = _benchmark(benchmark, path, settings, templates or [])
     asked = list(dict.fromkeys([*(judges or ()), *filter(None, [settings.reference])]))
-    with progress_bar() as progress:
-        evaluation = evaluate_judges(made, asked, progress)
+    evaluation = evaluate_judges(made, asked, progress_lines())
     if out is not None:
         write_run(evaluation.verdicts, out, getattr(made, "notice", ""))
     _print_report(made.report(evaluation), as_json, arena)
@@ -347,7 +312,7 @@ def metaeval(
 
 def _benchmark(
     name: str, path: Path | None, settings: MetaevalSettings, templates: list[str]
-) -> Benchmark[Any]:
+) -> Benchmark:
     from arena.text.prompts import read_templates
 
     if name == "grouse" or path is None:
@@ -377,7 +342,7 @@ def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> N
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)
     if as_json:
-        print_json(report.as_json())
+        show(report.as_json(), as_json)
         return
     for table in report.tables:
         print_table(table.title, table.table)
@@ -407,9 +372,9 @@ def _write_sheet(
         update: dict[str, object] = {"model": settings.highlight, "max_tokens": most}
         update["temperature"] = sheets.TEMPERATURE
         asked = settings.model_copy(update=update).located()
-        with open_store(settings.store) as store, progress_bar() as progress:
+        with open_store(settings.store) as store:
             llm = Llm(asked, store, Budget(settings.max_calls))
-            found, usage = sheets.highlight_support(sentences, llm, own, progress)
+            found, usage = sheets.highlight_support(sentences, llm, own, progress_lines())
         sentences = sentences.assign(passages=found["highlighted"].to_numpy())
         counts |= {
             "highlighted": int((found["references"].map(len) > 0).sum()),
@@ -418,6 +383,4 @@ def _write_sheet(
             "usage": usage.as_json(),
         }
     sheets.write_sheet(sentences, out)
-    print_json(counts) if as_json else print(
-        "\n".join(f"{name}: {count}" for name, count in counts.items())
-    )
+    show(counts, as_json)

@@ -5,43 +5,25 @@ from __future__ import annotations
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from arena.data.wording import count_of
 from arena.generation.settings import GenerationSettings
-from surrogate.cli.judging import counted, opened_if_there
-from surrogate.cli.options import (
-    FILE,
-    OUT_FILE,
-    OUT_FOLDER,
-    ArenaArgument,
-    ConfigOption,
-    DownloadOption,
-    DryRunOption,
-    JsonOption,
-    SeedOption,
-    TemplatesOption,
-    setting,
-    settings_of,
-)
-from surrogate.cli.printing import print_json, print_table, progress_bar
+from surrogate.cli import options as opt
+from surrogate.cli.judging import DRY_RUN, opened_if_there
+from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER, setting, settings_of
+from surrogate.cli.printing import progress_lines, show
 from surrogate.training.recipes import TuningSettings
 from surrogate.training.settings import KINDS, TrainsetSettings
 
-if TYPE_CHECKING:
-    from arena.generation import Generated
-    from surrogate.training.tuning import Tuned
-
 STORE = "generation.sqlite"
-SHOWN_SKIPPED = 5
 CURVE = "loss.svg"
 
 
 def generate(
-    arena: ArenaArgument,
+    arena: opt.Arena,
     model: Annotated[str | None, setting(GenerationSettings, "model")] = None,
     base_url: Annotated[str | None, setting(GenerationSettings, "base_url")] = None,
     api_key_env: Annotated[str | None, setting(GenerationSettings, "api_key_env")] = None,
@@ -55,8 +37,8 @@ def generate(
     relevant_passages: Annotated[
         bool | None, setting(GenerationSettings, "relevant_passages")
     ] = None,
-    config: ConfigOption = None,
-    templates: TemplatesOption = None,
+    config: opt.Config = None,
+    templates: opt.Templates = None,
     out: Annotated[
         Path | None,
         Option("--out", help="File of answers to write, such as answers.jsonl.", **OUT_FILE),
@@ -64,14 +46,14 @@ def generate(
     append: Annotated[
         bool, Option("--append", help="Add the answers to the arena folder instead.")
     ] = False,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
+    dry_run: opt.DryRun = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Answer the questions of an arena from their passages with an LLM, as a RAG system."""
     settings = settings_of(GenerationSettings, config, locals())
     import pandas as pd
 
-    from arena.data.append import append_rows
+    from arena.data.folder import append_rows
     from arena.generation import (
         TIME_PROMPT,
         check_own_file,
@@ -106,14 +88,12 @@ def generate(
             run = dry_run_generate(
                 chosen, answering, opened, answers=there, time_filter=time_filter
             )
-        if as_json:
-            print_json({"questions": len(chosen)} | asdict(run))
-            return
         runs = {"time-dependence": run.time_filter, "answers": run.answers}
         rows = [{"of": name, **asdict(each)} for name, each in runs.items() if each is not None]
-        print_table("Dry run: nothing was asked; tokens are estimates", pd.DataFrame(rows))
+        shown = {"questions": len(chosen), "runs": pd.DataFrame(rows)}
+        show(shown, as_json, {"runs": DRY_RUN})
         return
-    with open_store(where) as opened, progress_bar() as progress:
+    with open_store(where) as opened:
         generated = generate_answers(
             chosen,
             answering,
@@ -121,7 +101,7 @@ def generate(
             answers=there,
             time_filter=time_filter,
             budget=Budget(settings.max_calls),
-            progress=progress,
+            progress=progress_lines(),
         )
     if out is None:
         file, added = append_rows(arena, "answers", generated.answers)
@@ -129,39 +109,16 @@ def generate(
         file, added = out, len(generated.answers)
         write_answers(generated.answers, out, generated.summary.system)
     listings = list_unanswered(file.parent, generated, chosen)
-    _print_generated(generated, file, added, listings, as_json)
-
-
-def _print_generated(
-    generated: Generated, file: Path, added: int, listings: list[Path], as_json: bool
-) -> None:
-    """Print what generating brought, where its answers are, and files that list what has none."""
     summary = generated.summary
-    if as_json:
-        print_json(
-            summary.as_json()
-            | {"skipped": generated.skipped, "failed": generated.failures, "file": str(file)}
-            | {"added": added, "listings": [str(path) for path in listings]}
-        )
-        return
-    print(f"{summary.system} ({summary.prompt})")
-    print(
-        f"  answered: {summary.answered} of {count_of(summary.questions, 'question')}; "
-        f"{summary.already_answered} had an answer before"
-    )
-    print(f"  {summary.usage}")
-    if summary.filter_usage is not None:
-        print(f"  time-dependence: {summary.filter_usage}")
-    print(f"  failures: {counted(summary.failures)}")
-    if summary.time_dependent:
-        print(f"  time-dependent, left out: {summary.time_dependent}")
-        for question in generated.skipped["query"].head(SHOWN_SKIPPED):
-            print(f"    {question}")
-    for warning in summary.warnings:
-        print(f"  Warning: {warning}")
-    print(f"{count_of(added, 'answer')} written to {file}")
-    for path in listings:
-        print(f"Questions without an answer: {path}")
+    shown = summary.as_json() | {"skipped": generated.skipped, "failed": generated.failures}
+    if not as_json:
+        shown = {"system": f"{summary.system} ({summary.prompt})", "calls": str(summary.usage)}
+        shown |= {"questions": summary.questions, "answered": summary.answered}
+        shown |= {"already_answered": summary.already_answered, "failures": summary.failures}
+        shown |= {"time_filter": summary.filter_usage, "time_dependent": summary.time_dependent}
+        shown |= {"warnings": summary.warnings}
+    shown |= {"file": file, "added": added, "listings": list(map(str, listings))}
+    show(shown, as_json, {"listings": "Questions without an answer"})
 
 
 def trainset(
@@ -182,9 +139,9 @@ def trainset(
     unseen: Annotated[
         Path | None, Option(help="File for chats of the other questions (test split).", **OUT_FILE)
     ] = None,
-    config: ConfigOption = None,
-    templates: TemplatesOption = None,
-    as_json: JsonOption = False,
+    config: opt.Config = None,
+    templates: opt.Templates = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Make a training set of an arena: chats that finetune and trl read.
 
@@ -197,24 +154,13 @@ def trainset(
     from surrogate.training.kinds import make_trainset
     from surrogate.training.rows import write_train_set
 
-    with progress_bar() as progress:
-        made = make_trainset(kind, source, settings, templates or (), unseen is not None, progress)
+    made = make_trainset(
+        *(kind, source, settings, templates or (), unseen is not None, progress_lines())
+    )
     write_train_set(made, out, unseen)
-    if as_json:
-        shown = {"rows": len(made.rows), "unseen": len(made.unseen), "languages": made.counts}
-        print_json(shown | {"left_out": made.left_out, "scores": made.scores, "file": str(out)})
-        return
-    titled = {
-        "Rows by language; tokens are means": made.counts,
-        "Left out": made.left_out,
-        "Scores that are taught": made.scores,
-    }
-    for title, table in titled.items():
-        if table is not None and len(table):
-            print_table(title, table)
-    print(f"{count_of(len(made.rows), 'row')} written to {out}")
-    if unseen is not None:
-        print(f"{count_of(len(made.unseen), 'row')} of unseen questions written to {unseen}")
+    shown = {"rows": len(made.rows), "unseen": len(made.unseen), "languages": made.counts}
+    shown |= {"left_out": made.left_out, "scores": made.scores, "file": out}
+    show(shown, as_json, {"languages": "Rows by language; tokens are means"})
 
 
 def finetune(
@@ -226,8 +172,7 @@ def finetune(
         Path, Option(help="Folder for the adapter; a run that was cut off resumes.", **OUT_FOLDER)
     ],
     recipe: Annotated[
-        str,
-        Option(help="mirage (MIRAGE-Bench, table 6), grouse (GroUSE, appendix H) or judge."),
+        str, Option(help="mirage (MIRAGE-Bench, table 6), grouse (GroUSE, appendix H) or judge.")
     ] = "mirage",
     epochs: Annotated[float | None, setting(TuningSettings, "epochs")] = None,
     batch: Annotated[int | None, setting(TuningSettings, "batch")] = None,
@@ -236,10 +181,10 @@ def finetune(
     test: Annotated[
         Path | None, Option(help="Chats to measure the loss on, before and after.", **FILE)
     ] = None,
-    config: ConfigOption = None,
-    download: DownloadOption = False,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    config: opt.Config = None,
+    download: opt.Download = False,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Tune a model with LoRA, the same on a laptop and on a GPU; the adapter answers and judges."""
     settings = settings_of(TuningSettings, config, locals())
@@ -248,37 +193,16 @@ def finetune(
     from surrogate.training.tuning import finetune as tune
 
     job = TuningJob(file, base, settings.of(recipe), out, test, seed, download)
-    with progress_bar() as progress:
-        tuned = tune(job, progress)
+    tuned = tune(job, progress_lines())
     if find_spec("matplotlib") is not None:
         from surrogate.publish.figures.figure import save
         from surrogate.publish.figures.studies import loss_curve
 
         save(loss_curve(tuned.losses, out.name, recipe), out / CURVE)
-    if as_json:
-        print_json(dict(tuned.record))
-    else:
-        _print_tuned(tuned)
-
-
-def _print_tuned(tuned: Tuned) -> None:
     record: dict[str, Any] = dict(tuned.record)
-    plan, loss, examples = record["device"], record["loss"], record["examples"]
-    mean = examples["tokens"]["all"] / examples["kept"]
-    print(
-        f"{count_of(examples['kept'], 'example')} of {mean:.0f} tokens on average, "
-        f"{examples['too_long']} left out as longer than {record['recipe']['max_length']}"
-    )
-    print(f"{plan['device']}, {plan['precision']}; {record['trained_weights']:,} weights trained")
-    if tuned.resumed:
-        print(f"Went on from step {tuned.resumed}")
-    print(
-        f"{count_of(record['steps'], 'step')} in {record['seconds']:.0f} s; loss "
-        f"{loss['first']:.3f} at the first, {loss['last']:.3f} at the last"
-    )
-    if loss["unseen_before"] is not None:
-        print(
-            f"Loss on {count_of(record['tests']['kept'], 'chat')} of unseen questions: "
-            f"{loss['unseen_before']:.3f} before, {loss['unseen_after']:.3f} after"
-        )
-    print(f"The model is in {tuned.folder}: give that folder as --model, or llm:{tuned.folder}")
+    shown = record
+    if not as_json:
+        shown = {name: record[name] for name in ("steps", "seconds", "trained_weights", "loss")}
+        shown |= {"resumed": tuned.resumed, "examples": record["examples"]["kept"]}
+        shown |= {"too_long": record["examples"]["too_long"], "model": tuned.folder}
+    show(shown, as_json, {"model": "The model, for --model or llm:"})

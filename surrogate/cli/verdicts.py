@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from arena.data.wording import count_of
 from surrogate.board.settings import MOST_DRAWS
-from surrogate.cli.options import (
-    OUT_FILE,
-    ArenaArgument,
-    JsonOption,
-    JudgeOption,
-    LanguageOption,
-    LanguagesOption,
-    SeedOption,
-    split_names,
-)
-from surrogate.cli.printing import print_json, print_notes, print_table
+from surrogate.cli import options as opt
+from surrogate.cli.options import OUT_FILE, split_names
+from surrogate.cli.printing import plain, print_notes, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,39 +26,13 @@ JudgmentsArgument = Annotated[
 
 MOST_COMBINATIONS = 30
 SHOWN_OF_A_KIND = 5
-SHOWN_ROWS = 25
 PEOPLE = "people"
-COUNTS = MappingProxyType(
-    {
-        "Judgments": (
-            *("judgments", "ties", "systems", "never_judged", "questions", "battles_median"),
-        ),
-        "Systems that battles connect, and that wins connect both ways": (
-            *("systems", "groups", "strong_groups", "pairs", "never_met"),
-        ),
-        "Answers and judgments that do not meet": (
-            *("answers", "not_judged", "judgments_without_answer"),
-        ),
-        "Decided battles that side A wins (95% interval)": (
-            *("decided", "won_by_a", "share_a", "low_a", "high_a"),
-        ),
-        "Pairs judged in both orders (95% interval of the flip rate)": (
-            *("items", "flipped", "flip_rate", "flip_low", "flip_high"),
-        ),
-        "Decided battles that the longer answer wins (95% interval)": (
-            *("unlike", "longer_won", "share_longer", "low_longer", "high_longer"),
-        ),
-    }
-)
-"""Columns of ``Diagnosis.counts`` by table, after language and judge."""
-AGREEMENT = ("other_judge", "items", "agreement", "kappa", "low", "high")
-PREFERENCE = ("family", "others", "items", "share", "share_others", "excess", "low", "high")
 
 
 def fit(
     judgments: JudgmentsArgument,
     judge: Annotated[str | None, Option(help="Judge to use, or all.")] = None,
-    language: LanguageOption = None,
+    language: opt.Language = None,
     ties: Annotated[str, Option(help="half or drop.")] = "half",
     position: Annotated[
         bool, Option("--position", help="Estimate the advantage of side A.")
@@ -93,8 +57,8 @@ def fit(
         str | None,
         Option(help="Rate components instead: comma-separated columns of systems.csv, or all."),
     ] = None,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.adapters.judgments import read_judgments
@@ -117,25 +81,16 @@ def fit(
         judge=judge,
         seed=seed,
     )
+    shown = {"ratings": rated.table, "position_effect": rated.position_effect}
     if as_json:
-        found = [
-            {"severity": f.severity, "check": f.check, "sentence": f.sentence} for f in findings
-        ]
-        print_json(
-            {
-                "ratings": rated.table,
-                "position_effect": rated.position_effect,
-                "diagnostics": {"notes": list(rated.notes), "findings": found},
-                "signature": rated.signature,
-            }
-        )
-        return
-    columns = [name for name in rated.table if name != "note" or rated.table["note"].any()]
-    print_table("Ratings", rated.table, columns)
-    if rated.position_effect is not None:
-        print(f"Advantage of side A: {rated.position_effect:+.3f} logits")
-    print_notes([*rated.notes, *(f.sentence for f in findings if f.severity != "info")])
-    print(f"Signature: {rated.signature}")
+        found = [plain(finding) | {"sentence": finding.sentence} for finding in findings]
+        shown |= {"diagnostics": {"notes": rated.notes, "findings": found}}
+    else:
+        columns = [name for name in rated.table if name != "note" or rated.table["note"].any()]
+        shown["ratings"] = rated.table[columns]
+        shown["notes"] = [*rated.notes, *(f.sentence for f in findings if f.severity != "info")]
+    titles = {"position_effect": "Advantage of side A in logits"}
+    show(shown | {"signature": rated.signature}, as_json, titles)
 
 
 def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
@@ -146,27 +101,27 @@ def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bo
 
     chosen = None if by == ALL else split_names(by)
     found = factor_ratings(read_arena(arena), chosen, judge=judge, seed=seed)
-    if as_json:
-        shown = {"effects": found.effects, "combinations": found.combinations}
-        print_json(shown | {"tau_unseen": found.tau, "skipped": found.skipped})
-        return
-    print_table("Effect of each value, in logits, with 90% intervals", found.effects)
-    named = found.combinations.assign(system=found.combinations["system"].fillna("not built"))
-    print_table("Combinations", named, most=MOST_COMBINATIONS)
-    print(f"Kendall tau of systems predicted from the others' attributes: {found.tau:.2f}")
-    for name, reason in found.skipped.items():
-        print(f"Left out: {name} ({reason})")
+    titles = {
+        "effects": "Effect of each value, in logits, with 90% intervals",
+        "combinations": "Combinations, and the systems that are built",
+        "tau_unseen": "Kendall tau of systems predicted from the others' attributes",
+        "skipped": "Left out",
+    }
+    shown = {"effects": found.effects, "combinations": found.combinations}
+    if not as_json:
+        shown["combinations"] = found.combinations.head(MOST_COMBINATIONS)
+    show(shown | {"tau_unseen": found.tau, "skipped": found.skipped}, as_json, titles)
 
 
 def diagnose(
     judgments: JudgmentsArgument,
-    judge: JudgeOption = None,
-    language: LanguageOption = None,
+    judge: opt.Judge = None,
+    language: opt.Language = None,
     pool: Annotated[
         bool, Option("--pool", help="Treat all judges as one, as for crowd workers.")
     ] = False,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Report what limits a board: gaps, position bias, disagreement, bias to length or kin."""
     from arena.adapters.judgments import read_judgments
@@ -175,32 +130,17 @@ def diagnose(
     source = judgments if judgments.is_dir() else read_judgments(judgments)
     found = diagnose_judgments(source, seed, judge=judge, language=language, pool=pool)
     if as_json:
-        print_json(found.as_json())
+        show(found.as_json(), as_json)
         return
-    kappas = "Agreement between judges (Cohen's kappa, 95% interval over questions)"
-    excess = "What judges give their own family, beyond judges of others (95% interval)"
-    tables = [(title, found.counts, columns) for title, columns in COUNTS.items()]
-    tables += [(kappas, found.agreement, AGREEMENT), (excess, found.self_preference, PREFERENCE)]
-    for title, table, columns in tables:
-        if len(table) and set(columns) <= set(table):
-            print_table(title, table, ["language", "judge", *columns], most=SHOWN_ROWS)
-    print("\n" + "\n".join(_lines(found.findings)))
-
-
-def _lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a line a finding, the first ones of each kind."""
     kinds: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
+    for finding in found.findings:
         kinds.setdefault((finding.severity, finding.check), []).append(finding)
-    for (severity, check), same in kinds.items():
-        for finding in same[:SHOWN_OF_A_KIND]:
-            yield f"{severity}: {finding}"
-        if len(same) > SHOWN_OF_A_KIND:
-            yield f"{severity}: … and {len(same) - SHOWN_OF_A_KIND:,} more on {check}; see --json"
+    for (severity, _), same in kinds.items():
+        print_notes(same, severity.capitalize(), SHOWN_OF_A_KIND)
 
 
 def vote(
-    arena: ArenaArgument,
+    arena: opt.Arena,
     files: Annotated[
         list[Path] | None, Argument(help="With --collect: files that the page exported.")
     ] = None,
@@ -214,9 +154,9 @@ def vote(
         str | None, Option(help="Draw from pairs that this judge has judged, to compare it.")
     ] = None,
     most: Annotated[int, Option(min=1, help="Most pairs on the page.")] = 60,
-    languages: LanguagesOption = None,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    languages: opt.Languages = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Write a page on which people judge blind pairs, or read their votes back as judgments."""
     from arena.data.folder import read_arena
@@ -244,20 +184,16 @@ def vote(
     ballot = make_ballot(read, chosen, most, seed)
     with atomic_path(out) as path:
         path.write_text(ballot_page(ballot), encoding="utf-8", newline="\n")
-    if as_json:
-        shown = {"file": str(out), "ballot": ballot.id, "pairs": len(ballot.pairs)}
-        print_json(shown | {"left_out": ballot.left_out, "identical": ballot.identical})
-        return
-    print(
-        f"{count_of(len(ballot.pairs), 'pair')} to judge in {out}; left out: {ballot.left_out} "
-        f"beyond --most, {ballot.identical} of identical answers"
-    )
-    print("Open it in a browser, or send it; then  surrogate-arena vote ARENA --collect FILE ...")
+    shown = {"file": out, "ballot": ballot.id, "pairs": len(ballot.pairs)}
+    show(shown | {"left_out": ballot.left_out, "identical": ballot.identical}, as_json)
+    if not as_json:
+        print(
+            "Open it in a browser, or send it; then  surrogate-arena vote ARENA --collect FILE ..."
+        )
 
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
-    from arena.data.append import append_rows
-    from arena.data.folder import read_arena
+    from arena.data.folder import append_rows, read_arena
     from arena.people import collect_votes
 
     arena = read_arena(folder)
@@ -266,12 +202,8 @@ def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
     added = len(read_arena(folder).judgments) - len(arena.judgments)
     again = replaced + len(judgments) - added
     voters = judgments.groupby("judge").size().rename("votes").reset_index()
-    if as_json:
-        counts = {"votes": len(judgments), "added": added, "replaced": again, "voters": voters}
-        print_json({"file": str(file), **counts})
-        return
-    print_table("Votes", voters)
-    print(f"{count_of(added, 'vote')} added to {file}, {again} replaced earlier ones on that pair")
+    counts = {"votes": len(judgments), "added": added, "replaced": again, "voters": voters}
+    show({"file": file, **counts}, as_json)
 
 
 def agreement(
@@ -294,8 +226,8 @@ def agreement(
             "or with --calibrate the calibrated verdicts, as judge calibrated:NAME.",
         ),
     ] = False,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Measure how far judges agree with people, or with another judge."""
     from arena.adapters.judgments import read_judgments
@@ -319,16 +251,11 @@ def agreement(
         entries, absent = agreements(kappas, PEOPLE if reference == PEOPLE else "+".join(named))
         written = add_metaevaluations(judgments, entries)
         said += [f"{name} is not noted: {reason}" for name, reason in absent.items()]
-    if as_json:
-        shown = {"reference": named, "judges": kappas, "notes": said}
-        print_json(shown | {"written": None if written is None else str(written)})
-        return
     title = f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)"
-    print_table(title, kappas.drop(columns="languages"))
-    if said:
-        print("\n".join(said))
-    if written is not None:
-        print(f"Noted in {written}, for  surrogate-arena board {judgments}")
+    shown = {"reference": named, "judges": kappas, "notes": said, "written": written}
+    if not as_json:
+        shown["judges"] = kappas.drop(columns="languages")
+    show(shown, as_json, {"judges": title, "reference": "", "written": "Noted, for board, in"})
 
 
 def _asked(
@@ -361,7 +288,7 @@ def _calibrate(
     as_json: bool,
 ) -> None:
     """Calibrate one judge, print what that is worth, and write its verdicts where asked to."""
-    from arena.data.append import append_rows
+    from arena.data.folder import append_rows
     from arena.data.schema import CALIBRATED
     from arena.people.calibration import calibrate
 
@@ -369,25 +296,9 @@ def _calibrate(
     added = None
     if folder is not None:
         added = append_rows(folder, "judgments", found.judgments(), replacing=True)
-    if as_json:
-        print_json(
-            {
-                **{"judge": judge, "reference": reference},
-                **{"pairs": found.pairs, "questions": found.questions, "errors": found.errors},
-                "association": [found.association, found.low, found.high],
-                "warning": found.warning,
-                "written": None if added is None else str(added[0]),
-            }
-        )
-        return
-    errors = found.errors
-    print(
-        f"{judge} against {', '.join(reference)}: {count_of(found.pairs, 'pair')} on "
-        f"{count_of(found.questions, 'question')}. Brier score {errors['before']:.3f}, calibrated "
-        f"{errors['after']:.3f} (cross-fitted; difference {errors['difference']:+.3f}, 95% "
-        f"interval {errors['low']:+.3f} to {errors['high']:+.3f})"
-    )
-    if found.warning:
-        print(f"Warning: {found.warning}")
-    if added is not None:
-        print(f"{count_of(added[1], 'judgment')} of {CALIBRATED}{judge} written to {added[0]}")
+    shown: dict[str, Any] = {"judge": judge, "reference": reference, "pairs": found.pairs}
+    shown |= {"questions": found.questions, "errors": found.errors, "warning": found.warning}
+    shown |= {"association": [found.association, found.low, found.high]}
+    titles = {"association": "", "errors": "Brier score before and after, cross-fitted"}
+    titles["written"] = f"Judgments of {CALIBRATED}{judge} written to"
+    show(shown | {"written": None if added is None else added[0]}, as_json, titles)

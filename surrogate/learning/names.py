@@ -86,13 +86,3 @@ def surrogate_name(surrogate: Any) -> Any:  # noqa: ANN401 - a surrogate, its na
     """Return the name of the surrogate that a regressor makes, and anything else as it is."""
     is_other = isinstance(surrogate, BaseEstimator) and is_regressor(surrogate)
     return written(surrogate) if is_other else surrogate
-
-
-def described(surrogate: Surrogate) -> str:
-    """Return a surrogate's name with what differs from the default, as part of a signature."""
-    rule = getattr(surrogate, "missing", "nan")
-    return (
-        surrogate.name
-        + ("" if surrogate.rows == DEFAULT_ROWS else f"|rows:{surrogate.rows}")
-        + ("" if rule == "nan" else f"|missing:{rule}")
-    )

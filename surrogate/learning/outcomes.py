@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import bootstrap_weights
@@ -133,21 +134,28 @@ def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Float
     Returns:
         Language code to tau of each resample, shape (B,); NaN where a resample has none.
     """
-    systems = _by_truth(outcomes)
-    drawn = bootstrap_weights(len(systems), RESAMPLES, generator(seed, "validation resamples"))
-    times = dict(zip(systems, drawn.T.astype(np.float64), strict=True))
+    names = np.concatenate([np.array(item.systems, dtype=object) for item in outcomes])
+    truth = np.concatenate([finite_means(item.truth) for item in outcomes])
+    times = resampled_systems(names, truth, generator(seed, "validation resamples"))
     return {
-        item.language: item.resampled(np.column_stack([times[name] for name in item.systems]))
+        item.language: item.resampled(times[list(item.systems)].to_numpy(np.float64))
         for item in outcomes
     }
 
 
-def _by_truth(outcomes: Sequence[Outcome]) -> list[str]:
-    """Order systems by their ratings, so that resamples do not hang on their names; NaN last."""
-    rated: dict[str, list[float]] = {}
-    for item in outcomes:
-        for system, truth in zip(item.systems, finite_means(item.truth).tolist(), strict=True):
-            rated.setdefault(system, []).append(truth)
-    names = sorted(rated)
-    means = np.array([finite_means(np.array(rated[name])) for name in names])
-    return [names[place] for place in np.argsort(means, kind="stable")]
+def resampled_systems(
+    names: npt.ArrayLike, truth: npt.ArrayLike, random: np.random.Generator
+) -> pd.DataFrame:
+    """Draw systems with replacement: how often each stands in each resample.
+
+    Args:
+        names: System of each rating, shape (N,).
+        truth: The ratings, shape (N,): by their means systems are drawn, not by their names.
+        random: Generator of the draws.
+
+    Returns:
+        ``RESAMPLES`` rows, a column a system.
+    """
+    means = pd.Series(np.asarray(truth), np.asarray(names, dtype=object)).groupby(level=0).mean()
+    ordered = means.index[np.argsort(means.to_numpy(), kind="stable")]
+    return pd.DataFrame(bootstrap_weights(len(ordered), RESAMPLES, random), columns=ordered)

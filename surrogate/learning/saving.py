@@ -20,15 +20,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data.errors import ArenaError, UsageError
-from arena.data.files import (
-    atomic_path,
-    check_size,
-    read_arrays,
-    read_member,
-    read_parquet,
-    write_array,
-    write_member,
-)
+from arena.data.files import atomic_path, most_expanded, read_parquet, refuse_beyond
 from arena.rating.pairs import JudgedItems, Pairs
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.learning.regression import check_packages
@@ -38,6 +30,8 @@ from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
 FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
+_DATE = (1980, 1, 1, 0, 0, 0)
+"""Of every member of a file, so that the same content gives the same bytes."""
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
 _INTEGERS = ("draws", "first", "second", "question", "pair")
 _ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", "variance")
@@ -83,16 +77,16 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
         atomic_path(Path(path)) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
-        write_member(archive, DESCRIPTION, description.model_dump_json(indent=1).encode())
-        write_member(archive, ROWS, table.getvalue())
+        _write_member(archive, DESCRIPTION, description.model_dump_json(indent=1).encode())
+        _write_member(archive, ROWS, table.getvalue())
         for language, ratings in surrogate.ratings_.items():
             held = {**vars(ratings.items.pairs), **vars(ratings.items), **vars(ratings)}
             for name in _ARRAYS:
                 if held[name] is not None:
-                    write_array(archive, f"ratings/{language}/{name}", held[name])
+                    _write_array(archive, f"ratings/{language}/{name}", held[name])
         for language, arrays in surrogate.arrays().items():
             for name, array in arrays.items():
-                write_array(archive, f"models/{language}/{name}", array)
+                _write_array(archive, f"models/{language}/{name}", array)
 
 
 def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
@@ -112,7 +106,9 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
         raise UsageError(f"there is no surrogate at {path}; {HINT}")
     try:
         with zipfile.ZipFile(path) as archive:
-            check_size(archive, path)
+            declared = sum(member.file_size for member in archive.infolist())
+            most = most_expanded(path.stat().st_size)
+            refuse_beyond(path.name, declared, most, "bytes when expanded")
             return _restored(archive, n_jobs)
     except ValidationError as error:
         fields = ", ".join(".".join(map(str, item["loc"])) or "JSON" for item in error.errors())
@@ -126,11 +122,11 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
 
 
 def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
-    description = _Description.model_validate_json(read_member(archive, DESCRIPTION))
+    description = _Description.model_validate_json(_read_member(archive, DESCRIPTION))
     ratings, models = {}, {}
     for language, item in description.languages.items():
-        arrays = read_arrays(archive, f"ratings/{language}/")
-        learned = read_arrays(archive, f"models/{language}/")
+        arrays = _read_arrays(archive, f"ratings/{language}/")
+        learned = _read_arrays(archive, f"models/{language}/")
         ratings[language] = _ratings(arrays, language, item)
         if learned:
             models[language] = learned
@@ -143,7 +139,7 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
         seed=description.seed,
         n_jobs=n_jobs,
     )
-    rows = _rows(read_member(archive, ROWS), description.features)
+    rows = _rows(_read_member(archive, ROWS), description.features)
     return surrogate.restore(rows, ratings, models)
 
 
@@ -195,3 +191,41 @@ def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:
     if np.isinf(rows[names].to_numpy(np.float64)).any():
         raise UsageError("a feature of its training rows is infinite")
     return rows
+
+
+def _write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:
+    plain = io.BytesIO()
+    np.lib.format.write_array(plain, np.ascontiguousarray(array), allow_pickle=False)
+    _write_member(archive, f"{name}.npy", plain.getvalue())
+
+
+def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read one member, no further than the size it declares."""
+    size = archive.getinfo(name).file_size
+    with archive.open(name) as member:
+        content = member.read(size + 1)
+    if len(content) != size:
+        raise UsageError(f"{name} is not as long as it says")
+    return content
+
+
+def _read_arrays(archive: zipfile.ZipFile, folder: str) -> dict[str, npt.NDArray[Any]]:
+    """Read the plain arrays whose names begin with a folder, by the rest of their names."""
+    found = {}
+    for name in (name for name in archive.namelist() if name.startswith(folder)):
+        stream = io.BytesIO(_read_member(archive, name))
+        try:
+            np.lib.format.read_magic(stream)
+            shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+        except ValueError as error:
+            raise UsageError(f"{name} is no array ({error})") from error
+        size, rest = int(np.prod(shape, dtype=object)) * dtype.itemsize, stream.read()
+        if dtype.kind not in "biuf" or is_fortran or size != len(rest):
+            raise UsageError(f"{name} is no plain array of the size it names")
+        array = np.frombuffer(rest, dtype).reshape(shape)
+        found[name.removeprefix(folder).removesuffix(".npy")] = array
+    return found

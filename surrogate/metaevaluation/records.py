@@ -16,7 +16,7 @@ from arena.data.schema import is_unstorable
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
-JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+JSONL_SUFFIXES = (".jsonl", ".jsonl.gz")
 _FAULTS: Mapping[str, tuple[str, str]] = {
     "missing": ("is missing", "add it"),
     "too_short": ("is an empty list", "give one at least"),

@@ -10,11 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
-from arena.data.folder import TABLES, as_rows, checked_arena, read_arena
+from arena.data.folder import FAILED_JUDGMENTS, TABLES, as_rows, checked_arena, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, plain_records, read_rows, write_rows
 from arena.data.schema import CHOSEN, INFO_FILE, QUESTION_KEY

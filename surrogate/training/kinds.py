@@ -14,8 +14,7 @@ from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import choose_questions, question_keys
 from arena.judging.prompt import PAIRWISE_PROMPTS, PairwisePrompt
 from arena.llm.ask import Progress
-from arena.text.prompts import ReplaceablePrompt, Templates, read_templates
-from arena.text.trimming import read_tokenizer
+from arena.text.prompts import ReplaceablePrompt, Templates, read_templates, read_tokenizer
 from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
 from surrogate.training.grouse_set import (
     NOT_BALANCED,

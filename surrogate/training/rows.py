@@ -16,7 +16,7 @@ from arena.data.rows import read_rows, write_rows
 from arena.data.schema import validation_problems
 from arena.generation.questions import is_drawn
 from arena.llm.settings import Prompt
-from arena.text.trimming import ByteTrimmer, Trimmer
+from arena.text.prompts import Trimmer
 
 ALL_LANGUAGES = ""
 """Language of what has none."""
@@ -224,7 +224,7 @@ def make_train_set(
     return TrainSet(
         rows,
         unseen,
-        pd.DataFrame(_counts(sieve, trimmer or ByteTrimmer()), columns=list(COUNTS)),
+        pd.DataFrame(_counts(sieve, trimmer or Trimmer()), columns=list(COUNTS)),
         pd.DataFrame(left, columns=list(LEFT_OUT)),
     )
 

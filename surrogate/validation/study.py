@@ -42,7 +42,6 @@ from surrogate.learning.names import (
     DEFAULT_SURROGATE,
     TABLE_3_SURROGATES,
     as_surrogate,
-    described,
 )
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.replication import FEWEST_QUESTIONS, replicate
@@ -197,7 +196,7 @@ class Study:
         parts = [
             f"protocol:{protocol}|arena:{self.name}|judge:{self.judge}",
             f"features:{','.join(self.features)}",
-            f"surrogate:{surrogates or described(self.surrogate)}|repeats:{self.repeats.times}",
+            f"surrogate:{surrogates or _settings_of(self.surrogate)}|repeats:{self.repeats.times}",
             *further,
             f"{self.settings}|version:{__version__}",
         ]
@@ -419,7 +418,7 @@ class Study:
             holdout_r2_median=("holdout", "median"),
             repeats=("holdout", "count"),
         )
-        names = ",".join(map(described, chosen))
+        names = ",".join(map(_settings_of, chosen))
         return self._given(rows, TABLE_3, f"held:{HELD_OUT}", surrogates=names)
 
     def table4(self, holdout: Sequence[str] | None = None) -> StudyTable:
@@ -472,3 +471,7 @@ class Study:
 
 def _named(holdout: Sequence[str] | None) -> list[str]:
     return [] if holdout is None else [f"holdout:{','.join(sorted(holdout))}"]
+
+
+def _settings_of(surrogate: Surrogate) -> str:
+    return surrogate.signature.removeprefix("surrogate:")

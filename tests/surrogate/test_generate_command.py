@@ -48,8 +48,8 @@ def test_answers_go_to_a_file(generate, folder, tmp_path, capsys):
     assert server.bodies[0]["temperature"] == 0.1
     assert server.bodies[0]["max_tokens"] == 2048
     printed = capsys.readouterr().out
-    assert "answered: 6 of 6 questions" in printed
-    assert f"6 answers written to {out}" in printed
+    assert "Answered: 6" in printed
+    assert f"File: {out}" in printed
     assert (folder / "generation.sqlite").is_file()
 
 
@@ -74,7 +74,7 @@ def test_answers_go_to_the_arena(generate, folder, capsys):
     options = ["--append", "--languages", "sw", "--prompt", "memerag", "--skip-time-dependent"]
     status, server = generate(*options)
     assert (status, len(server.bodies)) == (0, 0)
-    assert "10 had an answer before" in capsys.readouterr().out
+    assert "Already answered: 10" in capsys.readouterr().out
 
 
 def test_time_dependent_questions_are_skipped_and_listed(generate, tmp_path, capsys):
@@ -89,13 +89,13 @@ def test_time_dependent_questions_are_skipped_and_listed(generate, tmp_path, cap
     listed = (tmp_path / "skipped_questions.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(listed) == printed["time_dependent"]
     generate(*options, config='filter_model = "f"')
-    assert f"time-dependent, left out: {len(listed)}" in capsys.readouterr().out
+    assert f"Time dependent: {len(listed)}" in capsys.readouterr().out
 
 
 def test_failures_are_no_answers(generate, tmp_path, capsys):
     status, _ = generate("--out", tmp_path / "a.jsonl", behave=lambda *_: refused())
     assert status == 0
-    assert "failures: 20 refusal" in capsys.readouterr().out
+    assert "Failures: 20 refusal" in capsys.readouterr().out
     rows = (tmp_path / "failed_answers.jsonl").read_text(encoding="utf-8").splitlines()
     assert {json.loads(row)["reason"] for row in rows} == {"refusal"}
     assert (tmp_path / "a.jsonl").read_text(encoding="utf-8") == ""
@@ -107,8 +107,8 @@ def test_a_dry_run_asks_and_writes_nothing(generate, folder, capsys):
     status, server = generate("--dry-run", "--skip-time-dependent", "--json")
     printed = json.loads(capsys.readouterr().out)
     assert (status, server.bodies, sorted(folder.iterdir())) == (0, [], before)
-    assert printed["questions"] == printed["answers"]["calls"] == 20
-    assert printed["time_filter"]["calls"] == 20
+    assert printed["questions"] == 20
+    assert [row["calls"] for row in printed["runs"]] == [20, 20]
     generate("--dry-run")
     assert "nothing was asked" in capsys.readouterr().out
 

@@ -36,7 +36,7 @@ SHORT = {
     "board": "--tournaments 3 --r2-tournaments 3 --r2-trees 5 --jobs 1 --no-site",
     "validate": "--tournaments 3 --jobs 1",
     "table3": "--repeats 1",
-    "sampling": "--repeats 2 --shares 0.5,1",
+    "sampling": "--repeats 2",
 }
 """Options that make a command short."""
 GROUPS = {

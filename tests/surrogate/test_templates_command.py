@@ -112,7 +112,7 @@ def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     shown = [[cell.strip("| ") for cell in row] for row in rows[1:]]
     assert run("prompts", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
-    assert shown == [[row[name] for name in PROMPT_COLUMNS] for row in listed]
+    assert shown == [[row[name] for name in PROMPT_COLUMNS] for row in listed["prompts"]]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,12 @@ def test_every_packaged_prompt_is_shown_with_its_variables(run, name, capsys):
 
 def test_prompts_are_listed(run, capsys):
     assert run("prompts", "--json") == 0
-    listed = json.loads(capsys.readouterr().out)
-    assert {row["name"] for row in listed} >= {"pairwise", "fluency", "verdicts", "faithfulness"}
+    listed = json.loads(capsys.readouterr().out)["prompts"]
+    assert {row["name"] for row in listed} >= {
+        "pairwise",
+        "fluency",
+        "verdicts",
+        "faithfulness",
+    }
     assert run("prompts", "fluently") == 2
     assert "there is no prompt 'fluently'" in capsys.readouterr().err

@@ -170,7 +170,7 @@ def choose_pairs(
 
     A question is drawn by a number of its own, which rests on its content: further questions
     displace few. With all pairs, a further system adds pairs and changes none. With some pairs a
-    question, systems meet as evenly as can be, and are connected where that many pairs allow it.
+    question, systems meet as evenly as can be.
 
     Args:
         arena: Questions and answers; its judgments do not matter.
@@ -193,7 +193,7 @@ def choose_pairs(
         raise UsageError(f"`pairs` is {pairs}; use at least 1")
     texts = ArenaTexts(arena)
     drawn = draw_questions(arena, texts, questions, languages, seed)
-    even = {language: EvenPairs() for language in drawn.counts}
+    battles = {language: Counter[str]() for language in drawn.counts}
     keys: list[PairKey] = []
     for language, query_id in drawn.keys:
         systems = texts.systems((language, query_id))
@@ -201,7 +201,7 @@ def choose_pairs(
             chosen = list(combinations(systems, 2))
         else:
             random = generator(seed, "judging", "pairs", language, query_id)
-            chosen = even[language].choose(systems, pairs, random)
+            chosen = _even_pairs(systems, pairs, battles[language], random)
         keys += [(language, query_id, *names) for names in chosen]
     return asked_pairs(texts, keys, drawn, both_orders, seed, show)
 
@@ -297,46 +297,34 @@ def asked_pairs(
     return ChosenPairs(table.astype(object), same.astype(object), both_orders, drawn, show)
 
 
-class EvenPairs:
-    """Chooses pairs question by question, with an eye on those chosen before."""
+def _even_pairs(
+    systems: list[str], pairs: int, battles: Counter[str], random: np.random.Generator
+) -> list[Names]:
+    """Choose so many pairs of systems that answered a question, at most.
 
-    def __init__(self) -> None:
-        self._battles: Counter[str] = Counter()
-        self._meetings: Counter[Names] = Counter()
-        self._group: dict[str, int] = {}
+    Systems with few battles on this question and in all go first, then pairs that met seldom;
+    the rest is chance.
 
-    def choose(self, systems: list[str], pairs: int, random: np.random.Generator) -> list[Names]:
-        """Choose so many pairs of systems that answered a question, at most.
+    Args:
+        systems: The systems.
+        pairs: How many pairs.
+        battles: Battles of each system and meetings of each pair so far; grows.
+        random: Breaks ties.
+    """
+    left = list(combinations(systems, 2))
+    chance = dict(zip(left, random.random(len(left)).tolist(), strict=True))
+    here: Counter[str] = Counter()
 
-        Each pair joins two groups of systems that no chosen pair connects yet, if there are any;
-        then systems with few battles on this question and in all go first, then pairs that met
-        seldom; the rest is chance.
-        """
-        for name in sorted(systems):
-            self._group.setdefault(name, len(self._group))
-        open_pairs = list(combinations(sorted(systems), 2))
-        chance = dict(zip(open_pairs, random.random(len(open_pairs)).tolist(), strict=True))
-        here: Counter[str] = Counter()
+    def cost(pair: Names) -> tuple[float, ...]:
+        one, other = pair
+        on_question = (max(here[one], here[other]), here[one] + here[other])
+        return (*on_question, battles[one] + battles[other], battles["\0".join(pair)], chance[pair])
 
-        def cost(pair: Names) -> tuple[float, ...]:
-            one, other = pair
-            return (
-                self._group[one] == self._group[other],
-                max(here[one], here[other]),
-                here[one] + here[other],
-                self._battles[one] + self._battles[other],
-                self._meetings[pair],
-                chance[pair],
-            )
-
-        chosen: list[Names] = []
-        for _ in range(min(pairs, len(open_pairs))):
-            pair = min(open_pairs, key=cost)
-            open_pairs.remove(pair)
-            chosen.append(pair)
-            here.update(pair)
-            self._battles.update(pair)
-            self._meetings[pair] += 1
-            kept, joined = (self._group[name] for name in pair)
-            self._group |= {name: kept for name, group in self._group.items() if group == joined}
-        return chosen
+    chosen: list[Names] = []
+    for _ in range(min(pairs, len(left))):
+        pair = min(left, key=cost)
+        left.remove(pair)
+        chosen.append(pair)
+        here.update(pair)
+        battles.update([*pair, "\0".join(pair)])
+    return chosen

@@ -305,9 +305,10 @@ class GaussianProcessSurrogate(Surrogate):
         apart = distances[np.triu_indices(len(distances), 1)]
         self.bandwidth_ = max(float(np.median(apart)), SMALLEST_DIAGONAL)
         self.scales_ = np.ones(1)
-        diagonals = self._own_kernels(self.items_).mean(axis=1)
-        self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
         kernels = self._kernels(self.items_, self.items_)
+        diagonals = np.einsum("kmm->k", kernels) / kernels.shape[1]
+        self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
+        kernels /= self.scales_[:, None, None]
         # Where no texts are read, much of what a system is like is not seen.
         share = RESIDUAL if self._reads else 1 / (len(kernels) + 1)
         process = fit_process(
@@ -322,9 +323,8 @@ class GaussianProcessSurrogate(Surrogate):
 
     def _predicted(self, process: GaussianProcess, items: _Items) -> tuple[Floats, Floats]:
         """Mean and standard error of each item as the process has them, two of shape (M,)."""
-        return process.predict(
-            self._kernels(items, self.items_), self._own_kernels(items), self._groups(items)
-        )
+        own = np.einsum("kmm->km", self._kernels(items, items))
+        return process.predict(self._kernels(items, self.items_), own, self._groups(items))
 
     def _items_of(self, X: pd.DataFrame) -> _Items | None:
         """Return the systems of a table as kernels see them; None where nothing can be rated."""
@@ -354,7 +354,6 @@ class GaussianProcessSurrogate(Surrogate):
         Of features, linear and smooth, and of their means over languages; then of texts, and of
         their means. Without texts, systems are alike to themselves in other languages.
         """
-        same = one.languages[:, None] == other.languages[None]
         places = np.ix_(one.system, other.system)
         found = [
             one.features @ other.features.T,
@@ -362,33 +361,17 @@ class GaussianProcessSurrogate(Surrogate):
         ]
         if self._is_multilingual:
             found.append((one.mean_features @ other.mean_features.T)[places])
-        if not self._reads:
-            if self._is_multilingual:
-                found.append(np.equal.outer(one.names, other.names).astype(np.float64))
-            return np.asarray(np.stack(found) / self.scales_[:, None, None])
-        found.append(one.texts @ other.texts.T * same)
-        mean_texts = np.zeros((len(one.mean_features), len(other.mean_features)))
-        for language, texts in other.texts_by_language.items():
-            if language in one.texts_by_language:
-                mean_texts += one.texts_by_language[language] @ texts.T
-        if self._is_multilingual:
-            found.append(mean_texts[places])
-        return np.asarray(np.stack(found) / self.scales_[:, None, None])
-
-    def _own_kernels(self, items: _Items) -> Floats:
-        """Kernels of each item with itself, shape (K, M)."""
-        ones = np.ones(len(items.keys))
-        found = [np.sum(items.features**2, axis=1), ones]
-        if self._is_multilingual:
-            found.append(np.sum(items.mean_features**2, axis=1)[items.system])
         if self._reads:
-            found.append(np.sum(items.texts**2, axis=1))
+            same = np.equal.outer(one.languages, other.languages)
+            found.append(one.texts @ other.texts.T * same)
         if self._is_multilingual and self._reads:
-            squares = [np.sum(t**2, axis=1) for t in items.texts_by_language.values()]
-            found.append(np.sum(squares, axis=0)[items.system])
+            mean_texts = np.zeros((len(one.mean_features), len(other.mean_features)))
+            for name in sorted(one.texts_by_language.keys() & other.texts_by_language.keys()):
+                mean_texts += one.texts_by_language[name] @ other.texts_by_language[name].T
+            found.append(mean_texts[places])
         elif self._is_multilingual:
-            found.append(ones)
-        return np.asarray(np.stack(found) / self.scales_[:, None])
+            found.append(np.equal.outer(one.names, other.names).astype(np.float64))
+        return np.asarray(np.stack(found) / self.scales_[:, None, None])
 
     def _groups(self, items: _Items) -> Floats:
         """Which language each item is in, shape (N, L)."""

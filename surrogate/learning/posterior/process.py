@@ -160,70 +160,36 @@ def _around(signal: Floats, seen: RatingLikelihood, groups: Floats) -> Fit:
 
 
 @dataclass(frozen=True)
-class ConditionedProcess:
-    """A Gaussian process of known variances, conditioned on N ratings.
-
-    Attributes:
-        weights: Variance of each of K kernels, shape (K,).
-        residual: Variance of what no kernel explains.
-        fit: The ratings around their mode.
-    """
-
-    weights: Floats
-    residual: float
-    fit: Fit
-
-    def posterior(self) -> tuple[Floats, Floats, Floats]:
-        """Estimate the ratings of the training items; see ``GaussianProcess.posterior``."""
-        shrinkage = self.fit.seen.noise @ self.fit.restricted
-        return self.fit.mode, self.fit.covariance, 1.0 - np.diag(shrinkage)
-
-    def component(self, kernel: int, cross: Floats, own: Floats) -> tuple[Floats, Floats]:
-        """Estimate the function of one kernel; see ``GaussianProcess.component``."""
-        spread = self.weights[kernel] * cross
-        covariance = self.weights[kernel] * own - spread @ self.fit.restricted @ spread.T
-        return spread @ self.fit.dual, covariance
-
-    def predict(self, cross: Floats, own: Floats, groups: Floats) -> tuple[Floats, Floats]:
-        """Predict M items: mean and variance, of shape (M,); see ``GaussianProcess.predict``."""
-        kernel = np.tensordot(self.weights, cross, 1)
-        mean = groups @ self.fit.means + kernel @ self.fit.dual
-        solved = cho_solve((self.fit.factor, True), kernel.T)
-        unknown = groups - kernel @ self.fit.groups
-        variance = self.weights @ own + self.residual - np.einsum("mn,nm->m", kernel, solved)
-        inverse = np.linalg.inv(self.fit.precision)
-        variance += np.einsum("mg,gh,mh->m", unknown, inverse, unknown)
-        return mean, np.maximum(variance, 0.0)
-
-
-@dataclass(frozen=True)
 class GaussianProcess:
     """Gaussian processes of C sets of variances, each conditioned on the same N ratings.
 
     Attributes:
-        parts: The C processes.
+        weights: Variance of each of K kernels, shape (C, K).
+        residuals: Variance of what no kernel explains, shape (C,).
+        fits: The ratings around their mode, of each set.
         probabilities: Of each set of variances, shape (C,), sum 1.
     """
 
-    parts: tuple[ConditionedProcess, ...]
+    weights: Floats
+    residuals: Floats
+    fits: tuple[Fit, ...]
     probabilities: Floats
 
     @property
     def dual(self) -> Floats:
         """Weight of each training item in what each kernel predicts, shape (K, N)."""
-        return self._mean([np.outer(part.weights, part.fit.dual) for part in self.parts])
+        duals = [np.outer(own, fit.dual) for own, fit in zip(self.weights, self.fits, strict=True)]
+        return self._mean(duals)
 
     @property
     def variances(self) -> Floats:
         """Variance of each of K kernels, then of the residual, shape (K + 1,)."""
-        return self._mean([np.append(part.weights, part.residual) for part in self.parts])
+        return self._mean(np.column_stack([self.weights, self.residuals]))
 
     def on(self, kernels: Floats, observed: RatingLikelihood, groups: Floats) -> Self:
         """Condition the same variances on other ratings; arguments as of ``fit_process``."""
-        parts = tuple(
-            condition(part.weights, part.residual, kernels, observed, groups) for part in self.parts
-        )
-        return replace(self, parts=parts)
+        own = condition(self.weights, self.residuals, kernels, observed, groups)
+        return replace(self, fits=own.fits)
 
     def posterior(self) -> tuple[Floats, Floats, Floats]:
         """Estimate the ratings of the training items without their noise.
@@ -235,8 +201,11 @@ class GaussianProcess:
             item's own rating, shape (N,), 1 where that has no noise and 0 where it has nothing
             but noise.
         """
-        means, covariances, shares = zip(*(part.posterior() for part in self.parts), strict=True)
-        return *self._moments(means, covariances), self._mean(shares)
+        shares = [1.0 - np.diag(fit.seen.noise @ fit.restricted) for fit in self.fits]
+        moments = self._moments(
+            [fit.mode for fit in self.fits], [fit.covariance for fit in self.fits]
+        )
+        return *moments, self._mean(shares)
 
     def component(self, kernel: int, cross: Floats, own: Floats) -> tuple[Floats, Floats]:
         """Estimate the function of one kernel at M points.
@@ -249,8 +218,12 @@ class GaussianProcess:
         Returns:
             Means, shape (M,), and covariance, shape (M, M).
         """
-        parts = (part.component(kernel, cross, own) for part in self.parts)
-        return self._moments(*zip(*parts, strict=True))
+        means, covariances = [], []
+        for weight, fit in zip(self.weights[:, kernel], self.fits, strict=True):
+            spread = weight * cross
+            means.append(spread @ fit.dual)
+            covariances.append(weight * own - spread @ fit.restricted @ spread.T)
+        return self._moments(means, covariances)
 
     def predict(self, cross: Floats, own: Floats, groups: Floats) -> tuple[Floats, Floats]:
         """Predict M items.
@@ -263,8 +236,16 @@ class GaussianProcess:
         Returns:
             Mean and standard error, the residual included, two arrays of shape (M,).
         """
-        predicted = [part.predict(cross, own, groups) for part in self.parts]
-        means, variances = zip(*predicted, strict=True)
+        means, variances = [], []
+        for weights, residual, fit in zip(self.weights, self.residuals, self.fits, strict=True):
+            kernel = np.tensordot(weights, cross, 1)
+            means.append(groups @ fit.means + kernel @ fit.dual)
+            solved = cho_solve((fit.factor, True), kernel.T)
+            unknown = groups - kernel @ fit.groups
+            variance = weights @ own + residual - np.einsum("mn,nm->m", kernel, solved)
+            inverse = np.linalg.inv(fit.precision)
+            variance += np.einsum("mg,gh,mh->m", unknown, inverse, unknown)
+            variances.append(np.maximum(variance, 0.0))
         mean = self._mean(means)
         between = self._mean([(each - mean) ** 2 for each in means])
         return mean, np.sqrt(self._mean(variances) + between)
@@ -272,13 +253,13 @@ class GaussianProcess:
     def _moments(
         self, means: Sequence[Floats], covariances: Sequence[Floats]
     ) -> tuple[Floats, Floats]:
-        """Mean, and covariance within and between the parts."""
+        """Mean, and covariance within and between the sets."""
         mean = self._mean(means)
         apart = np.array(means) - mean
         return mean, self._mean(covariances) + (apart.T * self.probabilities) @ apart
 
-    def _mean(self, values: Sequence[Floats]) -> Floats:
-        return np.asarray(np.tensordot(self.probabilities, np.array(values), 1))
+    def _mean(self, values: npt.ArrayLike) -> Floats:
+        return np.asarray(np.tensordot(self.probabilities, np.asarray(values), 1))
 
 
 def fit_process(
@@ -324,13 +305,9 @@ def fit_process(
 
     best = minimize(loss, start, jac=True, method="L-BFGS-B").x
     points, probabilities = _probable(loss, best)
-    return GaussianProcess(
-        tuple(
-            condition(np.exp(logs[:-1]), float(np.exp(logs[-1])), kernels, likelihood.seen, groups)
-            for logs in points
-        ),
-        probabilities,
-    )
+    sets = np.exp(points)
+    found = condition(sets[:, :-1], sets[:, -1], kernels, likelihood.seen, groups)
+    return replace(found, probabilities=probabilities)
 
 
 def _fit_many(
@@ -345,8 +322,7 @@ def _fit_many(
     some = NormalRatings(observed.ratings[kept], observed.noise[np.ix_(kept, kept)])
     seen = groups[kept][:, groups[kept].any(axis=0)]
     learned = fit_process(kernels[:, kept[:, None], kept], some, seen, residual, adjusted)
-    best = replace(learned, parts=learned.parts[:1], probabilities=np.ones(1))
-    return best.on(kernels, observed, groups)
+    return condition(learned.weights[:1], learned.residuals[:1], kernels, observed, groups)
 
 
 def _probable(loss: Loss, best: Floats) -> tuple[Floats, Floats]:
@@ -411,8 +387,23 @@ class MarginalLikelihood:
 
 
 def condition(
-    weights: Floats, residual: float, kernels: Floats, observed: RatingLikelihood, groups: Floats
-) -> ConditionedProcess:
-    """Condition a Gaussian process of known variances on ratings; see ``fit_process``."""
-    signal = np.tensordot(weights, kernels, 1) + residual * np.eye(len(groups))
-    return ConditionedProcess(weights, float(residual), _fit(signal, observed, groups))
+    weights: Floats,
+    residuals: Floats,
+    kernels: Floats,
+    observed: RatingLikelihood,
+    groups: Floats,
+) -> GaussianProcess:
+    """Condition Gaussian processes of known variances, equally probable ones, on ratings.
+
+    Args:
+        weights: Of K kernels in C sets, shape (C, K).
+        residuals: Shape (C,).
+        kernels: See ``fit_process``.
+        observed: Likewise.
+        groups: Likewise.
+    """
+    fits = tuple(
+        _fit(np.tensordot(own, kernels, 1) + residual * np.eye(len(groups)), observed, groups)
+        for own, residual in zip(weights, residuals, strict=True)
+    )
+    return GaussianProcess(weights, residuals, fits, np.full(len(fits), 1 / len(fits)))

@@ -21,12 +21,12 @@ from arena.data.seeds import generator
 from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import DECIMALS
-from arena.statistics.bootstrap import bootstrap_weights, percentile_interval
+from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau, resampled_taus
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
-from surrogate.learning.outcomes import Outcome
+from surrogate.learning.outcomes import Outcome, resampled_systems
 from surrogate.learning.posterior.observations import Observation, observe
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.surrogate import Surrogate
@@ -40,7 +40,6 @@ REPLICATION_COLUMNS = [
     *("repeat", "language", "questions", "judgments", "systems"),
     *("tau", "tau_verdicts", "tau_surrogate", "inside"),
 ]
-RESAMPLES = 1000
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
@@ -138,12 +137,9 @@ def _resampled(splits: Sequence[pd.DataFrame], repeats: Repeats) -> dict[str, Fl
     """Resample systems, the same in every split and language; see ``Replication``."""
     if not splits:
         return {}
-    means = pd.concat(splits).groupby("system")["truth"].mean().reset_index()
-    # By their ratings, so that resamples do not hang on names.
-    ordered = means.sort_values(["truth", "system"])["system"]
+    every = pd.concat(splits)
     random = generator(repeats.seed, "replication", "systems")
-    drawn = bootstrap_weights(len(ordered), RESAMPLES, random)
-    times = pd.DataFrame(drawn, columns=list(ordered))
+    times = resampled_systems(every["system"], every["truth"], random)
     found: dict[str, list[Floats]] = {}
     for rated in splits:
         own = times[list(rated["system"])].to_numpy()

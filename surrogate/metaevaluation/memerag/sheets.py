@@ -82,7 +82,7 @@ def write_sheet(sentences: pd.DataFrame, path: Path | str) -> None:
         path: Such as ``anna.csv``.
 
     Raises:
-        UsageError: If the name does not end in ``.csv`` (``.gz``, ``.zst``), or its folder is
+        UsageError: If the name does not end in ``.csv`` (``.gz``), or its folder is
             absent.
     """
     path = Path(path)

@@ -47,14 +47,14 @@ _BY = {
 }
 """A column of the study of replication to what its ratings are by, a color and a marker."""
 MOST_STEPS_WITH_MARKS = 40
-_MAKE = "surrogate-arena sampling ARENA --json > FILE"
+_MAKE = "surrogate-arena validate ARENA --protocol sampling --json > FILE"
 _MOST_BANDS = 3
 _PANEL_INCHES = 4.2
 _STYLES = ("-", "--", ":")
 
 
 def read_sampling(path: Path | str) -> tuple[pd.DataFrame, str]:
-    """Read what ``surrogate-arena sampling --json`` printed.
+    """Read what ``validate --protocol sampling --json`` printed.
 
     Returns:
         The table, with columns ``arena.sampling.study.COLUMNS``, and the signature.

@@ -8,7 +8,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
 
 from arena.data import files, rows
 from arena.data.errors import MOST_PROBLEMS, DataError
@@ -30,24 +29,20 @@ def small_bounds(monkeypatch):
     monkeypatch.setattr(rows, "MOST_LINES", 1000)
 
 
-def packed(suffix, text):
-    return gzip.compress(text) if suffix == ".gz" else zstandard.compress(text)
-
-
-@pytest.mark.parametrize(("kind", "suffix"), [(".jsonl", ".gz"), (".csv", ".zst")])
-def test_compressed_files_are_read_up_to_a_bound(tmp_path, kind, suffix, small_bounds):
-    path = tmp_path / f"answers{kind}{suffix}"
+@pytest.mark.parametrize("kind", [".jsonl", ".csv"])
+def test_compressed_files_are_read_up_to_a_bound(tmp_path, kind, small_bounds):
+    path = tmp_path / f"answers{kind}.gz"
     for text in (b"x" * 2 * MIB, b'{"answer": "x"}\n' * 2000, b"\n" * 2000):
-        path.write_bytes(packed(suffix, text))
-        with pytest.raises(DataError, match=rf"answers{kind}{suffix}: holds more than (1,0|1000)"):
+        path.write_bytes(gzip.compress(text))
+        with pytest.raises(DataError, match=rf"answers{kind}.gz: holds more than (1,0|1000)"):
             read_rows(path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "suffix"), [(".jsonl", ".zst"), (".csv", ".gz")])
-def test_bombs_of_a_third_of_a_gigabyte(tmp_path, kind, suffix):
-    path = tmp_path / f"answers{kind}{suffix}"
-    path.write_bytes(packed(suffix, (b'{"answer": "' + b"x" * MIB + b'"}\n') * 300))
+@pytest.mark.parametrize("kind", [".jsonl", ".csv"])
+def test_bombs_of_a_third_of_a_gigabyte(tmp_path, kind):
+    path = tmp_path / f"answers{kind}.gz"
+    path.write_bytes(gzip.compress((b'{"answer": "' + b"x" * MIB + b'"}\n') * 300))
     assert path.stat().st_size < MIB
     tracemalloc.start()
     with pytest.raises(DataError, match="holds more than 268,435,456 bytes when expanded"):

@@ -28,14 +28,14 @@ JUDGMENTS = pd.DataFrame(
         "judge": "gpt",
     }
 )
-PASSAGES = pd.DataFrame(
-    {
-        "query_id": ["1", "1", "2"],
-        "language": "en",
-        "passage_id": ["p1", "p2", "p1"],
-        "text": ["One.", "Two.", "Three."],
-        "relevance": [1, None, 0],
-    }
+SHOWN = QUESTIONS.assign(
+    passages=[
+        [
+            {"passage_id": "p1", "text": "One.", "relevance": 1},
+            {"passage_id": "p2", "text": "Two."},
+        ],
+        [{"passage_id": "p1", "text": "Three.", "relevance": 0}],
+    ]
 )
 
 
@@ -55,11 +55,11 @@ def changed(table, row, column, value):
 def test_a_column_that_is_not_there_is_left_to_the_checks(column):
     bare = ANSWERS.drop(columns=column)
     if column != "language":  # questions tell it
-        (told,) = problems(QUESTIONS, bare, passages=PASSAGES)
+        (told,) = problems(QUESTIONS, bare)
         assert told.startswith(f"answers: {column} = None: this column is missing")
         return
-    assert len(Arena.from_frames(QUESTIONS, bare, passages=PASSAGES).answers) == 4
-    (told,) = problems(QUESTIONS.drop(columns="language"), ANSWERS, passages=PASSAGES)
+    assert len(Arena.from_frames(QUESTIONS, bare).answers) == 4
+    (told,) = problems(QUESTIONS.drop(columns="language"), ANSWERS)
     assert told.startswith("questions: language = None: this column is missing")
 
 
@@ -84,7 +84,7 @@ def test_the_tables_of_an_arena_give_that_arena():
 
 
 def test_what_is_written_is_read_again(tmp_path):
-    arena = Arena.from_frames(QUESTIONS, ANSWERS, JUDGMENTS, PASSAGES, name="mine")
+    arena = Arena.from_frames(SHOWN, ANSWERS, JUDGMENTS, name="mine")
     write_arena(arena, tmp_path / "mine")
     read = read_arena(tmp_path / "mine")
     assert read.info == arena.info
@@ -147,13 +147,13 @@ def test_passages_in_cells(cells):
 def test_answers_may_have_passages_of_their_own():
     own = [("p2",), np.array(["p1"], dtype=object), None, [{"passage_id": "x", "text": "Own."}]]
     answers = ANSWERS.assign(passages=pd.Series(own, dtype=object))
-    arena = Arena.from_frames(QUESTIONS, answers, JUDGMENTS, PASSAGES)
+    arena = Arena.from_frames(SHOWN, answers, JUDGMENTS)
     texts = [
         given and [passage["text"] for passage in given] for given in arena.answers["passages"]
     ]
     assert texts == [["Two."], ["One."], None, ["Own."]]
     answers.at[0, "passages"] = ["p9"]
-    (problem,) = problems(QUESTIONS, answers, JUDGMENTS, PASSAGES)
+    (problem,) = problems(SHOWN, answers, JUDGMENTS)
     assert problem.startswith("answers.iloc[0]: passages = ['p9']: ")
 
 
@@ -244,13 +244,8 @@ def test_whole_numbers_name_questions_whatever_pandas_made_of_them():
 
 
 def test_problems_of_all_tables_come_together():
-    unasked = PASSAGES.assign(query_id=["1", "1", "9"], passage_id="p1")
-    found = problems(QUESTIONS, ANSWERS, changed(JUDGMENTS, 0, "query_id", "8"), unasked)
-    assert [text.split(":")[0] for text in found] == [
-        "passages.iloc[1]",
-        "passages.iloc[2]",
-        "judgments.iloc[0]",
-    ]
+    found = problems(QUESTIONS, changed(ANSWERS, 1, "answer", 3), changed(JUDGMENTS, 0, "judge", 3))
+    assert [text.split(":")[0] for text in found] == ["answers.iloc[1]", "judgments.iloc[0]"]
 
 
 def test_a_notebook_shows_how_much_of_what_there_is():

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import DataError, UsageError
 from arena.data.rows import SUFFIXES, Rows, read_rows, write_rows
 
-COMPRESSED = [suffix for suffix in SUFFIXES if suffix.endswith((".gz", ".zst", ".parquet"))]
+COMPRESSED = [suffix for suffix in SUFFIXES if suffix.endswith((".gz", ".parquet"))]
 NESTED = [suffix for suffix in SUFFIXES if ".csv" not in suffix]
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -42,8 +41,6 @@ def write_text(path: Path, text: str | bytes) -> Path:
     data = text.encode() if isinstance(text, str) else text
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
-    elif path.suffix == ".zst":
-        data = zstandard.compress(data)
     path.write_bytes(data)
     return path
 
@@ -73,7 +70,7 @@ def test_nested_values_come_back_as_written(suffix: str, rows: list[dict], tmp_p
     assert records(read_rows(path)) == rows
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
 @per_example
 @given(rows=st.lists(st.fixed_dictionaries({"a": values, "b": values}), min_size=1))
 def test_jsonl_keeps_types_and_nulls(suffix: str, rows: list[dict], tmp_path: Path):
@@ -166,7 +163,7 @@ def test_a_file_with_a_wrong_byte_is_an_error(suffix: str, tmp_path: Path):
         read_rows(path)
 
 
-@pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst", ".parquet"])
+@pytest.mark.parametrize("suffix", [".jsonl.gz", ".parquet"])
 def test_a_file_of_another_format_is_an_error(suffix: str, tmp_path: Path):
     path = tmp_path / f"answers{suffix}"
     path.write_text('{"x": 1}\n')
@@ -174,7 +171,7 @@ def test_a_file_of_another_format_is_an_error(suffix: str, tmp_path: Path):
         read_rows(path)
 
 
-@pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst"])
+@pytest.mark.parametrize("suffix", [".jsonl.gz"])
 def test_concatenated_compressed_files_are_read_to_the_end(suffix: str, tmp_path: Path):
     first = write_text(tmp_path / f"a{suffix}", '{"x": 1}\n')
     second = write_text(tmp_path / f"b{suffix}", '{"x": 2}\n')
@@ -199,7 +196,7 @@ BAD_LINES = {
 }
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.zst"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
 def test_every_bad_line_of_a_jsonl_file_is_reported(suffix: str, tmp_path: Path):
     lines = [b'{"x": 1}', *BAD_LINES, b"", b'{"x": 3}']
     rows = read_rows(write_text(tmp_path / f"t{suffix}", b"\n".join(lines)))
@@ -211,7 +208,7 @@ def test_every_bad_line_of_a_jsonl_file_is_reported(suffix: str, tmp_path: Path)
         assert problem.fault.startswith(fault)
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".csv.zst"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv.gz"])
 def test_a_byte_order_mark_is_no_text(suffix: str, tmp_path: Path):
     text = "\ufeffx\n1\n" if ".csv" in suffix else '\ufeff{"x": "1"}\n'
     rows = read_rows(write_text(tmp_path / f"t{suffix}", text))

@@ -7,7 +7,7 @@ import pytest
 from asked_questions import build_queries
 
 from arena import Arena, ArenaInfo, UsageError, read_arena, write_arena
-from arena.data.append import append_rows
+from arena.data.folder import append_rows
 from arena.generation import (
     list_unanswered,
     read_arena_to_answer,

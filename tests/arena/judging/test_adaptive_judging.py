@@ -8,11 +8,10 @@ import pytest
 from chat_server import completion
 from judged_systems import build_arena, shown_answers
 
-from arena import UsageError, read_arena, write_arena
+from arena import read_arena, write_arena
 from arena.data.folder import find_table_file
 from arena.data.rows import read_rows, write_rows
 from arena.judging import AdaptivePairs, AdaptivePlan, judge
-from arena.judging.choosing.adaptive import Precision
 from arena.judging.run import lasting_failures
 from arena.llm import Budget, open_store
 
@@ -35,14 +34,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def ask(folder, judges, budget=None, max_calls=None, **fields):
+def ask(folder, one, budget=None, max_calls=None, **fields):
     """Judge as verdicts come, and write them; with what is known of the ranking then."""
     arena, calls = read_arena(folder), Budget(max_calls)
-    names = [one.judge for one in judges]
     plan = AdaptivePlan(budget, **fields)
-    pairs = AdaptivePairs(arena, names, plan, lasting_failures(folder), calls)
+    pairs = AdaptivePairs(arena, one.judge, plan, lasting_failures(folder), calls)
     with open_store(folder / "replies.sqlite") as store:
-        judging = judge(arena, judges, pairs, store, budget=calls)
+        judging = judge(arena, one, pairs, store, budget=calls)
     judging.write(folder)
     return SimpleNamespace(
         judging=judging,
@@ -59,7 +57,7 @@ def run(folder, serve, judge_at):
     server = serve(by_number)
 
     def run(budget=None, where=folder, **fields):
-        return ask(where, [judge_at(server)], budget, **fields)
+        return ask(where, judge_at(server), budget, **fields)
 
     run.server = server
     return run
@@ -85,7 +83,7 @@ def test_a_budget_is_spent_and_not_exceeded(run, folder):
     summary = done.judging.summaries[0]
     assert (summary.usage.asked, summary.pairs, summary.already_judged) == (11, 11, 0)
     assert summary.usage.tokens_in == 1100
-    assert done.ratings["system"].iloc[0] == "e5"
+    assert done.ratings["system"].iloc[0] in ("d4", "e5")
     assert (done.ratings["low"] < done.ratings["rating"]).all()
 
 
@@ -116,7 +114,7 @@ def test_a_kill_within_a_batch_pays_for_nothing_twice(run, folder):
 def test_replies_without_a_verdict_count_and_are_not_asked_again(folder, serve, judge_at):
     server = serve(lambda prompt, _: completion("Hm." if "q1?" in prompt else "[[A]]"))
     for _ in range(2):
-        done = ask(folder, [judge_at(server)], 20)
+        done = ask(folder, judge_at(server), 20)
     (row,) = done.languages.to_dict("records")
     assert row["judged"] + row["failed"] == 20 == sum(server.asked.values())
     assert row["failed"] == len(pd.read_json(folder / "failed_judgments.jsonl", lines=True)) > 0
@@ -126,22 +124,19 @@ def test_identical_answers_are_ties_that_nobody_is_asked(tmp_path, serve, judge_
     same = {(f"q{n}", system): "same" for n in range(3) for system in ("good", "fair")}
     write_arena(build_arena(same, questions=3), tmp_path)
     server = serve(lambda *_: completion("[[A]]"))
-    done = ask(tmp_path, [judge_at(server)], 50)
+    done = ask(tmp_path, judge_at(server), 50)
     assert done.reason == "every pair of the questions drawn is judged"
     assert done.judging.summaries[0].identical == 3
     assert sum(done.judging.summaries[0].verdicts.values()) == 9
     assert not any(one == other for one, other in map(shown_answers, server.asked))
 
 
-@pytest.mark.parametrize(
-    ("until", "fewest"), [("first=0.7", 5), ("width=2.5", 5), ("pairs=2.5", 5)]
-)
-def test_it_stops_when_the_ranking_is_known(run, until, fewest):
-    assert run(4, until=Precision.parse(until)).reason == "the budget of 4 pairs is spent"
-    done = run(until=Precision.parse(until))
-    assert done.reason == f"every ranking is known as well as {until} asks"
-    assert fewest <= done.languages["judged"].sum() < ITEMS
-    assert run(5, until=Precision.parse(until)).batches == 0
+def test_it_stops_when_the_ranking_is_known(run):
+    assert run(4, until=0.25).reason == "the budget of 4 pairs is spent"
+    done = run(until=0.25)
+    assert 4 < done.languages["judged"].sum() < ITEMS
+    assert (done.languages["misordered"] <= 0.25).all()
+    assert run(5, until=0.25).batches == 0
 
 
 def test_the_language_whose_order_is_known_least_is_asked_about(tmp_path, serve, judge_at):
@@ -151,8 +146,7 @@ def test_the_language_whose_order_is_known_least_is_asked_about(tmp_path, serve,
         [("sw", name, 3.0 * int(name[1]), 0.05) for name in SYSTEMS],
         columns=["language", "system", "rating", "standard_error"],
     )
-    until = Precision.parse("first=0.99")
-    done = ask(tmp_path, [judge_at(serve(by_number))], 10, until=until, prior=prior)
+    done = ask(tmp_path, judge_at(serve(by_number)), 10, until=0.01, prior=prior)
     judged = done.languages.set_index("language")["judged"]
     assert judged["sw"] == 0  # its first place is known before
     assert judged["en"] == 10
@@ -173,95 +167,6 @@ def test_failures_in_passing_are_asked_again(folder, serve, judge_at):
         for query_id in ("q0", "q1")
     ]
     (folder / "failed_judgments.jsonl").write_text("\n".join(map(json.dumps, listed)))
-    done = ask(folder, [judge_at(serve(by_number))], 10, questions=1)
+    done = ask(folder, judge_at(serve(by_number)), 10, questions=1)
     assert done.languages["failed"].tolist() == [0]
     assert done.languages["judged"].tolist() == [10]
-
-
-def contrary(prompt, _):
-    """The system of the lower number is better."""
-    one, other = shown_answers(prompt)
-    return completion(f"[[{'A' if one[1] < other[1] else 'B'}]]")
-
-
-@pytest.fixture
-def panel(serve, judge_at):
-    """Three judges of which two agree, and their servers."""
-    servers = [serve(by_number), serve(contrary), serve(by_number)]
-    judges = [judge_at(server, model=f"m{place}") for place, server in enumerate(servers)]
-    return judges, servers
-
-
-def test_a_panel_is_asked_about_every_pair_and_its_majority_counts(folder, panel):
-    judges, servers = panel
-    done = ask(folder, judges, 12)
-    assert done.reason == "the budget of 12 pairs is spent"
-    assert done.languages["judged"].tolist() == [12]
-    assert [sum(server.asked.values()) for server in servers] == [12, 12, 12]
-    table = read_arena(folder).judgments
-    assert table["judge"].value_counts().to_dict() == dict.fromkeys(
-        ("m0", "m1", "m2", "panel(majority)"), 12
-    )
-    assert (table["chosen"] == "adaptive").all()
-    assert done.ratings["system"].iloc[0] == "e5"
-    assert [(item.judge, item.usage.asked) for item in done.judging.summaries] == [
-        (f"m{place}", 12) for place in range(3)
-    ]
-    sides = ["query_id", "system_a", "system_b", "winner"]
-    by_judge = {name: rows[sides].to_numpy().tolist() for name, rows in table.groupby("judge")}
-    assert sorted(by_judge["panel(majority)"]) == sorted(by_judge["m0"])
-    assert sorted(by_judge["panel(majority)"]) != sorted(by_judge["m1"])
-    assert len(done.judging.agreement) == 3
-
-
-def test_a_panel_that_was_killed_between_two_judges_goes_on_and_pays_nothing_twice(
-    folder, panel, tmp_path_factory
-):
-    judges, servers = panel
-    whole = tmp_path_factory.mktemp("whole")
-    write_arena(read_arena(folder), whole)
-    ask(whole, judges, 10)
-    once = [sum(server.asked.values()) for server in servers]
-    ask(folder, judges, 10)
-    file = find_table_file(folder, "judgments")
-    rows = read_rows(file).table
-    last = rows[rows["judge"] == "m2"].index[-2:]  # its last batch had not been written
-    write_rows(rows[(rows["judge"] != "panel(majority)")].drop(last), file)
-    ask(folder, judges, 10)
-    tables = [read_arena(place).judgments for place in (folder, whole)]
-    order = ["judge", "query_id", "system_a", "system_b"]
-    one, other = (
-        table.sort_values(order, ignore_index=True)[[*order, "winner"]] for table in tables
-    )
-    pd.testing.assert_frame_equal(one, other)
-    assert [sum(server.asked.values()) for server in servers] == [2 * count for count in once]
-
-
-def test_a_pair_that_judges_of_a_panel_saw_in_other_orders_is_judged(folder, panel):
-    judges, servers = panel
-    ask(folder, judges[:1], ITEMS)
-    for _ in range(2):  # sides are drawn by another seed
-        done = ask(folder, [judges[0], judges[2]], ITEMS, seed=1)
-        assert done.languages[["judged", "open"]].to_numpy().tolist() == [[ITEMS, 0]]
-    assert done.batches == 0
-    assert [sum(server.asked.values()) for server in servers] == [ITEMS, 0, ITEMS]
-    shown = read_arena(folder).judgments.set_index("judge")[["query_id", "system_a", "system_b"]]
-    assert set(map(tuple, shown.loc["m0"].values)) != set(map(tuple, shown.loc["m2"].values))
-
-
-def test_pairs_that_most_of_a_panel_gives_no_verdict_on_are_not_asked_again(
-    folder, serve, judge_at
-):
-    dumb = lambda prompt, _: completion("Hm." if "q1?" in prompt else "[[A]]")  # noqa: E731
-    judges = [
-        judge_at(serve(behave), model=f"m{place}")
-        for place, behave in enumerate((dumb, dumb, by_number))
-    ]
-    for _ in range(2):
-        done = ask(folder, judges, 25)
-        (row,) = done.languages.to_dict("records")
-        assert row["judged"] + row["failed"] == 25
-        assert row["failed"] > 0
-    assert done.batches == 0
-    with pytest.raises(UsageError, match="m0"):
-        ask(folder, [judges[0], judges[0]], 25)

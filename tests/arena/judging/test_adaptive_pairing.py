@@ -10,7 +10,8 @@ from test_sampling_study import round_robin
 from arena.data.errors import UsageError
 from arena.judging.choosing.pairing import AdaptivePairing
 from arena.judging.choosing.sampling import connected_battles
-from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.battles import Battles
+from arena.rating.posterior import battle_posterior
 
 COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 SYSTEMS = [f"s{index:02}" for index in range(6)]
@@ -116,19 +117,23 @@ def test_the_same_seed_asks_for_the_same_items():
     assert run(AdaptivePairing(SYSTEMS, QUESTIONS, seed=6), budget=40) != asked
 
 
-def test_ratings_are_those_of_all_judgments_once_all_are_made():
+def test_ratings_are_the_posterior_of_what_was_recorded():
     pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
-    asked = run(pairing)
-    whole = connected_battles(judge(asked), "en").items
-    reference = fit_bradley_terry(*whole.totals, whole.pairs).coefficients[0]
+    assert (pairing.ratings()["rating"] == 0).all()
+    assert pairing.misordered == pytest.approx(0.5)
+    asked = run(pairing, budget=40)
+    elsewhere = judge([("another question", "s00", "s01")])
+    pairing.record(elsewhere)
+    judged = pd.concat([judge(asked), elsewhere])
+    known = battle_posterior(Battles.from_judgments(judged))
     ratings = pairing.ratings()
     assert list(ratings["system"]) == sorted(SYSTEMS, reverse=True)
-    np.testing.assert_allclose(ratings["rating"], np.sort(reference)[::-1], atol=1e-9)
-    assert (ratings["standard_error"] == 0).all()
+    np.testing.assert_allclose(ratings["rating"], np.sort(known.ratings)[::-1], atol=1e-6)
+    assert (pairing.judged, pairing.misordered < 0.1) == (40, True)
 
 
 @pytest.mark.parametrize(
-    "row", [("q9", "s00", "s01", "a"), ("q000", "s00", "s00", "a"), ("q000", "s00", "s01", "b?")]
+    "row", [("q000", "s99", "s01", "a"), ("q000", "s00", "s00", "a"), ("q000", "s00", "s01", "b?")]
 )
 def test_judgments_of_nothing_known_are_refused_as_a_whole(row):
     pairing = AdaptivePairing(SYSTEMS, QUESTIONS)

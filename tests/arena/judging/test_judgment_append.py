@@ -11,10 +11,10 @@ import pytest
 from judged_systems import build_arena
 
 from arena import DataError, read_arena, write_arena
-from arena.data.append import append_rows
+from arena.data.folder import append_rows
 from arena.judging.asking import VERDICT_COLUMNS
 
-SUFFIXES = [".jsonl.zst", ".csv.gz", ".parquet"]
+SUFFIXES = [".jsonl.gz", ".csv.gz", ".parquet"]
 OLD = [
     {"query_id": "q0", "language": "en", "system_a": "good", "system_b": "poor", "winner": "a"},
     {"query_id": "q0", "language": "en", "system_a": "fair", "system_b": "poor", "winner": "tie"},

@@ -62,28 +62,15 @@ def test_questions_are_drawn_by_their_content():
     assert drawn(8) == {f"q{n}" for n in range(8)}
 
 
-@pytest.mark.parametrize("pairs", [1, 2, 3, 6, 10])
-def test_some_pairs_are_even_and_connected(pairs):
-    chosen = choose_pairs(build_arena(questions=21, systems=SYSTEMS), pairs=pairs)
-    table = chosen.table
-    assert len(table) == 21 * pairs
+@pytest.mark.parametrize("pairs", [1, 3, 10])
+def test_some_pairs_are_even(pairs):
+    table = choose_pairs(build_arena(questions=21, systems=SYSTEMS), pairs=pairs).table
     assert (table.groupby("query_id").size() == pairs).all()
     battles = Counter([*table["system_a"], *table["system_b"]])
     assert max(battles.values()) - min(battles.values()) <= 1
     sides = zip(table["system_a"], table["system_b"], strict=True)
     met = Counter(tuple(sorted(pair)) for pair in sides)
     assert max(met.values()) - min(met.get(pair, 0) for pair in met) <= 2
-    assert groups(met) == 1
-
-
-def groups(pairs):
-    """Count the groups of systems that pairs connect."""
-    reach = {system: {system} for system in SYSTEMS}
-    for one, other in pairs:
-        joined = reach[one] | reach[other]
-        for system in joined:
-            reach[system] = joined
-    return len({frozenset(group) for group in reach.values()})
 
 
 def test_absent_answers_are_counted_and_not_judged():

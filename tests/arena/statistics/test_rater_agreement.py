@@ -98,13 +98,6 @@ def test_intervals_hold_the_value_follow_the_seed_and_shrink_with_items():
     assert many.high - many.low == pytest.approx((once.high - once.low) / 4, rel=0.25)
 
 
-def test_replicates_without_a_value_are_left_out_and_counted():
-    rows = [("a", "a")] * 11 + [("a", "b")]
-    found = fleiss_kappa(code_ratings(rows), resampling=Resampling(500))
-    assert 0 < found.replicates < 500
-    assert not math.isnan(found.low)
-
-
 def test_report_is_strict_json_with_reasons():
     plain = agreement_report(code_ratings([("a",), ("b",)])).as_json()
     assert json.loads(json.dumps(plain, allow_nan=False))["ac1"] is None
@@ -123,12 +116,3 @@ def test_raters_and_items_are_interchangeable(rows, random):
         other = coefficient(code_ratings(shuffled), resampling=POINT)
         assert other.reason == found.reason
         assert other.value == pytest.approx(found.value, nan_ok=True, abs=1e-9)
-
-
-@given(
-    st.lists(st.sampled_from("abc"), min_size=2, max_size=10).filter(lambda row: len(set(row)) > 1)
-)
-def test_full_agreement_is_one(column):
-    ratings = code_ratings([(label, label, label) for label in column])
-    for coefficient in ALL:
-        assert coefficient(ratings, resampling=POINT).value == pytest.approx(1)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import MissingDependencyError, UsageError
-from arena.text.trimming import ByteTrimmer, read_tokenizer
+from arena.text.prompts import Trimmer, read_tokenizer
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ from arena.text.trimming import ByteTrimmer, read_tokenizer
     ],
 )
 def test_four_bytes_are_a_token(text, tokens, kept):
-    assert ByteTrimmer().trim(text, tokens) == kept
+    assert Trimmer().trim(text, tokens) == kept
 
 
 @given(st.text(), st.integers(1, 20))
 def test_what_is_kept_is_the_beginning_and_short_enough(text, tokens):
-    kept = ByteTrimmer().trim(text, tokens)
+    kept = Trimmer().trim(text, tokens)
     assert text.startswith(kept)
     assert len(kept.encode(errors="replace")) <= 4 * tokens
     rest = text[len(kept) :]

@@ -88,7 +88,7 @@ def judged_twice(arena_folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [["board", "--out", "board"], ["validate"], ["sampling"]], ids=lambda given: given[0]
+    "command", [["board", "--out", "board"], ["validate"]], ids=lambda given: given[0]
 )
 def test_of_several_judges_one_is_to_be_chosen_by_its_option(
     command, judged_twice, run, capsys, monkeypatch

@@ -134,7 +134,7 @@ def test_rank_says_when_the_arena_has_moved(run, tiny_folder, quick_options, tmp
 
 def test_features_lists_names_that_can_be_asked_for(run, capsys):
     assert run("features", "--json") == 0
-    listed = json.loads(capsys.readouterr().out)
+    listed = json.loads(capsys.readouterr().out)["features"]
     assert "citation_recall@10" in {row["feature"] for row in listed}
 
 

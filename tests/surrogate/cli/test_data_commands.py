@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena, DataError, read_arena, write_arena
-from arena.data.append import add_answers
+from arena.data.folder import add_answers
 
 NEW = "newcomer"
 

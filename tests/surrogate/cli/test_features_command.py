@@ -19,7 +19,7 @@ def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_pa
     pd.testing.assert_frame_equal(written[plain], expected[plain], check_exact=True)
     pd.testing.assert_frame_equal(missing_counts(written), missing_counts(expected))
     printed = capsys.readouterr().out
-    assert f"Features of {len(expected)} answers" in printed
+    assert f"Answers: {len(expected)}" in printed
     assert "citation_recall@10" in printed
     assert list((tmp_path / "new" / "f.parquet.cache").glob("*.sqlite"))
 
@@ -69,7 +69,7 @@ def test_a_table_of_no_known_format_is_refused_first(run, arena_folder, tmp_path
 
 def test_the_list_says_what_each_needs_and_whether_it_is_there(run, capsys):
     assert run("features", "--json") == 0
-    listed = {row["feature"]: row for row in json.loads(capsys.readouterr().out)}
+    listed = {row["feature"]: row for row in json.loads(capsys.readouterr().out)["features"]}
     assert set(listed) == {str(feature) for feature in FEATURES.values()}
     assert all(row["summary"] and row["source"] and row["needs"] for row in listed.values())
     assert {listed[str(feature)]["available"] for feature in GROUPS["default"]} == {"yes"}

@@ -52,7 +52,7 @@ def test_what_was_read_and_left_out_is_printed(run, table, tmp_path, capsys):
     table.write_text(TABLE + "Why?,m1,So,\n")
     assert run("import", "csv", table, "--out", tmp_path / "arena") == 0
     printed = capsys.readouterr().out
-    assert "1 language, 3 systems, 2 questions, 4 answers, 3 judgments" in printed
+    assert "1 languages, 3 systems, 2 questions, 4 answers, 3 judgments" in printed
     assert "question from 'question', system from 'model'" in printed
     assert "it is missing" in printed
 

@@ -143,9 +143,6 @@ def contents_of(folder):
 
 FULL = [
     ("board", "{arena}", "--out", "{board}", "{quick}"),
-    ("features", "{arena}", "--features", "bleu", "--out", "{new}/x.parquet", "--jobs", "1"),
-    ("features", "{arena}", "--features", "bleu", "--out", "{new}/x.jsonl", "--jobs", "1"),
-    ("features", "{arena}", "--features", "bleu", "--out", "{new}/x.csv.gz", "--jobs", "1"),
     ("publish", "{board}", "--out", "{new}/site"),
     ("publish", "{board}", "--as", "figures", "--kind", "heatmap", "--out", "{new}/figures"),
     ("publish", "{board}", "--as", "csv", "--out", "{new}/x.csv"),

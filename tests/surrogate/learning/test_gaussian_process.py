@@ -1,6 +1,7 @@
 """The Gaussian process over answers and features, against plain loops and scikit-learn's."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,6 @@ from surrogate.learning.posterior.process import (
     condition,
     fit_process,
 )
-from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import predict_answers
 from surrogate.learning.training import training_ratings
 
@@ -80,17 +80,21 @@ def test_the_closed_form_is_that_of_scikit_learn():
     noise = random.uniform(0.01, 0.1, 12)
     kernels = (features @ features.T)[None]
     process = condition(
-        np.array([0.6]), 0.05, kernels, NormalRatings(ratings, np.diag(noise)), np.ones((12, 1))
+        np.array([[0.6]]),
+        np.array([0.05]),
+        kernels,
+        NormalRatings(ratings, np.diag(noise)),
+        np.ones((12, 1)),
     )
     kernel = ConstantKernel(0.6) * DotProduct(sigma_0=1e-6)
     other = GaussianProcessRegressor(kernel, alpha=noise + 0.05, optimizer=None)
-    other.fit(features, ratings - process.fit.means[0])
-    mean, variance = process.predict(
+    other.fit(features, ratings - process.fits[0].means[0])
+    mean, error = process.predict(
         (new @ features.T)[None], np.sum(new**2, axis=1)[None], np.ones((5, 1))
     )
     expected, spread = other.predict(new, return_std=True)
-    np.testing.assert_allclose(mean, expected + process.fit.means[0], atol=1e-6)
-    assert (variance >= spread**2 + 0.05 - 1e-6).all()  # the mean is not known either
+    np.testing.assert_allclose(mean, expected + process.fits[0].means[0], atol=1e-6)
+    assert (error**2 >= spread**2 + 0.05 - 1e-6).all()  # the mean is not known either
 
 
 def test_intervals_of_few_ratings_hold_new_ones():
@@ -109,9 +113,10 @@ def test_intervals_of_few_ratings_hold_new_ones():
         )
         new = kernels[:, 8:, :8], kernels[:, range(8, 11), range(8, 11)], np.ones((3, 1))
         mean, error = process.predict(*new)
-        best, variance = process.parts[0].predict(*new)
+        alone = replace(process, probabilities=np.eye(len(process.fits))[0])
+        best, error_alone = alone.predict(*new)
         missed["averaged"].append(np.abs(mean - truth[8:]) > 1.645 * error)
-        missed["best alone"].append(np.abs(best - truth[8:]) > 1.645 * np.sqrt(variance))
+        missed["best alone"].append(np.abs(best - truth[8:]) > 1.645 * error_alone)
     assert 0.07 < np.mean(missed["averaged"]) < 0.15
     assert np.mean(missed["best alone"]) > np.mean(missed["averaged"]) + 0.03
 
@@ -213,15 +218,6 @@ def test_a_file_whose_texts_are_not_of_its_rows_is_refused(name):
         GaussianProcessSurrogate().restore(surrogate.X_, surrogate.ratings_, arrays)
 
 
-def test_a_file_whose_texts_are_no_numbers_is_refused():
-    X, ratings = arena()
-    surrogate = GaussianProcessSurrogate().fit(X, ratings)
-    arrays = surrogate.arrays()
-    arrays["en"] = {**arrays["en"], "sums": np.full_like(arrays["en"]["sums"], np.inf)}
-    with pytest.raises(UsageError, match="no numbers"):
-        GaussianProcessSurrogate().restore(surrogate.X_, surrogate.ratings_, arrays)
-
-
 def test_without_answers_it_learns_from_features_and_without_features_from_answers():
     X, ratings = arena()
     for own in (X.drop(columns="answer"), X.drop(columns=["length", "noise"])):
@@ -251,16 +247,6 @@ def test_a_system_of_which_nothing_is_known_has_no_rating():
     reader = GaussianProcessSurrogate().fit(X[X["system"] != "system-9"], known)
     assert reader.predict(blank)["rating"].isna().all()
     assert reader.predict(blank.assign(answer="the old river"))["rating"].notna().all()
-
-
-def test_a_variance_that_is_not_known_is_kept(tmp_path):
-    X, ratings = arena()
-    some = ratings.assign(variance=ratings["variance"].where(ratings["system"] != "system-3"))
-    surrogate = GaussianProcessSurrogate().fit(X, some)
-    save_surrogate(surrogate, tmp_path / "surrogate.zip")
-    loaded = load_surrogate(tmp_path / "surrogate.zip")
-    assert np.isnan(loaded.ratings_["en"].variance[3])
-    pd.testing.assert_frame_equal(loaded.predict(X), surrogate.predict(X), atol=1e-6)
 
 
 def partly_judged(seed, languages=3, systems=14, judged=10, questions=20, sizes=5):

@@ -108,10 +108,9 @@ def test_battles_with_others_count_as_if_nothing_was_known_of_these():
     seen = observed(np.array([1.5, 0.5, 0.0, -0.7, -1.1]))
     kernel = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])
     whole = kernel + np.diag([0, 0, 0, 0, 1e5])
-    everyone = condition(np.array([1.0]), 0.0, whole[None], seen, np.ones((5, 1)))
-    some = condition(
-        np.array([1.0]), 0.0, kernel[None, :4, :4], seen.among("abcd"), np.ones((4, 1))
-    )
+    one, none = np.ones((1, 1)), np.zeros(1)
+    everyone = condition(one, none, whole[None], seen, np.ones((5, 1)))
+    some = condition(one, none, kernel[None, :4, :4], seen.among("abcd"), np.ones((4, 1)))
     means, others = everyone.posterior()[0][:4], some.posterior()[0]
     np.testing.assert_allclose(others - others.mean(), means - means.mean(), atol=2e-3)
 

@@ -72,7 +72,11 @@ def test_the_closed_form_is_the_conditional_of_a_normal_distribution():
     kernel, noise = factor @ factor.T / size, noise_factor @ noise_factor.T / size
     ratings, weight, residual, level = random.normal(size=size), 0.7, 0.2, 1e6
     process = condition(
-        np.array([weight]), residual, kernel[None], NormalRatings(ratings, noise), groups
+        np.array([[weight]]),
+        np.array([residual]),
+        kernel[None],
+        NormalRatings(ratings, noise),
+        groups,
     )
     prior = weight * kernel + residual * np.eye(size) + level * groups @ groups.T
     gain = prior @ np.linalg.inv(prior + noise)
@@ -123,20 +127,22 @@ def test_a_system_of_infinite_variance_is_rated_as_one_that_is_new():
     random = np.random.default_rng(6)
     features = random.normal(size=(8, 2))
     kernel, ratings = features @ features.T, random.normal(size=8)
-    known_weights, groups, noise = np.array([0.8]), np.ones((8, 1)), 0.1 * np.eye(8)
+    known_weights, groups, noise = np.array([[0.8]]), np.ones((8, 1)), 0.1 * np.eye(8)
     noise[0, 0] = 1e9
-    everybody = condition(known_weights, 0.3, kernel[None], NormalRatings(ratings, noise), groups)
+    everybody = condition(
+        known_weights, np.array([0.3]), kernel[None], NormalRatings(ratings, noise), groups
+    )
     others = condition(
         known_weights,
-        0.3,
+        np.array([0.3]),
         kernel[None, 1:, 1:],
         NormalRatings(ratings[1:], noise[1:, 1:]),
         groups[1:],
     )
-    mean, variance = others.predict(kernel[None, :1, 1:], kernel[None, 0, :1], groups[:1])
+    mean, error = others.predict(kernel[None, :1, 1:], kernel[None, 0, :1], groups[:1])
     means, covariance, shares = everybody.posterior()
     assert means[0] == pytest.approx(mean[0], abs=1e-4)
-    assert covariance[0, 0] == pytest.approx(variance[0], abs=1e-3)
+    assert covariance[0, 0] == pytest.approx(error[0] ** 2, abs=1e-3)
     assert shares[0] == pytest.approx(0.0, abs=1e-6)
 
 

@@ -133,7 +133,7 @@ def test_a_header_that_claims_more_than_there_is_reads_nothing(saved, tmp_path):
 def test_what_unpacks_to_more_than_the_bounds_is_not_unpacked(saved, tmp_path, monkeypatch):
     zeros = array(np.zeros(30 * 2**20, dtype=np.uint8))  # 0.03 MB of a zip file
     bomb = written(tmp_path / "surrogate.zip", members(saved) | {"models/en/value.npy": zeros})
-    monkeypatch.setattr("arena.data.files.most_expanded", lambda _: 20 * 2**20)
+    monkeypatch.setattr("surrogate.learning.saving.most_expanded", lambda _: 20 * 2**20)
     tracemalloc.start()
     with pytest.raises(DataError, match=r"surrogate.zip: holds more than 20,971,520 bytes"):
         load_surrogate(bomb)

@@ -65,15 +65,6 @@ def test_every_surrogate_fits_predicts_is_saved_and_loaded(name, table, ratings,
     np.testing.assert_allclose(both["rating"], both["rating_single"])
 
 
-def test_who_is_rated_beside_a_system_changes_nothing(table, ratings, held):
-    known, new = table[~table["system"].isin(held)], table[table["system"].isin(held)]
-    surrogate = named("linear").fit(known, ratings)
-    together = surrogate.predict(new).set_index(KEYS)["rating"]
-    for system in held:
-        alone = surrogate.predict(new[new["system"] == system]).set_index(KEYS)["rating"]
-        np.testing.assert_allclose(alone, together.loc[alone.index])
-
-
 @pytest.mark.parametrize("name", ["random-forest", "gaussian-process"])
 def test_a_table_of_ratings_serves_as_well(name, data, table):
     parts = [

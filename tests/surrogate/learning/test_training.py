@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.data.errors import UsageError
 from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.training import (
@@ -75,21 +74,6 @@ def test_ratings_come_as_tournaments_or_as_a_table():
     assert {fewer.systems[pairs.first[0]], fewer.systems[pairs.second[0]]} == {"a", "c"}
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (pd.DataFrame({"language": ["en"], "system": ["a"]}), "lacks rating"),
-        (
-            pd.DataFrame({"language": ["en"] * 2, "system": ["a"] * 2, "rating": [0.0, 1.0]}),
-            "has a system twice",
-        ),
-    ],
-)
-def test_tables_of_ratings_that_cannot_be_used_are_refused(table, message):
-    with pytest.raises(UsageError, match=message):
-        training_ratings(table)
-
-
 ROWS = pd.DataFrame(
     [
         ("en", "x", "q1", 1.0, np.nan),
@@ -111,10 +95,6 @@ def test_values_stand_at_their_system_question_and_feature():
     np.testing.assert_array_equal(held.answered, [[True, True], [True, False], [False, False]])
     np.testing.assert_array_equal(held.values[0], [[1.0, np.nan], [3.0, 5.0]])
     assert np.isnan(held.values[2]).all()
-
-
-def test_means_leave_missing_values_out_and_never_make_them_zero():
-    np.testing.assert_array_equal(arranged().means()[0], [[2.0, 5.0], [7.0, 2.0], [np.nan, np.nan]])
 
 
 def test_means_weigh_questions_by_their_draws():

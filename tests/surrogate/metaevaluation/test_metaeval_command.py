@@ -143,5 +143,5 @@ def test_a_sheet_with_and_without_highlighted_support(folder, tmp_path, serve):
     assert (counts["sentences"], counts["highlighted"], counts["unknown"]) == (36, 36, 0)
     assert "[1] **Paris is in France.**" in out.read_text()
     assert {body["temperature"] for body in server.bodies} == {0.1}
-    assert "sentences: 6" in run("memerag", folder, "--sheet", out, "--limit", 3).stdout
+    assert "Sentences: 6" in run("memerag", folder, "--sheet", out, "--limit", 3).stdout
     assert "**" not in out.read_text()

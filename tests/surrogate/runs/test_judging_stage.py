@@ -8,7 +8,6 @@ from chat_server import ChatServer, completion
 
 from arena.data.errors import DataError
 from arena.data.rows import read_rows
-from surrogate.board.board import Board
 from surrogate.runs.run import check_boards
 from surrogate.runs.steps import read_manifest
 
@@ -75,43 +74,28 @@ def test_where_nobody_answers_the_board_fails_and_is_tried_again(configure, make
     assert steps["a/board"].state == "skipped"
 
 
-def test_a_panel_judges_to_a_budget_in_a_copy_of_the_arena(configure, make, states, place, server):
+def test_pairs_are_judged_to_a_budget_beside_the_arena(configure, make, states, place, server):
     arena = {path.name: path.read_bytes() for path in (place / "arena").iterdir()}
-    adaptive = """panel = ["other", "third"]
-        """
-    text = judging(server, adaptive).replace(
-        "pairs = 12", 'pairs = "adaptive"\n        budget = 20'
-    )
+    text = judging(server).replace("pairs = 12", 'pairs = "adaptive"\n        budget = 20')
     boards = configure(text)
     steps = make(boards)
     assert states(steps) == {"a/judging": "made", "a/features": "made", "a/board": "made"}
     calls = len(server.bodies)
-    asked = [body["model"] for body in server.bodies]
-    assert {name: asked.count(name) for name in asked} == dict.fromkeys(
-        ("local", "other", "third"), calls // 3
-    )
-    assert 30 < calls <= 60  # but for identical answers, which are ties
+    assert 10 < calls <= 20  # but for identical answers, which are ties
     rows = read_rows(boards.out / "a" / "judging" / "judgments.parquet").table
-    assert rows["judge"].value_counts().to_dict() == dict.fromkeys(
-        ("local", "other", "third", "panel(majority)"), 20
-    )
+    assert len(rows) == 20
     assert (rows["chosen"] == "adaptive").all()
-    summary = Board.load(boards.out / "a" / "board").summary
-    assert summary.judge == "panel(majority)"
     assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
-    assert (
-        states(make(configure(text.replace("budget = 20", "budget = 22"))))["a/judging"] == "made"
-    )
-    assert calls < len(server.bodies) <= calls + 6
-    record = read_manifest(boards.out).steps["a/judging"]
-    assert record.options["panel"] == ["other", "third"]
+    more = text.replace("budget = 20", "budget = 22")
+    assert states(make(configure(more)))["a/judging"] == "made"
+    assert calls < len(server.bodies) <= calls + 2
 
 
 @pytest.mark.parametrize(
     ("further", "said"),
     [
-        ('pairs = "adaptive"', "say when to stop"),
-        ('pairs = "adaptive"\n        budget = 5\n        both_orders = true', "in one order"),
+        ('pairs = "adaptive"', "budget"),
+        ('pairs = "adaptive"\n        budget = 5\n        both_orders = true', "both_orders"),
     ],
 )
 def test_adaptive_pairs_that_cannot_be_asked_are_refused_before_any_call(

@@ -29,7 +29,9 @@ def judge(arena, tiny_llama, tmp_path_factory):
     template.write_text("{{ question }} A: {{ answer_a[:20] }} B: {{ answer_b[:20] }} Better?")
     rows = ["--pairs", "2", "--template", template, "--out", folder / "rows.jsonl"]
     command("trainset", "judge", arena, *rows)
-    fast = ["--learning-rate", "0.02", "--epochs", "12", "--batch", "4", "--warmup", "0"]
+    fast = ["--learning-rate", "0.02", "--epochs", "12", "--batch", "4"]
+    (folder / "tune.toml").write_text("warmup = 0")
+    fast += ["--config", folder / "tune.toml"]
     tune = ["--base", tiny_llama, "--recipe", "judge", *fast, "--out", folder / "tiny-judge"]
     command("finetune", folder / "rows.jsonl", *tune)
     return folder / "tiny-judge", template

@@ -193,5 +193,5 @@ def test_a_group_that_is_not_there_has_no_tau_and_says_why(simulated, table, set
     assert (absent["reason"] == ABSENT).all()
     assert (absent["features"] == 0).all()
     assert np.isfinite(found.table.loc[found.table["group"] == "all features", "tau"]).all()
-    assert "surrogate:linear|missing:zero|repeats:2|" in found.signature
+    assert "surrogate:linear|rows:system|missing:zero|repeats:2|" in found.signature
     assert f"|holdout:{','.join(sorted(held))}|" in found.signature

@@ -124,7 +124,7 @@ def test_a_preset_gives_what_is_not_stated(study, tmp_path, capsys):
     stated = ["--surrogate", "linear", "--config", config]
     assert study("--preset", "mirage", *quick, *stated) == 0
     signature = json.loads(capsys.readouterr().out)["signature"]
-    assert "|surrogate:linear|missing:zero|" in signature
+    assert "|surrogate:linear|rows:system|missing:zero|" in signature
     assert "|ties:half|ridge:0.2|" in signature
     assert study("--preset", "mirag") == 2
     assert "'mirag'" in capsys.readouterr().err
