@@ -48,7 +48,7 @@ STATEMENTS = {
     "import surrogate_arena; dir(surrogate_arena)": set(),
     "from surrogate import Board, build_board, rank_systems": set(),
     "from arena.adapters import read_mirage, read_battles": set(),
-    "import surrogate.publish.figures.ratings": set(),
+    "import surrogate.publish.figures.board_figures": set(),
 }
 PROGRAM = """
 import contextlib, io, json, sys

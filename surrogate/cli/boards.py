@@ -106,7 +106,7 @@ def publish_board(
 ) -> None:
     """Write a board and its pages, print it, and say which page to open."""
     from arena.data.systems import alike
-    from surrogate.publish.site.site import write_site
+    from surrogate.publish.site import write_site
 
     saved = built.save(out, folder)
     index = write_site(saved, out / SITE, arena) if site else None

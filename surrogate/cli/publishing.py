@@ -92,10 +92,11 @@ def publish(
     from arena.data.files import write_text
     from arena.data.folder import read_arena
     from surrogate.board.board import Board
-    from surrogate.publish.exports.cards import dataset_card, model_card
-    from surrogate.publish.exports.tables import OVERALL, export_text, exported_board, write_export
-    from surrogate.publish.figures.board_figures import KINDS, board_drawings, study_drawings
-    from surrogate.publish.site.site import write_site
+    from surrogate.publish.cards import dataset_card, model_card
+    from surrogate.publish.exports import OVERALL, export_text, exported_board, write_export
+    from surrogate.publish.figures.board_figures import board_drawings
+    from surrogate.publish.figures.studies import study_drawings
+    from surrogate.publish.site import write_site
 
     if form == FIGURES and source.is_file():
         _draw(list(study_drawings(source, language)), out or Path(FIGURES), file_format, False)
@@ -115,7 +116,7 @@ def publish(
             return
         if form == FIGURES:
             kinds = split_names(kind)
-            drawings = list(board_drawings(board, kinds or list(KINDS), language, signature))
+            drawings = list(board_drawings(board, kinds, language, signature))
             _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
             return
         if form in CARDS:
@@ -175,9 +176,6 @@ def run(
         bool,
         Option("--check", help="Only report what would be made and why; status 1 if anything."),
     ] = False,
-    force: Annotated[
-        list[str] | None, Option(metavar="BOARD", help="Board to make again anyway; repeatable.")
-    ] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
@@ -185,36 +183,28 @@ def run(
     A board that fails does not keep the others from being made; the status is 1 then.
     """
     from surrogate.runs.config import read_configuration
-    from surrogate.runs.run import bring_up_to_date, check_boards
+    from surrogate.runs.run import bring_up_to_date
 
     boards = read_configuration(configuration)
     folder = out or boards.out
     if folder is None:
         raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
-    if check:
-        report = check_boards(boards, folder, force or ())
-        failed = not report.is_current
-        if not as_json:
-            print("\n".join(map(str, report.steps)))
-    else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("once", UserWarning)  # said once, and not where the code is
-            warnings.showwarning = lambda message, *_: echo(str(message), err=True)
-            report = bring_up_to_date(
-                *(boards, folder),
-                force=force or (),
-                n_jobs=jobs,
-                progress=progress_lines(),
-                say=lambda text: echo(text, err=as_json),
-            )
-        failed = bool(report.failed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("once", UserWarning)  # said once, and not where the code is
+        warnings.showwarning = lambda message, *_: echo(str(message), err=True)
+        report = bring_up_to_date(
+            *(boards, folder),
+            check=check,
+            n_jobs=jobs,
+            progress=progress_lines(),
+            say=lambda text: echo(text, err=as_json),
+        )
+    failed = not report.is_current if check else bool(report.failed)
     if as_json:
         show(report.as_json(), as_json)
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
-        if report.left_over:
-            print(f"Left as they are, no longer asked for: {', '.join(report.left_over)}")
         print(f"Output folder: {folder}")
     if failed:
         raise Exit(NOT_DONE)
@@ -230,8 +220,7 @@ def diff(
 ) -> None:
     """Compare two boards: what moved, and whether that is more than noise."""
     from surrogate.board.board import Board
-    from surrogate.diff.diff import diff_boards
-    from surrogate.diff.languages import OVERALL
+    from surrogate.runs.diff import OVERALL, diff_boards
 
     found = diff_boards(Board.load(old), Board.load(new))
     if language is not None:
@@ -249,8 +238,6 @@ def diff(
             print_table(title, _changes(shown), columns)
         else:
             print(f"\n{title}")
-    if len(found.settings):
-        print_table("Settings that changed", found.settings)
     for note in found.notes:
         print(f"Note: {note}")
 

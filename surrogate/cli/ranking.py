@@ -167,7 +167,7 @@ def gate(
 
     from arena.data.folder import read_answers
     from arena.llm import open_store
-    from surrogate.publish.exports.gate_report import gate_junit, gate_markdown
+    from surrogate.publish.gate_report import gate_junit, gate_markdown
     from surrogate.ranking.gate import GATE_VERDICTS, GateRates
     from surrogate.ranking.gate import gate as decide
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,6 @@ from surrogate.training.recipes import TuningSettings
 from surrogate.training.settings import KINDS, TrainsetSettings
 
 STORE = "generation.sqlite"
-CURVE = "loss.svg"
 
 
 def generate(
@@ -194,11 +192,6 @@ def finetune(
 
     job = TuningJob(file, base, settings.of(recipe), out, test, seed, download)
     tuned = tune(job, progress_lines())
-    if find_spec("matplotlib") is not None:
-        from surrogate.publish.figures.figure import save
-        from surrogate.publish.figures.studies import loss_curve
-
-        save(loss_curve(tuned.losses, out.name, recipe), out / CURVE)
     record: dict[str, Any] = dict(tuned.record)
     shown = record
     if not as_json:

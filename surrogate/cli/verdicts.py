@@ -179,7 +179,7 @@ def vote(
         chosen = pairs_judged_in(read, judgments, False, seed)
     from arena.data.files import atomic_path
     from arena.people import make_ballot
-    from surrogate.publish.voting.page import ballot_page
+    from surrogate.publish.voting import ballot_page
 
     ballot = make_ballot(read, chosen, most, seed)
     with atomic_path(out) as path:

@@ -21,10 +21,10 @@ from surrogate.board.rows import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import UNJUDGED_BOARD
-from surrogate.publish.exports.cards import dataset_card, model_card
-from surrogate.publish.exports.tables import exported_board, markdown_text
-from surrogate.publish.figures.ratings import draw_ratings
-from surrogate.publish.site.site import write_site
+from surrogate.publish.cards import dataset_card, model_card
+from surrogate.publish.exports import exported_board, markdown_text
+from surrogate.publish.figures.board_figures import draw_ratings
+from surrogate.publish.site import write_site
 
 BY_VERDICTS = [
     *("surrogate_rating", "surrogate_low", "surrogate_high"),

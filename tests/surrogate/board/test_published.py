@@ -15,7 +15,7 @@ from arena.rating.published import (
 )
 from surrogate import Board, build_board, place_systems
 from surrogate.board.summarize import PUBLISHED
-from surrogate.publish.site.site import write_site
+from surrogate.publish.site import write_site
 
 KEYS = ["language", "system"]
 

@@ -15,7 +15,7 @@ from typer.main import get_command
 from arena import UsageError, read_arena, write_arena
 from arena.data.rows import write_rows
 from surrogate.cli.app import app
-from surrogate.publish.exports.gate_report import gate_junit, gate_markdown
+from surrogate.publish.gate_report import gate_junit, gate_markdown
 from surrogate.ranking.gate import (
     NO_CALIBRATION,
     NO_INTERVAL,
