@@ -44,9 +44,7 @@ def board(
     feature_table: opt.FeatureTable = None,
     download: opt.Download = False,
     templates: opt.Templates = None,
-    site: Annotated[
-        bool, Option("--site/--no-site", help="Write the board's pages to OUT/site.")
-    ] = True,
+    site: Annotated[bool, Option("--site/--no-site", help="Write pages to OUT/site.")] = True,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:

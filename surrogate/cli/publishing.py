@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +15,9 @@ from typer import Argument, Exit, Option, echo
 from arena.data.errors import UsageError, checked_choice
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, FOLDER, OUT_FOLDER, check_target, split_names
-from surrogate.cli.printing import cell, is_missing, print_table, progress_lines, show
+from surrogate.cli.printing import print_notes, print_table, progress_lines, show
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from surrogate.publish.figures.figure import Drawing
 
 NOT_DONE = 1
@@ -26,6 +26,10 @@ SITE, FIGURES = "site", "figures"
 CARDS = ("dataset-card", "model-card")
 TABLES = ("csv", "json", "markdown", "latex", "parquet")
 RECORDS = ("ragas", "deepeval")
+CHANGES = [
+    *("system", "rank_old", "rank_new", "rating_change", "standard_error"),
+    *("p_value", "verdict", "reason"),
+]
 
 
 def publish(
@@ -70,15 +74,11 @@ def publish(
     ] = None,
     file_format: Annotated[str, Option("--format", help="Figures: png or svg.")] = "png",
     arena: opt.MovedArena = None,
-    questions: Annotated[
-        int, Option(min=0, help="Site: questions a language to show all answers to.")
-    ] = 20,
+    questions: Annotated[int, Option(min=0, help="Site: questions to show answers to.")] = 20,
     license_name: Annotated[
-        str | None, Option("--license", help="Cards: license of what is published.")
+        str | None, Option("--license", help="License to state on cards.")
     ] = None,
-    systems: Annotated[
-        str | None, Option(help="ragas, deepeval: comma-separated systems. Default: all")
-    ] = None,
+    systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
 ) -> None:
     """Publish a board: as pages, figures, tables or cards.
 
@@ -137,30 +137,34 @@ def publish(
 
 def _draw(drawings: list[Drawing], out: Path, suffix: str, strict: bool) -> None:
     """Write the figures; where no kind was named, those without data are listed."""
-    from surrogate.publish.figures.figure import FORMATS, MissingGlyphWarning, save
+    from surrogate.publish.figures.figure import FORMATS, save
 
     checked_choice(suffix, FORMATS, "format")
     out.mkdir(parents=True, exist_ok=True)
-    left_out, drawn = [], 0
-    for drawing in drawings:
-        try:
-            figure = drawing.draw()
-        except UsageError as error:
-            if strict:
-                raise
-            left_out.append(f"{drawing.name} left out: {error}")
-            continue
-        path = out / f"{drawing.name}.{suffix}"
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", MissingGlyphWarning)
-            save(figure, path)
-        left_out += [f"{path.name}: {warning.message}" for warning in caught]
-        print(path)
-        drawn += 1
-    for line in left_out:
-        print(line, file=sys.stderr)
+    drawn = 0
+    with _warnings_in_words():
+        for drawing in drawings:
+            path = out / f"{drawing.name}.{suffix}"
+            try:
+                save(drawing.draw(), path)
+            except UsageError as error:
+                if strict:
+                    raise
+                echo(f"{drawing.name} left out: {error}", err=True)
+                continue
+            print(path)
+            drawn += 1
     if drawings and not drawn:
         raise SystemExit(NOT_DONE)
+
+
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """Say each warning once, such as of characters without a font, and not where the code is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("once", UserWarning)
+        warnings.showwarning = lambda message, *_: echo(str(message), err=True)
+        yield
 
 
 def run(
@@ -168,14 +172,9 @@ def run(
         Path,
         Argument(metavar="CONFIG.toml", help="The boards; paths are relative to the file.", **FILE),
     ],
-    out: Annotated[
-        Path | None, Option(help="Folder to write to. Default: what the file names", **OUT_FOLDER)
-    ] = None,
+    out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
     jobs: opt.Jobs = -1,
-    check: Annotated[
-        bool,
-        Option("--check", help="Only report what would be made and why; status 1 if anything."),
-    ] = False,
+    check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
     as_json: opt.Json = False,
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
@@ -189,9 +188,7 @@ def run(
     folder = out or boards.out
     if folder is None:
         raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
-    with warnings.catch_warnings():
-        warnings.simplefilter("once", UserWarning)  # said once, and not where the code is
-        warnings.showwarning = lambda message, *_: echo(str(message), err=True)
+    with _warnings_in_words():
         report = bring_up_to_date(
             *(boards, folder),
             check=check,
@@ -213,9 +210,7 @@ def run(
 def diff(
     old: Annotated[Path, Argument(help="Folder of the earlier board.", **FOLDER)],
     new: Annotated[Path, Argument(help="Folder of the later board.", **FOLDER)],
-    language: Annotated[
-        str | None, Option(help="One language, or overall. Default: all, what moved")
-    ] = None,
+    language: Annotated[str | None, Option(help="One language, or overall.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare two boards: what moved, and whether that is more than noise."""
@@ -233,30 +228,5 @@ def diff(
         shown = rows if in_full else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
         title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
-        if len(shown):
-            columns = ["system", "rank", "rating", "p_value", "verdict", "reason"]
-            print_table(title, _changes(shown), columns)
-        else:
-            print(f"\n{title}")
-    for note in found.notes:
-        print(f"Note: {note}")
-
-
-def _changes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Show ranks as ``4 → 2 (+2)`` and ratings as ``+0.310 ± 0.120``, the change and its error."""
-
-    def signed(value: float, form: str) -> str:
-        return cell(None) if is_missing(value) else format(value, f"+{form}")
-
-    return rows.assign(
-        rank=[
-            f"{cell(old)} → {cell(new)} ({signed(change, 'd')})"
-            for old, new, change in zip(
-                rows["rank_old"], rows["rank_new"], rows["rank_change"], strict=True
-            )
-        ],
-        rating=[
-            f"{signed(change, '.3f')} ± {cell(error)}"
-            for change, error in zip(rows["rating_change"], rows["standard_error"], strict=True)
-        ],
-    )
+        print_table(title, shown, CHANGES)
+    print_notes(found.notes)
