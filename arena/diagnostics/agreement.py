@@ -143,11 +143,6 @@ def agreement_with_reference(
 ) -> pd.DataFrame:
     """Hold every judge against a reference, such as people: all together, by majority.
 
-    Args:
-        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
-        reference: Judges that are the reference.
-        seed: Seed of the bootstrap.
-
     Returns:
         Columns ``judge``, ``MEASURED`` (all languages together) and the items' ``languages``.
 

@@ -69,9 +69,6 @@ def position(part: pd.DataFrame) -> Looked:
     Where most pairs that met repeatedly always stood in one order, and surely more than random
     sides would leave, the share of side A mixes position with strength.
 
-    Args:
-        part: Verdicts of one language and judge.
-
     Returns:
         ``decided, won_by_a, share_a, low_a, high_a, sides_fixed``.
     """
@@ -137,10 +134,6 @@ def answer_lengths(answers: pd.DataFrame) -> pd.Series:
 def length(part: pd.DataFrame, lengths: pd.Series) -> Looked:
     """Count how often the longer answer wins, of decided battles between unlike lengths.
 
-    Args:
-        part: Verdicts of one language and judge.
-        lengths: See ``answer_lengths``.
-
     Returns:
         ``unlike, longer_won, share_longer, low_longer, high_longer``, and ``length_missing``:
         decided battles left out, for one answer or both are absent.
@@ -191,7 +184,7 @@ def self_check(judgments: pd.DataFrame, invalid: int = 0, asked: int | None = No
     """Say what one judge's verdicts say of it; all languages together.
 
     Args:
-        judgments: Its verdicts on answers that differ, an arena's columns.
+        judgments: Its verdicts on answers that differ.
         invalid: Replies without a verdict.
         asked: Replies in all; verdicts and invalid ones by default.
     """

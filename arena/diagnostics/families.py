@@ -50,10 +50,9 @@ def model_families(name: str) -> frozenset[str]:
 
 
 def own_family(name: str) -> str:
-    """Return the one family that a system is counted to.
+    """Return the one family that a system is counted to, of two the first by name.
 
-    That of its model, of two the first by name; where the name tells of none, its first word:
-    runs of one laboratory begin alike.
+    Where the name tells of none, its first word: runs of one laboratory begin alike.
     """
     word = _FIRST_WORD.search(name.casefold())
     return min(model_families(name), default=word[0] if word else name)

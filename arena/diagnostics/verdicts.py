@@ -76,16 +76,11 @@ def shown_share(observed: float, low: float, high: float) -> str:
 def verdicts(judgments: pd.DataFrame, pool: bool = False) -> pd.DataFrame:
     """Bring judgments to one orientation: the pair's first system is the first by name.
 
-    Args:
-        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
-        pool: Take all judges as one, ``EVERYONE``.
-
     Returns:
         One row a judgment, in the order given: columns ``language, judge, rater, query_id,
         first, second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie), ``points``
-        (of the first system, as ``arena.rating.battles.points_of_a`` counts them) and
-        ``first_on_a`` (whether the first system was on side A). ``rater`` is who judged,
-        ``judge`` the same or ``EVERYONE``.
+        (of the first system, as ``points_of_a`` counts them) and ``first_on_a`` (whether it was
+        on side A). ``rater`` is who judged, ``judge`` the same or, pooled, ``EVERYONE``.
     """
     side_a, side_b = judgments["system_a"], judgments["system_b"]
     first_on_a = side_a < side_b

@@ -42,12 +42,9 @@ class BallotPair:
 
 @dataclass(frozen=True)
 class Ballot:
-    """Pairs to judge.
+    """Pairs to judge, in the order drawn, and a digest of them.
 
     Attributes:
-        id: Digest of the pairs and their order.
-        arena: Name of the arena.
-        pairs: The pairs, in the order drawn.
         left_out: Pairs chosen that are not on it, for want of room.
         identical: Pairs of the same text, which nobody needs to judge.
     """
@@ -62,14 +59,8 @@ class Ballot:
 def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0) -> Ballot:
     """Make a ballot of chosen pairs, in random order; the first ones where there are too many.
 
-    Args:
-        arena: Questions and answers.
-        pairs: What to judge, sides drawn; see ``choose_pairs`` and ``pairs_judged_in``.
-        most: Most pairs.
-        seed: Seed of the order.
-
     Raises:
-        UsageError: If there is no pair, or the number is out of range.
+        UsageError: If there is no pair, or the number of most pairs is out of range.
     """
     if not 1 <= most <= MOST_PAIRS:
         raise UsageError(f"most is {most}; use 1 to {MOST_PAIRS}")
@@ -147,10 +138,7 @@ class VoteFile(BaseModel):
 def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFrame, int]:
     """Read votes back as judgments.
 
-    Args:
-        arena: The arena the ballots were made of.
-        files: JSON files that pages exported; of two votes of a person on a pair, that of the
-            later file counts.
+    Of two votes of a person on a pair, that of the later file counts.
 
     Returns:
         An arena's ``judgments``, the judge is ``person:NAME``; and how many votes a later file

@@ -42,14 +42,12 @@ class Calibration:
     Attributes:
         judge: Whose verdicts are calibrated.
         reference: To whose: people, or other judges, by their mean.
-        pairs: Pairs of answers that both judged.
-        questions: Questions of these.
+        pairs: Pairs of answers that both judged, of so many ``questions``.
         errors: Brier scores: of scores as they are (``before``), calibrated by the labels of other
             questions (``after``), and the ``difference`` (below 0 is better), ``low, high``.
         association: Mean of (2 s - 1)(2 y - 1) over pairs, s the judge's score and y people's: 1
-            where they always agree and are sure, 0 where one says nothing of the other.
-        low: Lower bound of its interval.
-        high: Upper bound.
+            where they always agree and are sure, 0 where one says nothing of the other. ``low``
+            and ``high`` bound it.
         scores: Every pair that the judge judged: ``language, query_id, first, second, score,
             calibrated``; for pairs with a label, fitted without the labels of their question's
             fold.
@@ -114,8 +112,7 @@ def calibrate(
     intervals take the calibration as known.
 
     Args:
-        judgments: Columns ``query_id, language, system_a, system_b, winner, judge`` and, where
-            the judge told them, ``probability_a, probability_b``.
+        judgments: An arena's and, where the judge told them, ``probability_a, probability_b``.
         judge: Whose verdicts to calibrate.
         reference: Judges that are the truth, such as people; their mean counts.
         seed: Seed of the bootstrap.
@@ -145,11 +142,9 @@ def calibrate(
         cross[held] = _platt(score[train], label[train])(score[held])
     whole = scores.merge(both[QUESTION_PAIR].assign(cross=cross), on=QUESTION_PAIR, how="left")
     calibrated = whole.pop("cross").fillna(pd.Series(final(whole["score"].to_numpy())))
+    agreed = (2.0 * score - 1.0) * (2.0 * label - 1.0)
     terms = np.column_stack(
-        [
-            *((score - label) ** 2, (cross - label) ** 2),
-            *((2.0 * score - 1.0) * (2.0 * label - 1.0), np.ones(len(score))),
-        ]
+        [(score - label) ** 2, (cross - label) ** 2, agreed, np.ones(len(label))]
     )
     sums = pd.DataFrame(terms).groupby(groups).sum().to_numpy()
     drawn = resampled_sums(sums, RESAMPLES, generator(seed, "calibration"))
@@ -163,7 +158,7 @@ def calibrate(
         reference=tuple(reference),
         pairs=len(both),
         questions=len(names),
-        errors=errors | dict(zip(("low", "high"), bounds, strict=True)),
+        errors=errors | {"low": bounds[0], "high": bounds[1]},
         association=association,
         low=low,
         high=high,
@@ -190,16 +185,13 @@ def pair_scores(judgments: pd.DataFrame) -> pd.DataFrame:
 
 def _platt(score: Floats, label: Floats) -> Fitted:
     """Fit the slope of the logit, with targets (N + 1) / (N + 2) and 1 / (N + 2)."""
-    features = _logits(score)[:, None]
-    if not np.any(features):
+    if not np.any(_logits(score)):
         return lambda values: np.full(len(values), 0.5)
     sure = (len(label) + 1.0) / (len(label) + 2.0)
     target = label * sure + (1.0 - label) * (1.0 - sure)
-    x = np.vstack([features, features])
-    y = np.repeat([1, 0], len(label))
     model = LogisticRegression(C=np.inf, fit_intercept=False)
-    model.fit(x, y, sample_weight=np.concatenate([target, 1.0 - target]))
-    slope = float(model.coef_[0, 0])
+    x, y = np.tile(_logits(score), 2)[:, None], np.repeat([1, 0], len(label))
+    slope = float(model.fit(x, y, np.concatenate([target, 1.0 - target])).coef_[0, 0])
     return lambda values: np.asarray(expit(slope * _logits(values)), dtype=np.float64)
 
 

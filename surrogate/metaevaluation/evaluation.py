@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import pandas as pd
 from pydantic import BaseModel
@@ -17,7 +17,7 @@ from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage
 from arena.llm.ask import Progress
-from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.judge_report import MetaEvaluation
 from surrogate.metaevaluation.judges import (
     FunctionJudge,
     Judge,
@@ -31,9 +31,6 @@ from surrogate.metaevaluation.settings import JudgeOptions, MetaevalSettings
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
-ItemT = TypeVar("ItemT")
-BenchmarkT = TypeVar("BenchmarkT", covariant=True)
-
 RUN = "run:"
 PYTHON = "python:MODULE:FUNCTION"
 NO_VALUE = "–"
@@ -42,26 +39,19 @@ VALUES = ["value", "standard_error", "n", "failures", "not_asked", "reason"]
 """A score, on how many items, how many of them had no verdict, and how many were not asked."""
 
 
-class JudgeFactory:
+class JudgeFactory(ExitStack):
     """Makes judges of names, and opens what they share."""
 
     def __init__(self, options: JudgeOptions, progress: Progress | None) -> None:
-        self.options = options
-        self.progress = progress
-        self._opened = ExitStack()
-
-    def __enter__(self) -> JudgeFactory:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
+        super().__init__()
+        self.options, self.progress = options, progress
 
     @cached_property
     def store(self) -> Store:
         """What keeps the replies of LLMs; opened when the first of them is made."""
         from arena.llm import open_store
 
-        return self._opened.enter_context(open_store(self.options.store))
+        return self.enter_context(open_store(self.options.store))
 
     def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:
         """Make a judge of an LLM's name."""
@@ -73,7 +63,7 @@ class JudgeFactory:
         return PromptJudge(prompts, llm, retries, self.progress)
 
 
-Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], Judge[Any] | list[Judge[Any]]]]
+Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], Judge | list[Judge]]]
 """Judges that can be named: a form such as ``llm:MODEL``, to what makes one of the part after the
 colon, or several."""
 
@@ -117,7 +107,7 @@ class Report:
         return {**self.content, "usage": [asdict(usage) for usage in self.usages]}
 
 
-class Benchmark(Protocol[BenchmarkT]):
+class Benchmark(Protocol):
     """Items with what people said of them; ``record`` is a line of a file of verdicts."""
 
     record: ClassVar[type[BaseModel]]
@@ -130,7 +120,7 @@ class Benchmark(Protocol[BenchmarkT]):
     def kinds(self) -> Kinds:
         """The kinds of judges that can be named, beside functions."""
 
-    def verdicts(self, judge: Judge[BenchmarkT]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let one judge judge every item: a row an item, see ``Evaluation``."""
 
     def report(self, evaluation: Evaluation) -> Report:
@@ -138,8 +128,8 @@ class Benchmark(Protocol[BenchmarkT]):
 
 
 def evaluate_judges(
-    benchmark: Benchmark[ItemT],
-    judges: Sequence[Judge[ItemT] | str],
+    benchmark: Benchmark,
+    judges: Sequence[Judge | str],
     progress: Progress | None = None,
 ) -> Evaluation:
     """Let judges judge a benchmark.
@@ -158,7 +148,7 @@ def evaluate_judges(
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     tables = [read_run(run.removeprefix(RUN), benchmark.record) for run in runs]
     with JudgeFactory(benchmark.settings, progress) as factory:
-        made: list[Judge[Any]] = []
+        made: list[Judge] = []
         for judge in judges:
             if not isinstance(judge, str):
                 made.append(judge)
@@ -180,7 +170,7 @@ def evaluate_judges(
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
 
 
-def judge_items(judge: Judge[ItemT], items: Sequence[ItemT], noun: str) -> list[Verdict]:
+def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
     """Return a judge's verdicts; a ``UsageError`` if they are not one an item."""
     verdicts = list(judge.judge(items))
     if len(verdicts) != len(items):
@@ -200,7 +190,7 @@ def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
     }
 
 
-def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge[Any]]:
+def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:
     """Make the judge that a text such as ``llm:MODEL`` names, or the judges.
 
     Raises:
@@ -291,7 +281,7 @@ def judges_table(
     Why values are missing is said after the notes; ``cell`` shows a row of the scores otherwise.
     """
     shown = cell or (lambda row: percent_with_error(row["value"], row["standard_error"]))
-    table = spread(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
+    table = wide_table(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
     table = table.rename(columns=spaced)
     return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
 
@@ -303,7 +293,7 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(judge=[names[str(judge), str(prompt)] for judge, prompt in keys])
 
 
-def spread(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
+def wide_table(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
     """Spread each ``cell`` over a row and a column, in their order; what is absent is a dash."""
     table = cells.pivot(index=row, columns=column, values="cell")
     table = table.reindex(index=cells[row].unique(), columns=cells[column].unique())

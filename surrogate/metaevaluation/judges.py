@@ -19,7 +19,6 @@ from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
 
 Value: TypeAlias = str | int | float
 ItemT = TypeVar("ItemT")
-JudgedT = TypeVar("JudgedT", contravariant=True)
 
 _ASKED_AGAIN = frozenset({UNPARSABLE, EMPTY, REFUSAL})
 
@@ -41,7 +40,7 @@ class Verdict:
     was_asked: bool = True
 
 
-class Judge(Protocol[JudgedT]):
+class Judge(Protocol):
     """Whoever gives verdicts on the items of a benchmark."""
 
     @property
@@ -52,7 +51,7 @@ class Judge(Protocol[JudgedT]):
     def prompt(self) -> str:
         """Name of the prompt and its version, or the settings that verdicts depend on."""
 
-    def judge(self, items: Sequence[JudgedT]) -> Sequence[Verdict]:
+    def judge(self, items: Sequence[Any]) -> Sequence[Verdict]:
         """Return a verdict for each item, in their order."""
 
 

@@ -257,13 +257,10 @@ class _Traces(GrousePrompts):
 
 def _teacher(
     name: str, graded: Sequence[GradedAnswer], prompts: GrousePrompts, factory: JudgeFactory
-) -> Judge[ScoringTask]:
-    tests = [
-        UnitTest(answer.test_id, "", answer.sample, {}, answer.key[0] or None, None)
-        for answer in graded
-    ]
-    each = _Traces(prompts.reply_form, prompts.fields)
-    kinds = {**Grouse(tests).kinds, "llm:MODEL": lambda model, make: make.llm(each, model)}
+) -> Judge:
+    tests = [UnitTest(each.test_id, "", each.sample, {}, each.key[0] or None) for each in graded]
+    traces = _Traces(prompts.reply_form, prompts.fields)
+    kinds = {**Grouse(tests).kinds, "llm:MODEL": lambda model, make: make.llm(traces, model)}
     return make_judges(name, kinds, factory)[0]
 
 

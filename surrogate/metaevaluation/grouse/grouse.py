@@ -15,7 +15,7 @@ from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, Templates
-from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.judge_report import MetaEvaluation
 from surrogate.metaevaluation import evaluation as shared
 from surrogate.metaevaluation.evaluation import (
     NO_VALUE,
@@ -122,7 +122,7 @@ class Grouse:
             ],
         }
 
-    def verdicts(self, judge: Judge[judges.ScoringTask]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge score the answers of all tests, and check the scores."""
         if not self.tests:
             raise UsageError("there is no unit test; give one at least")
@@ -264,7 +264,7 @@ def _counted(reasons: pd.Series) -> str:
 
 def mode_table(modes: pd.DataFrame) -> ReportTable:
     """Show how often failure modes are found, a column a judge (table 1, figure 4)."""
-    table = shared.spread(_passed_of(shared.named(modes)), "judge", "failure_mode")
+    table = shared.wide_table(_passed_of(shared.named(modes)), "judge", "failure_mode")
     known = {mode.name: mode for mode in unit_tests.FAILURE_MODES}
     table.insert(1, "what is wrong", [known[name].meaning for name in table["failure_mode"]])
     table.insert(2, "found by", [known[name].metric for name in table["failure_mode"]])
@@ -275,7 +275,7 @@ def type_table(judge: str, matrix: pd.DataFrame, notes: Sequence[str]) -> Report
     """Show how many tests of each type a judge passes, metric by metric (figures 13 to 15)."""
     totals = matrix.groupby("test_type", sort=False)[["passed", "tests"]].sum().reset_index()
     cells = _passed_of(pd.concat([matrix, totals.assign(metric=TOTAL)]))
-    table = shared.spread(cells, "metric", "test_type").rename(columns=HEADINGS)
+    table = shared.wide_table(cells, "metric", "test_type").rename(columns=HEADINGS)
     return ReportTable(f"Tests passed by {judge}", table, notes)
 
 
@@ -300,7 +300,9 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
         *shared.no_value_notes(table["reason"]),
     ]
     titles = (f"Calibration against {reference}", f"The same score as {reference}, in percent")
-    tables = [shared.spread(each, "metric").rename(columns=HEADINGS) for each in (followed, same)]
+    tables = [
+        shared.wide_table(each, "metric").rename(columns=HEADINGS) for each in (followed, same)
+    ]
     return [ReportTable(titles[0], tables[0], notes), ReportTable(titles[1], tables[1])]
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from arena.data.arena import Arena
 from arena.data.errors import Problem, UsageError
@@ -107,9 +107,7 @@ class Score:
     was_called: bool = False
 
 
-def score_answers(
-    samples: Sequence[AnswerSample], judge: Judge[ScoringTask]
-) -> list[dict[str, Score]]:
+def score_answers(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Score]]:
     """Score answers by all six metrics, with at most four calls each.
 
     Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
@@ -170,28 +168,45 @@ def _following(metric: str, scores: Mapping[str, Score]) -> Score | None:
     return Score(value, (ANSWER_RESPONDS, ANSWER_THERE)[place] if value is None else None)
 
 
-class LabeledTest(BaseModel):
-    """One row: a test, by one annotator. An empty cell is null."""
+def _number(value: object) -> float | None:
+    written = str(value).strip()
+    number = pd.to_numeric(written, errors="coerce")
+    if value is None or written.casefold() in _NULLS:
+        return None
+    if pd.isna(number):
+        raise refuse("is no number", "write one, or nothing for null")
+    return float(number)
 
-    model_config = ConfigDict(strict=True, extra="ignore")
+
+Number = Annotated[float | None, BeforeValidator(_number)]
+
+
+class LabeledTest(BaseModel):
+    """One row: scores of a test by one annotator, or shares of facts. An empty cell is null."""
+
+    model_config = ConfigDict(extra="ignore")
 
     test_id: FilledText
     annotator: str = ""
-    answer_relevancy: int | None = None
-    completeness: int | None = None
-    usefulness: int | None = None
-    faithfulness: int | None = None
+    answer_relevancy: Number = None
+    completeness: Number = None
+    usefulness: Number = None
+    faithfulness: Number = None
 
-    @field_validator(*JUDGED_METRICS, mode="before")
-    @classmethod
-    def _score(cls, value: object, info: ValidationInfo) -> object:
-        written = str(value).strip().casefold().removesuffix(".0")  # as of a column with nulls
-        if value is None or written in _NULLS:
-            return None
-        known = {str(score): score for score in SCALES[str(info.field_name)]}
-        if written not in known:
-            raise refuse("is no score of this metric", f"write one of {', '.join(known)}, or null")
-        return known[written]
+
+def _labels(path: Path, are_shares: bool) -> tuple[list[tuple[int, LabeledTest]], list[Problem]]:
+    """Read the rows of a file, and what is wrong with them."""
+    problems: list[Problem] = []
+    rows = read_records(path, LabeledTest, problems)
+    for line, row in rows:
+        for metric in QUALITIES if are_shares else JUDGED_METRICS:
+            value, scale = getattr(row, metric), SCALES[metric]
+            is_right = 0 <= (value or 0) <= 1 if are_shares else value in (None, *scale)
+            if not is_right:
+                known = "a number from 0 to 1" if are_shares else f"one of {scale}, or null"
+                where = (path.name, line, metric, value)
+                problems.append(Problem(*where, "is out of range", f"write {known}"))
+    return rows, problems
 
 
 @dataclass(frozen=True)
@@ -206,7 +221,11 @@ class LabelsJudge:
         """Look each score up."""
         known = [(self.scores.get(task.sample), task.metric) for task in tasks]
         absent = Verdict(None, NOT_LABELED, was_asked=False)
-        return [absent if row is None else Verdict(getattr(row, metric)) for row, metric in known]
+        said = [None if row is None else getattr(row, metric) for row, metric in known]
+        return [
+            absent if row is None else Verdict(None if value is None else int(value))
+            for (row, _), value in zip(known, said, strict=True)
+        ]
 
 
 def read_labels(spec: str, tests: Sequence[UnitTest]) -> LabelsJudge:
@@ -222,8 +241,7 @@ def read_labels(spec: str, tests: Sequence[UnitTest]) -> LabelsJudge:
         DataError: With every problem: file, line, field, value and hint.
     """
     name, _, annotator = spec.partition("#")
-    problems: list[Problem] = []
-    rows = read_records(Path(name), LabeledTest, problems)
+    rows, problems = _labels(Path(name), are_shares=False)
     annotators = list(dict.fromkeys(row.annotator for _, row in rows))
     if annotator and annotator not in annotators and not problems:
         raise UsageError(f"{name} has no annotator {annotator}; there is {', '.join(annotators)}")
@@ -239,26 +257,6 @@ def read_labels(spec: str, tests: Sequence[UnitTest]) -> LabelsJudge:
     return LabelsJudge(f"labels:{spec}", scores)
 
 
-class SharesOfFacts(BaseModel):
-    """One row: a test, by one annotator; an empty cell says nothing."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    test_id: FilledText
-    answer_relevancy: float | None = None
-    faithfulness: float | None = None
-
-    @field_validator(*QUALITIES, mode="before")
-    @classmethod
-    def _share(cls, value: object) -> object:
-        share = pd.to_numeric(str(value).strip() or "nan", errors="coerce")
-        if value is None or not str(value).strip():
-            return None
-        if not 0 <= share <= 1:
-            raise refuse("is no proportion", "write a number from 0 to 1")
-        return float(share)
-
-
 def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
     """Read what share of an answer's facts people found relevant, and faithful (section 4.3).
 
@@ -267,11 +265,10 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
             to 1; a row an annotator, whose mean is taken.
         tests: The tests it is about.
     """
-    problems: list[Problem] = []
-    rows = [row.model_dump() for _, row in read_records(path, SharesOfFacts, problems)]
+    rows, problems = _labels(path, are_shares=True)
     raise_if(problems)
     known = {test.test_id for test in tests}
-    table = pd.DataFrame(rows).melt("test_id", QUALITIES).dropna()
+    table = pd.DataFrame([row.model_dump() for _, row in rows]).melt("test_id", QUALITIES).dropna()
     means = table[table["test_id"].isin(known)].groupby(["test_id", "variable"])["value"].mean()
     return {(str(test_id), str(name)): float(share) for (test_id, name), share in means.items()}
 

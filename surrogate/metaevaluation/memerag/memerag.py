@@ -111,7 +111,7 @@ class Memerag:
             raise UsageError(f"no sentence has a label of {self.quality} to hold judges against")
         return known.reset_index(drop=True)
 
-    def verdicts(self, judge: Judge[Claim]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge judge every sentence that has a label to hold it against."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
@@ -194,7 +194,7 @@ def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
 def _by_prompt(scores: pd.DataFrame, column: str, title: str, notes: Sequence[str]) -> ReportTable:
     """Show scores a row a prompt (tables 5 and 11)."""
     cells = scores.assign(cell=[_marked(row) for row in scores.to_dict("records")])
-    table = shared.spread(cells, column, "prompt")
+    table = shared.wide_table(cells, column, "prompt")
     return ReportTable(title, table.assign(prompt=table["prompt"].map(shared.short_prompt)), notes)
 
 
@@ -207,7 +207,7 @@ def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> ReportTable:
         parts += [part, sums.assign(fine=f"all {str(coarse).casefold()}")]
     cells = pd.concat(parts)
     cells["cell"] = [f"{100 * (1 - share):.1f}" for share in cells["errors"] / cells["sentences"]]
-    table = shared.spread(cells, "judge", "fine").rename(columns={"fine": "label"})
+    table = shared.wide_table(cells, "judge", "fine").rename(columns={"fine": "label"})
     table.insert(1, "sentences", cells.groupby("fine", sort=False)["sentences"].max().to_numpy())
     known = dict(zip(shared.named(scores)["judge"], scores["value"], strict=True))
     last = {name: shared.percent_with_error(known[name]) for name in counts["judge"].unique()}

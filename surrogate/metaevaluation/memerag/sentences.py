@@ -177,9 +177,7 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     as in the authors' files of majorities. Of fine-grained labels only those vote that belong to
     the coarse one that won.
 
-    Args:
-        folder: Holds ``LANGUAGE.jsonl`` for each language, plain or compressed.
-        languages: Languages to read; all there are if left out.
+    The folder holds ``LANGUAGE.jsonl`` for each language, plain or compressed.
 
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
+from typing import ClassVar
 
 from arena.llm import Budget, Usage
 from arena.llm.ask import Progress
@@ -37,11 +40,10 @@ from features.models.ragas import (
     ragas_value,
     versions,
 )
-from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Verdict
+from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Value, Verdict
 from surrogate.metaevaluation.wikieval.pairs import (
     ANSWER_RELEVANCE,
     COMPARED,
-    CONTEXT_RELEVANCE,
     FAITHFULNESS,
     Criterion,
 )
@@ -116,18 +118,10 @@ RANKING = ReplaceablePrompt(
     "gpt-ranking.v1",
 )
 
-DEFINITIONS = MappingProxyType[Criterion, str](
-    {
-        FAITHFULNESS: "Faithfulness means that the answer says only what the context says. Each "
-        "claim of the answer that cannot be deduced from the context makes it less faithful.",
-        ANSWER_RELEVANCE: "Answer relevance means that the answer addresses the question, "
-        "directly and fittingly. Whether it is true does not count. An answer that leaves out "
-        "part of what is asked, or says more than is asked, is less relevant.",
-        CONTEXT_RELEVANCE: "Context relevance means that the context holds what it takes to "
-        "answer the question, and nothing else. Each piece of information in the context that "
-        "the answer does not need makes it less relevant.",
-    }
+DEFINITIONS: Mapping[str, str] = tomllib.loads(
+    files(_PACKAGE).joinpath("texts", "definitions.toml").read_text(encoding="utf-8")
 )
+"""What each quality means, in our words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +167,19 @@ class ScorePrompts(JudgePrompts[Pair]):
     templates: Templates = NO_TEMPLATES
     kind = "gpt-score"
     max_tokens = 512
+    replaceable: ClassVar[ReplaceablePrompt] = SCORE
 
     @property
     def version(self) -> str:
         """Name and digest of the template."""
-        return self.templates.of(SCORE).version
+        return self.templates.of(self.replaceable).version
 
     def ask(self, item: Pair) -> list[Prompt]:
         """Ask for two scores; the same score is a tie."""
         template = self.templates.of(SCORE)
         return [_prompt(template, item, text, "") for text in (item.first, item.second)]
 
-    def read(self, text: str, task: str) -> float:  # noqa: ARG002
+    def read(self, text: str, task: str) -> Value:  # noqa: ARG002
         """Read a score, see ``read_score``."""
         return read_score(text)
 
@@ -194,25 +189,23 @@ class ScorePrompts(JudgePrompts[Pair]):
 
 
 @dataclass(frozen=True)
-class RankingPrompts(JudgePrompts[Pair]):
+class RankingPrompts(ScorePrompts):
     """Asks which of the two texts is the better one (GPT Ranking)."""
 
-    templates: Templates = NO_TEMPLATES
     kind = "gpt-ranking"
-    max_tokens = 512
-
-    @property
-    def version(self) -> str:
-        """Name and digest of the template."""
-        return self.templates.of(RANKING).version
+    replaceable = RANKING
 
     def ask(self, item: Pair) -> list[Prompt]:
         """Show both texts."""
         return [_prompt(self.templates.of(RANKING), item, item.first, item.second)]
 
-    def read(self, text: str, task: str) -> str:  # noqa: ARG002
+    def read(self, text: str, task: str) -> Value:  # noqa: ARG002
         """Read a choice, see ``read_choice``."""
         return FIRST if read_choice(text) == 1 else SECOND
+
+    def verdict(self, replies: Sequence[Verdict]) -> Verdict:
+        """Take the choice."""
+        return replies[0]
 
 
 def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prompt:

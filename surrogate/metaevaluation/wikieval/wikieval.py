@@ -89,7 +89,7 @@ class Wikieval:
         models = replace(factory.options.models, templates=self.templates)
         return judges.RagasJudge(model, models, Budget(factory.options.max_calls), factory.progress)
 
-    def verdicts(self, judge: Judge[judges.Pair]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge choose the better text of every pair."""
         pairs = self.pairs
         if self.settings.limit is not None:
