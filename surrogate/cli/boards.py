@@ -44,9 +44,7 @@ def board(
     feature_table: opt.FeatureTable = None,
     download: opt.Download = False,
     templates: opt.Templates = None,
-    site: Annotated[
-        bool, Option("--site/--no-site", help="Write the board's pages to OUT/site.")
-    ] = True,
+    site: Annotated[bool, Option("--site/--no-site", help="Write pages to OUT/site.")] = True,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -106,7 +104,7 @@ def publish_board(
 ) -> None:
     """Write a board and its pages, print it, and say which page to open."""
     from arena.data.systems import alike
-    from surrogate.publish.site.site import write_site
+    from surrogate.publish.site import write_site
 
     saved = built.save(out, folder)
     index = write_site(saved, out / SITE, arena) if site else None

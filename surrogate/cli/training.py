@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,6 @@ from surrogate.training.recipes import TuningSettings
 from surrogate.training.settings import KINDS, TrainsetSettings
 
 STORE = "generation.sqlite"
-CURVE = "loss.svg"
 
 
 def generate(
@@ -39,13 +37,8 @@ def generate(
     ] = None,
     config: opt.Config = None,
     templates: opt.Templates = None,
-    out: Annotated[
-        Path | None,
-        Option("--out", help="File of answers to write, such as answers.jsonl.", **OUT_FILE),
-    ] = None,
-    append: Annotated[
-        bool, Option("--append", help="Add the answers to the arena folder instead.")
-    ] = False,
+    out: Annotated[Path | None, Option(help="File of answers to write.", **OUT_FILE)] = None,
+    append: Annotated[bool, Option("--append", help="Add the answers to the arena.")] = False,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
 ) -> None:
@@ -123,9 +116,7 @@ def generate(
 
 def trainset(
     kind: Annotated[str, Argument(help=f"One of {', '.join(KINDS)}.")],
-    source: Annotated[
-        Path, Argument(help="Arena folder; or answers in GroUSE's format.", exists=True)
-    ],
+    source: Annotated[Path, Argument(help="Arena, or answers as GroUSE's.", exists=True)],
     out: Annotated[Path, Option(help="File of chats to write, such as train.jsonl.", **OUT_FILE)],
     teacher: Annotated[str | None, setting(TrainsetSettings, "teacher")] = None,
     base_url: Annotated[str | None, setting(TrainsetSettings, "base_url")] = None,
@@ -136,9 +127,7 @@ def trainset(
     ablate: Annotated[str | None, setting(TrainsetSettings, "ablate")] = None,
     sides: Annotated[str | None, setting(TrainsetSettings, "sides")] = None,
     pairs: Annotated[int | None, setting(TrainsetSettings, "pairs")] = None,
-    unseen: Annotated[
-        Path | None, Option(help="File for chats of the other questions (test split).", **OUT_FILE)
-    ] = None,
+    unseen: Annotated[Path | None, Option(help="File for the test split.", **OUT_FILE)] = None,
     config: opt.Config = None,
     templates: opt.Templates = None,
     as_json: opt.Json = False,
@@ -164,23 +153,15 @@ def trainset(
 
 
 def finetune(
-    file: Annotated[
-        Path, Argument(help="Training set, as trainset writes it (JSONL, Parquet).", **FILE)
-    ],
+    file: Annotated[Path, Argument(help="Training set, as of trainset.", **FILE)],
     base: Annotated[str, Option(help="Model to tune: a folder, GGUF file or name on the hub.")],
-    out: Annotated[
-        Path, Option(help="Folder for the adapter; a run that was cut off resumes.", **OUT_FOLDER)
-    ],
-    recipe: Annotated[
-        str, Option(help="mirage (MIRAGE-Bench, table 6), grouse (GroUSE, appendix H) or judge.")
-    ] = "mirage",
+    out: Annotated[Path, Option(help="Folder for the adapter.", **OUT_FOLDER)],
+    recipe: Annotated[str, Option(help="mirage, grouse (as in the papers) or judge.")] = "mirage",
     epochs: Annotated[float | None, setting(TuningSettings, "epochs")] = None,
     batch: Annotated[int | None, setting(TuningSettings, "batch")] = None,
     learning_rate: Annotated[float | None, setting(TuningSettings, "learning_rate")] = None,
     max_length: Annotated[int | None, setting(TuningSettings, "max_length")] = None,
-    test: Annotated[
-        Path | None, Option(help="Chats to measure the loss on, before and after.", **FILE)
-    ] = None,
+    test: Annotated[Path | None, Option(help="Chats to measure the loss on.", **FILE)] = None,
     config: opt.Config = None,
     download: opt.Download = False,
     seed: opt.Seed = 0,
@@ -194,11 +175,6 @@ def finetune(
 
     job = TuningJob(file, base, settings.of(recipe), out, test, seed, download)
     tuned = tune(job, progress_lines())
-    if find_spec("matplotlib") is not None:
-        from surrogate.publish.figures.figure import save
-        from surrogate.publish.figures.studies import loss_curve
-
-        save(loss_curve(tuned.losses, out.name, recipe), out / CURVE)
     record: dict[str, Any] = dict(tuned.record)
     shown = record
     if not as_json:

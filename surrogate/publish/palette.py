@@ -8,26 +8,12 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-BLACK = "#000000"
-ORANGE = "#E69F00"
-SKY_BLUE = "#56B4E9"
-BLUISH_GREEN = "#009E73"
-YELLOW = "#F0E442"
-BLUE = "#0072B2"
-VERMILLION = "#D55E00"
-REDDISH_PURPLE = "#CC79A7"
-
 OKABE_ITO = (
-    BLUE,
-    VERMILLION,
-    BLUISH_GREEN,
-    REDDISH_PURPLE,
-    ORANGE,
-    SKY_BLUE,
-    YELLOW,
-    BLACK,
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
+    *("#E69F00", "#56B4E9", "#F0E442", "#000000"),
 )
 """The eight colors, those that stand out on white first."""
+BLUE, VERMILLION, BLUISH_GREEN, _, ORANGE, SKY_BLUE, _, BLACK = OKABE_ITO
 
 BOTH = BLACK
 """Ratings of the board: by verdicts and surrogate."""
@@ -40,15 +26,8 @@ ON_DARK = MappingProxyType({BLUE: SKY_BLUE, VERMILLION: ORANGE, BLACK: "#FFFFFF"
 """What to use on a dark ground instead of the colors that are too dark for it."""
 
 SEQUENTIAL = (
-    "#08306B",
-    "#0B4A8F",
-    "#1A65AC",
-    "#3A82BE",
-    "#5E9FCE",
-    "#86BADB",
-    "#AED2E6",
-    "#D2E4F1",
-    "#EFF5FB",
+    *("#08306B", "#0B4A8F", "#1A65AC", "#3A82BE", "#5E9FCE"),
+    *("#86BADB", "#AED2E6", "#D2E4F1", "#EFF5FB"),
 )
 """Best to worst: one hue whose lightness rises step by step, so that it also reads in gray."""
 

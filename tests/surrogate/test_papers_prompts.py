@@ -31,7 +31,7 @@ from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, GrousePrompt
 from surrogate.metaevaluation.grouse.unit_tests import AnswerSample
 from surrogate.metaevaluation.judges import PromptJudge
 from surrogate.metaevaluation.memerag.sheets import HIGHLIGHT_PROMPT, highlight_support
-from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts, ScorePrompts
+from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts
 from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
@@ -289,17 +289,6 @@ def test_ragas_section_5_ranks(serve, file, tmp_path, reply, choice):
         assert judged(RankingPrompts(own), serve(lambda prompt: reply), store, pair) == choice
 
 
-def test_ragas_section_5_scores(serve, file, tmp_path):
-    text = column(paper("ragas"), "Faithfulness measures the information", "answer: [answer]")
-    text = text.replace("[context]", "{{context}}").replace("[answer]", "{{text}}")
-    own = read_templates({"gpt-score": file("score", text)}, WIKIEVAL_PROMPTS)
-    pair = Pair("faithfulness", "Where?", "It is here.", "There.", "Here.")
-    replies = {"There.": "Faithfulness score: 2/10", "Here.": "I would give it 9 out of 10."}
-    server = serve(lambda prompt: replies[prompt.split()[-1]])
-    with open_store(tmp_path / "store.sqlite") as store:
-        assert judged(ScorePrompts(own), server, store, pair) == "second"
-
-
 def test_memerag_appendix_g1_filters(serve, file, arena, tmp_path):
     text = part(
         paper("memerag"), "You are an NLP assistant that helps to identify", "label in English."
@@ -313,19 +302,6 @@ def test_memerag_appendix_g1_filters(serve, file, arena, tmp_path):
         generated = generate_answers(arena.queries, system, store, time_filter=filtering)
     assert list(generated.answers["answer"]) == ["Oslo"]
     assert {body["model"] for body in server.bodies} == {"llama-3-70b"}
-
-
-def test_memerag_appendix_g3_answers(serve, file, arena, tmp_path):
-    text = part(
-        paper("memerag"), "You are an NLP assistant whose purpose", "above in {{language}}."
-    ).replace("```", "")
-    prompt = answer_prompt("memerag", template=PROTOCOLS["memerag"].prompt.read(file("g3", text)))
-    server = serve(lambda prompt: "Oslo")
-    with open_store(tmp_path / "store.sqlite") as store:
-        system = LlmSystem(asked_at(server), prompt)
-        generated = generate_answers(arena.queries, system, store)
-    assert list(generated.answers["answer"]) == ["Oslo"]
-    assert "- Oslo is the capital of Norway." in next(iter(server.asked))
 
 
 REFERENCES = "{% for each in references %}Reference {{ loop.index }}: {{ each }}\n{% endfor %}"

@@ -117,18 +117,6 @@ def test_a_part_of_an_arena_is_one_like_any_other(
     assert f"did you mean '{systems[1]}'?" in capsys.readouterr().err
 
 
-def test_statistics_of_an_arena(run, tiny_arena, tmp_path, capsys):
-    write_arena(tiny_arena, tmp_path / "arena")
-    assert run("check", tmp_path / "arena", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["unit"] == "words"
-    (english,) = found["languages"]
-    assert english["questions"] == len(tiny_arena.queries)
-    assert english["judgments"] == len(tiny_arena.judgments)
-    assert run("check", tmp_path / "arena", "--systems", tiny_arena.info.systems[0]) == 0
-    assert "lengths in words" in capsys.readouterr().out
-
-
 def test_statistics_count_tokens(run, tiny_arena, tmp_path, capsys):
     tokenizers = pytest.importorskip("tokenizers")
     letters = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0}, unk_token="?"))

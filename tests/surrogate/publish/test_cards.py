@@ -15,10 +15,9 @@ from arena import UsageError
 from surrogate import Board
 from surrogate.board.summary import UNSEEN_BY_CHANCE
 from surrogate.board.tables import BOARD_FILES
-from surrogate.publish.exports.cards import (
+from surrogate.publish.cards import (
     code,
     dataset_card,
-    front_matter,
     model_card,
 )
 
@@ -38,26 +37,6 @@ def headings(text):
         for before, token in itertools.pairwise(tokens)
         if before.type == "heading_open"
     ]
-
-
-@given(st.dictionaries(st.from_regex(r"[a-z_]{1,9}", fullmatch=True), st.text(), max_size=4))
-def test_front_matter_is_yaml_whatever_the_names(fields):
-    fields = {f"field_{name}": value for name, value in fields.items()}
-    text = front_matter(fields)
-    assert text.startswith("---\n")
-    assert text.endswith("---\n\n")
-    read = yaml.safe_load(text.removeprefix("---\n").removesuffix("---\n\n")) or {}
-    assert set(read) == {name for name, value in fields.items()}
-    for name, value in fields.items():
-        shown = read[name]
-        assert len(shown) == len(value)  # what YAML cannot hold is replaced
-        assert all(
-            a == b or a == "\N{REPLACEMENT CHARACTER}" for a, b in zip(shown, value, strict=True)
-        )
-
-
-def test_front_matter_leaves_out_what_is_not_there():
-    assert front_matter({"a": None, "b": [], "c": 0.25}) == "---\nc: 0.25\n---\n\n"
 
 
 def test_the_dataset_card_follows_the_hub(board_folder, board):

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from arena import UsageError
 from arena.data.wording import guarded, unguarded
 from surrogate.board.tables import RATINGS
-from surrogate.publish.exports.tables import (
+from surrogate.publish.exports import (
     ALL,
     OVERALL,
     csv_text,

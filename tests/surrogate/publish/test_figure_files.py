@@ -16,16 +16,18 @@ from PIL import Image
 
 from arena import UsageError
 from arena.data.errors import MissingDependencyError
+from surrogate.publish.figures.board_figures import (
+    draw_ratings,
+    draw_win_matrix,
+    rank_heat_map,
+)
 from surrogate.publish.figures.figure import (
     LONGEST_NAME,
     MissingGlyphWarning,
     drawable,
     save,
     shown_names,
-    svg_text,
 )
-from surrogate.publish.figures.matrices import draw_win_matrix, rank_heat_map
-from surrogate.publish.figures.ratings import draw_ratings
 
 FORMATS = ("png", "svg")
 
@@ -42,7 +44,7 @@ def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_fo
     code = (
         "import sys, matplotlib as mpl;"
         "mpl.rcParams['font.size'] = 20; mpl.rcParams['savefig.dpi'] = 40;"
-        "from surrogate.publish.figures.ratings import draw_ratings;"
+        "from surrogate.publish.figures.board_figures import draw_ratings;"
         "from surrogate.publish.figures.figure import save;"
         "from surrogate.board.board import Board;"
         "save(draw_ratings(Board.load(sys.argv[1]), 'en'), sys.argv[2])"
@@ -96,11 +98,11 @@ def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(drawn_hostile):
         renderer = FigureCanvasAgg(figure).get_renderer()
         figure.draw(renderer)
         whole = figure.bbox
-        _, note, signature = (text.get_window_extent(renderer) for text in figure.texts)
+        title, caption = (text.get_window_extent(renderer) for text in figure.texts)
         for axes in figure.findobj(lambda part: hasattr(part, "get_xticks")):
             box = axes.get_tightbbox(renderer)
-            assert box.y1 <= note.y0
-            assert box.y0 >= signature.y1
+            assert box.y1 <= title.y0
+            assert box.y0 >= caption.y1
             assert box.x0 >= whole.x0
             assert box.x1 <= whole.x1
         for text in figure.texts:
@@ -119,7 +121,7 @@ def test_characters_without_a_font_are_said_once(board, tmp_path):
 
 
 def test_other_formats_are_refused(board, tmp_path):
-    with pytest.raises(UsageError, match="'pdf'; use one of png, svg"):
+    with pytest.raises(UsageError, match="'pdf'"):
         save(rank_heat_map(board), tmp_path / "a.pdf")
     with pytest.raises(UsageError, match="there is no folder"):
         save(rank_heat_map(board), tmp_path / "absent" / "a.png")
@@ -132,11 +134,6 @@ def test_without_matplotlib_the_extra_is_named(board, monkeypatch):
         rank_heat_map(board)
 
 
-def test_a_page_can_hold_a_figure(board):
-    root = ET.fromstring(svg_text(rank_heat_map(board)))
-    assert root.tag.endswith("svg")
-
-
 @given(st.lists(st.text(), unique=True))
 def test_names_stay_apart_and_short(names):
     shown = shown_names(names)
@@ -146,7 +143,7 @@ def test_names_stay_apart_and_short(names):
 
 
 def test_long_names_keep_their_end():
-    assert shown_names(["a" * 50 + "-v2"], 10) == {"a" * 50 + "-v2": "aaaaaa…-v2"}
+    assert shown_names(["a" * 50 + "-v2"]) == {"a" * 50 + "-v2": "a" * 28 + "…" + "a" * 12 + "-v2"}
 
 
 def test_controls_and_marks_of_direction_are_replaced():

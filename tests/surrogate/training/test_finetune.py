@@ -159,7 +159,6 @@ def test_the_command_tunes_and_says_so(chats, tiny_llama, tmp_path, run, capsys)
     printed = capsys.readouterr().out
     assert "Examples: 8" in printed
     assert f"give that folder as --model, or llm:{out}" in printed
-    assert (out / "loss.svg").read_text().count("<path") > 3
     assert run("finetune", chats, "--base", tiny_llama, "--out", out, *options) == 2
     assert "tuned already" in capsys.readouterr().err
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from features import extract, parse_features
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.names import find_surrogate
-from surrogate.validation.scores import score_table
+from surrogate.validation.scores import outcome_scores
 
 COLUMNS = 150
 KEPT = 3
@@ -63,7 +63,7 @@ class SelectingSurrogate(BaseEstimator):
 
 def tau_unseen(data, surrogate, repeats=2):
     outcomes = leave_systems_out(data, surrogate, Repeats(repeats, 0))
-    return score_table(outcomes, 0)["tau"].iloc[-1]
+    return outcome_scores(outcomes, 0)["tau"].iloc[-1]
 
 
 def mean_tau(noisy, surrogate, repeats=2):
