@@ -12,7 +12,7 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
-from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.judge_report import MetaEvaluation
 from surrogate.board.rows import BEYOND
 
 

@@ -8,7 +8,7 @@ from chat_server import broken, completion, refused
 from wikieval_samples import QUESTIONS, write_wikieval
 
 from arena.llm import UnparsableError
-from surrogate.board.metaevaluations import add_metaevaluations, read_metaevaluations
+from surrogate.board.judge_report import add_metaevaluations, read_metaevaluations
 from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge, Verdict
 from surrogate.metaevaluation.settings import MetaevalSettings
