@@ -310,7 +310,7 @@ def _benchmark(
 
 def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> None:
     """Note the results in an arena's folder, if one is given, and print them."""
-    from surrogate.board.metaevaluations import add_metaevaluations
+    from surrogate.board.judge_report import add_metaevaluations
 
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)

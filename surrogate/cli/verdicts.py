@@ -200,7 +200,7 @@ def agreement(
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
     from arena.diagnostics.agreement import agreement_with_reference
-    from surrogate.board.metaevaluations import add_metaevaluations, agreements
+    from surrogate.board.judge_report import add_metaevaluations, agreements
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
     if table.empty:

@@ -7,7 +7,7 @@ import pytest
 
 from arena import UsageError, read_arena, sample_arena, write_arena
 from arena.adapters import ForeignArena, write_import
-from arena.generation import QuestionRules, select_part, select_questions
+from arena.generation import SetRules, evaluation_set
 
 
 @pytest.fixture(scope="module")
@@ -68,24 +68,10 @@ def test_questions_of_one_language_leave_no_ratings_of_another(arena, tmp_path):
         for row in arena.queries.itertuples()
     ]
     easy = replace(arena, queries=arena.queries.assign(passages=passages))
-    kept = select_questions(easy, QuestionRules()).arena
+    kept, _ = evaluation_set(easy, SetRules(only_hard=True))
     assert kept.info.languages == ("en",)
     write_arena(kept, tmp_path)
     assert set(read_arena(tmp_path).published_ratings["language"]) == {"en"}
-
-
-def test_what_is_left_out_is_counted(arena):
-    names = arena.info.systems[:4]
-    found = select_part(arena, ["es"], names, ["second"])
-    counts = found.counts.set_index(["reason", "language"])["count"]
-    questions = (arena.queries["language"] == "en").sum()
-    assert counts["questions in other languages", "en"] == questions
-    answers = arena.answers[arena.answers["language"] == "es"]
-    assert counts["answers of other systems", "es"] == (~answers["system"].isin(names)).sum()
-    judged = (arena.judgments["language"] == "es").sum() - len(found.arena.judgments)
-    assert counts["judgments of other systems or judges", "es"] == judged
-    assert counts["ratings published of other systems or judges", "es"] == 3
-    assert len(counts) == 4
 
 
 @pytest.mark.parametrize(
