@@ -114,9 +114,7 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
     an empty cell reads as missing, every other cell as a string. Semicolons or tabs part its cells
     where the header holds no comma.
 
-    Args:
-        path: File whose suffix is one of ``SUFFIXES``.
-        source: What problems call the file; its name, if left out.
+    Problems call the file by ``source``, or its name.
 
     Raises:
         UsageError: If the format is unknown or there is no such file.
@@ -332,12 +330,8 @@ def _rows(
 def write_rows(table: pd.DataFrame, path: Path) -> None:
     """Write a table atomically in the format its suffix names.
 
-    The same table gives the same bytes. Missing values are written as null (JSONL, Parquet) or
-    as empty cells (CSV).
-
-    Args:
-        table: Rows to write; the index is left out.
-        path: Target; its folder must exist.
+    The same table gives the same bytes; the index is left out. Missing values are written as null
+    (JSONL, Parquet) or as empty cells (CSV).
 
     Raises:
         UsageError: If the format is unknown, the folder absent or a CSV cell would hold a list.

@@ -114,12 +114,7 @@ class ArenaInfo(BaseModel):
 
 @dataclass(frozen=True)
 class TableSchema:
-    """The columns that a table must have, in order, with what their values must be.
-
-    Attributes:
-        name: Name of the table.
-        columns: Column to its kind.
-    """
+    """The columns that a table must have, in order, with the kind of their values."""
 
     name: str
     columns: Mapping[str, Kind]
@@ -136,13 +131,9 @@ _PASSAGES = TypeAdapter(list[Passage])
 def validation_problems(
     error: ValidationError, source: str, line: int | None, hint: Callable[[str], str]
 ) -> list[Problem]:
-    """Tell what pydantic found wrong with a record as problems.
+    """Tell what pydantic found wrong with a record as problems of its file and line.
 
-    Args:
-        error: What it found.
-        source: File the record is in.
-        line: Line of the record, or None for the whole file.
-        hint: Says for a place in the record (``passages.0.text``) how to fix it.
+    ``hint`` says for a place in the record (``passages.0.text``) how to fix it.
     """
     problems = []
     for item in error.errors():
@@ -170,17 +161,11 @@ def passages_fault(passages: object) -> str | None:
 
 
 def passages_of(value: object) -> list[dict[str, Any]]:
-    """Read the passages of a cell.
+    """Read the passages of a cell; those without an id are numbered from 1.
 
     Args:
         value: None; a text, which is one passage, or a list as JSON text; or a list of texts or
-            of objects with a ``text``.
-
-    Returns:
-        An arena's passages; those without an id are numbered from 1.
-
-    Raises:
-        ValueError: If it is something else.
+            of objects with a ``text``. A ValueError if it is something else.
     """
     if isinstance(value, str) and _JSON_LIST.match(value):
         try:
@@ -205,15 +190,7 @@ def is_derived(judge: str) -> bool:
 
 
 def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
-    """Check every row of a table.
-
-    Args:
-        rows: Rows as read, columns of type object.
-        schema: One of ``QUERIES``, ``ANSWERS``, ``JUDGMENTS``.
-
-    Returns:
-        All problems in line order, one a field; missing columns alone if there are any.
-    """
+    """Return the problems of all rows in line order; missing columns alone if there are any."""
     table = rows.table
     absent = [column for column in schema.columns if column not in table.columns]
     if absent:
@@ -271,10 +248,7 @@ def _column_hint(rows: Rows, column: str, schema: TableSchema) -> str:
 
 
 def finite_number(value: object) -> float | None:
-    """Return the number that a cell holds, as such or in digits; None for anything else.
-
-    No numbers are truth values, words such as ``nan`` and ``inf``, and what no float can hold.
-    """
+    """Return the finite number that a cell holds, as such or in digits; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
     try:
@@ -285,10 +259,7 @@ def finite_number(value: object) -> float | None:
 
 
 def whole_digits(value: object) -> str | None:
-    """Write a whole number as an id; None for anything else.
-
-    1.0 is 1: pandas makes floats of whole numbers where one of a column is missing.
-    """
+    """Write a whole number (1.0 is 1, as pandas may make it) as an id; None for anything else."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(value)
     return str(int(value)) if isinstance(value, float) and value.is_integer() else None

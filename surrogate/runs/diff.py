@@ -22,7 +22,7 @@ from arena.data.rows import plain_records
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL as BOARD_LEVEL
-from surrogate.integrity.standing import without_remarks
+from surrogate.integrity.notes import without_remarks
 
 Floats = npt.NDArray[np.float64]
 

@@ -26,8 +26,7 @@ from features.engine.extraction import extract
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.judge_report import read_judging_records
-from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.judge_report import METAEVALUATION_FILE, read_judging_records
 from surrogate.board.rows import VANISHED
 from surrogate.board.settings import board_judge
 from surrogate.board.tables import (

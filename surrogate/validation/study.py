@@ -21,7 +21,7 @@ from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
 from features.measures.registry import DEFAULT_FEATURES
-from surrogate.board.holdout import DEFAULT_HOLDOUT_SIZE, check_holdout
+from surrogate.board.study import DEFAULT_HOLDOUT_SIZE, check_holdout
 from surrogate.learning.cross_fitting import (
     Progress,
     Repeats,

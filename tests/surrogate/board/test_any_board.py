@@ -168,10 +168,3 @@ def cases(count):
 @given(data=st.data())
 def test_whatever_is_judged_and_answered(data, whole, features, tmp_path_factory):
     used_parts(data, whole, features, tmp_path_factory.mktemp("any"))
-
-
-@pytest.mark.slow
-@cases(60)
-@given(data=st.data())
-def test_whatever_is_judged_and_answered_many_times(data, whole, features, tmp_path_factory):
-    used_parts(data, whole, features, tmp_path_factory.mktemp("any"))
