@@ -1,7 +1,6 @@
 """Only what changed is made again, and everything that changed is."""
 
 import json
-import shutil
 
 import pandas as pd
 import pytest
@@ -158,21 +157,6 @@ def test_pages_and_figures_follow_the_board(made, configure, make, states, place
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
     told = [step.stage for step in checked(boards).steps if step.state == "would run"]
     assert told == ["board", "site", "figures", "csv", "latex"]
-
-
-def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, place):
-    stages = []
-
-    def change_once(stage, done, total):
-        if not stages:
-            rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
-        stages.append(stage)
-
-    shutil.rmtree(made.out / "a" / "board")
-    assert make(made, progress=change_once)["a/board"].state == "made"
-    assert set(stages) == {"a surrogates"}
-    told = [step.reasons for step in checked(made).steps]
-    assert told == [[], ["arena judgments.jsonl changed"]]
 
 
 def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
