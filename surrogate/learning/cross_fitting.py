@@ -34,10 +34,9 @@ Rating = tuple[pd.DataFrame, dict[str, str]]
 Fold = tuple[int, int, list[str]]
 """Repeat, number of the fold and the systems it holds out, sorted."""
 Training = Callable[[LanguageData, Sequence[str], int], LanguageData]
-"""From a language, held-out systems and a repeat to what may be learned from, without these; raises
-``UsageError`` if no judgment is left."""
+"""From a language, held-out systems and a repeat to what is learned from."""
 Rated = Callable[[LanguageData, Sequence[str], int], pd.DataFrame]
-"""Likewise to rows of features that are to be rated of the held-out systems."""
+"""Likewise to rows of features that are rated."""
 
 FOLDS = {5: 3, 8: 4, 15: 5}
 """Fewest systems to how many folds they are split into: of two systems or more, to be compared."""
