@@ -118,7 +118,7 @@ def finetune(job: TuningJob, progress: Progress | None = None) -> Tuned:
     if not kept:
         raise UsageError(
             f"all {len(rows)} examples are longer than {job.recipe.max_length} tokens "
-            "(`max_length`); make shorter prompts (trainset --context-tokens)"
+            "(`max_length`); make shorter prompts (`context_tokens` of trainset)"
         )
     tested, long_tests = _short_enough(token_rows(tests, loaded.tokenizer), job.recipe.max_length)
     job.out.mkdir(parents=True, exist_ok=True)
