@@ -119,7 +119,7 @@ def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluatio
     """Return what judges' agreement with others in the same arena says of them.
 
     Args:
-        kappas: As ``arena.diagnostics.judge_agreement.agreement_with_reference`` gives them.
+        kappas: As ``arena.diagnostics.agreement.agreement_with_reference`` gives them.
         reference: Who they were held against, such as ``people``.
 
     Returns:

@@ -54,12 +54,11 @@ def init(
 
 def _template(name: str) -> Arena:
     """Cut a few questions, answers and judgments out of the simulated sample arena."""
-    from arena.generation import select_part
     from arena.simulation import sample_arena
 
     whole = sample_arena()
     systems = list(whole.info.systems[:SYSTEMS])
-    part = select_part(whole, [LANGUAGE], systems).arena
+    part = whole.part([LANGUAGE], systems)
     asked = part.queries.head(QUESTIONS)
     tables = {
         table: getattr(part, table)[getattr(part, table)["query_id"].isin(asked["query_id"])]
@@ -195,15 +194,7 @@ def select(
 
     from arena.adapters import ForeignArena, check_import_folder, read_corpus
     from arena.data.folder import read_arena
-    from arena.generation import (
-        AnswerRules,
-        QuestionRules,
-        read_arena_to_answer,
-        select_answers,
-        select_context,
-        select_part,
-        select_questions,
-    )
+    from arena.generation import SetRules, evaluation_set, read_arena_to_answer, select_context
 
     if others and questions is None:
         raise UsageError("--others keeps what --questions does not draw; give both")
@@ -211,11 +202,10 @@ def select(
         raise UsageError("--corpus is what --bm25 selects from; give both")
     check_import_folder(out, replace_there)
     there = read_arena(arena) if least_words or one_answer else read_arena_to_answer(arena)
-    part = select_part(there, *(split_names(each) or None for each in (languages, systems, judges)))
-    hard = select_questions(part.arena, QuestionRules(only_hard, at_least, seed=seed))
-    rules = AnswerRules(least_words, questions, others, one_answer, seed)
-    chosen = select_answers(hard.arena, rules)
-    kept, notes = chosen.arena, []
+    part = there.part(*(split_names(each) or None for each in (languages, systems, judges)))
+    rules = SetRules(only_hard, at_least, least_words, questions, others, one_answer, seed)
+    kept, counts = evaluation_set(part, rules)
+    notes: list[str] = []
     if bm25 is not None:
         codes = kept.info.languages
         only = codes[0] if len(codes) == 1 else None
@@ -227,7 +217,6 @@ def select(
             "relevant one",
             f"BM25: {count_of(selected.without_relevant, 'question')} without a relevant passage",
         ]
-    counts = pd.concat([part.counts, hard.counts, chosen.counts], ignore_index=True)
     nothing = pd.DataFrame(columns=["source", "item", "reason", "count"])
     read = ForeignArena(kept, nothing)
     write_and_print(read, out, [], replace_there, as_json, counts, notes)

@@ -25,7 +25,6 @@ NOT_DONE = 1
 SITE, FIGURES = "site", "figures"
 CARDS = ("dataset-card", "model-card")
 TABLES = ("csv", "json", "markdown", "latex", "parquet")
-RECORDS = ("ragas", "deepeval")
 CHANGES = [
     *("system", "rank_old", "rank_new", "rating_change", "standard_error"),
     *("p_value", "verdict", "reason"),
@@ -37,16 +36,15 @@ def publish(
         Path,
         Argument(
             exists=True,
-            help="Board folder; for ragas and deepeval an arena folder; for figures also the "
-            "file of a study (validate --json) or of judges (metaeval --out).",
+            help="Board folder; for figures also the file of a study (validate --json) or of "
+            "judges (metaeval --out).",
         ),
     ],
     form: Annotated[
         str,
         Option(
             "--as",
-            help="site; figures; csv, json, markdown, latex or parquet; dataset-card or "
-            "model-card; ragas or deepeval (an arena's answers as those tools read them).",
+            help="site; figures; csv, json, markdown, latex, parquet; dataset-card, model-card.",
         ),
     ] = SITE,
     out: Annotated[
@@ -58,10 +56,7 @@ def publish(
     ] = None,
     language: Annotated[
         str | None,
-        Option(
-            help="Figures, answers: one language. Tables: a language, overall (mean ranks, "
-            "default) or all."
-        ),
+        Option(help="Figures: one language. Tables: a language, overall (default) or all."),
     ] = None,
     columns: Annotated[str | None, Option(help="Tables: comma-separated columns.")] = None,
     signature: Annotated[bool, Option(help="Tables and figures: print the signature.")] = True,
@@ -78,19 +73,16 @@ def publish(
     license_name: Annotated[
         str | None, Option("--license", help="License to state on cards.")
     ] = None,
-    systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
 ) -> None:
     """Publish a board: as pages, figures, tables or cards.
 
     In CSV, a text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
-    checked_choice(form, (SITE, FIGURES, *TABLES, *CARDS, *RECORDS), "form (--as)")
+    checked_choice(form, (SITE, FIGURES, *TABLES, *CARDS), "form (--as)")
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
-    from arena.adapters.exports import answer_records, records_text
     from arena.data.files import write_text
-    from arena.data.folder import read_arena
     from surrogate.board.board import Board
     from surrogate.publish.cards import dataset_card, model_card
     from surrogate.publish.exports import OVERALL, export_text, exported_board, write_export
@@ -99,35 +91,27 @@ def publish(
     from surrogate.publish.site import write_site
 
     if form == FIGURES and source.is_file():
-        _draw(list(study_drawings(source, language)), out or Path(FIGURES), file_format, False)
+        _draw(list(study_drawings(source)), out or Path(FIGURES), file_format, False)
         return
-    if form in RECORDS:
-        read = read_arena(source)
-        records = answer_records(read, form, split_names(systems))
-        if language is not None:
-            checked_choice(language, read.info.languages, "language")
-            records = [record for record in records if record["language"] == language]
-        text = records_text(records, form)
+    board = Board.load(source)
+    if form == SITE:
+        index = write_site(board, out or Path(SITE), arena, questions=questions)
+        print(f"Site written: open {index}")
+        return
+    if form == FIGURES:
+        kinds = split_names(kind)
+        drawings = list(board_drawings(board, kinds, language, signature))
+        _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
+        return
+    if form in CARDS:
+        text = (dataset_card if form == CARDS[0] else model_card)(board, license_name or "")
     else:
-        board = Board.load(source)
-        if form == SITE:
-            index = write_site(board, out or Path(SITE), arena, questions=questions)
-            print(f"Site written: open {index}")
+        exported = exported_board(board, language or OVERALL, split_names(columns), signature)
+        if out is not None:
+            write_export(exported, form, out)
+            print(out)
             return
-        if form == FIGURES:
-            kinds = split_names(kind)
-            drawings = list(board_drawings(board, kinds, language, signature))
-            _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
-            return
-        if form in CARDS:
-            text = (dataset_card if form == CARDS[0] else model_card)(board, license_name or "")
-        else:
-            exported = exported_board(board, language or OVERALL, split_names(columns), signature)
-            if out is not None:
-                write_export(exported, form, out)
-                print(out)
-                return
-            text = export_text(exported, form)
+        text = export_text(exported, form)
     if out is None:
         sys.stdout.write(text)
     else:

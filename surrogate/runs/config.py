@@ -71,13 +71,7 @@ class BoardOptions(BoardSettings):
 
 
 class Configuration(BaseModel):
-    """A configuration file.
-
-    Attributes:
-        out: Output folder, relative to the file.
-        defaults: Options of every board that does not state them.
-        boards: Name to the options of a board.
-    """
+    """A configuration file; ``defaults`` are options of every board that does not state them."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -88,13 +82,7 @@ class Configuration(BaseModel):
 
 @dataclass(frozen=True)
 class ConfiguredBoard:
-    """A board to keep up to date.
-
-    Attributes:
-        name: Its name, and that of its folder.
-        options: How it is built.
-        base: Folder that its paths are relative to.
-    """
+    """A board to keep up to date: its name and options, and where its paths begin."""
 
     name: str
     options: BoardOptions
@@ -127,23 +115,13 @@ class ConfiguredBoard:
         return judging.model_copy(update=found)
 
     def features(self) -> tuple[Feature, ...]:
-        """Return the features of a board that has no table of them.
-
-        Raises:
-            UsageError: For an unknown feature, or one named twice.
-        """
+        """Return the features of a board that has no table of them."""
         return parse_features(",".join(self.options.features))
 
 
 @dataclass(frozen=True)
 class Leaderboards:
-    """What a configuration asks for.
-
-    Attributes:
-        file: The configuration file.
-        out: Output folder it names, or None.
-        boards: The boards.
-    """
+    """What a configuration file asks for: boards, and the output folder if it names one."""
 
     file: Path
     out: Path | None

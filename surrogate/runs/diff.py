@@ -40,19 +40,12 @@ DIFF_COLUMNS = [
     *("rating_old", "rating_new", "rating_change", "standard_error", "p_value"),
     *("verdict", "reason"),
 ]
-SCALE = {"judge": "the judge", "ties": "the tie rule"}
+SCALE = ("judge", "ties")
 MEASUREMENT = {
-    BOARD: {
-        "ratings": "what rates",
-        "ridge": "the prior",
-        "features": "the features",
-        "surrogate": "the surrogate",
-        "rows": "the training rows",
-        "missing": "how missing values count",
-    },
-    ARENA: {"arena_ratings": "what rates"},
+    BOARD: ("ratings", "ridge", "features", "surrogate", "rows", "missing"),
+    ARENA: ("arena_ratings",),
 }
-"""Settings that make a rating another one, in words."""
+"""Settings that make a rating another one."""
 ONE_BOARD = "it is on one of the boards only"
 NO_INTERVAL = "a board holds no interval of this rating"
 NOT_RATED = "it has no rating on one of the boards"
@@ -148,14 +141,12 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
 def _incomparable(old: Board, new: Board, kind: str) -> str:
     """Say why two boards' ratings cannot be compared at all; empty if they can."""
     before, after = (board.summary.settings for board in (old, new))
-    fields = SCALE | MEASUREMENT[kind]
+    fields = (*SCALE, *MEASUREMENT[kind])
     if kind == ARENA and before.arena_ratings == "tournaments":
-        fields["ridge"] = MEASUREMENT[BOARD]["ridge"]
+        fields += ("ridge",)
     differing = [name for name in fields if getattr(before, name) != getattr(after, name)]
-    if not differing:
-        return ""
     what = "scale" if {*differing} & {*SCALE} else "measurement"
-    return f"another {what}: {', '.join(fields[name] for name in differing)} changed"
+    return f"another {what}: {', '.join(differing)} changed" if differing else ""
 
 
 def _language_diff(old: Board, new: Board, kind: str, language: str, why: str) -> pd.DataFrame:

@@ -92,15 +92,9 @@ def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where a step works.
+    """Where a step works: folders of all boards, of the board, and of the step (``target``).
 
-    Attributes:
-        out: Output folder of all boards.
-        board: Folder of the board; each step has a folder in it, called as its stage.
-        target: Empty folder for the step's files; it takes its place once they are whole.
-        n_jobs: Processes to use.
-        progress: Called as the step advances.
-        cautions: What is to be said of the step whenever it is asked for, added as it is made.
+    ``cautions``, added as a step is made, are said whenever it is asked for.
     """
 
     out: Path

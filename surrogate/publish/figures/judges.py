@@ -53,10 +53,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MEMERAG, GROUSE = "dataset:memerag", "dataset:grouse"
-SCORE_COLUMNS = (
-    *("judge", "prompt", "language", "value", "standard_error"),
-    *("n", "failures", "not_asked", "mark"),
-)
 BAR: dict[str, Any] = {"edgecolor": "black", "linewidth": 0.6}
 BARS: dict[str, dict[str, Any]] = {
     "best": {"facecolor": BLUE},
@@ -72,12 +68,7 @@ CELL_INCHES, ERROR_CELL_INCHES = 0.2, 0.36
 
 
 def run_drawings(path: Path) -> Iterator[Drawing]:
-    """List the figures of a run: verdicts on MEMERAG, or on GroUSE's tests.
-
-    Raises:
-        UsageError: If there is no such file.
-        DataError: If it is no such file.
-    """
+    """List the figures of a run of judges: verdicts on MEMERAG, or on GroUSE's tests."""
     if "test_id" not in read_rows(path).table:
         verdicts = read_run(path, LabelVerdict)
         yield Drawing("memerag", partial(_bars, verdicts))
@@ -115,12 +106,8 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
     Raises:
         UsageError: If the table is empty or lacks a column.
     """
-    absent = [name for name in SCORE_COLUMNS if name not in scores]
-    if absent or scores.empty:
-        raise UsageError(
-            f"the scores lack {', '.join(absent) or 'rows'}; take them from "
-            "surrogate.metaevaluation: mark_best(score_judges(verdicts), verdicts)"
-        )
+    if scores.empty or "mark" not in scores:
+        raise UsageError("draw what mark_best(score_judges(verdicts), verdicts) gives")
     from matplotlib.patches import Patch
 
     judged = scores.assign(shown=_shown(scores))
@@ -210,8 +197,7 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
 def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
     """Draw every test that a judge passed or failed, a panel a metric (figures 3 and 13 to 15).
 
-    Rows are questions, columns test types. Scores that the format of the reply kept from being read
-    are apart from wrong ones. Hatched cells need no call where the scores before are right.
+    Rows are questions, columns test types. Scores that could not be read are apart from wrong ones.
 
     Raises:
         UsageError: If the judge has no tests that call for scores.

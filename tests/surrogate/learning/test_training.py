@@ -23,8 +23,7 @@ def tensor(values, answered=None):
     answered = np.isfinite(values).any(axis=2) if answered is None else np.asarray(answered)
     systems = tuple(f"s{index}" for index in range(values.shape[0]))
     questions = tuple(f"q{index}" for index in range(values.shape[1]))
-    features = tuple(f"f{index}" for index in range(values.shape[2]))
-    return FeatureTensor("en", systems, questions, features, values, answered)
+    return FeatureTensor("en", systems, questions, values, answered)
 
 
 TWO_SYSTEMS = tensor([[[1.0], [3.0]], [[10.0], [np.nan]]])

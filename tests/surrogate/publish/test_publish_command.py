@@ -115,20 +115,6 @@ def test_cards_need_a_license(board_folder, run, capsys, card):
     assert '\nlicense: "mit"\n' in capsys.readouterr().out
 
 
-def test_answers_are_exported_for_other_tools(run, arena_folder, small_arena, tmp_path, capsys):
-    out = tmp_path / "records.jsonl"
-    assert run("publish", arena_folder, "--as", "ragas", "--language", "sw", "--out", out) == 0
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
-    reference = small_arena.info.reference_system
-    others = [name for name in small_arena.info.systems if name != reference]
-    assert len(lines) == 10 * len(others)
-    assert {"user_input", "response", "retrieved_contexts"} <= set(lines[0])
-    capsys.readouterr()
-    assert run("publish", arena_folder, "--as", "deepeval", "--systems", others[0]) == 0
-    assert {row["system"] for row in json.loads(capsys.readouterr().out)} == {others[0]}
-    assert run("publish", arena_folder, "--as", "ragas", "--language", "de") == 2
-
-
 @pytest.fixture
 def verdicts():
     labels = ["Supported", "Not Supported"]
