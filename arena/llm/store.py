@@ -274,13 +274,10 @@ def _fault(row: sqlite3.Row) -> str | None:
         completion = _completion(row)
     except ValidationError as error:
         return f"holds a reply that cannot be read ({error.errors(include_url=False)[0]['msg']})"
-    if row["state"] != _DONE:
-        return None
-    if not completion.is_final or completion.failure != row["failure"]:
-        return f"is not final ({row['failure']})"
-    is_absent = completion.text is None and completion.failure is None
-    return "has no reply" if is_absent else None
+    is_whole = completion.is_final and completion.failure == row["failure"]
+    has_reply = completion.text is not None or completion.failure is not None
+    return None if row["state"] != _DONE or (is_whole and has_reply) else "holds no final reply"
 
 
 def _problem(key: str | None, fault: str, hint: str) -> Problem:
-    return Problem("store", None, None if key is None else "key", key, fault, hint)
+    return Problem("store", None, key and "key", key, fault, hint)
