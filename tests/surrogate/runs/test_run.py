@@ -1,6 +1,7 @@
 """Only what changed is made again, and everything that changed is."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
