@@ -227,9 +227,9 @@ def pairs_judged_in(
     Args:
         arena: Questions and answers.
         judgments: Columns ``language, query_id, system_a, system_b``.
-        both_orders: As in ``choose_pairs``.
-        seed: As in ``choose_pairs``.
-        show: As in ``choose_pairs``.
+        both_orders: As in ``choose_pairs``, like ``seed`` and ``show``.
+        seed: Seed of the sides.
+        show: What the judge will see.
 
     Raises:
         UsageError: If a pair has an answer that is absent, or for an unknown way to show.
