@@ -105,14 +105,9 @@ class ConfiguredBoard:
     def judging(self) -> JudgingSettings | None:
         """How an LLM judges first, with paths resolved; None if none does."""
         judging = self.options.judging
-        if judging is None:
-            return None
-        found = {
-            name: str(self.base / path)
-            for name in ("template", "prior")
-            if (path := getattr(judging, name)) is not None
-        }
-        return judging.model_copy(update=found)
+        names = [name for name in ("template", "prior") if getattr(judging, name, None)]
+        found = {name: str(self.base / getattr(judging, name)) for name in names}
+        return judging and judging.model_copy(update=found)
 
     def features(self) -> tuple[Feature, ...]:
         """Return the features of a board that has no table of them."""
@@ -129,10 +124,7 @@ class Leaderboards:
 
 
 def read_configuration(path: Path | str) -> Leaderboards:
-    """Read and check a configuration file.
-
-    Args:
-        path: TOML file; paths in it are relative to its folder.
+    """Read and check a configuration file (TOML); paths in it are relative to its folder.
 
     Raises:
         UsageError: If there is no such file, or it names no board.

@@ -32,9 +32,7 @@ LEVELS = {BOARD: BOARD_LEVEL, ARENA: 0.95}
 """The board's ratings, by verdicts and surrogate, and those by verdicts alone: the level of their
 intervals."""
 OVERALL = "overall"
-MOVED, WITHIN_NOISE, NOT_COMPARABLE, NEW, GONE = (
-    *("moved", "within noise", "not comparable", "new", "gone"),
-)
+MOVED, WITHIN_NOISE, NEW, GONE = "moved", "within noise", "new", "gone"
 DIFF_COLUMNS = [
     *("language", "kind", "system", "rank_old", "rank_new", "rank_change"),
     *("rating_old", "rating_new", "rating_change", "standard_error", "p_value"),
@@ -103,10 +101,6 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
     Boards of different judges or tie rules have ratings on different scales, and a board's ratings
     by different features, surrogates or priors are different measurements: they are not compared.
 
-    Args:
-        old: The earlier board.
-        new: The later one.
-
     Raises:
         UsageError: If they have no language in common.
     """
@@ -150,11 +144,7 @@ def _incomparable(old: Board, new: Board, kind: str) -> str:
 
 
 def _language_diff(old: Board, new: Board, kind: str, language: str, why: str) -> pd.DataFrame:
-    """Compare one language, by rank on the new board, systems that are gone last.
-
-    Returns:
-        ``DIFF_COLUMNS``, and whether ratings were ``recentered`` on the systems of both boards.
-    """
+    """Compare one language; ``recentered`` if ratings are relative to systems on both boards."""
     sides = []
     for board in (old, new):
         table = board.arena if kind == ARENA else board.ratings
@@ -182,9 +172,8 @@ def _language_diff(old: Board, new: Board, kind: str, language: str, why: str) -
 def _overall_diff(old: Board, new: Board, kind: str, languages: pd.DataFrame) -> pd.DataFrame:
     """Compare the ranks over all languages, and test the mean change of the ratings.
 
-    Questions may be translations of each other, and systems are weak in several languages at
-    once: the standard error is the mean of the languages', as if their errors were fully
-    correlated. That is never below the true one.
+    The standard error is the mean of the languages', as if their errors were fully correlated (the
+    same systems, translated questions): never below the true one.
     """
     prefix = "arena_" if kind == ARENA else ""
     columns = [f"{prefix}rank", f"{prefix}mean_rank"]
@@ -237,7 +226,7 @@ def _with_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     moved = table["p_value"].lt(SIGNIFICANCE)
     table["verdict"] = np.select(
         [~there[0], ~there[1], table["p_value"].isna(), moved],
-        [NEW, GONE, NOT_COMPARABLE, MOVED],
+        [NEW, GONE, "not comparable", MOVED],
         WITHIN_NOISE,
     )
     return table.sort_values(["rank_new", "rank_old", "system"], kind="stable")

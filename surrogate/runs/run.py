@@ -101,8 +101,7 @@ def bring_up_to_date(
     Args:
         boards: What is asked for.
         out: Output folder; created if absent.
-        check: Write nothing; say what would be made, and why. A step whose upstream step would
-            run is said to run as well, though it is current after all where that makes the same.
+        check: Write nothing; say what would be made, and why.
         n_jobs: Processes to use; -1 for all cores. The result is the same.
         progress: Called as a step advances.
         say: Told in words of every step that ended.

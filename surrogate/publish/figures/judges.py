@@ -197,8 +197,6 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
 def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
     """Draw every test that a judge passed or failed, a panel a metric (figures 3 and 13 to 15).
 
-    Rows are questions, columns test types. Scores that could not be read are apart from wrong ones.
-
     Raises:
         UsageError: If the judge has no tests that call for scores.
     """
@@ -295,10 +293,10 @@ def draw_confusions(
         for axes, metric in zip(panels, metrics, strict=True):
             scale = next(SCALES[name] for name in METRICS if name == metric)
             names = [*map(str, scale), "null"]
-            table = np.zeros((len(names), len(names)))
-            for row in counts[counts["metric"] == metric].to_dict("records"):
-                places = (_place(row[name], names) for name in ("reference", "value"))
-                table[tuple(places)] += row["answers"]
+            own = counts[counts["metric"] == metric]
+            own = own.assign(**{side: own[side].map(_named) for side in ("reference", "value")})
+            summed = own.groupby(["reference", "value"])["answers"].sum().unstack()
+            table = summed.reindex(index=names, columns=names).fillna(0).to_numpy(float)
             totals = table.sum(axis=1, keepdims=True)
             shares = np.divide(table, totals, out=np.full(table.shape, np.nan), where=totals > 0)
             texts = [[whole(count) if count else "" for count in line] for line in table]
@@ -308,6 +306,5 @@ def draw_confusions(
     return figure
 
 
-def _place(score: object, names: Sequence[str]) -> int:
-    is_null = score is None or score != score
-    return len(names) - 1 if is_null else names.index(str(int(str(score).removesuffix(".0"))))
+def _named(score: object) -> str:
+    return "null" if score is None or score != score else str(score).removesuffix(".0")

@@ -50,12 +50,6 @@ def cells(axes, columns):
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS)
-def test_a_board_draws_itself(board, kind):
-    language = "en" if kind == "ratings" else None
-    assert written(board.plot(kind, language)) == written(ALL_KINDS[kind](board))
-
-
-@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_figure_says_its_title_counts_and_signature(board, kind):
     figure = ALL_KINDS[kind](board)
     title, caption = (" ".join(text.get_text().split()) for text in figure.texts)

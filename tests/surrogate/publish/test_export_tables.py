@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from arena import UsageError
 from surrogate.board.tables import RATINGS
 from surrogate.publish.exports import (
     ALL,
@@ -152,13 +151,3 @@ def test_latex_rows_have_as_many_cells_as_columns(tabled_hostile, part):
     for row in rows:
         assert len(re.split(r"(?<!\\)&", row)) == len(board.printed)
         assert not re.search(r"(?<!\\)[$#%_]", row)
-
-
-def test_columns_are_chosen_and_the_signature_left_out(board):
-    chosen = exported_board(board, "en", ["system", "rating"], signature=False)
-    assert list(chosen.table) == ["system", "rating"]
-    for text in (markdown_table(chosen), latex_table(chosen), json_text(chosen)):
-        assert board.summary.signature not in text
-    assert markdown_table(chosen).splitlines()[2] == "| System | Rating |"
-    with pytest.raises(UsageError, match="'absent'"):
-        exported_board(board, "en", ["absent"])

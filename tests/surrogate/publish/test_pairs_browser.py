@@ -63,20 +63,6 @@ def test_two_systems_head_to_head(page, served, hostile_board):
     ]
 
 
-def test_an_address_shows_what_its_sender_saw(page, served, browser):
-    page.goto(f"{served}/pairs/en.html")
-    page.select_option("#system-b", label="con")
-    page.select_option("#system-a", label=IN_PAGES[0])
-    page.locator("#questions-table tbody a").nth(1).click()
-    page.locator("#features-table thead button").first.click()
-    text = "#features-table tbody, #apart, .asked:not([hidden]) :is(h3, .answer:not([hidden]) h4)"
-    seen = page.locator(text).all_inner_texts()
-    with watched(browser, served) as other:
-        other.goto(page.url)
-        assert chosen(other) == [IN_PAGES[0], "con"]
-        assert other.locator(text).all_inner_texts() == seen
-
-
 def test_answers_stand_side_by_side_with_verdict_and_reason(page, served, hostile_arena):
     page.goto(head_to_head(served, *PAIR))
     question = page.locator("#question option:checked").get_attribute("value")

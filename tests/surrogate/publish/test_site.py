@@ -11,15 +11,12 @@ from urllib.parse import unquote, urlsplit
 
 import matplotlib as mpl
 import pytest
-from altered_boards import about
-from matplotlib.text import Text
 
 from arena import UsageError
 from surrogate.board.summary import UNSEEN_BY_CHANCE
-from surrogate.publish.cards import dataset_card
 from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.figures.figure import save
-from surrogate.publish.formats import decimal, interval, percent, rank_range, significant, slugs
+from surrogate.publish.formats import interval, slugs
 from surrogate.publish.site import write_site
 from surrogate.publish.views import SPLIT_NAMES, overview
 
@@ -134,19 +131,6 @@ def test_a_surrogate_that_ranks_by_chance_is_said_at_the_top(board, tmp_path):
     assert UNSEEN_BY_CHANCE.sentence in judge
 
 
-def test_boards_by_the_surrogate_alone_say_so_everywhere(board, tmp_path):
-    by_surrogate = about(board, ratings="surrogate")
-    index = write_site(by_surrogate, tmp_path / "site")
-    assert "Ratings are by the trained surrogate." in index.read_text("utf-8")
-    method = (index.parent / "method.html").read_text("utf-8")
-    assert "also of the systems it was trained on" in method
-    assert "Fay and Herriot" not in method
-    assert "A rating is what the trained surrogate predicts" in dataset_card(by_surrogate, "mit")
-    labels = [text.get_text() for text in draw_ratings(by_surrogate, "en").findobj(Text)]
-    assert "the trained surrogate" in labels
-    assert "verdicts and surrogate" not in labels
-
-
 def test_rows_of_the_filter_are_in_step_with_their_columns(board):
     data = overview(board, slugs(board.systems), {})["data"]
     for language, part in data["languages"].items():
@@ -219,15 +203,3 @@ def test_a_failure_leaves_the_former_site(board, tmp_path, monkeypatch):
         write_site(board, out)
     assert (out / "index.html").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
-
-
-def test_numbers_as_readers_see_them():
-    assert decimal(-0.001) == "0.00"
-    assert decimal(-1.5) == "−1.50"
-    assert decimal(None) == decimal(float("nan")) == "–"
-    assert percent(0.999) == "99%"
-    assert percent(1.0) == "100%"
-    assert interval(0.1, None) == "–"
-    assert rank_range(2, 5) == "2–5"
-    assert rank_range(3, 3) == "3"
-    assert significant(1234.5) == "1,234"

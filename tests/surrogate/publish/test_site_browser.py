@@ -63,19 +63,6 @@ def column_of(page, place):
     return column(page, "language-table", place)
 
 
-def test_a_language_says_what_its_scores_mean(page, served, board):
-    page.goto(f"{served}/index.html#language=sw")
-    told = page.inner_text("#language-told")
-    found = board.summary.languages["sw"]
-    for item in found.conclusions:
-        caution = "Caution. " if item.is_warning else ""
-        assert f"{caution}Swahili: {item.sentence}" in told
-    page.select_option("#language", "")
-    assert page.locator("#language-told").is_hidden()
-    for item in board.summary.macro.conclusions:
-        assert item.sentence in page.inner_text("#content")
-
-
 def test_a_phone_never_scrolls_sideways(page, served, hostile_site):
     page.set_viewport_size({"width": 360, "height": 740})
     for path in sorted(hostile_site.rglob("*.html")):

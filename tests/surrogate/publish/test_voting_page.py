@@ -170,7 +170,7 @@ def test_people_decide_between_judges(arena, run, tmp_path, capsys):
     content = {"format": "surrogate-arena votes", "ballot": own.id, "voter": "Bo", "votes": votes}
     (tmp_path / "bo.json").write_text(json.dumps(content))
     assert run("vote", folder, "--collect", tmp_path / "bo.json") == 0
-    assert f"{len(votes)} votes added" in capsys.readouterr().out
+    assert f"Added: {len(votes)}" in capsys.readouterr().out
     assert run("agreement", folder, "--json") == 0
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert found["reference"] == ["person:Bo"]

@@ -160,21 +160,6 @@ def test_pages_and_figures_follow_the_board(made, configure, make, states, place
     assert told == ["board", "site", "figures", "csv", "latex"]
 
 
-def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, place):
-    stages = []
-
-    def change_once(stage, done, total):
-        if not stages:
-            rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
-        stages.append(stage)
-
-    shutil.rmtree(made.out / "a" / "board")
-    assert make(made, progress=change_once)["a/board"].state == "made"
-    assert set(stages) == {"a surrogates"}
-    told = [step.reasons for step in checked(made).steps]
-    assert told == [[], ["arena judgments.jsonl changed"]]
-
-
 def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
     made, make, place, capsys, run
 ):
@@ -189,3 +174,18 @@ def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
     assert rows["rank"].min() == 1
     run("check", place / "arena")
     assert f"{lost} is judged and has no answer" in capsys.readouterr().out
+
+
+def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, place):
+    stages = []
+
+    def change_once(stage, done, total):
+        if not stages:
+            rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
+        stages.append(stage)
+
+    shutil.rmtree(made.out / "a" / "board")
+    assert make(made, progress=change_once)["a/board"].state == "made"
+    assert set(stages) == {"a surrogates"}
+    told = [step.reasons for step in checked(made).steps]
+    assert told == [[], ["arena judgments.jsonl changed"]]

@@ -27,12 +27,6 @@ def test_scores_of_a_ranking_with_one_swap():
     assert found.explained == pytest.approx(r2_score(TRUTH, predicted))
 
 
-def test_predicted_ties_count_half_and_true_ties_not_at_all():
-    found = outcome([1.0, 1.0, 2.0], [1.0, 2.0, 3.0])
-    assert found.pairwise_accuracy == pytest.approx((0.5 + 1 + 1) / 3)
-    assert outcome([1.0, 2.0, 3.0], [1.0, 1.0, 2.0]).pairwise_accuracy == pytest.approx(1.0)
-
-
 def test_only_systems_held_out_together_are_compared():
     """In each pair the order is right, and all is wrong between the pairs."""
     right = outcome([3.0, 4.0, 1.0, 2.0], folds=[0, 0, 1, 1])
