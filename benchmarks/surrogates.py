@@ -33,7 +33,7 @@ from arena.data.errors import ArenaError
 from features import extract
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES
-from surrogate.validation.scores import score_table
+from surrogate.validation.scores import outcome_scores
 from surrogate.validation.study import Study
 
 Line = dict[str, Any]
@@ -128,7 +128,7 @@ def measured(arena: Arena, table: pd.DataFrame, line: Line, jobs: int) -> Line:
         return split_half(Study.of(arena, **own).languages, line["seed"])
     study = Study.of(arena, line["surrogate"], line["repeats"], n_jobs=jobs, **own)
     outcomes = study.unseen()
-    scores = score_table(outcomes, line["seed"])
+    scores = outcome_scores(outcomes, line["seed"])
     found: Line = scores.iloc[-1].drop("language").replace({np.nan: None}).to_dict()
     found["reason"] = "; ".join(dict.fromkeys(filter(None, scores["reason"]))) or None
     return found | coverage(outcomes, line["seed"])

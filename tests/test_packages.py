@@ -86,7 +86,7 @@ def test_the_wheel_runs_the_demo_away_from_the_repository(built, tmp_path):
     done = subprocess.run(
         [
             *(place / "bin" / "python", "-c", command.format(others, run)),
-            *("demo", "--out", "demo", "--tournaments", "2", "--jobs", "1"),
+            *("demo", "--out", "demo", "--jobs", "1"),
         ],
         cwd=tmp_path,
         env=environment,

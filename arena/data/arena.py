@@ -59,17 +59,15 @@ class Arena:
         Args:
             questions: ``query_id, query``, and ``language`` unless it is given for all; may have
                 ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``.
-            answers: ``query_id, system, answer``. Without ``language`` they have that of their
-                question, as judgments have, where ids of questions are unique. May
-                have ``passages`` of their own: lists of ids, or of records as questions have.
+            answers: ``query_id, system, answer``. Where ids of questions are unique, ``language``
+                may lack, as in judgments. May have ``passages``: lists of ids, or of records.
             judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
                 unless it is given for all.
             language: Language code of rows that name none.
             judge: Judge of rows that name none.
             published_ratings: As ``published_ratings.csv``; see ``arena.data.published``.
             attributes: ``system``, and columns such as ``model``, ``retriever``.
-            info: ``name``, ``systems`` (those that answer by default), ``reference_system``,
-                ``source``, ``note`` of ``ArenaInfo``.
+            info: Further fields of ``ArenaInfo``; ``systems`` are those that answer by default.
 
         Raises:
             UsageError: If something is no DataFrame.
@@ -77,14 +75,9 @@ class Arena:
         """
         from arena.data.frames import arena_of_frames
 
-        frames = {
-            "questions": questions,
-            "answers": answers,
-            "judgments": judgments,
-            "published_ratings": published_ratings,
-            "attributes": attributes,
-        }
-        return arena_of_frames(frames, language, judge, {"name": "arena", **info})
+        tables = {"questions": questions, "answers": answers, "judgments": judgments}
+        beside = {"published_ratings": published_ratings, "attributes": attributes}
+        return arena_of_frames({**tables, **beside}, language, judge, {"name": "arena", **info})
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -126,9 +119,8 @@ class Arena:
         """Show in a notebook how much of what the arena holds, by language."""
         from arena.data.frames import notebook_html
 
-        said = (
-            f"Systems: {', '.join(self.info.systems)}. Judges: {', '.join(self.judges) or 'none'}."
-        )
+        judges = ", ".join(self.judges) or "none"
+        said = f"Systems: {', '.join(self.info.systems)}. Judges: {judges}."
         return notebook_html(f"Arena {self.info.name}", said, self.counts())
 
     def __repr__(self) -> str:
@@ -160,37 +152,30 @@ class Arena:
             UsageError: If the arena has no such language, system or judge, or the reference
                 system is left out.
         """
-        other_languages = _others("language", languages, self.info.languages)
-        other_systems = _others("system", systems, self.info.systems)
-        if self.info.reference_system in other_systems:
+        out = {
+            "languages": _others("language", languages, self.info.languages),
+            "systems": _others("system", systems, self.info.systems),
+        }
+        if self.info.reference_system in out["systems"]:
             raise UsageError(
                 f"{self.info.reference_system!r} is the reference; others need its answers: name "
                 "it too (`systems`)"
             )
         kept = {
-            "languages": tuple(it for it in self.info.languages if it not in other_languages),
-            "systems": tuple(it for it in self.info.systems if it not in other_systems),
+            name: tuple(it for it in getattr(self.info, name) if it not in others)
+            for name, others in out.items()
         }
-        left_out = {
-            "language": other_languages,
-            **dict.fromkeys(("system", "system_a", "system_b"), other_systems),
-            "judge": _others("judge", judges, self.judges),
+        left_out = dict.fromkeys(("system", "system_a", "system_b"), out["systems"])
+        left_out |= {"language": out["languages"], "judge": _others("judge", judges, self.judges)}
+        tables = {
+            name: _without(table, left_out)
+            for name, table in vars(self).items()
+            if isinstance(table, pd.DataFrame)
         }
-        return Arena(
-            self.info.model_copy(update=kept),
-            _without(self.queries, left_out),
-            _without(self.answers, left_out),
-            _without(self.judgments, left_out),
-            _without(self.published_ratings, left_out),
-            _without(self.attributes, left_out),
-        )
+        return replace(self, info=self.info.model_copy(update=kept), **tables)
 
     def judged_by(self, judge: str | None = None) -> Arena:
-        """Keep one judge's judgments, or published ratings.
-
-        Args:
-            judge: Name of the judge; may be left out where the arena has only one, not counting
-                further columns of published ratings (``published:length_controlled_winrate``).
+        """Keep one judge's judgments, or published ratings; None is the only one there is.
 
         Raises:
             UsageError: If there is no judgment and no published rating, no such judge, or a
@@ -199,10 +184,9 @@ class Arena:
         names = self.judges
         if not names:
             raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
-        main = [name for name in names if name.rpartition(":")[0] not in names]
-        if judge is None and len(main) > 1:
+        if judge is None and len(names) > 1:
             raise UsageError(f"several judges; choose one with `judge`: {', '.join(names)}")
-        chosen = main[0] if judge is None else judge
+        chosen = names[0] if judge is None else judge
         if chosen not in names:
             raise UsageError(f"no judge {chosen!r} here; the judges are {', '.join(names)}")
         judgments, published = (

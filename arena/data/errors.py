@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 from arena.data.wording import count_of
@@ -26,13 +26,12 @@ class Problem:
 
     Attributes:
         source: File (or table) the fault is in.
-        line: Line of the file, counted from 1; the row for Parquet; None for the whole file.
+        line: Line of the file, from 1; the row for Parquet; None for the whole file.
         field: Column or key at fault; None for the whole line.
         value: The offending value as found.
         fault: What is wrong, as a clause.
         hint: What to do about it, as an instruction.
-        is_frame: Whether the source is a table in memory; ``line`` is then the row's place, from
-            0, as ``iloc`` counts.
+        is_frame: Whether the source is a table in memory; ``line`` then counts as ``iloc`` does.
         count: Faults that it stands for: 1, or those that were counted and not told one by one.
     """
 
@@ -75,10 +74,9 @@ def counted_problems(
     problems = cast(list[Problem], told)
     rest = len(faults) - len(problems)
     if rest:
-        last, fault = problems[-1], f"{rest:,} further faults of this kind after this one"
-        hint = "correct those that are listed first"
-        further = Problem(last.source, last.line, None, None, fault, hint, last.is_frame, rest)
-        problems.append(further)
+        fault, hint = f"{rest:,} further faults of this kind after this one", "correct those first"
+        last = replace(problems[-1], field=None, value=None, fault=fault, hint=hint, count=rest)
+        problems.append(last)
     return problems
 
 
@@ -96,12 +94,7 @@ class ArenaError(Exception):
 
 
 class DataError(ArenaError, ValueError):
-    """Input that cannot be used, with all its problems together.
-
-    Attributes:
-        problems: Faults found, in file order; the message shows the first ones. Past
-            ``MOST_PROBLEMS`` of a kind they are counted.
-    """
+    """Input that cannot be used, with all its ``problems``, the first of them in the message."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)

@@ -171,11 +171,11 @@ def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
             source, where, none = "from_frames", "", "None"
         fault, hint = f"is not among the systems{where}", f"name one of the systems, or {none}"
         yield Problem(source, None, "reference_system", name, fault, hint)
-    given = queries.table[REFERENCE].dropna() if REFERENCE in queries.table else pd.Series()
-    for row, value in given.items():
-        if not isinstance(value, str):
-            hint = "write an answer, or leave it empty"
-            yield queries.problem(row, REFERENCE, value, "is not text", hint)
+    if REFERENCE in queries.table:
+        given = queries.table[REFERENCE]
+        wrong = given.notna() & ~given.map(lambda value: isinstance(value, str)).astype(bool)
+        said = ("is not text", "write an answer, or leave it empty")
+        yield from queries.problems_of(wrong, [REFERENCE], said)
 
 
 def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
@@ -186,12 +186,9 @@ def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
             are unique.
         queries: Query table of the arena they answer.
 
-    Returns:
-        Columns ``query_id, language, system, answer``, and ``passages`` where some have their own.
-
     Raises:
         UsageError: If there is no such file, or no answer in it.
-        DataError: For malformed or duplicate answers and answers to unknown questions.
+        DataError: See ``checked_answers``.
     """
     path = Path(path)
     if not path.is_file():
@@ -203,12 +200,7 @@ def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_language_of(rows: Rows, questions: pd.DataFrame) -> Rows:
-    """Give rows without a language that of their question, where its id alone says which.
-
-    Args:
-        rows: Answers, judgments or passages; as they are where they have a language.
-        questions: Columns ``query_id, language``; where an id stands in several, rows stay.
-    """
+    """Give rows without a language that of their question, where its id alone says which."""
     has_keys = "query_id" in rows.table and {"query_id", "language"} <= set(questions)
     if "language" in rows.table or not has_keys or questions["query_id"].duplicated().any():
         return rows
@@ -219,10 +211,6 @@ def with_language_of(rows: Rows, questions: pd.DataFrame) -> Rows:
 
 def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
     """Check answers to the questions of an arena.
-
-    Args:
-        answers: Rows of a file, or of a table in memory.
-        queries: Query table of the arena they answer.
 
     Returns:
         Columns ``query_id, language, system, answer``, and ``passages`` where some have their own.
@@ -251,8 +239,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     Args:
         arena: What to write.
         folder: Created if absent; files of the same name are replaced.
-        suffix: Format of the tables, one of ``.jsonl``, ``.jsonl.gz``,
-            ``.parquet``; published ratings and attributes are always CSV.
+        suffix: One of ``ARENA_SUFFIXES``; published ratings and attributes are always CSV.
 
     Raises:
         UsageError: If the suffix is another one, or the folder holds a table in another format
@@ -473,9 +460,6 @@ def list_failures(
         failures: What failed now: ``key``'s columns, ``reason``, ``detail`` and others.
         key: Columns that tell rows apart.
         settled: Keys that this run was about, failed or not: what was listed of them is replaced.
-
-    Returns:
-        The file, or None.
     """
     if path.is_file():
         old = read_rows(path).table

@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -76,6 +76,23 @@ class Rows:
         line = int(self.lines.loc[row])
         return Problem(self.source_of(row), line, field, value, fault, hint, self.is_frame)
 
+    def problems_of(
+        self,
+        wrong: pd.Series,
+        fields: Sequence[str],
+        fault: tuple[str, str] | Callable[[object, Any], tuple[str, str]],
+    ) -> list[Problem]:
+        """Say of some rows, with their values of some fields, what is wrong and what to do."""
+        found = self.table.loc[wrong, list(fields)]
+        keys = found.itertuples(index=False, name=None)
+        values = (key if len(key) > 1 else key[0] for key in keys)
+
+        def tell(item: tuple[object, Any]) -> Problem:
+            said = fault(*item) if callable(fault) else fault
+            return self.problem(item[0], "+".join(fields), item[1], *said)
+
+        return counted_problems(list(zip(found.index, values, strict=True)), tell)
+
     def source_of(self, row: object) -> str:
         """Return the file of a row."""
         return self.source if self.sources is None else str(self.sources.loc[row])
@@ -114,9 +131,7 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
     an empty cell reads as missing, every other cell as a string. Semicolons or tabs part its cells
     where the header holds no comma.
 
-    Args:
-        path: File whose suffix is one of ``SUFFIXES``.
-        source: What problems call the file; its name, if left out.
+    Problems call the file by ``source``, or its name.
 
     Raises:
         UsageError: If the format is unknown or there is no such file.
@@ -332,12 +347,8 @@ def _rows(
 def write_rows(table: pd.DataFrame, path: Path) -> None:
     """Write a table atomically in the format its suffix names.
 
-    The same table gives the same bytes. Missing values are written as null (JSONL, Parquet) or
-    as empty cells (CSV).
-
-    Args:
-        table: Rows to write; the index is left out.
-        path: Target; its folder must exist.
+    The same table gives the same bytes; the index is left out. Missing values are written as null
+    (JSONL, Parquet) or as empty cells (CSV).
 
     Raises:
         UsageError: If the format is unknown, the folder absent or a CSV cell would hold a list.

@@ -114,12 +114,7 @@ class ArenaInfo(BaseModel):
 
 @dataclass(frozen=True)
 class TableSchema:
-    """The columns that a table must have, in order, with what their values must be.
-
-    Attributes:
-        name: Name of the table.
-        columns: Column to its kind.
-    """
+    """The columns that a table must have, in order, with the kind of their values."""
 
     name: str
     columns: Mapping[str, Kind]
@@ -136,13 +131,9 @@ _PASSAGES = TypeAdapter(list[Passage])
 def validation_problems(
     error: ValidationError, source: str, line: int | None, hint: Callable[[str], str]
 ) -> list[Problem]:
-    """Tell what pydantic found wrong with a record as problems.
+    """Tell what pydantic found wrong with a record as problems of its file and line.
 
-    Args:
-        error: What it found.
-        source: File the record is in.
-        line: Line of the record, or None for the whole file.
-        hint: Says for a place in the record (``passages.0.text``) how to fix it.
+    ``hint`` says for a place in the record (``passages.0.text``) how to fix it.
     """
     problems = []
     for item in error.errors():
@@ -170,17 +161,11 @@ def passages_fault(passages: object) -> str | None:
 
 
 def passages_of(value: object) -> list[dict[str, Any]]:
-    """Read the passages of a cell.
+    """Read the passages of a cell; those without an id are numbered from 1.
 
     Args:
         value: None; a text, which is one passage, or a list as JSON text; or a list of texts or
-            of objects with a ``text``.
-
-    Returns:
-        An arena's passages; those without an id are numbered from 1.
-
-    Raises:
-        ValueError: If it is something else.
+            of objects with a ``text``. A ValueError if it is something else.
     """
     if isinstance(value, str) and _JSON_LIST.match(value):
         try:
@@ -205,15 +190,7 @@ def is_derived(judge: str) -> bool:
 
 
 def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
-    """Check every row of a table.
-
-    Args:
-        rows: Rows as read, columns of type object.
-        schema: One of ``QUERIES``, ``ANSWERS``, ``JUDGMENTS``.
-
-    Returns:
-        All problems in line order, one a field; missing columns alone if there are any.
-    """
+    """Return the problems of all rows in line order; missing columns alone if there are any."""
     table = rows.table
     absent = [column for column in schema.columns if column not in table.columns]
     if absent:
@@ -271,10 +248,7 @@ def _column_hint(rows: Rows, column: str, schema: TableSchema) -> str:
 
 
 def finite_number(value: object) -> float | None:
-    """Return the number that a cell holds, as such or in digits; None for anything else.
-
-    No numbers are truth values, words such as ``nan`` and ``inf``, and what no float can hold.
-    """
+    """Return the finite number that a cell holds, as such or in digits; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
     try:
@@ -285,10 +259,7 @@ def finite_number(value: object) -> float | None:
 
 
 def whole_digits(value: object) -> str | None:
-    """Write a whole number as an id; None for anything else.
-
-    1.0 is 1: pandas makes floats of whole numbers where one of a column is missing.
-    """
+    """Write a whole number (1.0 is 1, as pandas may make it) as an id; None for anything else."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(value)
     return str(int(value)) if isinstance(value, float) and value.is_integer() else None
@@ -311,23 +282,11 @@ def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
     labels = rows.table.index.to_series()
     first = labels.groupby([rows.table[column] for column in key]).first()
 
-    def tell(item: _Identity) -> Problem:
-        row, identity = item
-        fault = f"this {noun} already stands {rows.place(row, first.loc[identity])}"
-        return rows.problem(row, "+".join(key), identity, fault, "keep one of the two")
+    def fault(row: object, identity: Any) -> Fault:  # noqa: ANN401 - values of the key
+        place = rows.place(row, first.loc[identity])
+        return f"this {noun} already stands {place}", "keep one of the two"
 
-    return counted_problems(_identities(rows.table[repeated], key), tell)
-
-
-_Identity = tuple[object, Any]
-
-
-def _identities(table: pd.DataFrame, key: Sequence[str]) -> list[_Identity]:
-    names = table[list(key)].itertuples(index=False, name=None)
-    return [
-        (row, identity if len(identity) > 1 else identity[0])
-        for row, identity in zip(table.index, names, strict=True)
-    ]
+    return rows.problems_of(repeated, key, fault)
 
 
 def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> list[Problem]:
@@ -335,17 +294,16 @@ def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> lis
     where, how = f" of {INFO_FILE}", f"add it to {key} there or correct the name"
     if rows.is_frame:
         where, how = "", f"correct the name, or name all of them with {key}=[...]"
-    unknown = rows.table[~rows.table[field].isin(declared)]
 
     @cache
     def hint(value: str) -> str:
         return "; ".join(filter(None, [how, did_you_mean(value, declared)]))
 
-    def tell(item: tuple[object, str]) -> Problem:
-        row, value = item
-        return rows.problem(row, field, value, f"is not among the {key}{where}", hint(value))
-
-    return counted_problems(list(unknown[field].items()), tell)
+    return rows.problems_of(
+        ~rows.table[field].isin(declared),
+        [field],
+        lambda _, value: (f"is not among the {key}{where}", hint(value)),
+    )
 
 
 def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
@@ -354,18 +312,11 @@ def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
     asked = pd.MultiIndex.from_frame(rows.table[QUESTION_KEY].astype(object))
     fault = f"this {noun} is to a question that is not in {queries.source}"
     hint = f"add the question there or leave the {noun} out"
-    return counted_problems(
-        _identities(rows.table[~asked.isin(known)], QUESTION_KEY),
-        lambda item: rows.problem(item[0], "+".join(QUESTION_KEY), item[1], fault, hint),
-    )
+    return rows.problems_of(~asked.isin(known), QUESTION_KEY, (fault, hint))
 
 
 def self_judgments(judgments: Rows) -> list[Problem]:
     """List the judgments of a system against itself."""
-    table = judgments.table
-    same = table.loc[table["system_a"] == table["system_b"], "system_b"]
-    fault, hint = "is judged against itself", "remove this judgment"
-    return counted_problems(
-        list(same.items()),
-        lambda item: judgments.problem(item[0], "system_b", item[1], fault, hint),
-    )
+    same = judgments.table["system_a"] == judgments.table["system_b"]
+    fault = ("is judged against itself", "remove this judgment")
+    return judgments.problems_of(same, ["system_b"], fault)

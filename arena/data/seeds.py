@@ -16,14 +16,11 @@ SAME_DECIMALS = 8
 
 
 def seed_sequence(seed: int, *keys: str) -> np.random.SeedSequence:
-    """Derive a seed sequence from the user's seed and what it is for.
+    """Derive a seed sequence from the user's seed and what it is for, the same on any machine.
 
     Args:
         seed: The user's seed, at least 0.
         keys: Stage and item, such as ``("tournaments", "fi")``.
-
-    Returns:
-        The same sequence for the same arguments on any machine, independent of hash seeds.
     """
     digest = hashlib.sha256("\x1f".join(keys).encode()).digest()
     words = np.frombuffer(digest, dtype="<u4")
@@ -39,13 +36,8 @@ def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
     """Order systems by what they answer, so that draws among them do not hang on their names.
 
     Args:
-        systems: Systems to order.
-        answers: Columns ``language, query_id, system, answer``, in any order, without the last
-            where there are no answers.
-
-    Returns:
-        The systems in the order of digests of their answers; those without any, or with the same
-        ones, by name.
+        systems: Systems to order, by digests of their answers; those with the same, by name.
+        answers: Columns ``language, query_id, system``, and ``answer`` if there are any.
     """
     names = sorted(set(systems))
     if "answer" not in answers:
@@ -64,6 +56,5 @@ def places_by_value(*values: npt.ArrayLike) -> npt.NDArray[np.intp]:
     Args:
         values: Ratings of S systems, the first before those that follow; NaN last.
     """
-    return np.argsort(
-        np.lexsort([np.asarray(value).round(SAME_DECIMALS) for value in values[::-1]])
-    )
+    rounded = [np.asarray(value).round(SAME_DECIMALS) for value in values[::-1]]
+    return np.argsort(np.lexsort(rounded))

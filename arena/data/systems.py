@@ -70,11 +70,7 @@ def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, s
 
     Two names look alike where their compatibility forms (NFKC) are equal but for places where a
     letter or dash of ASCII stands in the one, and one that is not ASCII in the other, such as a
-    Cyrillic a.
-
-    Args:
-        names: Names to tell from each other.
-        others: Further names to tell them from.
+    Cyrillic a. Names are told from each other and from others, these not from each other.
     """
     plain = {name: unicodedata.normalize("NFKC", name) for name in {*names, *others}}
     own = set(names)
@@ -111,14 +107,10 @@ def no_attributes() -> pd.DataFrame:
 def system_attributes(
     rows: Rows | None, systems: Collection[str]
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Check what is told of systems.
-
-    Args:
-        rows: ``system`` and one column an attribute; None where nothing is told.
-        systems: Systems of the arena.
+    """Check what is told of systems: ``system`` and one column an attribute.
 
     Returns:
-        Columns ``system`` and one an attribute, texts or None, sorted by system; and what is wrong.
+        The same, texts or None, sorted by system; and what is wrong.
     """
     if rows is None or (rows.table.empty and not rows.problems):
         return no_attributes(), []
@@ -146,12 +138,7 @@ def system_attributes(
 
 
 def with_passages_of(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Give every question the passages that any of some answers to it was given, each once.
-
-    Args:
-        queries: Columns ``language, query_id, passages``.
-        answers: Columns ``language, query_id``, and ``passages`` where some have their own.
-    """
+    """Give every question the passages that any of some answers to it was given, each once."""
     if OWN_PASSAGES not in answers:
         return queries
     found: dict[tuple[str, str], list[PassageRecord]] = {}

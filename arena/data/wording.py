@@ -17,23 +17,12 @@ MOST_COMPARED = 200
 
 
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
-    """Show a count with its noun, such as ``1 system`` or ``1,200 systems``.
-
-    Args:
-        number: The count.
-        noun: What is counted, in the singular.
-        plural: The same of several; by default the noun and an s.
-    """
+    """Show a count with its noun, such as ``1 system`` or ``1,200 systems``."""
     return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the question ``did you mean 'x'?`` where a known name is close, in any case.
-
-    Args:
-        name: A name that is not known.
-        known: The names that are.
-    """
+    """Return the question ``did you mean 'x'?`` where a known name is close, in any case."""
     names = list(islice(known, MOST_COMPARED))
     folded = {text.casefold()[:MOST_COMPARED]: text for text in reversed(names)}
     close = get_close_matches(name.casefold()[:MOST_COMPARED], folded, n=1)

@@ -51,9 +51,8 @@ class Diagnosis:
             that judgments connect (``groups``), and that wins connect both ways
             (``strong_groups``); pairs that never met; answers that are in no judgment, and what
             ``position``, ``flips`` and ``length`` of ``arena.diagnostics.bias`` count.
-        agreement: Kappa of every two judges whose verdicts are their own, see ``agreement_table``.
-        self_preference: What judges give systems of their own family beyond what others give
-            them; see ``self_preference_table``.
+        agreement: See ``agreement_table``; of judges whose verdicts are their own.
+        self_preference: See ``self_preference_table``.
         seed: Seed of the bootstrap.
     """
 
@@ -107,7 +106,7 @@ def diagnose(
     judgments = arena if isinstance(arena, pd.DataFrame) else open_arena(arena).judgments
     published = [] if whole is None else [*published_findings(whole)]
     if whole is not None and judgments.empty:
-        said = f", only published ratings: {'; '.join(map(str, published))}" if published else ""
+        said = f": {'; '.join(map(str, published))}" if published else ""
         raise UsageError(f"arena {whole.info.name!r} has no judgments to diagnose{said}")
     everybody = selected_judgments(checked_judgments(judgments), language or ALL, ALL)
     chosen = selected_judgments(everybody, ALL, judge or ALL)
@@ -176,15 +175,16 @@ def copy_findings(table: pd.DataFrame) -> Iterator[Finding]:
     for (language, judge), rows in repeats.groupby(GROUP):
         severity: Severity = "info" if (rows["rater"] == ANONYMOUS_JUDGE).all() else "warning"
         same = int(equal[rows.index].sum())
-        sentence = f"{count_of(len(rows), 'judgment')} of the same question, sides and judge as "
-        sentence += (
-            "others, all with the same verdict, as of a file that was joined twice: each verdict "
-            "counts once"
-            if same == len(rows)
-            else f"others, {same:,} with the same verdict and {len(rows) - same:,} with another: "
-            "this judge was asked more than once, and each judgment counts"
+        repeated = (
+            f"{count_of(len(rows), 'judgment')} of the same question, sides and judge as others"
         )
-        yield Finding(severity, "copies", f"{language}, {judge}", sentence)
+        sentence = "all with the same verdict, as of a file joined twice: each verdict counts once"
+        if same < len(rows):
+            sentence = (
+                f"{same:,} with the same verdict and {len(rows) - same:,} with another: this "
+            )
+            sentence += "judge was asked more than once, and each judgment counts"
+        yield Finding(severity, "copies", f"{language}, {judge}", f"{repeated}, {sentence}")
 
 
 def name_findings(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Finding]:
@@ -288,17 +288,17 @@ def published_findings(arena: Arena) -> Iterator[Finding]:
     """Say whose ratings are published, and which do not belong to answers."""
     for (language, judge), rows in arena.published_ratings.groupby(["language", "judge"]):
         own = set(arena.answers.loc[arena.answers["language"] == language, "system"])
-        rated, errors = set(rows["system"]), int(rows["standard_error"].notna().sum())
-        sentence = f"{count_of(len(rated), 'rating')} are published, {errors} with a standard error"
-        said: list[tuple[Severity, str]] = [("info", sentence)]
-        if rated - own:
-            absent = count_of(len(rated - own), "published rating")
-            sentence = f"{absent} of systems without answers here: nothing is learned from them"
-            said.append(("warning", sentence))
-        if own - rated:
-            unrated = count_of(len(own - rated), "system")
-            sentence = f"{unrated} of {len(own)} that answered have no published rating"
-            said.append(("warning", sentence))
-        yield from (
-            Finding(grave, "published", f"{language}, {judge}", text) for grave, text in said
-        )
+        rated, subject = set(rows["system"]), f"{language}, {judge}"
+        absent, unrated = len(rated - own), len(own - rated)
+        sentence = f"{count_of(len(rated), 'rating')} are published"
+        yield Finding("info", "published", subject, sentence)
+        if absent:
+            sentence = f"{count_of(absent, 'published rating')} of systems without answers here: "
+            yield Finding(
+                "warning", "published", subject, f"{sentence}nothing is learned from them"
+            )
+        if unrated:
+            sentence = (
+                f"{count_of(unrated, 'system')} of {len(own)} that answered have no published "
+            )
+            yield Finding("warning", "published", subject, f"{sentence}rating")

@@ -19,8 +19,8 @@ from arena.data.folder import (
 )
 from arena.data.rows import read_rows, row_suffix, write_rows
 from arena.data.schema import ANSWER_KEY, ANSWERS
+from arena.generation.generate import Generated
 from arena.generation.questions import question_keys
-from arena.generation.summary import Generated
 
 FAILED_FILE = "failed_answers.jsonl"
 SKIPPED_FILE = "skipped_questions.jsonl"
@@ -44,12 +44,7 @@ def read_arena_to_answer(folder: Path | str) -> Arena:
 
 
 def write_answers(answers: pd.DataFrame, path: Path | str, system: str) -> None:
-    """Write one system's answers to a file of their own.
-
-    Args:
-        answers: As in ``Generated``.
-        path: File in any row format; this system's answers in it are replaced.
-        system: Its name.
+    """Write one system's answers to a file of their own, in any row format.
 
     Raises:
         UsageError: If the file is there and holds something else, or its format is unknown.
@@ -79,20 +74,14 @@ def check_own_file(path: Path | str, system: str) -> None:
 
 
 def list_unanswered(folder: Path, generated: Generated, queries: pd.DataFrame) -> list[Path]:
-    """List beside the answers which questions have none, and which were left out.
+    """List beside the answers which of the questions chosen have none, and which were left out.
 
     What earlier runs of the same system listed on the same questions is replaced.
-
-    Args:
-        folder: Where the answers are.
-        generated: What generating brought.
-        queries: Questions chosen.
 
     Returns:
         The files that list something.
     """
-    asked = [(*question, generated.summary.system) for question in question_keys(queries)]
-    settled = set(asked)
+    settled = {(*question, generated.system) for question in question_keys(queries)}
     listed = ((FAILED_FILE, generated.failures), (SKIPPED_FILE, generated.skipped))
     files = [list_failures(folder / name, rows, ANSWER_KEY, settled) for name, rows in listed]
     return [path for path in files if path is not None]

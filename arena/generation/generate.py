@@ -1,15 +1,19 @@
-"""Generating one RAG system's answers to the questions of an arena."""
+"""A RAG system, and generating its answers to the questions of an arena."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from arena.generation.prompt import AnswerPrompt
+from arena.data.languages import named_language
+from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import generator
+from arena.data.wording import count_of
 from arena.generation.questions import (
     TIME_DEPENDENT,
     UNDETERMINED,
@@ -20,36 +24,164 @@ from arena.generation.questions import (
     question_keys,
     time_dependence,
 )
-from arena.generation.summary import (
-    ANSWER_COLUMNS,
-    FAILURE_COLUMNS,
-    SKIPPED_COLUMNS,
-    Generated,
-    LlmSystem,
-    summarize_generation,
-)
-from arena.judging.pairs import QuestionKey
+from arena.generation.settings import SHUFFLED, GenerationSettings
+from arena.judging.pairs import QuestionKey, ShownPassage
 from arena.llm.ask import Asked, Llm, Progress, ask_table
 from arena.llm.replies import OVER_BUDGET, Completion
 from arena.llm.settings import Prompt
-from arena.llm.usage import Budget, DryRun, dry_run
+from arena.llm.usage import Budget, DryRun, Usage, dry_run
+from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates, Trimmer, read_tokenizer
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
+ANSWER_COLUMNS = ["query_id", "language", "system", "answer", "prompt", "finish_reason"]
+FAILURE_COLUMNS = ["query_id", "language", "system", "reason", "detail", "prompt", "key"]
+SKIPPED_COLUMNS = [*FAILURE_COLUMNS, "query"]
+CUT_OFF = "length"
+"""``finish_reason`` of an answer that reached the most tokens it may have."""
+
+_THOUGHTS = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
-class GenerationDryRun:
-    """What generating would ask.
+class LlmSystem:
+    """A RAG system: an LLM, and what it is asked.
 
     Attributes:
-        answers: Prompts for answers; with a filter, of all questions that the store does not
-            tell to be time-dependent.
-        time_filter: Prompts of the filter, or None.
+        settings: How it is asked, the paper's numbers included.
+        template: What is asked.
+        trimmer: What counts tokens.
+        is_shuffled: Whether passages are shown in an order drawn, or in that of the table.
     """
 
-    answers: DryRun
-    time_filter: DryRun | None
+    settings: GenerationSettings
+    template: PromptTemplate
+    trimmer: Trimmer
+    is_shuffled: bool
+
+    @classmethod
+    def of(cls, settings: GenerationSettings, templates: Templates = NO_TEMPLATES) -> LlmSystem:
+        """Return the system that settings describe; templates take the packaged one's place.
+
+        Raises:
+            UsageError: If there is no such prompt or model, or the tokenizer cannot be read.
+        """
+        template, file = templates.of(settings.asked), settings.tokenizer
+        trimmer = Trimmer() if file is None else read_tokenizer(file)
+        asked = settings.as_published()
+        located = asked.located() if asked.model else asked
+        return cls(located, template, trimmer, settings.prompt in SHUFFLED)
+
+    @property
+    def name(self) -> str:
+        """Name in the ``system`` column."""
+        return self.settings.system or self.settings.model
+
+    @property
+    def version(self) -> str:
+        """The template's name and digest, how passages are trimmed, and their order."""
+        asked, parts = self.settings, [self.template.version]
+        if asked.passage_tokens is not None:
+            parts.append(f"passages:{asked.passage_tokens}({self.trimmer.name})")
+        if self.is_shuffled:
+            parts.append(f"shuffled:{asked.seed}")
+        if asked.context_tokens is not None:
+            parts.append(f"context:{asked.context_tokens}({self.trimmer.name})")
+        return "|".join([*parts, "relevant"] if asked.relevant_passages else parts)
+
+    def ask(self, given: GivenQuestion) -> Prompt:
+        """Make the prompt for a question; passages of one that is too long are trimmed further.
+
+        All are trimmed to the same number of tokens. A prompt that is too long without any passage
+        text is sent as it is: what the endpoint says of it is a counted failure.
+
+        Raises:
+            UsageError: If the template cannot be filled.
+        """
+        passages, tokens = self._in_order(given), self.settings.passage_tokens
+        text = self._text(given, passages, tokens)
+        excess = self._excess(text)
+        if excess > 0 and passages:
+            longest = max(self.trimmer.count(passage.text) for passage in passages)
+            tokens = longest if tokens is None else min(tokens, longest)
+            while excess > 0 and tokens > 0:
+                tokens = max(0, tokens - -(-excess // len(passages)))
+                text = self._text(given, passages, tokens)
+                excess = self._excess(text)
+        return Prompt.of(text, version=self.version)
+
+    def _excess(self, text: str) -> int:
+        most = self.settings.context_tokens
+        return 0 if most is None else self.trimmer.count(text) - most
+
+    def _text(self, given: GivenQuestion, passages: list[ShownPassage], tokens: int | None) -> str:
+        language, _ = given.key
+        shown = passages
+        if tokens is not None:
+            shown = [
+                replace(passage, text=self.trimmer.trim(passage.text, tokens) if tokens else "")
+                for passage in passages
+            ]
+        return self.template.fill(
+            {
+                "question": given.question,
+                "language": named_language(language),
+                "language_code": language,
+                "passages": shown,
+            }
+        )
+
+    def _in_order(self, given: GivenQuestion) -> list[ShownPassage]:
+        passages = list(given.passages)
+        if self.is_shuffled:
+            order = generator(self.settings.seed, "generation", "passages", *given.key)
+            # Sorted first: the order drawn does not tell the order of the table.
+            passages.sort(key=lambda passage: passage.passage_id)
+            passages = [passages[place] for place in order.permutation(len(passages))]
+        return passages
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The answers of one system, and what was counted.
+
+    Attributes:
+        answers: An arena's ``answers``, with ``prompt`` (its version) and ``finish_reason`` (why
+            the model stopped, in the endpoint's words).
+        failures: Questions without an answer: ``reason``, ``detail``, ``key`` in the store.
+        skipped: Questions left out as time-dependent: as ``failures``, ``detail`` the filter's
+            rationale, and ``query``.
+        system: The system.
+        prompt: Version of its prompt.
+        questions: Questions chosen.
+        already_answered: Those of them that had an answer of this system.
+        usage: Calls and tokens for the answers.
+        filter_usage: Calls and tokens to tell whether questions are time-dependent, or None.
+        warnings: Sentences on what limits the answers.
+    """
+
+    answers: pd.DataFrame
+    failures: pd.DataFrame
+    skipped: pd.DataFrame
+    system: str
+    prompt: str
+    questions: int
+    already_answered: int
+    usage: Usage
+    filter_usage: Usage | None
+    warnings: tuple[str, ...]
+
+    def counts(self) -> dict[str, Any]:
+        """Return what was counted as plain values for JSON, failures by reason."""
+        names = ("system", "prompt", "questions", "already_answered", "warnings")
+        return self.usage.as_json() | {
+            **{name: getattr(self, name) for name in names},
+            "answered": len(self.answers),
+            "time_dependent": len(self.skipped),
+            "failures": {str(k): int(n) for k, n in self.failures["reason"].value_counts().items()},
+            "filter_usage": None if self.filter_usage is None else self.filter_usage.as_json(),
+        }
 
 
 def generate_answers(
@@ -65,8 +197,8 @@ def generate_answers(
     """Let a RAG system answer questions.
 
     A question that the system has an answer to is not asked again; a reply that is in the store
-    is not asked for again. Prompts are made as they are sent. A question without an answer is a
-    counted failure, never an empty answer.
+    is not asked for again. A question without an answer is a counted failure, never an empty
+    answer.
 
     Args:
         queries: Questions; see ``choose_questions``.
@@ -89,24 +221,31 @@ def generate_answers(
     if time_filter is not None:
         told = time_dependence(left, time_filter, store, budget=budget, progress=progress)
     chosen = left if told is None else _rows_in(left, told.keys("no"))
-    prompts = _Prompts(system.prompt)
     asked = ask_table(
-        list(given_questions(chosen, system.prompt.only_relevant)),
-        prompts.of,
+        list(given_questions(chosen, system.settings.relevant_passages)),
+        system.ask,
         _read_answer,
         Llm(system.settings, store, budget),
-        stage=system.system,
+        stage=system.name,
         progress=progress,
     )
-    tables = (
-        _answers(asked, system),
-        _failures(asked, told, system),
-        _skipped(left, told, system, time_filter),
+    said, failed = _answers_and_failures(asked, system)
+    skipped = pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
+    if told is not None and time_filter is not None:
+        skipped, untold = _left_out(left, told, system, time_filter.template.version)
+        failed = pd.concat([untold, failed], ignore_index=True)
+    return Generated(
+        said,
+        failed,
+        skipped,
+        system.name,
+        system.version,
+        len(queries),
+        len(queries) - len(left),
+        asked.usage,
+        None if told is None else told.usage,
+        tuple(_warnings(system, said, answers)),
     )
-    summary = summarize_generation(
-        system, queries, left, asked, tables, told, answers, prompts.fitted
-    )
-    return Generated(*tables, summary)
 
 
 def dry_run_generate(
@@ -116,8 +255,12 @@ def dry_run_generate(
     *,
     answers: pd.DataFrame | None = None,
     time_filter: TimeFilter | None = None,
-) -> GenerationDryRun:
+) -> dict[str, DryRun | None]:
     """Count what ``generate_answers`` would ask; nothing is sent.
+
+    Returns:
+        ``answers``: with a filter, of all questions that the store does not tell to be
+        time-dependent; and ``time_filter``, None without one.
 
     Raises:
         UsageError: If the settings or the template cannot be used.
@@ -130,22 +273,9 @@ def dry_run_generate(
         if store is not None:
             known = time_dependence(left, time_filter, store, budget=Budget(0))
             left = _rows_in(left, set(question_keys(left)) - known.keys("yes"))
-    given = given_questions(left, system.prompt.only_relevant)
-    prompts = map(system.prompt.ask, given)
-    return GenerationDryRun(dry_run(prompts, system.settings, store), filtering)
-
-
-class _Prompts:
-    """Makes prompts, and counts those whose passages were trimmed to fit the context."""
-
-    def __init__(self, prompt: AnswerPrompt) -> None:
-        self._prompt = prompt
-        self.fitted = 0
-
-    def of(self, given: GivenQuestion) -> Prompt:
-        prompt, is_fitted = self._prompt.fit(given)
-        self.fitted += is_fitted
-        return prompt
+    given = given_questions(left, system.settings.relevant_passages)
+    prompts = map(system.ask, given)
+    return {"answers": dry_run(prompts, system.settings, store), "time_filter": filtering}
 
 
 def _unanswered(
@@ -153,7 +283,7 @@ def _unanswered(
 ) -> pd.DataFrame:
     if answers is None:
         return queries.reset_index(drop=True)
-    done = set(question_keys(answers[answers["system"] == system.system]))
+    done = set(question_keys(answers[answers["system"] == system.name]))
     return _rows_in(queries, set(question_keys(queries)) - done)
 
 
@@ -167,52 +297,57 @@ def _read_answer(completion: Completion) -> tuple[str, str]:
     return completion.text or "", completion.finish_reason or ""
 
 
-def _answers(asked: Asked[GivenQuestion, tuple[str, str]], system: LlmSystem) -> pd.DataFrame:
-    version = system.prompt.version
-    rows = [
-        (query_id, language, system.system, answer, version, finish_reason)
-        for (language, query_id), (answer, finish_reason) in (
-            (question.key, reply.value) for question, reply in asked if reply.value is not None
-        )
-    ]
-    return pd.DataFrame(rows, columns=ANSWER_COLUMNS, dtype=object).astype("str")
-
-
-def _failures(
-    asked: Asked[GivenQuestion, tuple[str, str]], told: TimeDependence | None, system: LlmSystem
-) -> pd.DataFrame:
-    """List the questions without an answer: those of which the filter told nothing come first."""
-    version = system.prompt.version
-    rows = [
-        (query_id, language, system.system, reply.reason, reply.detail, version, reply.key)
-        for (language, query_id), reply in ((question.key, reply) for question, reply in asked)
-        if reply.reason is not None
-    ]
-    failed = pd.DataFrame(rows, columns=FAILURE_COLUMNS, dtype=object)
-    if told is None:
-        return failed
-    untold = told.labels[told.labels["label"].isna()]
-    reasons = [
-        reason if reason == OVER_BUDGET else f"{UNDETERMINED}{reason}"
-        for reason in untold["reason"]
-    ]
-    untold = untold.assign(system=system.system, reason=reasons, prompt=version)
-    return pd.concat([untold[FAILURE_COLUMNS], failed], ignore_index=True)
-
-
-def _skipped(
-    queries: pd.DataFrame,
-    told: TimeDependence | None,
-    system: LlmSystem,
-    time_filter: TimeFilter | None,
-) -> pd.DataFrame:
-    """List the questions left out, with the filter's reasons."""
-    if told is None or time_filter is None:
-        return pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
-    table = told.labels.assign(
-        system=system.system,
-        reason=TIME_DEPENDENT,
-        prompt=time_filter.version,
-        query=queries["query"],
+def _answers_and_failures(
+    asked: Asked[GivenQuestion, tuple[str, str]], system: LlmSystem
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    keys = pd.DataFrame([question.key for question in asked.rows], columns=QUESTION_KEY)
+    table = (
+        keys.astype(object).join(asked.table()).assign(system=system.name, prompt=system.version)
     )
-    return table.loc[table["label"] == "yes", SKIPPED_COLUMNS].reset_index(drop=True)
+    answered = table[table["reason"].isna()].reset_index(drop=True)
+    said = pd.DataFrame(answered["value"].tolist(), columns=["answer", "finish_reason"])
+    answers = answered.join(said)[ANSWER_COLUMNS].astype("str")
+    return answers, table.loc[table["reason"].notna(), FAILURE_COLUMNS].reset_index(drop=True)
+
+
+def _left_out(
+    queries: pd.DataFrame, told: TimeDependence, system: LlmSystem, version: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """List the questions left out, with the filter's reasons; and those of which it told nothing.
+
+    Args:
+        queries: The questions that the filter was asked about.
+        told: What it told.
+        system: Who answers the others.
+        version: Of the filter's prompt.
+    """
+    table = told.labels.assign(system=system.name, query=queries["query"])
+    skipped = table[table["label"] == "yes"].assign(reason=TIME_DEPENDENT, prompt=version)
+    untold = table[table["label"].isna()].assign(prompt=system.version)
+    known = untold["reason"] == OVER_BUDGET
+    untold["reason"] = untold["reason"].where(known, UNDETERMINED + untold["reason"])
+    return skipped[SKIPPED_COLUMNS].reset_index(drop=True), untold[FAILURE_COLUMNS]
+
+
+def _warnings(
+    system: LlmSystem, answers: pd.DataFrame, there: pd.DataFrame | None
+) -> Iterator[str]:
+    cut_off = int((answers["finish_reason"] == CUT_OFF).sum())
+    if cut_off:
+        cut = count_of(cut_off, "answer")
+        yield f"{cut} cut off at the most tokens of an answer; allow for more"
+    thinking = sum(_THOUGHTS.search(text) is not None for text in answers["answer"])
+    if thinking:
+        yield (
+            f"{count_of(thinking, 'answer')} with thoughts of a reasoning model; have the server "
+            "keep them apart"
+        )
+    if there is not None and "prompt" in there:
+        now = system.version
+        own = there.loc[there["system"] == system.name, "prompt"].dropna()
+        others = sorted({str(version) for version in own if version != now})
+        if others:
+            yield (
+                f"there are answers of {system.name} to another prompt ({others[0]}, now {now}); "
+                "give this system a name of its own to keep them apart"
+            )

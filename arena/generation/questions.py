@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +13,45 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.schema import QUESTION_KEY
+from arena.generation.settings import GenerationSettings
 from arena.judging.choosing.drawn import question_draw
 from arena.judging.pairs import QuestionKey, ShownPassage
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import THOUGHTS, Completion, UnparsableError
 from arena.llm.settings import LlmSettings, Prompt
 from arena.llm.usage import Budget, Usage
-from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    PromptTemplate,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+)
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+TIME_DEPENDENT = "time_dependent"
+UNDETERMINED = "time_dependence_"
+"""Before the reason why nobody knows whether a question is time-dependent."""
+
+STAGE = "time-dependence"
+FILTER_TOKENS = 512
+
+TIME_PROMPT = ReplaceablePrompt(
+    "time-dependence",
+    "Whether a question needs the present date or news (MEMERAG, appendix G.1)",
+    "the last <label>yes</label> or no, and <rationale>",
+    {
+        "question": Variable("the question", "samplequestion", True),
+        "language": Variable("English name of its language", "English"),
+    },
+    "arena.generation",
+    "time-dependent.v1",
+)
+_LABEL = re.compile(r"<label>([^<]{0,40})</label>", re.IGNORECASE)
+_RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTALL)
+_LABELS = ("yes", "no")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,31 +135,6 @@ def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
     return np.asarray(queries.index.isin(drawn))
 
 
-if TYPE_CHECKING:
-    from arena.llm.store import Store
-
-TIME_DEPENDENT = "time_dependent"
-UNDETERMINED = "time_dependence_"
-"""Before the reason why nobody knows whether a question is time-dependent."""
-
-STAGE = "time-dependence"
-
-TIME_PROMPT = ReplaceablePrompt(
-    "time-dependence",
-    "Whether a question needs the present date or news (MEMERAG, appendix G.1)",
-    "the last <label>yes</label> or no, and <rationale>",
-    {
-        "question": Variable("the question", "samplequestion", True),
-        "language": Variable("English name of its language", "English"),
-    },
-    "arena.generation",
-    "time-dependent.v1",
-)
-_LABEL = re.compile(r"<label>([^<]{0,40})</label>", re.IGNORECASE)
-_RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTALL)
-_LABELS = ("yes", "no")
-
-
 @dataclass(frozen=True)
 class TimeFilter:
     """Who tells whether a question is time-dependent.
@@ -135,23 +142,39 @@ class TimeFilter:
     Attributes:
         settings: How it is asked; the paper took Llama 3 70B. Systems that are to be compared need
             the same model, or they answer other questions.
-        template: What is sent in place of the packaged template; ``TIME_PROMPT.read`` reads one.
+        template: What is asked; ``TIME_PROMPT.read`` reads another one.
     """
 
     settings: LlmSettings
-    template: PromptTemplate | None = None
+    template: PromptTemplate = field(default_factory=TIME_PROMPT.packaged)
 
-    @property
-    def version(self) -> str:
-        """Name and digest of the template."""
-        return (self.template or TIME_PROMPT.packaged()).version
+    @classmethod
+    def of(
+        cls, settings: GenerationSettings, templates: Templates = NO_TEMPLATES
+    ) -> TimeFilter | None:
+        """Return the filter that settings ask for; None for none.
+
+        Raises:
+            UsageError: If its template is given, and nothing is filtered.
+        """
+        if not settings.skip_time_dependent and settings.filter_model is None:
+            if templates.replacing(TIME_PROMPT):
+                raise UsageError(
+                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
+                    "`skip_time_dependent`"
+                )
+            return None
+        asked = settings.as_published()
+        cold = None if asked.temperature is None or asked.temperature < 0 else 0.0
+        name = settings.filter_model or settings.model
+        update = {"model": name, "temperature": cold, "max_tokens": FILTER_TOKENS}
+        return cls(asked.model_copy(update=update).located(), templates.of(TIME_PROMPT))
 
     def ask(self, row: tuple[str, str]) -> Prompt:
         """Ask whether a question, given by its language and text, is time-dependent."""
-        template = self.template or TIME_PROMPT.packaged()
         language, question = row
-        text = template.fill({"question": question, "language": named_language(language)})
-        return Prompt.of(text, version=template.version)
+        text = self.template.fill({"question": question, "language": named_language(language)})
+        return Prompt.of(text, version=self.template.version)
 
 
 @dataclass(frozen=True)
@@ -183,12 +206,7 @@ def time_dependence(
 ) -> TimeDependence:
     """Let an LLM tell which questions need the present date, current affairs or news.
 
-    Args:
-        queries: Columns ``query_id, language, query``.
-        time_filter: Who tells.
-        store: Where replies are and go.
-        budget: Most prompts to send; None asks all.
-        progress: Called with the stage, the questions done, and all.
+    Arguments are those of ``generate_answers``.
 
     Raises:
         UsageError: If the settings cannot be used.
@@ -198,12 +216,9 @@ def time_dependence(
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
     asked = ask_table(rows, time_filter.ask, read_label, llm, stage=STAGE, progress=progress)
     labels = [
-        (None, reply.reason, reply.detail, reply.key)
-        if reply.value is None
-        else (reply.value[0], None, reply.value[1], reply.key)
-        for reply in asked.replies
+        (*(reply.value or (None, reply.detail)), reply.reason, reply.key) for reply in asked.replies
     ]
-    told = pd.DataFrame(labels, columns=["label", "reason", "detail", "key"], dtype=object)
+    told = pd.DataFrame(labels, columns=["label", "detail", "reason", "key"], dtype=object)
     return TimeDependence(queries[QUESTION_KEY].reset_index(drop=True).join(told), asked.usage)
 
 

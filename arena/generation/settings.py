@@ -1,120 +1,122 @@
-"""How an LLM answers questions: settings that Python and the command line share."""
+"""How an LLM answers questions: settings, and the papers' prompts and numbers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Self
 
 from pydantic import Field
 
 from arena.data.errors import UsageError
 from arena.llm.settings import LlmSettings, Names
+from arena.text.prompts import ReplaceablePrompt, Variable
 
-if TYPE_CHECKING:
-    from arena.generation.questions import TimeFilter
-    from arena.generation.summary import LlmSystem
-    from arena.text.prompts import Templates
+_MIRAGE = ReplaceablePrompt(
+    "answer",
+    "An answer with reason and citations (MIRAGE-Bench, figure 10): generate --prompt mirage",
+    "all of it; features and judges read ##Reason: … ##Answer: …",
+    MappingProxyType(
+        {
+            "question": Variable("the question", "samplequestion", True),
+            "language": Variable("English name of its language", "English"),
+            "language_code": Variable("code of its language", "en"),
+            "passages": Variable(
+                "its passages, each with passage_id, title, text; may be empty",
+                ({"passage_id": "samplepart#1", "text": "samplepart", "title": "sampletitle"},),
+            ),
+        }
+    ),
+    "arena.generation",
+    "mirage.v1",
+)
+_MEMERAG = replace(
+    _MIRAGE,
+    asks="The answer alone (MEMERAG, appendix G.3): generate --prompt memerag",
+    reply="all of it",
+    packaged_name="memerag.v1",
+)
 
-FILTER_TOKENS = 512
+
+ANSWER_PROMPTS = MappingProxyType({"mirage": _MIRAGE, "memerag": _MEMERAG})
+"""The papers' prompts by name."""
+PUBLISHED = MappingProxyType(
+    {
+        # Figure 10, section 5 and appendix; the paper does not say how long an answer may be.
+        "mirage": {
+            **{"temperature": 0.1, "max_tokens": 2048},
+            **{"passage_tokens": 800, "context_tokens": 8192},
+        },
+        # Section 3.3 and appendix G.3.
+        "memerag": {"temperature": 0.1, "max_tokens": 1000},
+    }
+)
+"""Settings of the papers, where ``GenerationSettings`` states none."""
+SHUFFLED = ("mirage",)
+"""Papers that show passages in an order drawn for each question, the same for all systems."""
 
 
 class GenerationSettings(LlmSettings):
-    """How an LLM answers the questions of an arena; ``model`` must be given."""
+    """How an LLM answers the questions of an arena; what is not stated is the paper's."""
 
-    system: str = Field(
-        default="", description="Name in the system column; the model if not given."
-    )
+    system: str = Field(default="", description="Name in the system column. Default: the model")
     prompt: str = Field(
         default="mirage",
         description="mirage (MIRAGE-Bench, with reason and citations) or memerag (MEMERAG, the "
         "answer alone).",
     )
     questions: int | None = Field(
-        default=None, ge=1, description="Questions drawn of each language; all if not given."
+        default=None, ge=1, description="Questions drawn of each language. Default: all"
     )
-    languages: Names = Field(default=(), description="Comma-separated languages; all by default.")
+    languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     skip_time_dependent: bool = Field(
         default=False,
         description="Ask first which questions need the present date or news, and leave these out.",
     )
     filter_model: str | None = Field(
-        default=None, description="Model for that filter; by default the one that answers."
+        default=None, description="Model for the time filter. Default: the one that answers"
     )
     passage_tokens: int | None = Field(
-        default=None, ge=1, description="Tokens of a passage to show; the prompt's if not given."
+        default=None, ge=1, description="Tokens of a passage to show. Default: the prompt's"
     )
     context_tokens: int | None = Field(
         default=None,
         ge=1,
-        description="Tokens of a prompt, to which the passages of longer ones are trimmed; the "
-        "prompt's if not given.",
+        description="Tokens of a prompt, to which the passages of longer ones are trimmed. "
+        "Default: the prompt's",
     )
     relevant_passages: bool = Field(
         default=False, description="Show relevant passages alone, as to a teacher of others."
     )
     tokenizer: str | None = Field(
         default=None,
-        description="The model's tokenizer.json, to count tokens by; else 4 bytes are a token.",
+        description="The model's tokenizer.json, to count tokens by. Default: 4 bytes a token",
     )
     temperature: float | None = Field(
-        default=None, description="The paper's if not given; below 0, none is sent."
+        default=None, description="Below 0, none is sent. Default: the paper's"
     )
     max_tokens: int | None = Field(
-        default=None, ge=1, description="Most tokens of an answer; the paper's if not given."
+        default=None, ge=1, description="Most tokens of an answer. Default: the paper's"
     )
     seed: int = Field(default=0, ge=0, description="Seed of everything random.")
     timeout_s: float = Field(default=120.0, gt=0, description="Timeout of a call in seconds.")
 
-    def llm_system(self, templates: Templates) -> LlmSystem:
-        """Return the system that answers.
-
-        Args:
-            templates: What takes the place of its prompt.
+    @property
+    def asked(self) -> ReplaceablePrompt:
+        """The paper's prompt.
 
         Raises:
-            UsageError: If no model is named, or a setting or the template cannot be used.
+            UsageError: If there is none of that name.
         """
-        from arena.generation.prompt import answer_prompt, protocol_of
-        from arena.generation.summary import LlmSystem
-        from arena.text.prompts import read_tokenizer
+        if self.prompt not in ANSWER_PROMPTS:
+            raise UsageError(
+                f"there is no prompt {self.prompt!r}; use {', '.join(ANSWER_PROMPTS)}, and "
+                "--template answer=FILE for a template of your own"
+            )
+        return ANSWER_PROMPTS[self.prompt]
 
-        asked = answer_prompt(
-            self.prompt,
-            template=templates.replacing(protocol_of(self.prompt).prompt),
-            passage_tokens=self.passage_tokens,
-            trimmer=None if self.tokenizer is None else read_tokenizer(self.tokenizer),
-            seed=self.seed,
-            context_tokens=self.context_tokens,
-            only_relevant=self.relevant_passages,
-        )
-        return LlmSystem(self._as_published().located(), asked, self.system)
-
-    def time_filter(self, templates: Templates) -> TimeFilter | None:
-        """Return what tells the questions that need the present date; None for no filter.
-
-        Raises:
-            UsageError: If its template is given, and nothing is filtered.
-        """
-        from arena.generation.questions import TIME_PROMPT, TimeFilter
-
-        own = templates.replacing(TIME_PROMPT)
-        if not self.skip_time_dependent and self.filter_model is None:
-            if own:
-                raise UsageError(
-                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
-                    "`skip_time_dependent`"
-                )
-            return None
-        asked = self._as_published()
-        cold = None if asked.temperature is None or asked.temperature < 0 else 0.0
-        name = self.filter_model or self.model
-        update = {"model": name, "temperature": cold, "max_tokens": FILTER_TOKENS}
-        return TimeFilter(asked.model_copy(update=update).located(), own)
-
-    def _as_published(self) -> GenerationSettings:
-        """Take from the paper what is not stated."""
-        from arena.generation.prompt import protocol_of
-
-        protocol = protocol_of(self.prompt)
-        names = ("temperature", "max_tokens")
-        unstated = [name for name in names if getattr(self, name) is None]
-        return self.model_copy(update={name: getattr(protocol, name) for name in unstated})
+    def as_published(self) -> Self:
+        """Return these settings with the paper's numbers where they state none."""
+        numbers = PUBLISHED[self.prompt].items() if self.asked else ()
+        unstated = {name: number for name, number in numbers if getattr(self, name) is None}
+        return self.model_copy(update=unstated)

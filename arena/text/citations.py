@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 WIDEST_RANGE = 20
 """Most passages a range such as ``[1-3]`` may stand for; a wider one is an id of its own."""
@@ -38,8 +38,7 @@ _DIGITS = re.compile(r"\d+")
 _DIGIT = re.compile(r"\d")
 
 
-@dataclass(frozen=True)
-class Citations:
+class Citations(NamedTuple):
     """The passages an answer cites.
 
     Attributes:
@@ -55,26 +54,15 @@ class Citations:
     mentions: int
 
 
-_NOTHING = Citations((), (), (), 0)
-
-
-@dataclass(frozen=True)
-class CitationMarker:
-    """A bracketed citation in a text.
-
-    Attributes:
-        start: Where it starts.
-        end: Where it ends, a link target after it included.
-        ids: The ids cited, in order.
-    """
+class CitationMarker(NamedTuple):
+    """A bracketed citation in a text: where it starts, where its link ends, the ids in order."""
 
     start: int
     end: int
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Citable:
+class _Citable(NamedTuple):
     """Ids that can be cited, and their shapes: ``doc-17`` has the shape ``doc-0``."""
 
     ids: frozenset[str]
@@ -82,20 +70,13 @@ class _Citable:
 
 
 def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
-    """Resolve the citations of an answer against the passages of its query.
+    """Resolve the citations of an answer against the ids of its query's passages.
 
-    Args:
-        text: The answer.
-        passage_ids: Ids of the query's passages.
-
-    Returns:
-        What is cited; an id that no passage has is kept as unknown, never dropped.
+    An id that no passage has is kept as unknown, never dropped.
     """
     mentioned = [cited for marker in find_citations(text, passage_ids) for cited in marker.ids]
-    if not mentioned:
-        return _NOTHING
     ranking = tuple(dict.fromkeys(mentioned))
-    known_ids = _citable(tuple(passage_ids)).ids
+    known_ids = frozenset(passage_ids) if mentioned else frozenset()
     return Citations(
         ranking,
         tuple(cited for cited in ranking if cited in known_ids),
@@ -107,9 +88,7 @@ def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
 def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
     """Take the citations out of a text, with the space before them; prose in brackets stays.
 
-    Args:
-        text: The answer.
-        passage_ids: Ids of the query's passages, needed for ids that look like words.
+    Ids of the query's passages are needed where they look like words.
     """
     kept: list[str] = []
     position = 0
@@ -128,10 +107,6 @@ def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[Cit
     as it stands; or if all its parts are numbers, ranges of numbers, ids such as ``12#3``, or
     unlike a passage id in their digits only. Digits of any script count, and so do a label
     (``[Doc 1]``) and invisible direction marks. All else in brackets is prose.
-
-    Args:
-        text: The answer.
-        passage_ids: Ids of the query's passages.
     """
     if _BRACKETS.search(text) is None:
         return

@@ -20,9 +20,8 @@ from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.details import arena_table, difference_table, win_table
 from surrogate.board.first_board import first_ratings
-from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_judge
-from surrogate.board.rows import language_rows, unjudged_rows
+from surrogate.board.rows import judged_rows, unjudged_rows
 from surrogate.board.settings import (
     NOBODY,
     BoardRecord,
@@ -32,13 +31,14 @@ from surrogate.board.settings import (
 )
 from surrogate.board.study import (
     LanguageStudy,
+    check_holdout,
+    choose_holdout,
     importances_table,
     study_languages,
 )
 from surrogate.board.summarize import summarize_board, summarize_first_board
 from surrogate.board.summary import UNPROVEN
-from surrogate.integrity.notes import look_at
-from surrogate.integrity.standing import Seen, near_copies, standing
+from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data, with_answers
 from surrogate.learning.names import find_surrogate
@@ -130,7 +130,7 @@ def build_board(
         if study := by_language.get(language):
             there = looks[looks.index.get_level_values("language") == language].droplevel(0)
             interval = summary.languages[language].interval
-            rated.append(language_rows(study, own, systems, interval, there))
+            rated.append(judged_rows(study, own, systems, interval, there))
         else:
             rated.append(unjudged_rows(language, own, systems, int(questions[language])))
     ratings = _stacked([rows for rows, _ in rated if not rows.empty])
@@ -243,7 +243,7 @@ def _looks(
     surrogate: Surrogate,
     is_proven: bool,
 ) -> pd.DataFrame:
-    """Look at everybody's answers, beside the judged systems'; see ``integrity.standing``."""
+    """Look at everybody's answers, beside the judged systems'; see ``integrity.notes``."""
     judged: Mapping[str, Sequence[str]] = {study.language: study.data.systems for study in studies}
     questions = {study.language: len(study.data.questions) for study in studies}
     answers = arena.answers[arena.answers["language"].isin(judged)]
@@ -252,7 +252,7 @@ def _looks(
     seen = Seen(
         look_at(answers, judged, arena.queries), near_copies(answers[~known], answers[known])
     )
-    looks = standing(seen, surrogate, X[X["language"].isin(judged)], questions, judged)
+    looks = system_status(seen, surrogate, X[X["language"].isin(judged)], questions, judged)
     if not is_proven:
         ever = {name for names in judged.values() for name in names}
         unproven = ~looks.index.get_level_values("system").isin(ever) & (looks["original"] == "")

@@ -52,7 +52,7 @@ def rated_rows(
             ``split``, and ``why`` something is not known. ``predicted, predicted_error`` are what
             those without a posterior are rated by, where it is something else.
         interval: How wide the conformal interval is of what a surrogate expects.
-        looks: By system, see ``integrity.standing``: who is not ranked, who stands beside what it
+        looks: By system, see ``integrity.notes``: who is not ranked, who stands beside what it
             copies, what to remark, and the variance for want of answers.
         judged: Ratings that copies may stand beside, by system; by default those made here.
 
@@ -157,7 +157,7 @@ def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.
     return covariance
 
 
-def language_rows(
+def judged_rows(
     study: LanguageStudy,
     predicted: pd.DataFrame,
     systems: Sequence[str],
@@ -224,7 +224,7 @@ def unjudged_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate the systems in a language without a verdict, by what other languages tell of answers.
 
-    Arguments and results as of ``language_rows``; no row where the surrogate rates nobody.
+    Arguments and results as of ``judged_rows``; no row where the surrogate rates nobody.
     """
     known = _predictions(predicted, systems, questions)
     if known["expected_error"].isna().all() or known["expected"].isna().all():
@@ -239,9 +239,7 @@ def unjudged_rows(
 
 def absence(rating: float, answers: int) -> str:
     """Say why there is no rating, where there is none."""
-    if np.isfinite(rating):
-        return ""
-    return NO_FEATURES if answers else NO_ANSWER
+    return "" if np.isfinite(rating) else NO_FEATURES if answers else NO_ANSWER
 
 
 def _predictions(predicted: pd.DataFrame, systems: Sequence[str], questions: int) -> pd.DataFrame:

@@ -79,8 +79,8 @@ class BoardSettings(BaseModel):
 
     judge: str | None = Field(
         default=None,
-        description="Judge whose judgments to learn from, where there are several; published, or "
-        "published:COLUMN, for the ratings of published_ratings.csv.",
+        description="Judge whose judgments to learn from, where there are several; published "
+        "for the ratings of published_ratings.csv.",
     )
     features: Names = Field(
         default=("default",),

@@ -24,7 +24,7 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import macro_agreement
 from features.engine.columns import missing_counts
 from surrogate.board.first_board import FirstRatings
-from surrogate.board.intervals import NO_SURROGATE, conformal_intervals
+from surrogate.board.intervals import conformal_intervals
 from surrogate.board.settings import BoardRecord
 from surrogate.board.study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.summary import (
@@ -58,9 +58,7 @@ BORROWING = (
     "{} judged systems in this language: all are rated by the verdicts on them and by what those "
     "in other languages tell of answers; judge more systems"
 )
-FEW_TO_LEAVE_OUT = "too few judged systems in this language to leave any out"
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
-NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
 def summarize_board(
@@ -87,7 +85,7 @@ def summarize_board(
     """
     agreements = {study.language: arena_agreement(study, predicted) for study in studies}
     resampled = resample_outcomes([study.unseen for study in studies], surrogate.seed)
-    intervals = language_intervals(studies)
+    intervals = conformal_intervals([study.unseen for study in studies])
     suspect = _suspect_answers(arena)
     languages = {}
     for study in studies:
@@ -126,7 +124,7 @@ def summarize_board(
             questions_judged=asked,
             judgments=len(study.data.judgments),
             skipped=skipped,
-            notes=(*suspect.get(code, ()), *_training_notes(study, surrogate), *limits),
+            notes=(*suspect.get(code, ()), *_training_notes(study), *limits),
             **counted,
         )
     for code in sorted(set(arena.queries["language"]) - set(languages)):
@@ -146,13 +144,7 @@ def summarize_board(
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in rated),
         holdout_r2_median=_mean(item.holdout_r2.median for item in rated),
     )
-    return BoardSummary(
-        arena=arena.info.name,
-        fingerprint=fingerprint(arena),
-        settings=settings,
-        macro=macro,
-        languages=dict(sorted(languages.items())),
-    )
+    return _summary(arena, settings, macro, languages)
 
 
 def summarize_first_board(
@@ -172,22 +164,20 @@ def summarize_first_board(
             notes=(*suspect.get(code, ()), said),
             **counted,
         )
+    macro = MacroSummary(is_first=True)
+    return _summary(arena, settings, macro, languages)
+
+
+def _summary(
+    arena: Arena, settings: BoardRecord, macro: MacroSummary, of: Mapping[str, LanguageSummary]
+) -> BoardSummary:
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
         settings=settings,
-        macro=MacroSummary(is_first=True),
-        languages=languages,
+        macro=macro,
+        languages=dict(sorted(of.items())),
     )
-
-
-def language_intervals(studies: Sequence[LanguageStudy]) -> dict[str, RatingInterval]:
-    """Find how wide the interval of a rating is in every judged language."""
-    intervals = conformal_intervals([study.unseen for study in studies])
-    for name in [study.language for study in studies if study.borrows]:
-        if intervals[name].reason == NO_SURROGATE:
-            intervals[name] = intervals[name].model_copy(update={"reason": FEW_TO_LEAVE_OUT})
-    return intervals
 
 
 def _counted(arena: Arena, table: pd.DataFrame, language: str) -> dict[str, Any]:
@@ -231,7 +221,7 @@ def _unreliable(judged: Arena) -> str:
     return UNRELIABLE.format(judged.judges[0], "; ".join(checked.faults))
 
 
-def _training_notes(study: LanguageStudy, surrogate: Surrogate) -> Iterator[str]:
+def _training_notes(study: LanguageStudy) -> Iterator[str]:
     tournaments = study.data.tournaments
     if tournaments.regularized:
         yield TOURNAMENTS_REGULARIZED.format(tournaments.regularized, len(tournaments.draws))
@@ -242,9 +232,6 @@ def _training_notes(study: LanguageStudy, surrogate: Surrogate) -> Iterator[str]
         yield BORROWING.format(len(study.data.systems))
     if np.isfinite(study.unseen.tau):
         yield from study.unseen.reasons
-    shares = surrogate.importances()
-    if shares.loc[shares["language"] == study.language, "importance"].isna().all():
-        yield NO_IMPORTANCES.format(surrogate.name)
 
 
 def _published_notes(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""Arena folders: ``init``, ``check``, ``select``."""
+"""Arena folders: ``init``, ``import``, ``add``, ``check``, ``select``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +12,14 @@ from typer import Argument, Option
 from arena.data.errors import DataError, UsageError
 from arena.data.wording import count_of
 from surrogate.cli import options as opt
-from surrogate.cli.imports import import_and_print, write_and_print
-from surrogate.cli.options import FILE, split_names
+from surrogate.cli.options import FILE, named_values, split_names, toml_options
 from surrogate.cli.printing import print_notes, print_table, show
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from arena import Arena
+    from arena.adapters import ForeignArena
 
 FAULTY = 1
 """Exit status of an arena folder with problems."""
@@ -29,49 +31,34 @@ OF_ANSWERS = [
     *("language", "systems", "answers", "reason_length", "answer_length", "judgments"),
 ]
 """Columns of ``arena.diagnostics.arena_contents``, by the table they are shown in."""
+FIELD = "FIELD=NAME, such as question=prompt"
 LANGUAGE, QUESTIONS, SYSTEMS = "en", 4, 3
 """What ``init`` writes of the sample arena."""
 
 
 def init(
     folder: Annotated[Path, Argument(help="Arena folder to write.")],
-    table: Annotated[
-        Path | None,
-        Option(
-            "--from", help="Table of your answers, as 'import csv' reads it, to start from.", **FILE
-        ),
-    ] = None,
-    language: Annotated[str | None, Option(help="Language of the table, such as en.")] = None,
     replace_there: opt.Replace = False,
 ) -> None:
     """Write a small arena folder to put your own questions, answers and judgments into."""
-    name = folder.resolve().name
-    if table is not None:
-        import_and_print(
-            *("csv", [table], folder), replace_there=replace_there, name=name, language=language
-        )
-    elif language is not None:
-        raise UsageError("--language is for rows of a table (--from); leave it out")
-    else:
-        from arena.adapters import check_import_folder
-        from arena.data.files import replaced_folder
-        from arena.data.folder import write_arena
+    from arena.adapters import check_import_folder
+    from arena.data.files import replaced_folder
+    from arena.data.folder import write_arena
 
-        check_import_folder(folder, replace_there)
-        with replaced_folder(folder) as writing:
-            write_arena(_template(name), writing, ".jsonl")
-        print(f"Template written to {folder}: arena.json, queries, answers and judgments (.jsonl)")
+    check_import_folder(folder, replace_there)
+    with replaced_folder(folder) as writing:
+        write_arena(_template(folder.resolve().name), writing, ".jsonl")
+    print(f"Template written to {folder}: arena.json, queries, answers and judgments (.jsonl)")
     print(f"Next:  surrogate-arena check {folder}")
 
 
 def _template(name: str) -> Arena:
     """Cut a few questions, answers and judgments out of the simulated sample arena."""
-    from arena.generation import select_part
     from arena.simulation import sample_arena
 
     whole = sample_arena()
     systems = list(whole.info.systems[:SYSTEMS])
-    part = select_part(whole, [LANGUAGE], systems).arena
+    part = whole.part([LANGUAGE], systems)
     asked = part.queries.head(QUESTIONS)
     tables = {
         table: getattr(part, table)[getattr(part, table)["query_id"].isin(asked["query_id"])]
@@ -86,11 +73,9 @@ def _template(name: str) -> Arena:
 def check(
     source: Annotated[
         Path,
-        Argument(metavar="ARENA", help="Arena folder, or file of a store of replies.", exists=True),
+        Argument(metavar="ARENA", help="Arena folder, or a store of replies.", exists=True),
     ],
-    systems: Annotated[
-        str | None, Option(help="Comma-separated systems to count answers of. Default: all")
-    ] = None,
+    systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
     tokenizer: Annotated[
         Path | None,
         Option(
@@ -183,14 +168,10 @@ def select(
     systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
     judges: Annotated[str | None, Option(help="Comma-separated judges. Default: all")] = None,
     only_hard: Annotated[
-        bool, Option("--only-hard", help="Only questions with a passage labeled not relevant.")
+        bool, Option("--only-hard", help="Require an irrelevant passage.")
     ] = False,
-    at_least: Annotated[
-        int, Option(min=0, help="With --only-hard: fill up smaller languages with others.")
-    ] = 0,
-    bm25: Annotated[
-        int | None, Option(min=1, help="Show N best passages by BM25, one relevant (MEMERAG: 5).")
-    ] = None,
+    at_least: Annotated[int, Option(min=0, help="Fill up smaller languages with others.")] = 0,
+    bm25: Annotated[int | None, Option(min=1, help="Best passages by BM25 (MEMERAG: 5).")] = None,
     corpus: Annotated[
         list[Path] | None,
         Option(
@@ -198,18 +179,12 @@ def select(
             "Default: a question's own passages"
         ),
     ] = None,
-    least_words: Annotated[
-        int, Option(min=0, help="Leave out questions with an answer of fewer words (MEMERAG: 10).")
-    ] = 0,
+    least_words: Annotated[int, Option(min=0, help="Words of every answer (MEMERAG: 10).")] = 0,
     questions: Annotated[
-        int | None, Option(min=1, help="Questions to draw a language. Default: all")
+        int | None, Option(min=1, help="Questions a language. Default: all")
     ] = None,
-    others: Annotated[
-        bool, Option("--others", help="With --questions: invert the draw (test split).")
-    ] = False,
-    one_answer: Annotated[
-        bool, Option("--one-answer", help="Keep one answer a question, each system as many.")
-    ] = False,
+    others: Annotated[bool, Option("--others", help="Invert the draw (test split).")] = False,
+    one_answer: Annotated[bool, Option("--one-answer", help="Keep one answer a question.")] = False,
     seed: opt.Seed = 0,
     replace_there: opt.Replace = False,
     as_json: opt.Json = False,
@@ -219,15 +194,7 @@ def select(
 
     from arena.adapters import ForeignArena, check_import_folder, read_corpus
     from arena.data.folder import read_arena
-    from arena.generation import (
-        AnswerRules,
-        QuestionRules,
-        read_arena_to_answer,
-        select_answers,
-        select_context,
-        select_part,
-        select_questions,
-    )
+    from arena.generation import SetRules, evaluation_set, read_arena_to_answer, select_context
 
     if others and questions is None:
         raise UsageError("--others keeps what --questions does not draw; give both")
@@ -235,11 +202,10 @@ def select(
         raise UsageError("--corpus is what --bm25 selects from; give both")
     check_import_folder(out, replace_there)
     there = read_arena(arena) if least_words or one_answer else read_arena_to_answer(arena)
-    part = select_part(there, *(split_names(each) or None for each in (languages, systems, judges)))
-    hard = select_questions(part.arena, QuestionRules(only_hard, at_least, seed=seed))
-    rules = AnswerRules(least_words, questions, others, one_answer, seed)
-    chosen = select_answers(hard.arena, rules)
-    kept, notes = chosen.arena, []
+    part = there.part(*(split_names(each) or None for each in (languages, systems, judges)))
+    rules = SetRules(only_hard, at_least, least_words, questions, others, one_answer, seed)
+    kept, counts = evaluation_set(part, rules)
+    notes: list[str] = []
     if bm25 is not None:
         codes = kept.info.languages
         only = codes[0] if len(codes) == 1 else None
@@ -251,7 +217,103 @@ def select(
             "relevant one",
             f"BM25: {count_of(selected.without_relevant, 'question')} without a relevant passage",
         ]
-    counts = pd.concat([part.counts, hard.counts, chosen.counts], ignore_index=True)
     nothing = pd.DataFrame(columns=["source", "item", "reason", "count"])
     read = ForeignArena(kept, nothing)
     write_and_print(read, out, [], replace_there, as_json, counts, notes)
+
+
+def import_command(
+    kind: Annotated[
+        str,
+        Argument(
+            help="mirage, miracl, memerag or lmarena (published data); csv (your own table: CSV, "
+            "JSONL, Parquet, JSON); promptfoo, inspect, langfuse or langsmith (records of tools)."
+        ),
+    ],
+    paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],
+    out: opt.ArenaFolder,
+    columns: Annotated[
+        list[str] | None,
+        Option(
+            "--column",
+            metavar="FIELD=NAME",
+            help="Column of a table, or path in a record, such as question=vars.topic or "
+            "system=file (the file's name); repeatable. The guide lists the fields.",
+        ),
+    ] = None,
+    judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
+    scores: Annotated[str | None, Option(help="Comma-separated scores. Default: all")] = None,
+    most_pairs: Annotated[int | None, Option(min=1, help="Pairs a question. Default: all")] = None,
+    reference_system: Annotated[str | None, Option(help="System that is the reference.")] = None,
+    apart: Annotated[
+        list[str] | None,
+        Option(
+            help="Comma-separated systems to keep out of the arena; their answers go to its "
+            "apart_answers.jsonl.gz, to be ranked as new ones."
+        ),
+    ] = None,
+    language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,
+    languages: opt.Languages = None,
+    qrels: Annotated[list[Path] | None, Option(help="miracl: TREC relevance files.")] = None,
+    corpus: Annotated[list[Path] | None, Option(help="miracl: JSONL of passages.")] = None,
+    name: Annotated[str | None, Option(help="Name of the arena. Default: the kind")] = None,
+    config: opt.Config = None,
+    replace_there: opt.Replace = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Read what others published, or other tools wrote, into an arena folder.
+
+    Further settings of a kind's reader, such as the split of mirage, are keys of --config.
+    """
+    from arena.adapters import check_import_folder, import_arena, reader_options
+
+    check_import_folder(out, replace_there)
+    given: dict[str, object] = {
+        **{"columns": named_values("--column", columns, FIELD), "judge": judge, "name": name},
+        **{"scores": split_names(scores), "languages": split_names(languages)},
+        **{"most_pairs": most_pairs, "reference_system": reference_system},
+        **{"language": language, "qrels": qrels, "corpus": corpus},
+    }
+    stated = {key: value for key, value in given.items() if value not in (None, [], {})}
+    read = import_arena(kind, paths, **{**toml_options(config, reader_options(kind)), **stated})
+    write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
+
+
+def write_and_print(
+    read: ForeignArena,
+    out: Path,
+    apart: Sequence[str],
+    is_replaced: bool,
+    as_json: bool,
+    left_out: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write an arena; print what was read, left out on reading, and (``left_out``) on choosing."""
+    from arena.adapters import write_import
+
+    written = write_import(read, out, apart, is_replaced=is_replaced)
+    shown = {"arena": written.folder, "counts": written.counts, "features": written.features}
+    shown |= {"apart": written.apart, "skipped": read.skipped, "questions_left_out": left_out}
+    titles = {
+        "arena": "Arena written to",
+        "features": "Published features, for --feature-table",
+        "apart": "Answers kept apart, for rank",
+        "skipped": "Left out on reading",
+        "questions_left_out": "Left out on choosing",
+    }
+    show(shown | {"notes": [*filter(None, [read.arena.info.note]), *notes]}, as_json, titles)
+
+
+def add(arena: opt.Arena, answers: opt.Answers) -> None:
+    """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
+    from arena.data.folder import add_answers, read_answers, read_arena
+
+    given = read_answers(answers, read_arena(arena).queries)
+    names = list(dict.fromkeys(given["system"]))
+    file, added, there = add_answers(arena, given)
+    read = read_arena(arena)
+    print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file}; {there} were there")
+    for name in names:
+        answered = int((read.answers["system"] == name).sum())
+        print(f"  {name}: answers to {answered} of {count_of(len(read.queries), 'question')}")
+    print(f"Next:  surrogate-arena judge {arena} --model MODEL --dry-run")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from surrogate.board.summary import BoardSummary
 
 SITE = "site"
+SHOWN_NOTES = 6
 
 
 def board(
@@ -44,9 +45,7 @@ def board(
     feature_table: opt.FeatureTable = None,
     download: opt.Download = False,
     templates: opt.Templates = None,
-    site: Annotated[
-        bool, Option("--site/--no-site", help="Write the board's pages to OUT/site.")
-    ] = True,
+    site: Annotated[bool, Option("--site/--no-site", help="Write pages to OUT/site.")] = True,
     jobs: opt.Jobs = -1,
     as_json: opt.Json = False,
 ) -> None:
@@ -106,7 +105,7 @@ def publish_board(
 ) -> None:
     """Write a board and its pages, print it, and say which page to open."""
     from arena.data.systems import alike
-    from surrogate.publish.site.site import write_site
+    from surrogate.publish.site import write_site
 
     saved = built.save(out, folder)
     index = write_site(saved, out / SITE, arena) if site else None
@@ -138,8 +137,7 @@ def print_board(board: Board) -> None:
             print(item.sentence)
     for entry in board.judge_report.metaevaluations:
         print(f"Judge {board.judge_report.judge} against labels ({entry.judge}): {entry}")
-    print_notes(notes_of(summary))
-    print(f"Signature: {summary.signature}")
+    print_notes(notes_of(summary), most=SHOWN_NOTES)
 
 
 def _print_overall(overall: pd.DataFrame, by: str) -> None:
@@ -197,6 +195,7 @@ def notes_of(summary: BoardSummary) -> list[str]:
     from surrogate.board.summary import POOLED
 
     said: dict[str, list[str]] = {}
+    unused: dict[str, None] = {}
     absent, without, values = 0, 0, 0
     for language, item in summary.languages.items():
         found = list(item.notes)
@@ -206,15 +205,19 @@ def notes_of(summary: BoardSummary) -> list[str]:
             found.append(f"no interval of the surrogate's predictions: {item.interval.reason}")
         elif item.interval.pooled:
             found.append(f"intervals of the surrogate's predictions are rough: {POOLED}")
-        left_out = item.skipped.features_left_out.items()
-        found += [f"feature {name} was not used ({reason})" for name, reason in left_out]
         for note in found:
             said.setdefault(note, []).append(language)
+        unused |= dict.fromkeys(item.skipped.features_left_out)
         absent += item.skipped.missing_answers
         without += item.skipped.questions_without_judgments
         for reasons in item.skipped.missing_feature_values.values():
             values += sum(reasons.values())
-    skipped = f"skipped: {absent} absent answers, {values} feature values that could not be "
-    skipped += f"computed, {without} questions without judgments (reasons in summary.json)"
     notes = [f"{note} ({', '.join(languages)})" for note, languages in said.items()]
-    return [skipped, *notes] if absent or values or without else notes
+    skipped = {"absent answers": absent, "feature values that could not be computed": values}
+    skipped["questions without judgments"] = without
+    counts = [f"{count:,} {what}" for what, count in skipped.items() if count]
+    if counts:
+        notes.append(f"skipped: {', '.join(counts)} (reasons in summary.json)")
+    if unused:
+        notes.append(f"features not used everywhere: {', '.join(unused)}")
+    return notes

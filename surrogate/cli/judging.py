@@ -223,7 +223,7 @@ def _variables(prompt: ReplaceablePrompt) -> str:
 
 def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     """Return every replaceable prompt by the command that sends it."""
-    from arena.generation import PROTOCOLS, TIME_PROMPT
+    from arena.generation import ANSWER_PROMPTS, TIME_PROMPT
     from arena.judging.graded import GRADED_PROMPTS
     from arena.judging.prompt import PAIRWISE_PROMPTS
     from features.models import FEATURE_PROMPTS
@@ -236,7 +236,7 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     return {
         "judge": (*PAIRWISE_PROMPTS.values(), *GRADED_PROMPTS.values()),
         "features, board, rank": FEATURE_PROMPTS,
-        "generate": (*(protocol.prompt for protocol in PROTOCOLS.values()), TIME_PROMPT),
+        "generate": (*ANSWER_PROMPTS.values(), TIME_PROMPT),
         "metaeval memerag": (*MEMERAG_PROMPTS, HIGHLIGHT_PROMPT),
         "metaeval wikieval": tuple(each for each in WIKIEVAL_PROMPTS if each.name not in rated),
         "metaeval grouse": (*GROUSE_PROMPTS.values(), JOINT_PROMPT),

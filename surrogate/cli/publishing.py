@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +15,9 @@ from typer import Argument, Exit, Option, echo
 from arena.data.errors import UsageError, checked_choice
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, FOLDER, OUT_FOLDER, check_target, split_names
-from surrogate.cli.printing import cell, is_missing, print_table, progress_lines, show
+from surrogate.cli.printing import print_notes, print_table, progress_lines, show
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from surrogate.publish.figures.figure import Drawing
 
 NOT_DONE = 1
@@ -25,7 +25,10 @@ NOT_DONE = 1
 SITE, FIGURES = "site", "figures"
 CARDS = ("dataset-card", "model-card")
 TABLES = ("csv", "json", "markdown", "latex", "parquet")
-RECORDS = ("ragas", "deepeval")
+CHANGES = [
+    *("system", "rank_old", "rank_new", "rating_change", "standard_error"),
+    *("p_value", "verdict", "reason"),
+]
 
 
 def publish(
@@ -33,16 +36,15 @@ def publish(
         Path,
         Argument(
             exists=True,
-            help="Board folder; for ragas and deepeval an arena folder; for figures also the "
-            "file of a study (validate --json) or of judges (metaeval --out).",
+            help="Board folder; for figures also the file of a study (validate --json) or of "
+            "judges (metaeval --out).",
         ),
     ],
     form: Annotated[
         str,
         Option(
             "--as",
-            help="site; figures; csv, json, markdown, latex or parquet; dataset-card or "
-            "model-card; ragas or deepeval (an arena's answers as those tools read them).",
+            help="site; figures; csv, json, markdown, latex, parquet; dataset-card, model-card.",
         ),
     ] = SITE,
     out: Annotated[
@@ -54,10 +56,7 @@ def publish(
     ] = None,
     language: Annotated[
         str | None,
-        Option(
-            help="Figures, answers: one language. Tables: a language, overall (mean ranks, "
-            "default) or all."
-        ),
+        Option(help="Figures: one language. Tables: a language, overall (default) or all."),
     ] = None,
     columns: Annotated[str | None, Option(help="Tables: comma-separated columns.")] = None,
     signature: Annotated[bool, Option(help="Tables and figures: print the signature.")] = True,
@@ -70,63 +69,49 @@ def publish(
     ] = None,
     file_format: Annotated[str, Option("--format", help="Figures: png or svg.")] = "png",
     arena: opt.MovedArena = None,
-    questions: Annotated[
-        int, Option(min=0, help="Site: questions a language to show all answers to.")
-    ] = 20,
+    questions: Annotated[int, Option(min=0, help="Site: questions to show answers to.")] = 20,
     license_name: Annotated[
-        str | None, Option("--license", help="Cards: license of what is published.")
-    ] = None,
-    systems: Annotated[
-        str | None, Option(help="ragas, deepeval: comma-separated systems. Default: all")
+        str | None, Option("--license", help="License to state on cards.")
     ] = None,
 ) -> None:
     """Publish a board: as pages, figures, tables or cards.
 
     In CSV, a text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
-    checked_choice(form, (SITE, FIGURES, *TABLES, *CARDS, *RECORDS), "form (--as)")
+    checked_choice(form, (SITE, FIGURES, *TABLES, *CARDS), "form (--as)")
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
-    from arena.adapters.exports import answer_records, records_text
     from arena.data.files import write_text
-    from arena.data.folder import read_arena
     from surrogate.board.board import Board
-    from surrogate.publish.exports.cards import dataset_card, model_card
-    from surrogate.publish.exports.tables import OVERALL, export_text, exported_board, write_export
-    from surrogate.publish.figures.board_figures import KINDS, board_drawings, study_drawings
-    from surrogate.publish.site.site import write_site
+    from surrogate.publish.cards import dataset_card, model_card
+    from surrogate.publish.exports import OVERALL, export_text, exported_board, write_export
+    from surrogate.publish.figures.board_figures import board_drawings
+    from surrogate.publish.figures.studies import study_drawings
+    from surrogate.publish.site import write_site
 
     if form == FIGURES and source.is_file():
-        _draw(list(study_drawings(source, language)), out or Path(FIGURES), file_format, False)
+        _draw(list(study_drawings(source)), out or Path(FIGURES), file_format, False)
         return
-    if form in RECORDS:
-        read = read_arena(source)
-        records = answer_records(read, form, split_names(systems))
-        if language is not None:
-            checked_choice(language, read.info.languages, "language")
-            records = [record for record in records if record["language"] == language]
-        text = records_text(records, form)
+    board = Board.load(source)
+    if form == SITE:
+        index = write_site(board, out or Path(SITE), arena, questions=questions)
+        print(f"Site written: open {index}")
+        return
+    if form == FIGURES:
+        kinds = split_names(kind)
+        drawings = list(board_drawings(board, kinds, language, signature))
+        _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
+        return
+    if form in CARDS:
+        text = (dataset_card if form == CARDS[0] else model_card)(board, license_name or "")
     else:
-        board = Board.load(source)
-        if form == SITE:
-            index = write_site(board, out or Path(SITE), arena, questions=questions)
-            print(f"Site written: open {index}")
+        exported = exported_board(board, language or OVERALL, split_names(columns), signature)
+        if out is not None:
+            write_export(exported, form, out)
+            print(out)
             return
-        if form == FIGURES:
-            kinds = split_names(kind)
-            drawings = list(board_drawings(board, kinds or list(KINDS), language, signature))
-            _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
-            return
-        if form in CARDS:
-            text = (dataset_card if form == CARDS[0] else model_card)(board, license_name or "")
-        else:
-            exported = exported_board(board, language or OVERALL, split_names(columns), signature)
-            if out is not None:
-                write_export(exported, form, out)
-                print(out)
-                return
-            text = export_text(exported, form)
+        text = export_text(exported, form)
     if out is None:
         sys.stdout.write(text)
     else:
@@ -136,30 +121,34 @@ def publish(
 
 def _draw(drawings: list[Drawing], out: Path, suffix: str, strict: bool) -> None:
     """Write the figures; where no kind was named, those without data are listed."""
-    from surrogate.publish.figures.figure import FORMATS, MissingGlyphWarning, save
+    from surrogate.publish.figures.figure import FORMATS, save
 
     checked_choice(suffix, FORMATS, "format")
     out.mkdir(parents=True, exist_ok=True)
-    left_out, drawn = [], 0
-    for drawing in drawings:
-        try:
-            figure = drawing.draw()
-        except UsageError as error:
-            if strict:
-                raise
-            left_out.append(f"{drawing.name} left out: {error}")
-            continue
-        path = out / f"{drawing.name}.{suffix}"
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", MissingGlyphWarning)
-            save(figure, path)
-        left_out += [f"{path.name}: {warning.message}" for warning in caught]
-        print(path)
-        drawn += 1
-    for line in left_out:
-        print(line, file=sys.stderr)
+    drawn = 0
+    with _warnings_in_words():
+        for drawing in drawings:
+            path = out / f"{drawing.name}.{suffix}"
+            try:
+                save(drawing.draw(), path)
+            except UsageError as error:
+                if strict:
+                    raise
+                echo(f"{drawing.name} left out: {error}", err=True)
+                continue
+            print(path)
+            drawn += 1
     if drawings and not drawn:
         raise SystemExit(NOT_DONE)
+
+
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """Say each warning once, such as of characters without a font, and not where the code is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("once", UserWarning)
+        warnings.showwarning = lambda message, *_: echo(str(message), err=True)
+        yield
 
 
 def run(
@@ -167,17 +156,9 @@ def run(
         Path,
         Argument(metavar="CONFIG.toml", help="The boards; paths are relative to the file.", **FILE),
     ],
-    out: Annotated[
-        Path | None, Option(help="Folder to write to. Default: what the file names", **OUT_FOLDER)
-    ] = None,
+    out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
     jobs: opt.Jobs = -1,
-    check: Annotated[
-        bool,
-        Option("--check", help="Only report what would be made and why; status 1 if anything."),
-    ] = False,
-    force: Annotated[
-        list[str] | None, Option(metavar="BOARD", help="Board to make again anyway; repeatable.")
-    ] = None,
+    check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
     as_json: opt.Json = False,
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
@@ -185,36 +166,26 @@ def run(
     A board that fails does not keep the others from being made; the status is 1 then.
     """
     from surrogate.runs.config import read_configuration
-    from surrogate.runs.run import bring_up_to_date, check_boards
+    from surrogate.runs.run import bring_up_to_date
 
     boards = read_configuration(configuration)
     folder = out or boards.out
     if folder is None:
         raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
-    if check:
-        report = check_boards(boards, folder, force or ())
-        failed = not report.is_current
-        if not as_json:
-            print("\n".join(map(str, report.steps)))
-    else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("once", UserWarning)  # said once, and not where the code is
-            warnings.showwarning = lambda message, *_: echo(str(message), err=True)
-            report = bring_up_to_date(
-                *(boards, folder),
-                force=force or (),
-                n_jobs=jobs,
-                progress=progress_lines(),
-                say=lambda text: echo(text, err=as_json),
-            )
-        failed = bool(report.failed)
+    with _warnings_in_words():
+        report = bring_up_to_date(
+            *(boards, folder),
+            check=check,
+            n_jobs=jobs,
+            progress=progress_lines(),
+            say=lambda text: echo(text, err=as_json),
+        )
+    failed = not report.is_current if check else bool(report.failed)
     if as_json:
         show(report.as_json(), as_json)
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
-        if report.left_over:
-            print(f"Left as they are, no longer asked for: {', '.join(report.left_over)}")
         print(f"Output folder: {folder}")
     if failed:
         raise Exit(NOT_DONE)
@@ -223,15 +194,12 @@ def run(
 def diff(
     old: Annotated[Path, Argument(help="Folder of the earlier board.", **FOLDER)],
     new: Annotated[Path, Argument(help="Folder of the later board.", **FOLDER)],
-    language: Annotated[
-        str | None, Option(help="One language, or overall. Default: all, what moved")
-    ] = None,
+    language: Annotated[str | None, Option(help="One language, or overall.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare two boards: what moved, and whether that is more than noise."""
     from surrogate.board.board import Board
-    from surrogate.diff.diff import diff_boards
-    from surrogate.diff.languages import OVERALL
+    from surrogate.runs.diff import OVERALL, diff_boards
 
     found = diff_boards(Board.load(old), Board.load(new))
     if language is not None:
@@ -244,32 +212,5 @@ def diff(
         shown = rows if in_full else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
         title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
-        if len(shown):
-            columns = ["system", "rank", "rating", "p_value", "verdict", "reason"]
-            print_table(title, _changes(shown), columns)
-        else:
-            print(f"\n{title}")
-    if len(found.settings):
-        print_table("Settings that changed", found.settings)
-    for note in found.notes:
-        print(f"Note: {note}")
-
-
-def _changes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Show ranks as ``4 → 2 (+2)`` and ratings as ``+0.310 ± 0.120``, the change and its error."""
-
-    def signed(value: float, form: str) -> str:
-        return cell(None) if is_missing(value) else format(value, f"+{form}")
-
-    return rows.assign(
-        rank=[
-            f"{cell(old)} → {cell(new)} ({signed(change, 'd')})"
-            for old, new, change in zip(
-                rows["rank_old"], rows["rank_new"], rows["rank_change"], strict=True
-            )
-        ],
-        rating=[
-            f"{signed(change, '.3f')} ± {cell(error)}"
-            for change, error in zip(rows["rating_change"], rows["standard_error"], strict=True)
-        ],
-    )
+        print_table(title, shown, CHANGES)
+    print_notes(found.notes)

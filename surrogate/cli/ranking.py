@@ -58,9 +58,7 @@ def rank(
     answers: opt.Answers,
     board: opt.Board,
     arena: opt.MovedArena = None,
-    out: Annotated[
-        Path | None, Option(help="File for the board with the new systems, as CSV.", **OUT_FILE)
-    ] = None,
+    out: Annotated[Path | None, Option(help="CSV file for the new board.", **OUT_FILE)] = None,
     feature_table: opt.FeatureTable = None,
     judgments: opt.Judgments = None,
     jobs: opt.Jobs = 1,
@@ -129,20 +127,12 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
 
 def gate(
     board: opt.Board,
-    candidate: Annotated[
-        Path, Option(help="Answers of the new version (JSONL, CSV, Parquet).", **FILE)
-    ],
-    baseline: Annotated[
-        str | None, Option(help="System of the board to compare with. Default: the best")
-    ] = None,
-    model: Annotated[
-        str | None, Option(help="LLM judge to ask if the surrogate is inconclusive. Default: none")
-    ] = None,
+    candidate: Annotated[Path, Option(help="Answers of the new version.", **FILE)],
+    baseline: Annotated[str | None, Option(help="System to compare with. Default: best")] = None,
+    model: Annotated[str | None, Option(help="LLM judge to ask if inconclusive.")] = None,
     base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
     feature_table: opt.FeatureTable = None,
-    budget: Annotated[
-        int | None, Option(min=2, help="Most verdicts to ask for. Default: two a question")
-    ] = None,
+    budget: Annotated[int | None, Option(min=2, help="Most verdicts to ask for.")] = None,
     error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
     margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
     allow: Annotated[
@@ -152,12 +142,8 @@ def gate(
             "cannot-say. Else worse has 3, cannot-say 4, a better or same not allowed 5."
         ),
     ] = "better,same",
-    junit: Annotated[
-        Path | None, Option(help="JUnit XML file to write, for CI.", **OUT_FILE)
-    ] = None,
-    markdown: Annotated[
-        Path | None, Option(help="Markdown file to write, for pull requests.", **OUT_FILE)
-    ] = None,
+    junit: Annotated[Path | None, Option(help="JUnit XML file to write.", **OUT_FILE)] = None,
+    markdown: Annotated[Path | None, Option(help="Markdown file to write.", **OUT_FILE)] = None,
     arena: opt.MovedArena = None,
     config: opt.Config = None,
     as_json: opt.Json = False,
@@ -167,7 +153,7 @@ def gate(
 
     from arena.data.folder import read_answers
     from arena.llm import open_store
-    from surrogate.publish.exports.gate_report import gate_junit, gate_markdown
+    from surrogate.publish.gate_report import gate_junit, gate_markdown
     from surrogate.ranking.gate import GATE_VERDICTS, GateRates
     from surrogate.ranking.gate import gate as decide
 

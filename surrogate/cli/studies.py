@@ -34,50 +34,31 @@ SUBSETS = 100
 """Random parts of each size, of sampling."""
 TITLES = MappingProxyType(
     {
-        "ablation": "Unseen systems ranked by part of the features (Kendall tau, 95% interval over "
-        "systems; difference from all features)",
-        "importances": "What the ranking rests on (tau of unseen systems lost by permutation; 95% "
-        "intervals over tournaments)",
-        "frontier": "Systems better than all learned from: share said to be so, and of others; tau "
-        "among them; share of ratings inside their 90% intervals",
-        "replication": "Ratings by the verdicts on part of the questions against the verdicts on "
-        "others (Kendall tau of both together, of verdicts and surrogate alone; 95% over systems)",
-        "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall "
-        "tau, 95% interval over systems)",
+        "ablation": "unseen systems ranked by part of the features; difference from all",
+        "importances": "tau of unseen systems lost by permutation; 95% over tournaments",
+        "frontier": "systems better than all learned from, and whether this is said",
+        "replication": "ratings by part of the questions against verdicts on the others",
+        "learning-curve": "unseen systems ranked after learning from part of the arena",
         TABLE_3: "R² of surrogates",
-        SAMPLING: "Kendall tau with the whole arena (mean and 95% over random subsets)",
-        "table4": "All systems ranked by groups of features, two held out (Kendall tau)",
+        SAMPLING: "tau with the whole arena of random parts; 95% over parts",
+        "table4": "all systems ranked by groups of features, two held out",
     }
 )
-"""Protocols whose results are tables of their own."""
+"""What the table of a protocol holds; of others, how far ratings agree with the arena's."""
 
 
 def features(
-    arena: Annotated[
-        Path | None, Argument(help="Arena folder. Default: list the features", **FOLDER)
-    ] = None,
+    arena: Annotated[Path | None, Argument(help="Default: list the features", **FOLDER)] = None,
     out: Annotated[
-        Path | None,
-        Option(help="Table to write: .parquet, .jsonl or .csv (.gz).", **OUT_FILE),
+        Path | None, Option(help="Table to write, such as f.parquet.", **OUT_FILE)
     ] = None,
     features: Annotated[str, setting(BoardSettings, "features")] = "default",
-    answers: Annotated[
-        Path | None, Option(help="Answers of other systems, instead of the arena's.", **FILE)
-    ] = None,
+    answers: Annotated[Path | None, Option(help="Answers of other systems.", **FILE)] = None,
     jobs: opt.Jobs = -1,
     device: Annotated[str, Option(help="Where models run: auto, cpu, cuda or mps.")] = "auto",
-    batch_size: Annotated[int, Option(min=1, help="Batch size of models.")] = 32,
     download: opt.Download = False,
-    base_url: Annotated[
-        str | None, Option(help="OpenAI-compatible server of LLM-rated features, up to /v1.")
-    ] = None,
-    store: Annotated[
-        str | None, Option(help="SQLite file of an LLM's replies. Default: in the cache")
-    ] = None,
+    base_url: Annotated[str | None, Option(help="OpenAI-compatible server, up to /v1.")] = None,
     templates: opt.Templates = None,
-    cache: Annotated[
-        Path | None, Option(help="Folder of measured values. Default: beside the table")
-    ] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Measure features of every answer, or list what can be measured.
@@ -104,11 +85,11 @@ def features(
     declared = parse_features(features)
     read = read_arena(arena)
     others = None if answers is None else read_answers(answers, read.queries)
-    cache = cache or out.with_name(f"{out.name}.cache")
+    cache = out.with_name(f"{out.name}.cache")
     cache.mkdir(parents=True, exist_ok=True)
-    store = store or str(cache / STORE)
-    llm = settings_of(LlmSettings, None, {"store": store, "base_url": base_url})
-    models = ModelOptions(device, batch_size, download, llm, own)
+    asked = {"store": str(cache / STORE), "base_url": base_url}
+    llm = settings_of(LlmSettings, None, asked)
+    models = ModelOptions(device=device, download=download, llm=llm, templates=own)
     table = extract(
         *(read, declared, others),
         n_jobs=jobs,
@@ -141,21 +122,17 @@ def validate(
         ),
     ] = "leave-systems-out",
     preset: opt.Preset = None,
-    surrogate: Annotated[
-        str | None, Option(help="Surrogate to validate; for table3 comma-separated.")
-    ] = None,
+    surrogate: Annotated[str | None, Option(help="Surrogate; table3 takes several.")] = None,
     features: Annotated[str | None, setting(BoardSettings, "features")] = None,
     feature_table: opt.FeatureTable = None,
     judge: opt.Judge = None,
-    holdout: Annotated[
-        str | None, Option(help="For mirage, table4: comma-separated systems to hold out.")
-    ] = None,
+    holdout: Annotated[str | None, Option(help="mirage, table4: systems to hold out.")] = None,
     judged: Annotated[
         str | None,
         Option(help="For replication: comma-separated numbers of judged questions, or half."),
     ] = None,
     repeats: Annotated[
-        int | None, Option(min=1, max=MOST_DRAWS, help="Repeats. Default: the protocol's")
+        int | None, Option(min=1, max=MOST_DRAWS, help="Default: the protocol's")
     ] = None,
     tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
     seed: opt.Seed = 0,
@@ -218,10 +195,10 @@ def validate(
 
 
 def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
-    other = f"Agreement with the arena: {protocol} (Kendall tau, 95% interval over systems)"
+    title = TITLES.get(protocol, "Kendall tau with the arena; 95% over systems")
     table = study.table if as_json else with_spans(study.table)
-    titles = {"table": TITLES.get(protocol, other)}
-    show({"table": table, "signature": study.signature}, as_json, titles)
+    shown = {"table": table, "signature": study.signature}
+    show(shown, as_json, {"table": f"{protocol}: {title}"})
 
 
 def _numbers(judged: str) -> list[int | None]:
@@ -269,12 +246,8 @@ def metaeval(
         Path | None,
         Option(help="MEMERAG: sheet for an annotator to write, such as anna.csv.", **OUT_FILE),
     ] = None,
-    out: Annotated[
-        Path | None, Option(help="File for the verdicts, such as run.jsonl.", **OUT_FILE)
-    ] = None,
-    arena: Annotated[
-        Path | None, Option(help="Arena folder whose metaevaluation.json notes the result.")
-    ] = None,
+    out: Annotated[Path | None, Option(help="File for verdicts (JSONL).", **OUT_FILE)] = None,
+    arena: Annotated[Path | None, Option(help="Arena folder to note the result in.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare judges with what people said: MEMERAG, WikiEval, or GroUSE's unit tests."""
@@ -337,7 +310,7 @@ def _benchmark(
 
 def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> None:
     """Note the results in an arena's folder, if one is given, and print them."""
-    from surrogate.board.metaevaluations import add_metaevaluations
+    from surrogate.board.judge_report import add_metaevaluations
 
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Option
 
@@ -15,11 +14,9 @@ from surrogate.cli import options as opt
 from surrogate.cli.judging import DRY_RUN, opened_if_there
 from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER, setting, settings_of
 from surrogate.cli.printing import progress_lines, show
-from surrogate.training.recipes import TuningSettings
-from surrogate.training.settings import KINDS, TrainsetSettings
+from surrogate.training.recipes import KINDS, TrainsetSettings, TuningSettings
 
 STORE = "generation.sqlite"
-CURVE = "loss.svg"
 
 
 def generate(
@@ -39,13 +36,8 @@ def generate(
     ] = None,
     config: opt.Config = None,
     templates: opt.Templates = None,
-    out: Annotated[
-        Path | None,
-        Option("--out", help="File of answers to write, such as answers.jsonl.", **OUT_FILE),
-    ] = None,
-    append: Annotated[
-        bool, Option("--append", help="Add the answers to the arena folder instead.")
-    ] = False,
+    out: Annotated[Path | None, Option(help="File of answers to write.", **OUT_FILE)] = None,
+    append: Annotated[bool, Option("--append", help="Add the answers to the arena.")] = False,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
 ) -> None:
@@ -56,24 +48,25 @@ def generate(
     from arena.data.folder import append_rows
     from arena.generation import (
         TIME_PROMPT,
+        LlmSystem,
+        TimeFilter,
         check_own_file,
         choose_questions,
         dry_run_generate,
         generate_answers,
         list_unanswered,
-        protocol_of,
         read_arena_to_answer,
         write_answers,
     )
     from arena.llm import Budget, open_store
     from arena.text.prompts import read_templates
 
-    own = read_templates(templates or (), [protocol_of(settings.prompt).prompt, TIME_PROMPT])
-    answering, time_filter = settings.llm_system(own), settings.time_filter(own)
+    own = read_templates(templates or (), [settings.asked, TIME_PROMPT])
+    answering, time_filter = LlmSystem.of(settings, own), TimeFilter.of(settings, own)
     if out is not None and append:
         raise UsageError("give --out FILE or --append, not both")
     if out is not None:
-        check_own_file(out, answering.system)
+        check_own_file(out, answering.name)
     elif not append and not dry_run:
         raise UsageError(
             "say where the answers go: --out answers.jsonl, or --append to the arena folder"
@@ -88,8 +81,7 @@ def generate(
             run = dry_run_generate(
                 chosen, answering, opened, answers=there, time_filter=time_filter
             )
-        runs = {"time-dependence": run.time_filter, "answers": run.answers}
-        rows = [{"of": name, **asdict(each)} for name, each in runs.items() if each is not None]
+        rows = [{"of": name, **asdict(each)} for name, each in run.items() if each is not None]
         shown = {"questions": len(chosen), "runs": pd.DataFrame(rows)}
         show(shown, as_json, {"runs": DRY_RUN})
         return
@@ -107,25 +99,22 @@ def generate(
         file, added = append_rows(arena, "answers", generated.answers)
     else:
         file, added = out, len(generated.answers)
-        write_answers(generated.answers, out, generated.summary.system)
+        write_answers(generated.answers, out, generated.system)
     listings = list_unanswered(file.parent, generated, chosen)
-    summary = generated.summary
-    shown = summary.as_json() | {"skipped": generated.skipped, "failed": generated.failures}
+    counts = generated.counts()
+    shown = counts | {"skipped": generated.skipped, "failed": generated.failures}
     if not as_json:
-        shown = {"system": f"{summary.system} ({summary.prompt})", "calls": str(summary.usage)}
-        shown |= {"questions": summary.questions, "answered": summary.answered}
-        shown |= {"already_answered": summary.already_answered, "failures": summary.failures}
-        shown |= {"time_filter": summary.filter_usage, "time_dependent": summary.time_dependent}
-        shown |= {"warnings": summary.warnings}
+        shown = {"system": f"{generated.system} ({generated.prompt})"}
+        shown |= {"calls": str(generated.usage), "time_filter": generated.filter_usage}
+        names = ("questions", "answered", "already_answered", "failures", "time_dependent")
+        shown |= {name: counts[name] for name in (*names, "warnings")}
     shown |= {"file": file, "added": added, "listings": list(map(str, listings))}
     show(shown, as_json, {"listings": "Questions without an answer"})
 
 
 def trainset(
     kind: Annotated[str, Argument(help=f"One of {', '.join(KINDS)}.")],
-    source: Annotated[
-        Path, Argument(help="Arena folder; or answers in GroUSE's format.", exists=True)
-    ],
+    source: Annotated[Path, Argument(help="Arena, or answers as GroUSE's.", exists=True)],
     out: Annotated[Path, Option(help="File of chats to write, such as train.jsonl.", **OUT_FILE)],
     teacher: Annotated[str | None, setting(TrainsetSettings, "teacher")] = None,
     base_url: Annotated[str | None, setting(TrainsetSettings, "base_url")] = None,
@@ -133,12 +122,8 @@ def trainset(
     questions: Annotated[int | None, setting(TrainsetSettings, "questions")] = None,
     systems: Annotated[str | None, setting(TrainsetSettings, "systems")] = None,
     balance: Annotated[int | None, setting(TrainsetSettings, "balance")] = None,
-    ablate: Annotated[str | None, setting(TrainsetSettings, "ablate")] = None,
-    sides: Annotated[str | None, setting(TrainsetSettings, "sides")] = None,
     pairs: Annotated[int | None, setting(TrainsetSettings, "pairs")] = None,
-    unseen: Annotated[
-        Path | None, Option(help="File for chats of the other questions (test split).", **OUT_FILE)
-    ] = None,
+    unseen: Annotated[Path | None, Option(help="File for the test split.", **OUT_FILE)] = None,
     config: opt.Config = None,
     templates: opt.Templates = None,
     as_json: opt.Json = False,
@@ -147,40 +132,32 @@ def trainset(
 
     mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
     score an answer by all metrics in one reply (GroUSE, section 5); judge to decide as another
-    judge did; preference holds pairs of which one is better (DPO, reward models).
+    judge did.
     """
     settings = settings_of(TrainsetSettings, config, locals())
 
-    from surrogate.training.kinds import make_trainset
     from surrogate.training.rows import write_train_set
+    from surrogate.training.trainset import make_trainset
 
     made = make_trainset(
         *(kind, source, settings, templates or (), unseen is not None, progress_lines())
     )
     write_train_set(made, out, unseen)
     shown = {"rows": len(made.rows), "unseen": len(made.unseen), "languages": made.counts}
-    shown |= {"left_out": made.left_out, "scores": made.scores, "file": out}
-    show(shown, as_json, {"languages": "Rows by language; tokens are means"})
+    shown |= {"left_out": made.left_out, "file": out}
+    show(shown, as_json, {"languages": "Rows by language"})
 
 
 def finetune(
-    file: Annotated[
-        Path, Argument(help="Training set, as trainset writes it (JSONL, Parquet).", **FILE)
-    ],
+    file: Annotated[Path, Argument(help="Training set, as of trainset.", **FILE)],
     base: Annotated[str, Option(help="Model to tune: a folder, GGUF file or name on the hub.")],
-    out: Annotated[
-        Path, Option(help="Folder for the adapter; a run that was cut off resumes.", **OUT_FOLDER)
-    ],
-    recipe: Annotated[
-        str, Option(help="mirage (MIRAGE-Bench, table 6), grouse (GroUSE, appendix H) or judge.")
-    ] = "mirage",
+    out: Annotated[Path, Option(help="Folder for the adapter.", **OUT_FOLDER)],
+    recipe: Annotated[str, Option(help="mirage, grouse (as in the papers) or judge.")] = "mirage",
     epochs: Annotated[float | None, setting(TuningSettings, "epochs")] = None,
     batch: Annotated[int | None, setting(TuningSettings, "batch")] = None,
     learning_rate: Annotated[float | None, setting(TuningSettings, "learning_rate")] = None,
     max_length: Annotated[int | None, setting(TuningSettings, "max_length")] = None,
-    test: Annotated[
-        Path | None, Option(help="Chats to measure the loss on, before and after.", **FILE)
-    ] = None,
+    test: Annotated[Path | None, Option(help="Chats to measure the loss on.", **FILE)] = None,
     config: opt.Config = None,
     download: opt.Download = False,
     seed: opt.Seed = 0,
@@ -189,20 +166,13 @@ def finetune(
     """Tune a model with LoRA, the same on a laptop and on a GPU; the adapter answers and judges."""
     settings = settings_of(TuningSettings, config, locals())
 
-    from surrogate.training.tuning import TuningJob
     from surrogate.training.tuning import finetune as tune
 
-    job = TuningJob(file, base, settings.of(recipe), out, test, seed, download)
-    tuned = tune(job, progress_lines())
-    if find_spec("matplotlib") is not None:
-        from surrogate.publish.figures.figure import save
-        from surrogate.publish.figures.studies import loss_curve
-
-        save(loss_curve(tuned.losses, out.name, recipe), out / CURVE)
-    record: dict[str, Any] = dict(tuned.record)
+    asked = (settings.of(recipe), out, test, seed, download, progress_lines())
+    record = tune(file, base, *asked)
     shown = record
     if not as_json:
-        shown = {name: record[name] for name in ("steps", "seconds", "trained_weights", "loss")}
-        shown |= {"resumed": tuned.resumed, "examples": record["examples"]["kept"]}
-        shown |= {"too_long": record["examples"]["too_long"], "model": tuned.folder}
+        names = ("device", "steps", "seconds", "trained_weights", "loss", "unseen_loss")
+        shown = {name: record[name] for name in (*names, "resumed_from_step", "examples")}
+        shown |= {"model": out}
     show(shown, as_json, {"model": "The model, for --model or llm:"})

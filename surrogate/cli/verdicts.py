@@ -12,7 +12,7 @@ from arena.data.errors import UsageError
 from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, split_names
-from surrogate.cli.printing import plain, print_notes, show
+from surrogate.cli.printing import print_notes, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,24 +34,12 @@ def fit(
     judge: Annotated[str | None, Option(help="Judge to use, or all.")] = None,
     language: opt.Language = None,
     ties: Annotated[str, Option(help="half or drop.")] = "half",
-    position: Annotated[
-        bool, Option("--position", help="Estimate the advantage of side A.")
-    ] = False,
+    position: Annotated[bool, Option("--position", help="Estimate side A's advantage.")] = False,
     rounds: Annotated[
-        int,
-        Option(
-            min=0,
-            max=MOST_DRAWS,
-            help="Bootstrap rounds, with --position or --ridge; 0 for no intervals.",
-        ),
+        int, Option(min=0, max=MOST_DRAWS, help="Bootstrap rounds, with --position or --ridge.")
     ] = 1000,
     ridge: Annotated[
-        float | None,
-        Option(
-            min=0,
-            help="Precision of the prior; 0 is maximum likelihood. Default: the posterior, "
-            "averaged over priors",
-        ),
+        float | None, Option(min=0, help="Precision of the prior. Default: averaged over priors")
     ] = None,
     factors: Annotated[
         str | None,
@@ -62,17 +50,13 @@ def fit(
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.adapters.judgments import read_judgments
-    from arena.diagnostics import diagnose
-    from arena.rating.battles import ALL, selected_judgments
     from arena.rating.ratings import rate
 
     if factors is not None:
         _fit_factors(judgments, factors, judge, seed, as_json)
         return
-    selected = selected_judgments(read_judgments(judgments), language, judge)
-    findings = diagnose(selected, pool=judge == ALL).findings
     rated = rate(
-        selected,
+        read_judgments(judgments),
         ties=ties,
         position=position,
         ridge=ridge,
@@ -82,15 +66,10 @@ def fit(
         seed=seed,
     )
     shown = {"ratings": rated.table, "position_effect": rated.position_effect}
-    if as_json:
-        found = [plain(finding) | {"sentence": finding.sentence} for finding in findings]
-        shown |= {"diagnostics": {"notes": rated.notes, "findings": found}}
-    else:
-        columns = [name for name in rated.table if name != "note" or rated.table["note"].any()]
-        shown["ratings"] = rated.table[columns]
-        shown["notes"] = [*rated.notes, *(f.sentence for f in findings if f.severity != "info")]
-    titles = {"position_effect": "Advantage of side A in logits"}
-    show(shown | {"signature": rated.signature}, as_json, titles)
+    shown |= {"notes": rated.notes, "signature": rated.signature}
+    if not as_json and (rated.table["note"] == "").all():
+        shown["ratings"] = rated.table.drop(columns="note")
+    show(shown, as_json, {"position_effect": "Advantage of side A in logits"})
 
 
 def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
@@ -117,9 +96,7 @@ def diagnose(
     judgments: JudgmentsArgument,
     judge: opt.Judge = None,
     language: opt.Language = None,
-    pool: Annotated[
-        bool, Option("--pool", help="Treat all judges as one, as for crowd workers.")
-    ] = False,
+    pool: Annotated[bool, Option("--pool", help="Treat all judges as one.")] = False,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -141,18 +118,12 @@ def diagnose(
 
 def vote(
     arena: opt.Arena,
-    files: Annotated[
-        list[Path] | None, Argument(help="With --collect: files that the page exported.")
-    ] = None,
+    files: Annotated[list[Path] | None, Argument(help="Files that the page exported.")] = None,
     out: Annotated[Path | None, Option(help="HTML file to write.", **OUT_FILE)] = None,
-    collect: Annotated[
-        bool, Option("--collect", help="Add the votes of files to the arena's judgments.")
-    ] = False,
+    collect: Annotated[bool, Option("--collect", help="Add the votes of FILES.")] = False,
     questions: Annotated[int, Option(min=1, help="Questions to draw a language.")] = 20,
     pairs: Annotated[int, Option(min=1, help="Pairs of systems a question.")] = 3,
-    judged_by: Annotated[
-        str | None, Option(help="Draw from pairs that this judge has judged, to compare it.")
-    ] = None,
+    judged_by: Annotated[str | None, Option(help="Draw from pairs of this judge.")] = None,
     most: Annotated[int, Option(min=1, help="Most pairs on the page.")] = 60,
     languages: opt.Languages = None,
     seed: opt.Seed = 0,
@@ -179,7 +150,7 @@ def vote(
         chosen = pairs_judged_in(read, judgments, False, seed)
     from arena.data.files import atomic_path
     from arena.people import make_ballot
-    from surrogate.publish.voting.page import ballot_page
+    from surrogate.publish.voting import ballot_page
 
     ballot = make_ballot(read, chosen, most, seed)
     with atomic_path(out) as path:
@@ -212,12 +183,8 @@ def agreement(
         str,
         Option(help="Comma-separated judges that are the reference, by majority; people: voters."),
     ] = PEOPLE,
-    judges: Annotated[
-        str | None, Option(help="Comma-separated judges to compare. Default: all others")
-    ] = None,
-    calibrate: Annotated[
-        str | None, Option(help="Judge whose verdicts to calibrate to the reference's.")
-    ] = None,
+    judges: Annotated[str | None, Option(help="Judges to compare. Default: all")] = None,
+    calibrate: Annotated[str | None, Option(help="Judge to calibrate.")] = None,
     write: Annotated[
         bool,
         Option(
@@ -233,7 +200,7 @@ def agreement(
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
     from arena.diagnostics.agreement import agreement_with_reference
-    from surrogate.board.metaevaluations import add_metaevaluations, agreements
+    from surrogate.board.judge_report import add_metaevaluations, agreements
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
     if table.empty:

@@ -1,20 +1,47 @@
 """What is seen in answers: facts that keep a system from a rank, and notes that do not.
 
-A fact is that answers are empty, the same whatever was asked, or fit other questions as well as
-their own. All else that is unusual beside the judged systems is a note in neutral words: there are
-honest reasons for it, and a reader decides.
+A fact is that answers are too few, empty, the same whatever was asked, or fit other questions as
+well as their own. All else that is unusual beside the judged systems is a note in neutral words:
+there are honest reasons for it, and a reader decides. A near-copy stands beside what it copies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
+from scipy import sparse
+from sklearn.preprocessing import normalize
 
+from arena.data.schema import QUESTION_KEY
 from arena.data.systems import with_passages_of
 from surrogate.integrity.measures import measure_texts
+from surrogate.learning.gaussian_process.answer_texts import hashed
+from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
+LEAST_COVERAGE = 0.2
+"""Share of a language's questions that a system without verdicts must have answered."""
+FEWEST_ANSWERS, ENOUGH_ANSWERS = 5, 50
+"""Answers that it needs at least, where there are so many questions; that are always enough."""
+GROUPS = 10
+"""Parts of a system's answers that are left out in turn."""
+NEARLY_THE_SAME = 0.97
+"""Cosine of character n-grams from which two answers are one: other numbers or words are not."""
+SHORTEST = 40
+"""Characters of an answer that can be copied: shorter ones ("I do not know.") are alike anyway."""
+SHARE = 0.9
+"""Of a system's answers that make it a copy, when they are one other system's."""
+DIGITS = 9
+"""Of cosines, so that rounding errors do not say who was copied."""
+PART = 5000
+"""Pairs of answers that are compared at a time."""
+TOO_FEW_ANSWERS = "not ranked: it answered {} of {} questions, and {} are needed"
+NOT_RANKED = "not ranked: {}"
+SEEN = "seen in its answers: {}"
+NEAR_COPY = "near-copy of {}, beside which it stands"
 Key = tuple[str, str]
 """Language and system."""
 
@@ -61,6 +88,14 @@ class Note:
     usual: float
     is_bar: bool
     sentence: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen in answers, by language and system: notes, and the system that one copies."""
+
+    notes: Mapping[Key, Sequence[Note]] = field(default_factory=dict)
+    originals: Mapping[Key, str] = field(default_factory=dict)
 
 
 def look_at(
@@ -116,3 +151,144 @@ def _unusual(own: pd.Series, usual: pd.DataFrame) -> Iterator[Note]:
     if length > max(LONG, high["length"]) or length < min(SHORT, low["length"]):
         sentence = LENGTH.format(length)
         yield Note("length", length, float(middle["length"]), False, sentence)
+
+
+def system_status(
+    seen: Seen,
+    surrogate: Surrogate,
+    X: pd.DataFrame,
+    questions: Mapping[str, int],
+    judged: Mapping[str, Sequence[str]],
+) -> pd.DataFrame:
+    """Find who is not ranked in each language and why, and what to remark.
+
+    Args:
+        seen: What was seen in the answers.
+        surrogate: The board's.
+        X: Feature table of the answers.
+        questions: Language to its number of questions.
+        judged: Language to systems whose verdicts tell how sure their ratings are.
+
+    Returns:
+        By ``language`` and ``system``: ``unranked`` (why; empty where it is ranked),
+        ``original`` (the judged system it is a near-copy of, or empty), ``remark``, and
+        ``variance`` of its rating for want of answers (squared logits).
+    """
+    counts = X.groupby(["language", "system"]).size()
+    kept = [system not in judged.get(str(language), ()) for language, system in counts.index]
+    unjudged = X.set_index(["language", "system"]).loc[counts.index[kept]].reset_index()
+    variances = variances_of_coverage(surrogate, unjudged, questions)
+    rows = []
+    for (language, system), count in counts.items():
+        notes = seen.notes.get((language, system), ())
+        original = seen.originals.get((language, system), "")
+        bars = "; ".join(note.sentence for note in notes if note.is_bar)
+        needed = needed_answers(questions.get(language, 0))
+        too_few = TOO_FEW_ANSWERS.format(count, questions.get(language, 0), needed)
+        reasons = [too_few if count < needed else "", NOT_RANKED.format(bars) if bars else ""]
+        said = [
+            NEAR_COPY.format(original) if original else "",
+            SEEN.format("; ".join(note.sentence for note in notes)) if notes else "",
+        ]
+        rows.append(
+            {
+                **{"language": language, "system": system, "original": original},
+                "unranked": "; ".join(filter(None, reasons)),
+                "remark": "; ".join(filter(None, said)),
+                "variance": variances.get((language, system), 0.0),
+            }
+        )
+    columns = ["language", "system", "unranked", "original", "remark", "variance"]
+    return pd.DataFrame(rows, columns=columns).set_index(["language", "system"])
+
+
+def without_remarks(note: str) -> str:
+    """Return what a note says of a rating, without what is seen in the system's answers."""
+    return note.partition(SEEN.split("{", maxsplit=1)[0])[0].removesuffix("; ")
+
+
+def needed_answers(questions: int) -> int:
+    """Return how many of a language's questions a system must have answered to be ranked."""
+    share = math.ceil(round(LEAST_COVERAGE * questions, 9))
+    return min(questions, max(FEWEST_ANSWERS, min(share, ENOUGH_ANSWERS)))
+
+
+def variances_of_coverage(
+    surrogate: Surrogate, X: pd.DataFrame, questions: Mapping[str, int]
+) -> dict[Key, float]:
+    """Return by how much ratings vary for want of answers to all questions, in squared logits.
+
+    The delete-a-group jackknife (Kott, 2001) of what the surrogate predicts, times the finite
+    population correction 1 - n / Q: a system that answered all Q questions has none.
+    Where an answer that is not there counts 0 in a mean (``missing``), one that is left out
+    counts the mean of the others instead.
+
+    Args:
+        surrogate: The surrogate.
+        X: Feature table; with the column ``answer`` where the surrogate reads answers.
+        questions: Language to its number of questions.
+
+    Returns:
+        Language and system to the variance; systems that answered every question, or one alone,
+        are left out.
+    """
+    is_zero = getattr(surrogate, "missing", "nan") == "zero"
+    counted = [name for name in surrogate.features_ if name in X] if is_zero else []
+    parts, corrections = [], dict[Key, float]()
+    for (language, system), rows in X.groupby(["language", "system"]):
+        total, size = questions.get(str(language), 0), len(rows)
+        if not 1 < size < total:
+            continue
+        corrections[str(language), str(system)] = 1 - size / total
+        ordered = rows.sort_values("query_id", kind="stable")
+        groups = np.arange(size) % min(GROUPS, size)
+        for group in range(groups.max() + 1):
+            kept = ordered[groups != group]
+            if counted:
+                means = kept[counted].fillna(0.0).mean()
+                kept = pd.concat([kept, ordered[groups == group].assign(**means)])
+            parts.append(kept.assign(system=f"{system}{ANSWER_MARK}{group}"))
+    if not parts:
+        return {}
+    rated = surrogate.predict(pd.concat(parts, ignore_index=True))
+    owners = rated["system"].str.rsplit(ANSWER_MARK, n=1).str[0]
+    spread = rated.groupby(["language", owners])["rating"].agg(
+        lambda own: (own.notna().sum() - 1) * own.var(ddof=0)
+    )
+    return {key: float(spread[key]) * factor for key, factor in corrections.items()}
+
+
+def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[Key, str]:
+    """Find the new systems that are copies of a known one, word for word or nearly so.
+
+    Args:
+        new: Columns ``language, system, query_id, answer``.
+        known: Likewise, of the known systems.
+
+    Returns:
+        Language and new system to the known system of which it has nearly all answers there.
+    """
+    columns = ["language", "system", "query_id", "answer"]
+    written, old = (rows.loc[rows["answer"].map(len) >= SHORTEST, columns] for rows in (new, known))
+    pairs = written.assign(place=range(len(written))).merge(
+        old.assign(other=range(len(old))), on=QUESTION_KEY, suffixes=("", "_known")
+    )
+    if pairs.empty:
+        return {}
+    one, other = (
+        sparse.csr_array(normalize(hashed(list(rows["answer"])))) for rows in (written, old)
+    )
+    places, others = pairs["place"].to_numpy(), pairs["other"].to_numpy()
+    parts = np.array_split(np.arange(len(pairs)), max(len(pairs) // PART, 1))  # memory stays small
+    cosines = np.concatenate(
+        [one[places[part]].multiply(other[others[part]]).sum(axis=1) for part in parts]
+    )
+    same = pairs.assign(cosine=cosines.round(DIGITS))[cosines >= NEARLY_THE_SAME]
+    sizes = written.groupby(["language", "system"]).size()
+    shared = same.groupby(["language", "system", "system_known"])["cosine"].agg(["size", "sum"])
+    counts = shared.sort_values(["size", "sum"], kind="stable")["size"]
+    return {
+        (language, system): original
+        for (language, system, original), count in counts.items()
+        if count >= SHARE * sizes[language, system]
+    }

@@ -34,10 +34,9 @@ Rating = tuple[pd.DataFrame, dict[str, str]]
 Fold = tuple[int, int, list[str]]
 """Repeat, number of the fold and the systems it holds out, sorted."""
 Training = Callable[[LanguageData, Sequence[str], int], LanguageData]
-"""From a language, held-out systems and a repeat to what may be learned from, without these; raises
-``UsageError`` if no judgment is left."""
+"""From a language, held-out systems and a repeat to what is learned from."""
 Rated = Callable[[LanguageData, Sequence[str], int], pd.DataFrame]
-"""Likewise to rows of features that are to be rated of the held-out systems."""
+"""Likewise to rows of features that are rated."""
 
 FOLDS = {5: 3, 8: 4, 15: 5}
 """Fewest systems to how many folds they are split into: of two systems or more, to be compared."""
@@ -154,15 +153,7 @@ def leave_systems_out(
 ) -> list[Outcome]:
     """Rate every system by a surrogate that has seen neither its answers nor its judgments.
 
-    Args:
-        languages: Languages.
-        surrogate: What to train.
-        repeats: How often to split the systems.
-        training: What may be learned from, where it is less than all that is left; must not look
-            at the held-out systems.
-
-    Raises:
-        UsageError: With fewer than five systems.
+    Arguments and errors as of ``held_out_ratings``.
     """
     rated = held_out_ratings(languages, surrogate, repeats, training=training)
     return [rated.outcome(data, repeats.times) for data in languages]

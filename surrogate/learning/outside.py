@@ -48,7 +48,7 @@ def systems_outside(surrogate: Surrogate, X: pd.DataFrame, known: pd.DataFrame) 
         trained = feature_tensor(known, language, used, surrogate.systems_[language])
         for place, system in enumerate(new.systems):
             answered = set(np.array(new.questions)[new.answered[place]])
-            same = trained.take(questions=[name for name in trained.questions if name in answered])
+            same = trained.on([name for name in trained.questions if name in answered])
             features = outside(new.means()[0, place], same.means()[0])
             if features is not None:
                 found[language, system] = tuple(used[index] for index in features)

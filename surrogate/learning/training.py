@@ -35,7 +35,6 @@ class FeatureTensor:
         language: Language code.
         systems: The S systems.
         questions: The Q questions (query ids).
-        features: The F feature names.
         values: Shape (S, Q, F); NaN where a value is missing or there is no answer.
         answered: Which system answered which question, shape (S, Q).
     """
@@ -43,7 +42,6 @@ class FeatureTensor:
     language: str
     systems: tuple[str, ...]
     questions: tuple[str, ...]
-    features: tuple[str, ...]
     values: Floats
     answered: npt.NDArray[np.bool_]
 
@@ -63,35 +61,19 @@ class FeatureTensor:
         held = np.einsum("tq,sqf->tsf", weights, present.astype(np.float64))
         return np.asarray(np.divide(totals, held, out=np.full_like(totals, np.nan), where=held > 0))
 
-    def take(
-        self,
-        systems: Sequence[str] | None = None,
-        questions: Sequence[str] | None = None,
-        features: Sequence[str] | None = None,
-    ) -> FeatureTensor:
-        """Keep some systems, questions and features, in the order given."""
-        kept_systems = self.systems if systems is None else tuple(systems)
-        kept_questions = self.questions if questions is None else tuple(questions)
-        kept_features = self.features if features is None else tuple(features)
-        rows = [self.systems.index(system) for system in kept_systems]
+    def on(self, questions: Sequence[str]) -> FeatureTensor:
+        """Keep some questions, in the order given."""
         position = {question: index for index, question in enumerate(self.questions)}
-        columns = [position[question] for question in kept_questions]
-        layers = [self.features.index(feature) for feature in kept_features]
-        return FeatureTensor(
-            self.language,
-            kept_systems,
-            kept_questions,
-            kept_features,
-            self.values[np.ix_(rows, columns, layers)],
-            self.answered[np.ix_(rows, columns)],
-        )
+        columns = [position[question] for question in questions]
+        values, answered = self.values[:, columns], self.answered[:, columns]
+        return replace(self, questions=tuple(questions), values=values, answered=answered)
 
     def padded(self, questions: Sequence[str]) -> FeatureTensor:
         """Add questions that are not here yet, without answers."""
         absent = [name for name in dict.fromkeys(questions) if name not in set(self.questions)]
         if not absent:
             return self
-        values = np.full((len(self.systems), len(absent), len(self.features)), np.nan)
+        values = np.full((len(self.systems), len(absent), self.values.shape[2]), np.nan)
         return replace(
             self,
             questions=(*self.questions, *absent),
@@ -136,7 +118,7 @@ def feature_tensor(
     answered = np.zeros(values.shape[:2], dtype=np.bool_)
     answered[cell] = True
     places = tuple(str(name) for name in np.repeat(np.array(asked, dtype=object), times))
-    return FeatureTensor(language, tuple(names), places, tuple(features), values, answered)
+    return FeatureTensor(language, tuple(names), places, values, answered)
 
 
 def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
@@ -270,10 +252,10 @@ def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind
         # Splits of a tree that are equally good are chosen by the last digits of the targets.
         features, targets = tensor.means()[0], np.round(ratings.means, DECIMALS)
     else:
-        judged = tensor.take(questions=ratings.questions) if ratings.questions else tensor
+        judged = tensor.on(ratings.questions) if ratings.questions else tensor
         targets = ratings.coefficients.ravel()
         draws = ratings.draws if ratings.questions else None
-        features = judged.means(draws).reshape(len(targets), len(tensor.features))
+        features = judged.means(draws).reshape(len(targets), tensor.values.shape[2])
     usable = np.isfinite(targets) & np.isfinite(features).any(axis=1)
     owners = np.flatnonzero(usable) % max(len(tensor.systems), 1)
     return TrainingRows(features[usable], targets[usable], len(np.unique(owners)))

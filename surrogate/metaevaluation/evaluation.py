@@ -17,7 +17,7 @@ from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage
 from arena.llm.ask import Progress
-from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.judge_report import MetaEvaluation
 from surrogate.metaevaluation.judges import (
     FunctionJudge,
     Judge,

@@ -6,13 +6,17 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, SupportsFloat
 
 from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
 
 MISSING = "–"
 MINUS = "−"
+RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"})
+LONGEST = 60
+DIGEST_DIGITS = 8
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin|conout|index)")
+NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 
 Number = SupportsFloat | None
 
@@ -86,61 +90,6 @@ def listing(words: Iterable[str]) -> str:
     return ", ".join(words) or MISSING
 
 
-MARGIN = 4.0
-"""Per cent kept free at both ends, so that a mark at the end is whole."""
-
-
-@dataclass(frozen=True)
-class LinearScale:
-    """Numbers to per cent of the width.
-
-    Attributes:
-        low: Number at the left end.
-        high: Number at the right end.
-    """
-
-    low: float
-    high: float
-
-    def at(self, value: Number) -> float | None:
-        """Return the position of a number in per cent, or None where it is missing."""
-        number = finite(value)
-        if number is None:
-            return None
-        span = self.high - self.low
-        share = (number - self.low) / span if span > 0 else 0.5
-        return round(MARGIN + (100 - 2 * MARGIN) * min(max(share, 0.0), 1.0), 1)
-
-
-def scale_over(values: Iterable[Number]) -> LinearScale:
-    """Return the scale that just holds all values."""
-    numbers = [number for value in values if (number := finite(value)) is not None]
-    return LinearScale(min(numbers), max(numbers)) if numbers else LinearScale(0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Span:
-    """A point with its interval, as positions in per cent; None where missing."""
-
-    point: float | None
-    low: float | None
-    high: float | None
-
-
-def span(scale: LinearScale, point: Number, low: Number, high: Number) -> Span:
-    """Place a point and its interval; one without an upper bound runs to the right end.
-
-    An interval that lacks an end otherwise is not drawn.
-    """
-    left, right = scale.at(low), 100.0 if high == math.inf else scale.at(high)
-    if left is None or right is None:
-        left = right = None
-    return Span(scale.at(point), left, right)
-
-
-RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"})
-
-
 def language_name(code: str) -> str:
     """Return a language's English name, or its code where the name is not known."""
     return MIRACL_LANGUAGES.get(code, code)
@@ -156,50 +105,21 @@ def direction(code: str) -> Literal["rtl", "ltr"]:
     return "rtl" if code in RIGHT_TO_LEFT else "ltr"
 
 
-LONGEST = 60
-DIGEST_DIGITS = 8
-
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin|conout|index)")
-_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
-
-
 def slugs(names: Iterable[str]) -> dict[str, str]:
     """Give every name a slug of lower-case ASCII letters, digits and hyphens.
 
     A name that cannot be told from its slug gets a digest behind it, so that names which differ
     only in case or in punctuation stay apart on every file system, and a system keeps its address
     from board to board.
-
-    Args:
-        names: Distinct names.
-
-    Returns:
-        Name to slug, unique and at most ``LONGEST`` characters long, none of them reserved on
-        Windows.
+    Slugs are at most ``LONGEST`` characters long, none of them reserved on Windows.
     """
     slug_of: dict[str, str] = {}
-    taken: set[str] = set()
     for name in sorted(set(names)):
-        digits = DIGEST_DIGITS
-        slug = _slug(name, 0 if _is_plain(name) else digits)
-        while slug in taken:
-            slug, digits = _slug(name, digits), digits + 4
+        stem, digits, slug = NOT_PLAIN.sub("-", name.lower()).strip("-"), DIGEST_DIGITS, name
+        is_plain = stem[:LONGEST] == name and name and not RESERVED.fullmatch(name)
+        while slug in slug_of.values() or not is_plain:
+            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+            slug = f"{stem[: LONGEST - digits - 1].strip('-') or 'system'}-{digest}"
+            digits, is_plain = digits + 4, True
         slug_of[name] = slug
-        taken.add(slug)
     return slug_of
-
-
-def _is_plain(name: str) -> bool:
-    return bool(name) and _stem(name) == name and not _RESERVED.fullmatch(name)
-
-
-def _slug(name: str, digits: int) -> str:
-    if not digits:
-        return name
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
-    stem = _stem(name)[: LONGEST - digits - 1].strip("-")
-    return f"{stem}-{digest}" if stem else f"system-{digest}"
-
-
-def _stem(name: str) -> str:
-    return _NOT_PLAIN.sub("-", name.lower()).strip("-")[:LONGEST]

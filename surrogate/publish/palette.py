@@ -6,28 +6,15 @@ what it tells is also told by shape or by text.
 
 from __future__ import annotations
 
+from operator import mul
 from types import MappingProxyType
 
-BLACK = "#000000"
-ORANGE = "#E69F00"
-SKY_BLUE = "#56B4E9"
-BLUISH_GREEN = "#009E73"
-YELLOW = "#F0E442"
-BLUE = "#0072B2"
-VERMILLION = "#D55E00"
-REDDISH_PURPLE = "#CC79A7"
-
 OKABE_ITO = (
-    BLUE,
-    VERMILLION,
-    BLUISH_GREEN,
-    REDDISH_PURPLE,
-    ORANGE,
-    SKY_BLUE,
-    YELLOW,
-    BLACK,
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
+    *("#E69F00", "#56B4E9", "#F0E442", "#000000"),
 )
 """The eight colors, those that stand out on white first."""
+BLUE, VERMILLION, BLUISH_GREEN, _, ORANGE, SKY_BLUE, _, BLACK = OKABE_ITO
 
 BOTH = BLACK
 """Ratings of the board: by verdicts and surrogate."""
@@ -40,35 +27,18 @@ ON_DARK = MappingProxyType({BLUE: SKY_BLUE, VERMILLION: ORANGE, BLACK: "#FFFFFF"
 """What to use on a dark ground instead of the colors that are too dark for it."""
 
 SEQUENTIAL = (
-    "#08306B",
-    "#0B4A8F",
-    "#1A65AC",
-    "#3A82BE",
-    "#5E9FCE",
-    "#86BADB",
-    "#AED2E6",
-    "#D2E4F1",
-    "#EFF5FB",
+    *("#08306B", "#0B4A8F", "#1A65AC", "#3A82BE", "#5E9FCE"),
+    *("#86BADB", "#AED2E6", "#D2E4F1", "#EFF5FB"),
 )
 """Best to worst: one hue whose lightness rises step by step, so that it also reads in gray."""
 
 
-def relative_luminance(color: str) -> float:
-    """Return the relative luminance of ``#RRGGBB``, 0 for black to 1 for white (WCAG 2.2)."""
-    channels = [int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = [
+def text_on(ground: str) -> str:
+    """Return black or white, whichever reads better on ``#RRGGBB``; never below 4.5 to 1 (WCAG)."""
+    channels = [int(ground[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [
         value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
         for value in channels
     ]
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(first: str, second: str) -> float:
-    """Return the contrast ratio of two colors, 1 to 21 (WCAG 2.2)."""
-    darker, lighter = sorted([relative_luminance(first), relative_luminance(second)])
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def text_on(ground: str) -> str:
-    """Return black or white, whichever reads better on a color; never below 4.5 to 1."""
-    return max((BLACK, "#FFFFFF"), key=lambda ink: contrast(ink, ground))
+    luminance = sum(map(mul, (0.2126, 0.7152, 0.0722), linear))
+    return BLACK if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"

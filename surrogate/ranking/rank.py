@@ -27,8 +27,7 @@ from surrogate.board.rows import absence, rated_rows
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
 from surrogate.board.tables import DECIMALS, RATINGS
-from surrogate.integrity.notes import look_at
-from surrogate.integrity.standing import Seen, near_copies, standing
+from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.languages import with_answers
 from surrogate.learning.outside import systems_outside
 from surrogate.learning.surrogate import KEYS, known_features
@@ -231,7 +230,7 @@ def place_systems(
         judged = judged_ratings(board, table, judgments)
     keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
     known = _known(board, table, judged, keys, questions)
-    looks = standing(seen, board.surrogate, table, questions, {}).reindex(keys)
+    looks = system_status(seen, board.surrogate, table, questions, {}).reindex(keys)
     texts = ["unranked", "original", "remark"]
     looks[texts] = looks[texts].astype(object).fillna("")
     summary = board.summary

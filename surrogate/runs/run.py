@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shutil
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError
 from arena.data.files import WRITING, locked_folder, replaced_folder
 from arena.data.folder import read_info
-from features.declare.feature import offer
 from surrogate.runs.config import ConfiguredBoard, Leaderboards
 from surrogate.runs.stages import steps_of
 from surrogate.runs.steps import (
@@ -32,27 +31,21 @@ from surrogate.runs.steps import (
 )
 
 State = Literal["made", "current", "failed", "skipped", "would run"]
+Say = Callable[[str], object]
 
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """What became of a step.
+    """What became of a step, and why.
 
-    Attributes:
-        board: Name of the board.
-        stage: Name of the stage.
-        state: ``made``, ``current`` (nothing to do), ``failed``, ``skipped`` (a step it rests on
-            failed), or ``would run`` in a check.
-        reasons: Why it ran, was skipped, or would run.
-        error: What went wrong, in words.
-        cautions: What a reader of what it made should know, in words.
-        seconds: How long it took.
+    The state is ``made``, ``current`` (nothing to do), ``failed``, ``skipped`` (a step it rests on
+    failed), or ``would run`` in a check; cautions are for readers of what it made.
     """
 
     board: str
     stage: str
     state: State
-    reasons: tuple[str, ...] = ()
+    reasons: list[str] = field(default_factory=list)
     error: str = ""
     cautions: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -66,16 +59,9 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class RunReport:
-    """What became of all steps.
-
-    Attributes:
-        steps: One a step, board by board.
-        left_over: Steps in the manifest that the configuration no longer asks for; their files
-            are left as they are.
-    """
+    """What became of all steps, board by board."""
 
     steps: tuple[StepOutcome, ...]
-    left_over: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[StepOutcome, ...]:
@@ -90,53 +76,20 @@ class RunReport:
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
-            "steps": [asdict(step) | {"reasons": list(step.reasons)} for step in self.steps],
+            "steps": [asdict(step) for step in self.steps],
             "failed": [f"{step.board}/{step.stage}" for step in self.failed],
-            "left_over": list(self.left_over),
             "current": self.is_current,
         }
-
-
-FORCED = "it was asked for"
-PATIENCE_S = 0.5
-
-Say = Callable[[str], None]
-
-
-def check_boards(boards: Leaderboards, out: Path | str, force: Collection[str] = ()) -> RunReport:
-    """Say what ``bring_up_to_date`` would make, and why; nothing is written.
-
-    A step whose upstream step would run is said to run as well, though it is current after all
-    where that step makes the same again. A board whose arena folder is not there has failed.
-
-    Args:
-        boards: What is asked for.
-        out: Output folder.
-        force: Boards to make again in any case.
-
-    Raises:
-        UsageError: For an unknown board in ``force``.
-        DataError: If the manifest is damaged.
-    """
-    _check_forced(boards, force)
-    out = Path(out)
-    manifest = read_manifest(out)
-    outcomes = [
-        outcome
-        for board in boards.boards
-        for outcome in _checked_steps(board, manifest, out, board.name in force)
-    ]
-    return RunReport(tuple(outcomes), _left_over(boards, manifest))
 
 
 def bring_up_to_date(
     boards: Leaderboards,
     out: Path | str,
     *,
-    force: Collection[str] = (),
+    check: bool = False,
     n_jobs: int = 1,
     progress: Progress | None = None,
-    say: Say | None = None,
+    say: Say = str,
 ) -> RunReport:
     """Bring all boards up to date.
 
@@ -148,149 +101,88 @@ def bring_up_to_date(
     Args:
         boards: What is asked for.
         out: Output folder; created if absent.
-        force: Boards to make again in any case.
+        check: Write nothing; say what would be made, and why.
         n_jobs: Processes to use; -1 for all cores. The result is the same.
         progress: Called as a step advances.
-        say: Told in words of every step that ended, and of having to wait.
+        say: Told in words of every step that ended.
 
     Raises:
-        UsageError: For an unknown board in ``force``.
         DataError: If the manifest is damaged.
     """
-    _check_forced(boards, force)
-    tell = say or (lambda _: None)
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    with _sole_run(out, tell):
+    if not check:
+        out.mkdir(parents=True, exist_ok=True)
+    with nullcontext() if check else locked_folder(out):
         manifest = read_manifest(out)
         outcomes: list[StepOutcome] = []
         for board in boards.boards:
-            run = _BoardRun(board, out, n_jobs, progress)
-            for outcome in run.steps(manifest, board.name in force):
+            shown = progress and partial(_shown, progress, board.name)
+            place = Workplace(out, out / board.name, out, n_jobs, shown)
+            for outcome in _steps(board, manifest, place, check):
                 outcomes.append(outcome)
-                tell(str(outcome))
-        return RunReport(tuple(outcomes), _left_over(boards, manifest))
+                say(str(outcome))
+    return RunReport(tuple(outcomes))
 
 
-class _BoardRun:
-    """Makes the steps of one board."""
-
-    def __init__(
-        self, board: ConfiguredBoard, out: Path, n_jobs: int, progress: Progress | None
-    ) -> None:
-        self._board = board
-        self._out = out
-        self._folder = out / board.name
-        self._n_jobs = n_jobs
-        self._progress = progress
-
-    def steps(self, manifest: RunManifest, forced: bool) -> Iterator[StepOutcome]:
-        """Make each step that is not current, and yield what became of it."""
-        failed: set[str] = set()
-        for step in steps_of(self._board):
-            outcome = self._step(step, manifest, forced, failed)
-            if outcome.state in ("failed", "skipped"):
-                failed.add(step.stage)
-            yield outcome
-
-    def _step(
-        self, step: Step, manifest: RunManifest, forced: bool, failed: set[str]
-    ) -> StepOutcome:
-        blocking = [stage for stage in step.upstream if stage in failed]
-        if blocking:
-            why = (f"{blocking[0]} failed",)
-            return StepOutcome(step.board, step.stage, "skipped", why)
-        started = time.perf_counter()
-        try:
-            reasons = reasons_to_make(step, manifest, self._folder / step.stage)
-            reasons = reasons or ([FORCED] if forced else [])
-            if not reasons:
-                known = manifest.steps[step.name].cautions
-                return StepOutcome(step.board, step.stage, "current", cautions=known)
-            cautions = self._make(step, manifest, started)
-        except Exception as error:  # one board must not take the others with it
-            return StepOutcome(step.board, step.stage, "failed", error=_in_words(error))
-        took = time.perf_counter() - started
-        return StepOutcome(
-            step.board, step.stage, "made", tuple(reasons), cautions=cautions, seconds=took
-        )
-
-    def _make(self, step: Step, manifest: RunManifest, started: float) -> tuple[str, ...]:
-        inputs = inputs_of(step, manifest)  # before it is made: a later change is noticed
-        for left_over in self._folder.glob(f"{WRITING}*"):  # by a run that was killed
-            shutil.rmtree(left_over, ignore_errors=True)
-        with replaced_folder(self._folder / step.stage) as target:
-            place = Workplace(self._out, self._folder, target, self._n_jobs, self._shown(step))
-            unfinished = step.make(place)
-            outputs = folder_digests(target)
-        manifest.steps[step.name] = StepRecord(
-            inputs=inputs,
-            options=dict(step.options),
-            versions=dict(step.versions),
-            outputs=outputs,
-            cautions=tuple(place.cautions),
-            unfinished=unfinished or "",
-            finished=datetime.now(UTC).isoformat(timespec="seconds"),
-            seconds=round(time.perf_counter() - started, 3),
-        )
-        write_manifest(manifest, self._out)
-        return tuple(place.cautions)
-
-    def _shown(self, step: Step) -> Progress:
-        def show(stage: str, done: int, total: int) -> None:
-            if self._progress is not None:
-                self._progress(f"{step.name} {stage}", done, total)
-
-        return show
+def _shown(progress: Progress, board: str, stage: str, done: int, total: int) -> None:
+    progress(f"{board} {stage}", done, total)
 
 
-def _in_words(error: Exception) -> str:
-    words = " ".join(str(error).split())
-    return words if isinstance(error, ArenaError) else f"{type(error).__name__}: {words}"
-
-
-def _checked_steps(
-    board: ConfiguredBoard, manifest: RunManifest, out: Path, forced: bool
+def _steps(
+    board: ConfiguredBoard, manifest: RunManifest, workplace: Workplace, check: bool
 ) -> Iterator[StepOutcome]:
+    """Make each step of a board that is not current, and yield what became of it."""
+    failed: set[str] = set()
     running: set[str] = set()
-    try:
-        read_info(board.arena)
-    except (ArenaError, OSError) as error:
-        steps = [(step.board, step.stage) for step in steps_of(board)]
-        yield StepOutcome(*steps[0], "failed", error=_in_words(error))
-        yield from (StepOutcome(*step, "skipped", (f"{steps[0][1]} failed",)) for step in steps[1:])
-        return
     for step in steps_of(board):
-        reasons = reasons_to_make(step, manifest, out / board.name / step.stage)
-        reasons += [f"{stage} is made again" for stage in step.upstream if stage in running]
-        reasons = reasons or ([FORCED] if forced else [])
-        if reasons:
+        place = replace(workplace, target=workplace.board / step.stage, cautions=[])
+        told = partial(StepOutcome, step.board, step.stage)
+        blocking = [f"{stage} failed" for stage in step.upstream if stage in failed]
+        try:
+            read_info(board.arena)
+            reasons = blocking or reasons_to_make(step, manifest, place.target)
+            if check:
+                reasons += [f"{stage} is made again" for stage in step.upstream if stage in running]
+            if blocking:
+                outcome = told("skipped", blocking)
+            elif not reasons:
+                outcome = told("current", cautions=manifest.steps[step.name].cautions)
+            elif check:
+                outcome = told("would run", reasons)
+            else:
+                record = _made(step, manifest, place)
+                cautions, seconds = record.cautions, record.seconds
+                outcome = told("made", reasons, cautions=cautions, seconds=seconds)
+        except Exception as error:  # one board must not take the others with it
+            words = " ".join(str(error).split())
+            named = words if isinstance(error, ArenaError) else f"{type(error).__name__}: {words}"
+            outcome = told("skipped", blocking) if blocking else told("failed", error=named)
+        if outcome.state in ("failed", "skipped"):
+            failed.add(step.stage)
+        elif outcome.state == "would run":
             running.add(step.stage)
-        state: State = "would run" if reasons else "current"
-        yield StepOutcome(step.board, step.stage, state, tuple(reasons))
+        yield outcome
 
 
-def _left_over(boards: Leaderboards, manifest: RunManifest) -> tuple[str, ...]:
-    asked = {step.name for board in boards.boards for step in steps_of(board)}
-    return tuple(sorted(manifest.steps.keys() - asked))
-
-
-def _check_forced(boards: Leaderboards, force: Collection[str]) -> None:
-    names: Sequence[str] = [board.name for board in boards.boards]
-    for name in force:
-        if name not in names:
-            raise UsageError(f"no board is named {name!r}; {offer(name, names)}")
-
-
-@contextmanager
-def _sole_run(out: Path, tell: Say) -> Iterator[None]:
-    """Hold other runs off the output folder; say so where one has to be waited for."""
-    waiting = threading.Timer(PATIENCE_S, tell, ["another run is at work in this folder; waiting"])
-    waiting.daemon = True
-    waiting.start()
-    try:
-        with locked_folder(out):
-            waiting.cancel()
-            yield
-    finally:
-        waiting.cancel()
+def _made(step: Step, manifest: RunManifest, place: Workplace) -> StepRecord:
+    """Make a step, put its folder in place of the one before, and write the manifest."""
+    started = time.perf_counter()
+    inputs = inputs_of(step, manifest)  # before it is made: a later change is noticed
+    for left_over in place.board.glob(f"{WRITING}*"):  # by a run that was killed
+        shutil.rmtree(left_over, ignore_errors=True)
+    with replaced_folder(place.target) as target:
+        unfinished = step.make(replace(place, target=target))
+        outputs = folder_digests(target)
+    record = StepRecord(
+        inputs=inputs,
+        options=dict(step.options),
+        versions=step.versions,
+        outputs=outputs,
+        cautions=tuple(place.cautions),
+        unfinished=unfinished or "",
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=round(time.perf_counter() - started, 3),
+    )
+    manifest.steps[step.name] = record
+    write_manifest(manifest, place.out)
+    return record

@@ -1,23 +1,21 @@
-"""The stages from an arena to what is published: judging, features, board, validation, pages."""
+"""The stages from an arena to what is published: judging, features, board, pages and files."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
-from arena.data.folder import FAILED_JUDGMENTS, TABLES, as_rows, checked_arena, read_arena
+from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
-from arena.data.rows import SUFFIXES, plain_records, read_rows, write_rows
-from arena.data.schema import CHOSEN, INFO_FILE, QUESTION_KEY
-from arena.data.systems import SYSTEMS_TABLE
+from arena.data.rows import SUFFIXES, read_rows, write_rows
+from arena.data.schema import INFO_FILE, QUESTION_KEY
 from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
@@ -28,191 +26,140 @@ from features.engine.extraction import extract
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.judge_report import JudgingRecords, read_judging_records
-from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.judge_report import METAEVALUATION_FILE, read_judging_records
 from surrogate.board.rows import VANISHED
 from surrogate.board.settings import board_judge
 from surrogate.board.tables import (
+    BOARD_FILES,
     FEATURES_FILE,
     MANIFEST_FILE,
     SURROGATE_FILE,
     read_feature_table,
 )
-from surrogate.learning.names import find_surrogate
-from surrogate.publish.exports.tables import (
-    ALL,
-    EXPORT_SUFFIXES,
-    OVERALL,
-    exported_board,
-    write_export,
-)
-from surrogate.publish.figures.board_figures import board_drawings
-from surrogate.publish.figures.figure import FORMATS, save
-from surrogate.publish.site.site import write_site
+from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, exported_board, write_export
+from surrogate.publish.figures.board_figures import write_figures
+from surrogate.publish.site import write_site
 from surrogate.ranking.prior import expected_systems
-from surrogate.runs.config import ConfiguredBoard, ValidationOptions
-from surrogate.runs.steps import (
-    Digests,
-    Step,
-    Wanted,
-    Workplace,
-    folder_digests,
-    versions_of,
-)
-from surrogate.validation import TournamentSettings, validate
+from surrogate.runs.config import ConfiguredBoard
+from surrogate.runs.steps import Digests, Step, Workplace, folder_digests
 
-JUDGING, FEATURES, BOARD, VALIDATION = "judging", "features", "board", "validation"
+JUDGING, FEATURES, BOARD = "judging", "features", "board"
 STORE_FILE = "judging.sqlite"
 VERDICTS_FILE = "judgments.parquet"
-JUDGING_FILE = "judging.json"
-VALIDATION_FILE = "validation.json"
 CACHE_FOLDER = ".feature-cache"
-NOT_DRAWN_FILE = "not_drawn.txt"
-"""Which figures the board has not the tables for, and why."""
-
-_QUERIES, _ANSWERS, _JUDGMENTS = TABLES
-_CONTENT = (
+CONTENT = (
     INFO_FILE,
-    *(f"{table}{suffix}" for table in (_QUERIES, _ANSWERS) for suffix in SUFFIXES),
+    *(f"{name}{suffix}" for name in ("queries", "answers") for suffix in SUFFIXES),
 )
-"""Files of an arena folder that answers are measured on."""
-_JUDGED = tuple(f"{name}{suffix}" for name in (_JUDGMENTS, PUBLISHED_TABLE) for suffix in SUFFIXES)
-_REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
+JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for suffix in SUFFIXES)
+REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
-
-_NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
-_MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
-_MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
-_VERDICT_OPTIONS = {
-    *("model", "name", "questions", "pairs", "both_orders", "languages"),
-    *(
-        "budget",
-        "until",
-        "panel",
-        "form",
-        "verdict",
-        "show",
-        "longest_answer",
-        "longest_passage",
-    ),
+NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
+MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
+MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
+OF_VERDICTS = {
+    *("model", "name", "questions", "pairs", "both_orders", "languages", "budget", "until"),
+    *("panel", "form", "verdict", "show", "longest_answer", "longest_passage"),
     *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
-_ITS_SURROGATE = {"surrogate", "rows", "missing"}
-_FINAL = {*FINAL, UNPARSABLE}
+PUBLISHING = {"site": ("jinja2", "matplotlib"), "figures": ("matplotlib",), "parquet": ("pyarrow",)}
+"""What is published to the packages that write it beside pandas."""
+LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
 
 def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
     """Yield the steps of a board, each after those it rests on."""
-    after = board.options.after
+    judged: dict[str, Sequence[str]] = {}
+    upstream: dict[str, Sequence[str]] = {}
     if board.judging is not None:
+        judged = {JUDGING: (VERDICTS_FILE, FAILED_JUDGMENTS)}
         yield _judging_step(board, board.judging)
     if board.options.feature_table is None:
+        upstream = {FEATURES: (FEATURES_FILE,)}
         yield _features_step(board)
-    yield _board_step(board)
-    if after.validation is not None:
-        yield _validation_step(board, after.validation)
-    if after.site:
-        yield _site_step(board)
-    if after.plots:
-        yield _published(board, "plots", _write_figures, "pandas", "matplotlib")
-    if after.exports:
-        step = _published(board, "exports", _exporter(after.exports), "pandas", "pyarrow")
-        yield replace(step, options={"formats": sorted(set(after.exports))})
+    settings = board.settings
+    drawn = {"holdout": "drawn"} if settings.holdout is None else {}
+    yield Step(
+        board.name,
+        BOARD,
+        lambda place: _build(board, place),
+        files=lambda: _board_files(board),
+        upstream=judged | upstream,
+        options=settings.model_dump(mode="json", exclude={"features"}) | drawn,
+        libraries=NUMERIC,
+    )
+    tables = [name for name in (*BOARD_FILES, MANIFEST_FILE) if name != SURROGATE_FILE]
+    for form in dict.fromkeys(board.options.publish):
+        shows_answers = form == "site"
+        yield Step(
+            board.name,
+            form,
+            partial(_publish, board, form),
+            files=(lambda: folder_digests(board.arena, (INFO_FILE, *CONTENT, *JUDGED), "arena/"))
+            if shows_answers
+            else dict,
+            upstream={**(judged if shows_answers else {}), BOARD: tables},
+            libraries=("pandas", *PUBLISHING.get(form, ())),
+        )
 
 
 def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
+    def files() -> Digests:
+        digests = folder_digests(board.arena, (INFO_FILE, *CONTENT, *JUDGED), "arena/")
+        if options.prior is not None:
+            digests |= folder_digests(Path(options.prior), (MANIFEST_FILE,), "prior/")
+        if options.template is not None and Path(options.template).is_file():
+            digests[f"template/{Path(options.template).name}"] = file_digest(Path(options.template))
+        return digests
+
+    told = options.model_dump(mode="json", include=OF_VERDICTS)
     return Step(
         board.name,
         JUDGING,
         lambda place: _judge(board, options, place),
-        files=lambda: (
-            folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/")
-            | _template_file(options)
-            | _prior_files(options)
-        ),
-        options=options.model_dump(mode="json", include=_VERDICT_OPTIONS)
-        | {"body": canonical_json(options.body)},
-        versions=versions_of("openai", "jinja2"),
+        files=files,
+        options=told | {"body": canonical_json(options.body)},
+        libraries=("openai", "jinja2"),
     )
 
 
 def _features_step(board: ConfiguredBoard) -> Step:
     features = board.features()
-    libraries = (*_MEASURING, *_MODELS) if any(item.model for item in features) else _MEASURING
+    folders = {Path(item.model) for item in features if item.model and Path(item.model).is_dir()}
+
+    def files() -> Digests:
+        digests = folder_digests(board.arena, (INFO_FILE, *CONTENT), "arena/")
+        for folder in sorted(folders):
+            digests |= folder_digests(folder, prefix=f"model {folder.name}/")
+        return digests
+
     return Step(
         board.name,
         FEATURES,
         lambda place: _measure(board, features, place),
-        files=lambda: folder_digests(board.arena, _CONTENT, "arena/") | _model_files(features),
-        options={"features": [_portable(item) for item in features]},
-        versions=versions_of(*libraries) | {"feature code": code_digest()},
+        files=files,
+        options={"features": list(map(_portable, features)), "feature code": code_digest()},
+        libraries=(*MEASURING, *(MODELS if any(item.model for item in features) else ())),
     )
 
 
-def _board_step(board: ConfiguredBoard) -> Step:
-    settings = board.settings
-    drawn = {"holdout": "drawn"} if settings.holdout is None else {}
-    return Step(
-        board.name,
-        BOARD,
-        lambda place: _build(board, place),
-        files=lambda: _files(board, *_REMARKS),
-        upstream=_upstream(board),
-        options=settings.model_dump(mode="json", exclude={"features"}) | drawn,
-        versions=versions_of(*_NUMERIC),
-    )
+def _portable(feature: Feature) -> str:
+    """Name a feature without the place of its model on this machine."""
+    model = feature.model
+    if model is None or not Path(model).is_absolute():
+        return str(feature)
+    return str(feature).replace(model, Path(model).name)
 
 
-def _validation_step(board: ConfiguredBoard, options: ValidationOptions) -> Step:
-    shared = {"judge", "questions", "ties", "ridge", "seed"}
-    if options.surrogate is None:
-        shared |= _ITS_SURROGATE
-    return Step(
-        board.name,
-        VALIDATION,
-        lambda place: _validate(board, options, place),
-        files=lambda: _files(board),
-        upstream=_upstream(board),
-        options=board.settings.model_dump(include=shared) | options.model_dump(exclude_none=True),
-        versions=versions_of(*_NUMERIC),
-    )
-
-
-def _published(
-    board: ConfiguredBoard, stage: str, publish: Callable[[Path, Path], object], *libraries: str
-) -> Step:
-    """Return a step that makes files of a board's folder."""
-
-    def make(place: Workplace) -> None:
-        publish(place.of(BOARD), place.target)
-
-    return Step(
-        board.name,
-        stage,
-        make,
-        upstream={BOARD: lambda name: name != SURROGATE_FILE},
-        versions=versions_of(*libraries),
-    )
-
-
-def _site_step(board: ConfiguredBoard) -> Step:
-    """Return the step that writes pages, which show answers and verdicts too."""
-
-    def make(place: Workplace) -> None:
-        arena = judged_arena(board, place.board)
-        write_site(Board.load(place.of(BOARD)), place.target, arena)
-
-    verdicts = {name: wanted for name, wanted in _upstream(board).items() if name == JUDGING}
-    return Step(
-        board.name,
-        "site",
-        make,
-        files=lambda: folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/"),
-        upstream={**verdicts, BOARD: lambda name: name != SURROGATE_FILE},
-        versions=versions_of("pandas", "jinja2"),
-    )
+def _board_files(board: ConfiguredBoard) -> Digests:
+    names = (INFO_FILE, *CONTENT, *JUDGED, *REMARKS)
+    digests = folder_digests(board.arena, names, "arena/")
+    table = board.options.feature_table
+    if table is not None and (board.base / table).is_file():
+        digests[f"feature table/{Path(table).name}"] = file_digest(board.base / table)
+    return digests
 
 
 def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -> str:
@@ -233,11 +180,8 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     failures = judging.failure_counts
     if judging.failed:
         raise UsageError(f"no pair that was asked got a verdict: {_counted(failures)}")
-    tables = (
-        [judging.judgments]
-        if judging.panel is None
-        else [judging.judgments, judging.panel.judgments]
-    )
+    tables = [judging.judgments]
+    tables += [] if judging.panel is None else [judging.panel.judgments]
     verdicts = pd.concat([table.astype(object) for table in tables], ignore_index=True)
     key = [*PAIR_COLUMNS, "judge"]
     there, found = (pd.MultiIndex.from_frame(table[key]) for table in (arena.judgments, verdicts))
@@ -245,26 +189,8 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     ordered = verdicts[~found.isin(there)].sort_values(order, kind="stable")
     write_rows(ordered.reset_index(drop=True), place.target / VERDICTS_FILE)
     write_rows(judging.failures, place.target / FAILED_JUDGMENTS)
-    content = [summary.as_json() for summary in judging.summaries]
-    told = content[0] if len(content) == 1 else {"judges": content}
-    _write_json(told, place.target / JUDGING_FILE)
-    left = {name: count for name, count in failures.items() if name not in _FINAL}
+    left = {name: count for name, count in failures.items() if name not in LASTING}
     return f"pairs without a verdict: {_counted(left)}" if left else ""
-
-
-def _prior_files(options: JudgingSettings) -> Digests:
-    """What a prior is, by the manifest of its board."""
-    if options.prior is None:
-        return {}
-    path = Path(options.prior) / MANIFEST_FILE
-    return {"prior/manifest.json": file_digest(path)} if path.is_file() else {}
-
-
-def _template_file(options: JudgingSettings) -> Digests:
-    if options.template is None:
-        return {}
-    path = Path(options.template)
-    return {f"template/{path.name}": file_digest(path)} if path.is_file() else {}
 
 
 def _counted(failures: dict[str, int]) -> str:
@@ -278,22 +204,26 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
         features,
         n_jobs=place.n_jobs,
         progress=place.progress,
-        models=ModelOptions(
-            options.device, options.batch_size, options.download, templates=board.templates
-        ),
+        models=ModelOptions(options.device, options.batch_size, options.download),
         cache=place.out / CACHE_FOLDER,
     )
     write_rows(table, place.target / FEATURES_FILE)
 
 
 def _build(board: ConfiguredBoard, place: Workplace) -> None:
-    arena = judged_arena(board, place.board)
-    judge = board_judge(arena, board.settings)
+    arena, given = judged_arena(board, place.board), board.options.feature_table
+    judge, records = board_judge(arena, board.settings), None
+    if judge is not None:
+        records = read_judging_records(board.arena, judge)
+        if board.judging is not None:
+            failures = read_judging_records(place.board / JUDGING, judge).failures
+            records = records.model_copy(update={"failures": failures})
+    table = place.board / FEATURES / FEATURES_FILE if given is None else board.base / given
     built = build_board(
         arena,
         board.settings,
-        feature_table=_feature_table(board, place),
-        records=None if judge is None else _judging_records(board, judge, place),
+        feature_table=read_feature_table(table),
+        records=records,
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
@@ -303,132 +233,24 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         place.cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")
 
 
-def _validate(board: ConfiguredBoard, options: ValidationOptions, place: Workplace) -> None:
-    settings = board.settings
-    own = find_surrogate(settings.surrogate, rows=settings.rows, missing=settings.missing)
-    validated = validate(
-        judged_arena(board, place.board),
-        options.protocol,
-        options.surrogate or own,
-        judge=board.judge,
-        feature_table=_feature_table(board, place),
-        repeats=options.repeats,
-        tournaments=TournamentSettings(
-            options.tournaments, settings.questions, settings.ties, settings.ridge, settings.seed
-        ),
-        n_jobs=place.n_jobs,
-        progress=place.progress,
-    )
-    content = {"table": plain_records(validated.table), "signature": validated.signature}
-    _write_json(content, place.target / VALIDATION_FILE)
-
-
 def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
-    """Read a board's arena together with the verdicts of its judging step.
-
-    Args:
-        board: The board.
-        folder: Folder of the board.
-
-    Raises:
-        UsageError: If the arena folder or one of its files is absent.
-        DataError: If its content is at fault.
-    """
+    """Read a board's arena together with the verdicts of its judging step, in its folder."""
     arena = read_arena(board.arena)
-    if board.options.judging is None:
+    if board.judging is None:
         return arena
     verdicts = read_rows(folder / JUDGING / VERDICTS_FILE).table
-    names = [*arena.judgments, *({CHOSEN} & {*verdicts} - {*arena.judgments})]
-    parts = [arena.judgments.reindex(columns=names), verdicts.reindex(columns=names)]
-    judgments = pd.concat([part.astype(object) for part in parts], ignore_index=True)
-    return checked_arena(
-        arena.info,
-        as_rows(arena.queries, "queries"),
-        as_rows(arena.answers, "answers"),
-        as_rows(judgments, f"{JUDGING}/{VERDICTS_FILE}"),
-        as_rows(arena.published_ratings, PUBLISHED_TABLE),
-        as_rows(arena.attributes, SYSTEMS_TABLE),
-    )
+    judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
+    return replace(arena, judgments=judgments)
 
 
-def _judging_records(board: ConfiguredBoard, judge: str, place: Workplace) -> JudgingRecords:
-    """Read what is known of a judge beside its judgments."""
-    records = read_judging_records(board.arena, judge)
-    if board.options.judging is None:
-        return records
-    failures = read_judging_records(place.of(JUDGING), judge).failures
-    return records.model_copy(update={"failures": failures})
-
-
-def _feature_table(board: ConfiguredBoard, place: Workplace) -> pd.DataFrame:
-    given = board.options.feature_table
-    return read_feature_table(
-        place.of(FEATURES) / FEATURES_FILE if given is None else board.base / given
-    )
-
-
-def _upstream(board: ConfiguredBoard) -> dict[str, Wanted]:
-    stages: dict[str, Wanted] = {}
-    if board.options.judging is not None:
-        stages[JUDGING] = lambda name: name in (VERDICTS_FILE, FAILED_JUDGMENTS)
-    if board.options.feature_table is None:
-        stages[FEATURES] = lambda name: name == FEATURES_FILE
-    return stages
-
-
-def _files(board: ConfiguredBoard, *remarks: str) -> Digests:
-    digests = folder_digests(board.arena, (*_CONTENT, *_JUDGED, *remarks), "arena/")
-    table = board.options.feature_table
-    if table is not None and (board.base / table).is_file():
-        digests[f"feature table/{Path(table).name}"] = file_digest(board.base / table)
-    return digests
-
-
-def _model_files(features: Sequence[Feature]) -> Digests:
-    """Digest models that are folders; those with a name on the hub are known by it."""
-    folders = {Path(item.model) for item in features if item.model and Path(item.model).is_dir()}
-    digests: Digests = {}
-    for folder in sorted(folders):
-        digests |= folder_digests(folder, prefix=f"model {folder.name}/")
-    return digests
-
-
-def _portable(feature: Feature) -> str:
-    """Name a feature without the place of its model on this machine."""
-    model = feature.model
-    if model is None or not Path(model).is_absolute():
-        return str(feature)
-    return str(feature).replace(model, Path(model).name)
-
-
-def _write_figures(board_folder: Path, target: Path) -> None:
-    """Draw a board's figures; what cannot be drawn is listed with the reason."""
-    reasons = []
-    for drawing in board_drawings(Board.load(board_folder)):
-        try:
-            figure = drawing.draw()
-        except UsageError as error:
-            reasons.append(f"{drawing.name}: {error}\n")
-            continue
-        for suffix in FORMATS:
-            save(figure, target / f"{drawing.name}.{suffix}")
-    if reasons:
-        (target / NOT_DRAWN_FILE).write_text("".join(reasons), encoding="utf-8")
-
-
-def _exporter(formats: Sequence[str]) -> Callable[[Path, Path], None]:
-    """Write ranks over all languages, and the rows of every language."""
-
-    def write(board_folder: Path, target: Path) -> None:
-        board = Board.load(board_folder)
+def _publish(board: ConfiguredBoard, form: str, place: Workplace) -> None:
+    """Write a form of a board as ``publish`` does; of tables, all languages and every one."""
+    loaded = Board.load(place.board / BOARD)
+    if form == "site":
+        write_site(loaded, place.target, judged_arena(board, place.board))
+    elif form == "figures":
+        write_figures(loaded, place.target)
+    else:
         for part, name in ((OVERALL, "overall"), (ALL, "languages")):
-            exported = exported_board(board, part)
-            for chosen in sorted(set(formats)):
-                write_export(exported, chosen, target / f"{name}{EXPORT_SUFFIXES[chosen]}")
-
-    return write
-
-
-def _write_json(content: Any, path: Path) -> None:  # noqa: ANN401 - plain values
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+            path = place.target / f"{name}{EXPORT_SUFFIXES[form]}"
+            write_export(exported_board(loaded, part), form, path)

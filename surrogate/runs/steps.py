@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -24,21 +23,12 @@ NOT_INSTALLED = "not installed"
 Digests = dict[str, str]
 """Name of a file to the SHA-256 of its bytes."""
 Progress = Callable[[str, int, int], None]
-Wanted = Callable[[str], bool]
 
 
 class StepRecord(BaseModel):
-    """How a step was made last.
+    """How a step was made last: digests of inputs and outputs, options, versions, when (UTC).
 
-    Attributes:
-        inputs: Input to its digest: ``arena/queries.jsonl``, ``features/features.parquet``.
-        options: Option to its value, seeds among them.
-        versions: Package to its version.
-        outputs: File in the step's folder to the digest of its bytes.
-        cautions: What a reader of what it made should know, in words.
-        unfinished: Why it is to be run again though nothing changed; empty if it is whole.
-        finished: When it ended, in UTC (ISO 8601).
-        seconds: How long it took.
+    ``unfinished`` says why it is to be run again though nothing changed; empty if it is whole.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,33 +44,22 @@ class StepRecord(BaseModel):
 
 
 class RunManifest(BaseModel):
-    """``manifest.json`` of an output folder.
-
-    Attributes:
-        steps: ``BOARD/STAGE`` to how it was made last.
-    """
+    """``manifest.json`` of an output folder: ``BOARD/STAGE`` to how it was made last."""
 
     steps: dict[str, StepRecord] = {}
 
 
 def read_manifest(out: Path) -> RunManifest:
-    """Read the manifest of an output folder; an empty one where there is none.
-
-    Raises:
-        DataError: If it is damaged.
-    """
+    """Read the manifest of an output folder; an empty one where there is none."""
     path = out / MANIFEST_FILE
     if not path.is_file():
         return RunManifest()
     try:
         return RunManifest.model_validate_json(small_file(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or None
+        fault = f"is damaged: {error.errors()[0]['msg']}"
         hint = "remove it, and everything is made again (what was measured stays in the cache)"
-        raise DataError(
-            [Problem(MANIFEST_FILE, None, place, None, f"is damaged: {first['msg']}", hint)]
-        ) from error
+        raise DataError([Problem(MANIFEST_FILE, None, None, None, fault, hint)]) from error
 
 
 def write_manifest(manifest: RunManifest, out: Path) -> None:
@@ -90,13 +69,7 @@ def write_manifest(manifest: RunManifest, out: Path) -> None:
 
 
 def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str = "") -> Digests:
-    """Return the digests of files in a folder by their path within it.
-
-    Args:
-        folder: The folder.
-        names: Files to take, of those that are there; all by default.
-        prefix: What to put before their names.
-    """
+    """Return the digests of a folder's files, or of those named that are there, by their path."""
     paths = sorted(folder.rglob("*")) if names is None else [folder / name for name in names]
     return {
         f"{prefix}{path.relative_to(folder).as_posix()}": file_digest(path)
@@ -107,15 +80,9 @@ def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where a step works.
+    """Where a step works: folders of all boards, of the board, and of the step (``target``).
 
-    Attributes:
-        out: Output folder of all boards.
-        board: Folder of the board; each step has a folder in it.
-        target: Empty folder for the step's files; it takes its place once they are whole.
-        n_jobs: Processes to use.
-        progress: Called as the step advances.
-        cautions: What is to be said of the step whenever it is asked for, added as it is made.
+    ``cautions``, added as a step is made, are said whenever it is asked for.
     """
 
     out: Path
@@ -125,65 +92,66 @@ class Workplace:
     progress: Progress | None = None
     cautions: list[str] = field(default_factory=list)
 
-    def of(self, stage: str) -> Path:
-        """Return the folder of another stage of the board."""
-        return self.board / stage
-
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a board.
+    """One step of a board, in the folder that is called as its stage.
 
     Attributes:
-        board: Name of the board.
-        stage: Name of the stage, and of its folder.
         make: Makes it; returns why it is to be run again though nothing changes, or nothing.
         files: Digests the files it reads from elsewhere.
-        upstream: Stage to which of its files matter here, by their names.
-        options: What it is told.
-        versions: Versions of what it is computed by.
+        upstream: Stage to the files of it that matter here; none of them named for all.
+        libraries: Packages that it is computed by.
     """
 
     board: str
     stage: str
     make: Callable[[Workplace], str | None]
     files: Callable[[], Digests] = dict
-    upstream: Mapping[str, Wanted] = field(default_factory=dict)
+    upstream: Mapping[str, Sequence[str]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
+    libraries: Sequence[str] = ()
 
     @property
     def name(self) -> str:
         """Its name in the manifest."""
         return f"{self.board}/{self.stage}"
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of this package, of Python, and of its libraries."""
+        python = ".".join(platform.python_version_tuple()[:2])
+        libraries = {library: _version(library) for library in self.libraries}
+        return {"surrogate-arena": __version__, "python": python, **libraries}
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return NOT_INSTALLED
+
 
 def inputs_of(step: Step, manifest: RunManifest) -> Digests:
     """Digest what a step is made from: files from elsewhere, and what stages before it made."""
     inputs = step.files()
-    for stage, wanted in step.upstream.items():
+    for stage, names in step.upstream.items():
         record = manifest.steps.get(f"{step.board}/{stage}")
         made = {} if record is None else record.outputs
-        inputs |= {f"{stage}/{name}": digest for name, digest in made.items() if wanted(name)}
+        wanted = {name: digest for name, digest in made.items() if not names or name in names}
+        inputs |= {f"{stage}/{name}": digest for name, digest in wanted.items()}
     return inputs
 
 
 def reasons_to_make(step: Step, manifest: RunManifest, folder: Path) -> list[str]:
-    """Say why a step is not current; an empty list if it is.
-
-    Args:
-        step: The step.
-        manifest: What was made.
-        folder: Folder that the step's files are in.
-    """
+    """Say why a step, whose files are in a folder, is not current; an empty list if it is."""
     record = manifest.steps.get(step.name)
     if record is None:
         return [NEVER_MADE]
     return [
         *_changed_files(record.inputs, inputs_of(step, manifest)),
-        *_changed_values(record.options, step.options),
-        *_changed_values(record.versions, step.versions),
-        *_changed_outputs(record.outputs, folder_digests(folder)),
+        *_changed_values({**record.options, **record.versions}, {**step.options, **step.versions}),
+        *(f"output {change}" for change in _changed_files(record.outputs, folder_digests(folder))),
         *([record.unfinished] if record.unfinished else []),
     ]
 
@@ -195,14 +163,7 @@ def _changed_files(old: Digests, new: Digests) -> Iterator[str]:
             yield f"{name.replace('/', ' ', 1)} {change}"
 
 
-def _changed_outputs(old: Digests, new: Digests) -> Iterator[str]:
-    for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name):
-            fault = "is missing" if name not in new else "was altered"
-            yield f"output {name} {'is none of its own' if name not in old else fault}"
-
-
-def _changed_values(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[str]:
+def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     for name in sorted(old.keys() | new.keys()):
         before, after = (_shown(values.get(name, NOT_STATED)) for values in (old, new))
         if before != after:
@@ -211,18 +172,3 @@ def _changed_values(old: Mapping[str, object], new: Mapping[str, object]) -> Ite
 
 def _shown(value: object) -> str:
     return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
-
-
-def versions_of(*libraries: str) -> dict[str, str]:
-    """Return the versions of this package, of Python, and of some libraries."""
-    python = ".".join(platform.python_version_tuple()[:2])
-    versions = {library: _version(library) for library in libraries}
-    return {"surrogate-arena": __version__, "python": python, **versions}
-
-
-@cache
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return NOT_INSTALLED

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,52 +15,52 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.files import file_digest
+from arena.data.files import atomic_path, file_digest
 from arena.llm.ask import Progress
-from arena.llm.local.folder import GGUF, local_model, require_local, required_model
-from arena.llm.local.loading import Loaded, best_device, load_base, quiet
-from surrogate.training.batches import Collator, TokenRow, padded, token_rows
-from surrogate.training.recipes import DevicePlan, Hardware, Recipe, plan_for
-from surrogate.training.record import (
-    CHECKPOINTS,
-    check_same,
-    last_checkpoint,
-    loss_table,
-    started_training,
-    training_versions,
-    write_losses,
-    write_training,
+from arena.llm.local.folder import (
+    GGUF,
+    TRAINING,
+    local_model,
+    read_settings_file,
+    require_local,
+    required_model,
 )
-from surrogate.training.rows import read_chat_rows
+from arena.llm.local.loading import SDPA, load_base, quiet
+from surrogate.training.recipes import Recipe
+from surrogate.training.rows import ChatRow, read_chat_rows
 
-ALL_LINEAR = "all-linear"
 STAGE = "tuning"
-MOST_CHECKPOINTS = 20
-"""Checkpoints of a training, at most, spread evenly over its steps."""
+IGNORED = -100
+"""Label of tokens that are shown and not learned (torch's cross-entropy skips it)."""
+CHECKPOINTS = "checkpoints"
+CHECKPOINT_SHARE = 0.05
+"""Of all steps, between two checkpoints."""
+LOSS_FILE = "loss.csv"
+LOSS_COLUMNS = ["step", "epoch", "loss", "learning_rate", "grad_norm"]
+
+_STATE = "trainer_state.json"
+_PACKAGES = ("torch", "transformers", "peft", "accelerate", "surrogate-arena")
+
+TokenRow = dict[str, list[int]]
+"""``input_ids`` and ``labels`` of a chat."""
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """A tuned model.
+def finetune(
+    file: Path,
+    base: str,
+    recipe: Recipe,
+    out: Path,
+    test: Path | None = None,
+    seed: int = 0,
+    download: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Tune a model; a training that was cut off goes on from its last checkpoint.
 
-    Attributes:
-        folder: Where it is.
-        record: What ``training.json`` holds.
-        losses: Loss of each step; see ``loss_table``.
-        resumed: Step of the checkpoint that it went on from; 0 where it started.
-    """
+    Learned is each chat's last message alone. The folder then holds the adapter as safetensors,
+    its tokenizer, ``training.json`` and ``loss.csv`` (``LOSS_COLUMNS``, a row a step).
 
-    folder: Path
-    record: Mapping[str, Any]
-    losses: pd.DataFrame
-    resumed: int
-
-
-@dataclass(frozen=True)
-class TuningJob:
-    """What is to be tuned on what.
-
-    Attributes:
+    Args:
         file: Training set.
         base: A folder, a GGUF file, or a name on the Hugging Face hub.
         recipe: How.
@@ -66,38 +68,10 @@ class TuningJob:
         test: Rows of unseen questions, whose loss is measured before and after; None for none.
         seed: Seed of the adapter, the order of examples, and dropout.
         download: Whether the base may be fetched.
-    """
+        progress: Called with a stage's name, the steps done, and all.
 
-    file: Path
-    base: str
-    recipe: Recipe
-    out: Path
-    test: Path | None = None
-    seed: int = 0
-    download: bool = False
-
-    def inputs(self) -> dict[str, Any]:
-        """Return what the result depends on, as ``training.json`` has it."""
-        base = local_model(self.base)
-        name = self.base if base is None else str(base.path)
-        return {
-            "recipe": asdict(self.recipe),
-            "base": {"name": name, "digest": None if base is None else base.digest},
-            "data": {"file": self.file.name, "digest": file_digest(self.file)},
-            "test": None if self.test is None else file_digest(self.test),
-            "seed": self.seed,
-        }
-
-
-def finetune(job: TuningJob, progress: Progress | None = None) -> Tuned:
-    """Tune a model; a training that was cut off goes on from its last checkpoint.
-
-    Learned is each chat's last message alone. The folder then holds the adapter as safetensors,
-    its tokenizer, ``training.json`` and ``loss.csv``.
-
-    Args:
-        job: What is to be tuned on what.
-        progress: Called with a stage's name, the examples done, and all.
+    Returns:
+        What ``training.json`` holds.
 
     Raises:
         UsageError: If the base cannot be read, the folder holds something else, or no example is
@@ -105,254 +79,246 @@ def finetune(job: TuningJob, progress: Progress | None = None) -> Tuned:
         DataError: If the training set is faulty.
         MissingDependencyError: If the extra ``train`` is not installed.
     """
-    further = ("gguf",) if job.base.endswith(GGUF) else ()
-    require_local("tuning a model", "peft", "accelerate", *further)
-    rows = read_chat_rows(job.file)
-    tests = [] if job.test is None else read_chat_rows(job.test)
-    noted, inputs = started_training(job.out), job.inputs()
-    if noted is not None:
-        check_same(job.out, noted, inputs)
-    plan = plan_for(job.recipe, this_hardware())
-    loaded = _loaded(job, plan)
-    kept, long = _short_enough(token_rows(rows, loaded.tokenizer), job.recipe.max_length)
+    require_local("tuning a model", "peft", "accelerate", *(["gguf"] * base.endswith(GGUF)))
+    known = local_model(base)
+    if known is not None and known.lora is not None:
+        raise UsageError(f"{base} is an adapter; tune its base, on both sets together")
+    name = base if known is None else str(known.path)
+    rows, tests = read_chat_rows(file), [] if test is None else read_chat_rows(test)
+    record: dict[str, Any] = {
+        "recipe": asdict(recipe),
+        "base": {"name": name, "digest": None if known is None else known.digest},
+        "data": {"file": file.name, "digest": file_digest(file)},
+        "test": None if test is None else file_digest(test),
+        "seed": seed,
+    }
+    _refuse_other_folder(out, record)
+    started, (model, tokenizer) = time.monotonic(), _adapted(base, recipe, seed, download)
+    model.peft_config["default"].base_model_name_or_path = name
+    kept, tested = (
+        [row for row in token_rows(part, tokenizer) if len(row["labels"]) <= recipe.max_length]
+        for part in (rows, tests)
+    )
     if not kept:
         raise UsageError(
-            f"all {len(rows)} examples are longer than {job.recipe.max_length} tokens "
-            "(`max_length`); make shorter prompts (trainset --context-tokens)"
+            f"all {len(rows)} examples are longer than {recipe.max_length} tokens (`max_length`); "
+            "make shorter prompts (`context_tokens` of trainset)"
         )
-    tested, long_tests = _short_enough(token_rows(tests, loaded.tokenizer), job.recipe.max_length)
-    job.out.mkdir(parents=True, exist_ok=True)
-    content: dict[str, Any] = {
-        **inputs,
-        "device": plan.record(),
-        "learned": "the last message of each chat",
-        "examples": {"kept": len(kept), "too_long": long, "tokens": _tokens(kept)},
-        "tests": {"kept": len(tested), "too_long": long_tests},
-        "versions": training_versions(),
+    checkpoint = last_checkpoint(out)
+    record |= {
+        "examples": {"kept": len(kept), "too_long": len(rows) - len(kept)},
+        "tokens": sum(len(row["labels"]) for row in kept),
+        "tests": len(tested),
+        "versions": {name: version(name) for name in _PACKAGES},
+        "resumed_from_step": 0 if checkpoint is None else _step(checkpoint),
         "finished": False,
     }
-    write_training(job.out, content)
-    return _Run(job, plan, loaded, progress).tune(kept, tested, content)
+    _write_record(out, record)
+    trainer = _trainer(model, recipe, kept, out, seed, progress)
+    before = _loss(trainer, tested)  # an adapter that is not trained changes nothing
+    _seed(seed)  # measuring has drawn
+    with quiet():
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        model.save_pretrained(str(out), safe_serialization=True)
+        tokenizer.save_pretrained(str(out))
+    (out / "README.md").unlink(missing_ok=True)  # peft's, of blanks to fill in
+    losses = pd.DataFrame(trainer.state.log_history).dropna(subset="loss")[LOSS_COLUMNS]
+    losses.to_csv(out / LOSS_FILE, index=False)
+    record |= {
+        "device": f"{model.device.type}, {str(model.dtype).removeprefix('torch.')}",
+        "steps": int(trainer.state.global_step),
+        "seconds": round(time.monotonic() - started, 1),
+        "loss": {"first": float(losses["loss"].iloc[0]), "last": float(losses["loss"].iloc[-1])},
+        "unseen_loss": {"before": before, "after": _loss(trainer, tested)},
+        "trained_weights": int(model.get_nb_trainable_parameters()[0]),
+        "adapter": required_model(str(out)).digest,
+        "finished": True,
+    }
+    _write_record(out, record)
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    return record
 
 
-def this_hardware() -> Hardware:
-    """Look at what this machine has for training."""
-    import torch
+def token_rows(rows: Sequence[ChatRow], tokenizer: Any) -> list[TokenRow]:  # noqa: ANN401
+    """Write chats as the model's template has them; all but the last message is ignored.
 
-    device = best_device()
-    if device != "cuda":
-        return Hardware(device)
-    return Hardware(
-        device,
-        torch.cuda.is_bf16_supported(),
-        find_spec("flash_attn") is not None,
-        find_spec("bitsandbytes") is not None,
-        torch.cuda.get_device_properties(0).total_memory / 2**30,
+    The prompt is cut by itself, as it is when the model is asked.
+
+    Raises:
+        UsageError: If the template cannot write a chat, or writes the prompt differently where a
+            reply follows.
+    """
+    return [_token_row(row, tokenizer) for row in rows]
+
+
+def _token_row(row: ChatRow, tokenizer: Any) -> TokenRow:  # noqa: ANN401
+    messages = [message.model_dump() for message in row.messages]
+    try:
+        asked = tokenizer.apply_chat_template(
+            messages[:-1], add_generation_prompt=True, tokenize=False
+        )
+        whole = tokenizer.apply_chat_template(messages, tokenize=False)
+    except Exception as error:  # whatever a template raises
+        raise UsageError(f"the model's chat template refuses a chat: {error}"[:300]) from error
+    if not whole.startswith(asked):
+        raise UsageError(
+            "the model's chat template writes a prompt differently where a reply follows, so what "
+            "is to be learned cannot be told; take a model with another template"
+        )
+    prompt, reply = (
+        tokenizer(text, add_special_tokens=False)["input_ids"]
+        for text in (asked, whole[len(asked) :].rstrip("\n"))
     )
+    return {"input_ids": [*prompt, *reply], "labels": [IGNORED] * len(prompt) + list(reply)}
 
 
-def mean_loss(loaded: Loaded, rows: Sequence[TokenRow]) -> float | None:
-    """Return the mean negative log-likelihood of the learned tokens in nats; None without rows."""
-    import torch
+def last_checkpoint(folder: Path) -> Path | None:
+    """Return the last checkpoint that is whole: its state is the file that is written last."""
+    whole = [
+        path.parent
+        for path in (folder / CHECKPOINTS).glob(f"checkpoint-*/{_STATE}")
+        if path.read_text(encoding="utf-8").rstrip().endswith("}")
+    ]
+    return max(whole, key=_step, default=None)
 
+
+def _seed(seed: int) -> None:
+    from transformers import set_seed
+
+    set_seed(seed)
+
+
+def _loss(trainer: Any, rows: Sequence[TokenRow]) -> float | None:  # noqa: ANN401 - of transformers
+    """Return the mean loss of chats in nats a learned token; None without chats."""
     if not rows:
         return None
-    loaded.model.eval()
-    total, count, device = 0.0, 0, loaded.model.device
-    with torch.inference_mode():
-        for row in rows:
-            batch = {name: part.to(device) for name, part in padded([row], 0).items()}
-            learned = len(row.tokens) - row.asked
-            total += float(loaded.model(**batch).loss) * learned
-            count += learned
-    return round(total / count, 6)
+    with quiet():
+        return round(float(trainer.evaluate(list(rows))["eval_loss"]), 6)
 
 
-class _Run:
-    """One training: the adapter, the trainer, and what it leaves."""
-
-    def __init__(
-        self, job: TuningJob, plan: DevicePlan, loaded: Loaded, progress: Progress | None
-    ) -> None:
-        self._job = job
-        self._plan = plan
-        self._loaded = _with_adapter(job, plan, loaded)
-        self._progress = progress
-
-    def tune(
-        self, rows: Sequence[TokenRow], tests: Sequence[TokenRow], content: dict[str, Any]
-    ) -> Tuned:
-        started, out = time.monotonic(), self._job.out
-        checkpoint = last_checkpoint(out)
-        resumed = 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2])
-        before = mean_loss(self._loaded, tests)  # an adapter that is not trained changes nothing
-        trainer = self._trainer(rows)
-        with quiet():
-            trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-        after = mean_loss(self._loaded, tests)
-        with quiet():
-            self._loaded.model.save_pretrained(str(out), safe_serialization=True)
-            self._loaded.tokenizer.save_pretrained(str(out))
-        (out / "README.md").unlink(missing_ok=True)  # peft's, of blanks to fill in
-        losses = loss_table(trainer.state.log_history)
-        write_losses(out, losses)
-        content |= {
-            "steps": int(trainer.state.global_step),
-            "resumed_from_step": resumed,
-            "seconds": round(time.monotonic() - started, 1),
-            "loss": {
-                "first": float(losses["loss"].iloc[0]),
-                "last": float(losses["loss"].iloc[-1]),
-                "unseen_before": before,
-                "unseen_after": after,
-            },
-            "trained_weights": _trained_weights(self._loaded.model),
-            "adapter": required_model(str(out)).digest,
-            "finished": True,
-        }
-        write_training(out, content)
-        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-        return Tuned(out, content, losses, resumed)
-
-    def _trainer(self, rows: Sequence[TokenRow]) -> Any:  # noqa: ANN401 - of transformers
-        import transformers
-
-        job, plan, recipe = self._job, self._plan, self._job.recipe
-        steps = _steps(len(rows), recipe)
-        library: Any = transformers
-        checkpointing = {
-            "gradient_checkpointing": True,
-            "gradient_checkpointing_kwargs": {"use_reentrant": False},
-        }
-        arguments = library.TrainingArguments(
-            output_dir=str(job.out / CHECKPOINTS),
-            per_device_train_batch_size=plan.together,
-            gradient_accumulation_steps=plan.accumulation,
-            num_train_epochs=recipe.epochs,
-            learning_rate=recipe.learning_rate,
-            lr_scheduler_type="cosine",
-            warmup_steps=recipe.warmup_steps(steps),
-            optim="adamw_8bit" if plan.is_quantized else "adamw_torch",
-            bf16=plan.precision == "bf16",
-            use_cpu=plan.device == "cpu",
-            seed=job.seed,
-            data_seed=job.seed,
-            save_strategy="steps",
-            save_steps=max(1, steps // MOST_CHECKPOINTS),
-            save_total_limit=2,  # the last may be half written when a run is killed
-            logging_steps=1,
-            logging_first_step=True,
-            report_to=[],
-            disable_tqdm=True,
-            remove_unused_columns=False,
-            dataloader_pin_memory=False,
-            **(checkpointing if plan.checkpointing else {}),
-        )
-        if arguments.n_gpu > 1:  # a step is of as many examples on every machine
-            arguments._n_gpu = 1
-        pad = self._loaded.tokenizer.pad_token_id or 0
-        trainer = library.Trainer(
-            model=self._loaded.model,
-            args=arguments,
-            train_dataset=[{"row": row} for row in rows],
-            data_collator=Collator(pad, recipe.packing),
-            callbacks=[_callback(self._progress, len(rows), recipe, plan)],
-        )
-        trainer.remove_callback(library.PrinterCallback)
-        return trainer
+def _step(checkpoint: Path) -> int:
+    return int(checkpoint.name.rpartition("-")[2])
 
 
-def _loaded(job: TuningJob, plan: DevicePlan) -> Loaded:
-    import torch
+def _refuse_other_folder(folder: Path, inputs: Mapping[str, Any]) -> None:
+    """Make sure that a folder is new, or holds the same training, cut off.
 
-    quantization = None
-    if plan.is_quantized and not job.base.endswith(GGUF):
-        import transformers
-
-        library: Any = transformers
-        quantization = library.BitsAndBytesConfig(load_in_8bit=True)
-    dtype = torch.bfloat16 if plan.precision == "bf16" else torch.float32
-    base = local_model(job.base)
-    if base is not None and base.lora is not None:
+    Raises:
+        UsageError: If it holds anything else, or a training that is done, or another one.
+    """
+    if folder.is_file():
+        raise UsageError(f"{folder} is a file; give a folder for the model")
+    if not (folder / TRAINING).is_file():
+        if folder.is_dir() and any(folder.iterdir()):
+            raise UsageError(f"{folder} holds something else than a training; give a new folder")
+        return
+    noted = read_settings_file(folder / TRAINING)
+    if noted.get("finished"):
+        raise UsageError(f"{folder} holds a model that is tuned already; give a new folder")
+    differing = sorted(name for name in inputs if noted.get(name) != inputs[name])
+    if differing:
         raise UsageError(
-            f"{job.base} is an adapter; tune the model that it adapts, {base.base}, on both sets "
-            "together"
+            f"{folder} holds a training that was cut off with another {', '.join(differing)}; go "
+            "on with the same, or give a new folder"
         )
-    loaded = load_base(job.base, dtype, plan.attention, quantization, job.download)
-    if quantization is None:
-        return Loaded(loaded.model.to(plan.device), loaded.tokenizer, plan.device)
-    return Loaded(loaded.model, loaded.tokenizer, plan.device)
 
 
-def _with_adapter(job: TuningJob, plan: DevicePlan, loaded: Loaded) -> Loaded:
-    """Give every linear layer but the last an adapter, drawn with the seed."""
+def _write_record(folder: Path, content: Mapping[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_path(folder / TRAINING) as temporary:
+        text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _adapted(base: str, recipe: Recipe, seed: int, download: bool) -> tuple[Any, Any]:
+    """Return the base, every linear layer but the last with an adapter, and its tokenizer.
+
+    In bf16 on CUDA devices that have it, else fp32; in 8 bits where the recipe has them.
+    """
     import peft
     import torch
+    import transformers
 
     library: Any = peft  # some of which has no types
-    recipe, model = job.recipe, loaded.model
-    if plan.is_quantized:
+    is_half = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    dtype = torch.bfloat16 if is_half else torch.float32
+    quantization: Any = None
+    if _has_8_bits(recipe):
+        quantization = transformers.BitsAndBytesConfig(load_in_8bit=True)  # type: ignore[no-untyped-call]
+    loaded = load_base(base, dtype, SDPA, quantization, download)
+    model = loaded.model
+    if quantization is not None:
         model = library.prepare_model_for_kbit_training(model)
-    base = local_model(job.base)
-    torch.manual_seed(job.seed)
+    _seed(seed)
+    config = library.LoraConfig(
+        r=recipe.rank,
+        lora_alpha=recipe.alpha,
+        lora_dropout=recipe.dropout,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
     with quiet():
-        adapted = library.get_peft_model(
-            model,
-            library.LoraConfig(
-                r=recipe.rank,
-                lora_alpha=recipe.alpha,
-                lora_dropout=recipe.dropout,
-                target_modules=ALL_LINEAR,
-                task_type="CAUSAL_LM",
-            ),
-        )
-    if plan.checkpointing:
-        adapted.enable_input_require_grads()
-    name = job.base if base is None else str(base.path)
-    adapted.peft_config["default"].base_model_name_or_path = name
-    return Loaded(adapted, loaded.tokenizer, loaded.device)
+        return library.get_peft_model(model, config), loaded.tokenizer
 
 
-def _callback(progress: Progress | None, rows: int, recipe: Recipe, plan: DevicePlan) -> Any:  # noqa: ANN401 - of transformers
-    """Return what tells how many examples are done, after each pass."""
-    from transformers import TrainerCallback
+def _has_8_bits(recipe: Recipe) -> bool:
+    import torch
 
-    total = round(rows * recipe.epochs)
+    return recipe.quantized and torch.cuda.is_available() and bool(find_spec("bitsandbytes"))
 
-    class Passes(TrainerCallback):  # type: ignore[misc, unused-ignore]
-        def __init__(self) -> None:
-            self.done = 0
 
-        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401, ARG002
-            self.done = min(state.global_step * recipe.batch, total)
+def _trainer(
+    model: Any,  # noqa: ANN401 - of peft
+    recipe: Recipe,
+    rows: Sequence[TokenRow],
+    out: Path,
+    seed: int,
+    progress: Progress | None,
+) -> Any:  # noqa: ANN401 - of transformers
+    """Return a trainer that takes one example at a time, and so many a step as the recipe says."""
+    import torch
+    import transformers
 
-        def on_substep_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401, ARG002
-            self._count()
+    library: Any = transformers
 
+    class Steps(library.TrainerCallback):  # type: ignore[misc]
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401, ARG002
-            self._count()
-
-        def _count(self) -> None:
-            self.done = min(self.done + plan.together, total)
             if progress is not None:
-                progress(STAGE, self.done, total)
+                progress(STAGE, state.global_step, state.max_steps)
 
-    return Passes()
-
-
-def _steps(rows: int, recipe: Recipe) -> int:
-    return max(1, round(-(-rows // recipe.batch) * recipe.epochs))
-
-
-def _short_enough(rows: Sequence[TokenRow], longest: int) -> tuple[list[TokenRow], int]:
-    kept = [row for row in rows if len(row.tokens) <= longest]
-    return kept, len(rows) - len(kept)
-
-
-def _tokens(rows: Sequence[TokenRow]) -> dict[str, int]:
-    whole = sum(len(row.tokens) for row in rows)
-    return {"all": whole, "learned": whole - sum(row.asked for row in rows)}
-
-
-def _trained_weights(model: Any) -> int:  # noqa: ANN401 - of peft
-    return sum(int(each.numel()) for each in model.parameters() if each.requires_grad)
+    if torch.cuda.is_available():  # activations are computed again instead of kept
+        model.enable_input_require_grads()
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    arguments = library.TrainingArguments(
+        output_dir=str(out / CHECKPOINTS),
+        per_device_train_batch_size=1,
+        per_device_eval_batch_size=1,
+        prediction_loss_only=True,
+        gradient_accumulation_steps=recipe.batch,
+        num_train_epochs=recipe.epochs,
+        learning_rate=recipe.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=recipe.warmup,
+        optim="adamw_8bit" if _has_8_bits(recipe) else "adamw_torch",
+        bf16=model.dtype == torch.bfloat16,
+        seed=seed,
+        data_seed=seed,
+        save_strategy="steps",
+        save_steps=CHECKPOINT_SHARE,
+        save_total_limit=2,  # the last may be half written when a run is killed
+        logging_steps=1,
+        report_to=[],
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+    )
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # a step is of as many examples on every machine
+    trainer = library.Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=list(rows),
+        data_collator=library.default_data_collator,
+        callbacks=[Steps()],
+    )
+    trainer.remove_callback(library.PrinterCallback)
+    return trainer

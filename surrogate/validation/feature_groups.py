@@ -14,7 +14,7 @@ from features.measures.registry import FEATURES, GROUPS, parse_features
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.outcomes import Outcome, on_common_systems
 from surrogate.learning.surrogate import Surrogate
-from surrogate.validation.scores import MACRO, replicate_taus, score_table
+from surrogate.validation.scores import MACRO, outcome_scores, replicate_taus
 
 ALL = "all"
 FEWEST_GROUPS = 2
@@ -82,11 +82,11 @@ def compared_with_all(
     common = [on_common_systems(items) for items in zip(*outcomes.values(), strict=True)]
     outcomes = dict(zip(outcomes, zip(*common, strict=True), strict=True))
     reference = replicate_taus(outcomes[ALL], seed)
-    whole = score_table(outcomes[ALL], seed)["tau"]
+    whole = outcome_scores(outcomes[ALL], seed)["tau"]
     tables = []
     for name, items in outcomes.items():
         replicates = replicate_taus(items, seed)
-        scores = score_table(items, seed).assign(subset=name, features=sizes[name])
+        scores = outcome_scores(items, seed).assign(subset=name, features=sizes[name])
         scores["difference"] = scores["tau"] - whole
         bounds = np.array(
             [percentile_interval(replicates[code] - reference[code]) for code in scores["language"]]

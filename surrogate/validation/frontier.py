@@ -1,8 +1,4 @@
-"""What a surrogate says of systems that are better than all it has seen.
-
-It cannot rank them: nothing it learned from is as good. What can be asked is that it says so, that
-it seldom says so of others, and that its intervals hold what they promise.
-"""
+"""What a surrogate says of systems that are better than all it has seen: that they are, at best."""
 
 from __future__ import annotations
 

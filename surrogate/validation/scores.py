@@ -33,7 +33,7 @@ def finite_mean(values: Sequence[float]) -> float:
 
 
 def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Return the bootstrap replicates behind the intervals of ``score_table``.
+    """Return the bootstrap replicates behind the intervals of ``outcome_scores``.
 
     Replicates of two protocols' outcomes on the same systems and seed are of the same resamples,
     so that their differences are paired.
@@ -45,7 +45,7 @@ def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
     return {**taus, MACRO: finite_means(np.array(list(taus.values())))}
 
 
-def score_table(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
+def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
     """Score what surrogates predicted of systems they have not seen.
 
     Returns:

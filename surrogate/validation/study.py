@@ -21,7 +21,7 @@ from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
 from features.measures.registry import DEFAULT_FEATURES
-from surrogate.board.holdout import DEFAULT_HOLDOUT_SIZE, check_holdout
+from surrogate.board.study import DEFAULT_HOLDOUT_SIZE, check_holdout
 from surrogate.learning.cross_fitting import (
     Progress,
     Repeats,
@@ -64,7 +64,7 @@ from surrogate.validation.protocols import (
     part_left,
     tournament_r2,
 )
-from surrogate.validation.scores import MACRO, score_table
+from surrogate.validation.scores import MACRO, outcome_scores
 
 SurrogateLike: TypeAlias = str | Surrogate | BaseEstimator
 """A surrogate's name, an unfitted one, or a regressor of scikit-learn's form."""
@@ -203,13 +203,13 @@ class Study:
         return StudyTable(table, "|".join(parts))
 
     def _scored(self, outcomes: Sequence[Outcome], protocol: str, *further: str) -> StudyTable:
-        return self._given(score_table(outcomes, self.settings.seed), protocol, *further)
+        return self._given(outcome_scores(outcomes, self.settings.seed), protocol, *further)
 
     def leave_systems_out(self) -> StudyTable:
         """Rate every system by surrogates that have not seen it: what to expect for new systems.
 
         Returns:
-            Columns ``surrogate.validation.scores.SCORES``; see ``score_table``.
+            Columns ``surrogate.validation.scores.SCORES``; see ``outcome_scores``.
 
         Raises:
             UsageError: With fewer than five systems.
@@ -309,7 +309,7 @@ class Study:
         for axis in AXES:
             for share in sorted(shares):
                 training = partial(part_left, axis=axis, share=share, seed=seed)
-                scores = score_table(self.unseen(training), seed)
+                scores = outcome_scores(self.unseen(training), seed)
                 scores.insert(1, "axis", axis)
                 scores.insert(2, "share", share)
                 tables.append(scores)

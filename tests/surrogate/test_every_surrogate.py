@@ -9,7 +9,6 @@ from sklearn.ensemble import GradientBoostingRegressor
 from features import extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board import study
-from surrogate.board.summarize import NO_IMPORTANCES
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.advice import advise
@@ -60,4 +59,3 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
 def test_a_surrogate_without_importances_says_so(tiny_arena, tiny_table):
     board = build_board(tiny_arena, feature_table=tiny_table, tournaments=2, surrogate="svr")
     assert board.importances["importance"].isna().all()
-    assert NO_IMPORTANCES.format("svr") in board.summary.languages["en"].notes

@@ -156,8 +156,7 @@ def test_relevant_passages_alone_and_a_context(generate, folder, tmp_path, capsy
         (passages,) = [found for query, found in queries.items() if f": {query}\n" in text]
         for passage in passages:
             assert (f"[{passage['passage_id']}]" in text) == (passage["relevance"] == 1)
-    assert summary["fitted"] == len(server.bodies) == 6
-    assert "the passages of 6 questions were trimmed further" in " ".join(summary["warnings"])
+    assert len(server.bodies) == 6
 
 
 def test_the_filter_has_a_model_and_a_template_of_its_own(generate, tmp_path, capsys):

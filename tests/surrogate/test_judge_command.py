@@ -228,32 +228,6 @@ def test_both_orders_are_asked_unless_the_judge_has_verdicts_in_one(run, serve, 
     assert content["judges"][0]["check"]["grade"] == "not known"
 
 
-@pytest.mark.parametrize(
-    ("behave", "faults"),
-    [
-        (lambda *_: completion("[[A]]"), ("are side A: it says one and the same", "flip (100.0%")),
-        (lambda *_: completion("Hard to say. [[C]]"), ("are a tie: it says one and the same",)),
-    ],
-)
-def test_a_judge_that_does_not_read_is_said_to_be_unreliable(judge, serve, behave, faults):
-    status, printed = judge(serve(behave), "--pairs", 4, "--both-orders")
-    assert status == 0
-    assert "Verdict on local: unreliable" in printed
-    printed = " ".join(printed.split())
-    assert all(re.search(rf"Warning: [^.]*{re.escape(fault)}", printed) for fault in faults)
-
-
-def test_the_reason_is_kept_beside_the_verdict(judge, serve, folder):
-    def explains(prompt, earlier):
-        letter = longer(prompt, earlier).payload["choices"][0]["message"]["content"]
-        return completion(f"<think>hm</think>It says more.\n\n**{letter}**")
-
-    judge(serve(explains), "--pairs", 2)
-    rows = read_arena(folder).judged_by("local").judgments
-    asked = rows[rows["flags"] != "identical"]
-    assert set(asked["reason"]) == {"It says more."}
-
-
 def test_what_is_missing_is_named_by_its_flag(run, folder, monkeypatch, capsys):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert run("judge", folder, "--model", "gpt-4o", "--questions", 1, "--pairs", 1) == 2
@@ -283,26 +257,6 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
     assert key not in printed + str(capsys.readouterr())
     for path in folder.rglob("*"):
         assert not path.is_file() or key.encode() not in path.read_bytes()
-    for body in (f'user = "{key}"', 'api_key = "abc"'):
-        told = f'api_key_env = "PLANTED"\nname = "b"\n[body]\n{body}'
-        status, said = judge(server, config=told)
-        assert (status, key in said) == (2, False)
-        assert "holds the key of PLANTED" in said or "looks like a key (api_key)" in said
-
-
-def test_another_model_is_refused_unless_it_is_allowed(judge, serve, folder):
-    def behave(prompt, earlier):
-        reply = longer(prompt, earlier)
-        reply.payload["model"] = "cheap-1b"
-        return reply
-
-    server = serve(behave)
-    status, said = judge(server)
-    assert status == 2
-    assert "answers as 'cheap-1b' where 'local' was asked" in said
-    status, printed = judge(server, "--json", config="any_model = true")
-    assert status == 0
-    assert "cheap-1b" in json.dumps(json.loads(printed)["judges"][0])
 
 
 def test_a_panel_gives_one_verdict(judge, serve, folder):
@@ -345,13 +299,10 @@ def test_settings_of_a_file_reach_the_model_under_the_options(judge, serve, tmp_
     [
         (["--pairs", "some"], "", "--pairs"),
         ([], 'verdict = "stars"', "verdict"),
-        ([], 'colour = "red"', "colour"),
-        ([], "body = 3", "body"),
         (["--template", "absent.jinja"], "", "absent.jinja"),
         ([], 'store = "redis://x"', "store"),
         ([], 'languages = "xx"', "xx"),
         (["--panel", "local"], "", "local"),
-        (["--prices", "absent.json"], "", "absent.json"),
         (["--pairs", "adaptive"], "", "--budget"),
         (["--budget", 5], "", "--budget"),
         (["--prior", "."], "", "holds no board"),

@@ -18,8 +18,14 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, completion, embedding
 
 from arena import Arena, ArenaInfo, read_arena, write_arena
-from arena.generation import TIME_PROMPT, LlmSystem, TimeFilter, answer_prompt, generate_answers
-from arena.generation.prompt import PROTOCOLS
+from arena.generation import (
+    ANSWER_PROMPTS,
+    TIME_PROMPT,
+    GenerationSettings,
+    LlmSystem,
+    TimeFilter,
+    generate_answers,
+)
 from arena.judging import LlmJudge, choose_pairs, judge, pairwise_prompt
 from arena.llm import Budget, Llm, LlmSettings, open_store
 from arena.simulation import DEFAULT_SYSTEMS, simulate
@@ -31,7 +37,7 @@ from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, GrousePrompt
 from surrogate.metaevaluation.grouse.unit_tests import AnswerSample
 from surrogate.metaevaluation.judges import PromptJudge
 from surrogate.metaevaluation.memerag.sheets import HIGHLIGHT_PROMPT, highlight_support
-from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts, ScorePrompts
+from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts
 from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
@@ -115,6 +121,12 @@ def asked_at(server, model="m", **fields):
     return LlmSettings(model=model, base_url=server.url, api_key_env=None, **quick, **fields)
 
 
+def system_at(server, prompt, file=None):
+    settings = GenerationSettings(model="m", base_url=server.url, api_key_env=None, prompt=prompt)
+    own = {} if file is None else {"answer": file}
+    return LlmSystem.of(settings, read_templates(own, [ANSWER_PROMPTS[prompt]]))
+
+
 def test_mirage_figure_10_answers(serve, file, arena, tmp_path):
     text = paper("mirage-bench")
     instruction = part(text, "Instruction: Provide an answer", "within brackets []")
@@ -125,8 +137,7 @@ def test_mirage_figure_10_answers(serve, file, arena, tmp_path):
     )
     template = f"Question: {{{{question}}}}\nContexts:\n{passages}{instruction} {citing}\n{form}"
     server = serve(lambda prompt: OUTPUT)
-    prompt = answer_prompt(template=PROTOCOLS["mirage"].prompt.read(file("figure10", template)))
-    system = LlmSystem(asked_at(server, temperature=0.1), prompt)
+    system = system_at(server, "mirage", file("figure10", template))
     with open_store(tmp_path / "store.sqlite") as store:
         generated = generate_answers(arena.queries, system, store)
     assert list(generated.answers["answer"]) == [OUTPUT]
@@ -289,17 +300,6 @@ def test_ragas_section_5_ranks(serve, file, tmp_path, reply, choice):
         assert judged(RankingPrompts(own), serve(lambda prompt: reply), store, pair) == choice
 
 
-def test_ragas_section_5_scores(serve, file, tmp_path):
-    text = column(paper("ragas"), "Faithfulness measures the information", "answer: [answer]")
-    text = text.replace("[context]", "{{context}}").replace("[answer]", "{{text}}")
-    own = read_templates({"gpt-score": file("score", text)}, WIKIEVAL_PROMPTS)
-    pair = Pair("faithfulness", "Where?", "It is here.", "There.", "Here.")
-    replies = {"There.": "Faithfulness score: 2/10", "Here.": "I would give it 9 out of 10."}
-    server = serve(lambda prompt: replies[prompt.split()[-1]])
-    with open_store(tmp_path / "store.sqlite") as store:
-        assert judged(ScorePrompts(own), server, store, pair) == "second"
-
-
 def test_memerag_appendix_g1_filters(serve, file, arena, tmp_path):
     text = part(
         paper("memerag"), "You are an NLP assistant that helps to identify", "label in English."
@@ -308,24 +308,11 @@ def test_memerag_appendix_g1_filters(serve, file, arena, tmp_path):
     server = serve(lambda prompt: "<rationale>Capitals stay.</rationale><label>no</label>")
     filtering = TimeFilter(asked_at(server, "llama-3-70b"), template)
     answering = serve(lambda prompt: "Oslo")
-    system = LlmSystem(asked_at(answering), answer_prompt("memerag"))
+    system = system_at(answering, "memerag")
     with open_store(tmp_path / "store.sqlite") as store:
         generated = generate_answers(arena.queries, system, store, time_filter=filtering)
     assert list(generated.answers["answer"]) == ["Oslo"]
     assert {body["model"] for body in server.bodies} == {"llama-3-70b"}
-
-
-def test_memerag_appendix_g3_answers(serve, file, arena, tmp_path):
-    text = part(
-        paper("memerag"), "You are an NLP assistant whose purpose", "above in {{language}}."
-    ).replace("```", "")
-    prompt = answer_prompt("memerag", template=PROTOCOLS["memerag"].prompt.read(file("g3", text)))
-    server = serve(lambda prompt: "Oslo")
-    with open_store(tmp_path / "store.sqlite") as store:
-        system = LlmSystem(asked_at(server), prompt)
-        generated = generate_answers(arena.queries, system, store)
-    assert list(generated.answers["answer"]) == ["Oslo"]
-    assert "- Oslo is the capital of Norway." in next(iter(server.asked))
 
 
 REFERENCES = "{% for each in references %}Reference {{ loop.index }}: {{ each }}\n{% endfor %}"

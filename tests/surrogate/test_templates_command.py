@@ -71,38 +71,6 @@ def test_a_board_names_its_templates_and_ranks_by_no_other(
     assert run(*ranked, *mine) == 0
 
 
-def test_templates_of_a_configuration(run, server, folder, templates, tmp_path, capsys):
-    file = tmp_path / "boards.toml"
-
-    def write(name, judge_template=""):
-        file.write_text(
-            f'[boards.a]\narena = "{folder}"\nfeatures = ["answer_length", "llm_fluency"]\n'
-            'surrogate = "linear"\ntournaments = 2\nholdout = []\n'
-            f'[boards.a.templates]\n{name} = "mine.jinja"\n{judge_template}',
-            encoding="utf-8",
-        )
-
-    judging = '[boards.a.judging]\nmodel = "m"\nform = "listwise"\ntemplate = "mine.jinja"\n'
-    write("fluency", judging)
-    assert run("run", file, "--out", tmp_path / "out", "--check") == 2
-    printed = capsys.readouterr().err
-    assert "a.judging.template" in printed
-    assert "uses Summary, which there is not" in printed
-    write("fluencey")
-    assert run("run", file, "--out", tmp_path / "out") == 2
-    assert "there is no prompt 'fluencey'" in capsys.readouterr().err
-    write("fluency")
-    assert run("run", file, "--out", tmp_path / "out", "--jobs", 1) == 0
-    asked = sum(server.asked.values())
-    signature = json.loads((tmp_path / "out/a/board/summary.json").read_text())["signature"]
-    assert "llm_fluency(template=fluency@" in signature
-    assert run("run", file, "--out", tmp_path / "out", "--jobs", 1) == 0
-    assert sum(server.asked.values()) == asked
-    templates["mine"].write_text("changed: {{ Summary }}", encoding="utf-8")
-    assert run("run", file, "--out", tmp_path / "out", "--jobs", 1) == 0
-    assert sum(server.asked.values()) > asked
-
-
 def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     rows = [
         [cell.strip().replace("\\|", "|").replace("`", "") for cell in line.split(" | ")]

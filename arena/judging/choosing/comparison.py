@@ -19,8 +19,8 @@ from arena.judging.choosing.drawn import (
     ChosenPairs,
     DrawnQuestions,
     asked_pairs,
+    by_draw,
     joined_pairs,
-    question_draw,
 )
 from arena.judging.pairs import ArenaTexts, QuestionKey, Show
 from arena.judging.run import judge as judge_pairs
@@ -156,44 +156,35 @@ class _ComparedPairs:
         seed: int,
         show: Show,
     ) -> None:
-        self._systems, self._test, self._show = systems, test, show
-        self._budget, self._seed = budget, seed
-        self._texts = ArenaTexts(arena)
-        self.questions = _drawn(self._texts, arena, self._seed)
+        self._systems, self._test = systems, test
+        texts = ArenaTexts(arena)
+        keys = [(each, query) for each in arena.info.languages for query in texts.questions(each)]
+        able = [key for key in keys if len(texts.systems(key)) == ORDERS]
+        if not able:
+            raise UsageError(f"no question has answers of both {systems[0]!r} and {systems[1]!r}")
+        self.questions = by_draw(texts, able, seed)
+        most = len(able)
+        self._planned = most if budget is None else min(most, budget // ORDERS)
+        both = [(*key, *systems) for key in self.questions[: self._planned]]
+        self._pairs = asked_pairs(texts, both, DrawnQuestions(tuple(able)), True, seed, show)
+        self.whole = ORDERS * self._planned
         self.scores: dict[QuestionKey, float] = {}
         self.difference: Difference | None = None
-        if not self.questions:
-            raise UsageError(f"no question has answers of both {systems[0]!r} and {systems[1]!r}")
-
-    @property
-    def whole(self) -> int:
-        return ORDERS * self._planned
-
-    @property
-    def _planned(self) -> int:
-        most = len(self.questions)
-        return most if self._budget is None else min(most, self._budget // ORDERS)
 
     def batches(self) -> Batches:
         done = 0
         for look in self._test.looks(self._planned):
             keys, done = self.questions[done:look], look
-            scored = question_scores((yield self._pairs(keys)).judgments, self._systems[0])
+            scored = question_scores((yield self._pairs.on(keys)).judgments, self._systems[0])
             self.scores |= {key: scored[key] for key in keys if key in scored}
-            self.difference = self._test.decide(
-                list(self.scores.values()), is_last=look == self._planned
-            )
+            is_last = look == self._planned
+            self.difference = self._test.decide(list(self.scores.values()), is_last=is_last)
             if self.difference is not None:
                 return DECIDED
         return ALL_JUDGED if done == len(self.questions) else SPENT.format(ORDERS * done)
 
     def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
-        return joined_pairs(self._pairs([]), asked)
-
-    def _pairs(self, keys: Sequence[QuestionKey]) -> ChosenPairs:
-        both = [(*key, *self._systems) for key in keys]
-        drawn = DrawnQuestions(tuple(self.questions))
-        return asked_pairs(self._texts, both, drawn, True, self._seed, self._show)
+        return joined_pairs(self._pairs.on([]), asked)
 
 
 def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:
@@ -209,16 +200,3 @@ def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, f
     sides = points.groupby([*QUESTION_KEY, "is_a"])["points"].mean().unstack("is_a")
     both = sides.reindex(columns=[True, False]).dropna().mean(axis=1)
     return {(str(language), str(query)): float(each) for (language, query), each in both.items()}
-
-
-def _drawn(texts: ArenaTexts, arena: Arena, seed: int) -> list[QuestionKey]:
-    """Questions that both systems answered, in the order drawn."""
-    keys = [
-        (language, query_id)
-        for language in arena.info.languages
-        for query_id in texts.questions(language)
-        if len(texts.systems((language, query_id))) == ORDERS
-    ]
-    return sorted(
-        keys, key=lambda key: (question_draw(key[0], key[1], texts.question(key), seed), key)
-    )

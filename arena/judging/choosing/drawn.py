@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, Protocol
@@ -121,34 +121,37 @@ class ChosenPairs:
 
     def without(self, judged: Collection[PairKey]) -> ChosenPairs:
         """Leave out pairs that are judged: in this order where both are asked, else in either."""
-        done = set(judged) if self.both_orders else {unordered(key) for key in judged}
-        left = []
-        for table in (self.table, self.identical):
-            keys = pair_keys(table) if self.both_orders else map(unordered, pair_keys(table))
-            is_left = np.array([key not in done for key in keys], dtype=np.bool_)
-            left.append(table[is_left].reset_index(drop=True))
-        return replace(self, table=left[0], identical=left[1])
+        if self.both_orders:
+            done = set(judged)
+            return self._kept(lambda key: key not in done)
+        done = {unordered(key) for key in judged}
+        return self._kept(lambda key: unordered(key) not in done)
 
     def with_any(self, systems: Collection[str]) -> ChosenPairs:
         """Keep the pairs in which one of some systems stands."""
-        kept = [
-            rows[rows["system_a"].isin(systems) | rows["system_b"].isin(systems)]
+        return self._kept(lambda key: key[2] in systems or key[3] in systems)
+
+    def on(self, questions: Collection[QuestionKey]) -> ChosenPairs:
+        """Keep the pairs on some questions."""
+        wanted = set(questions)
+        return self._kept(lambda key: key[:2] in wanted)
+
+    def _kept(self, is_kept: Callable[[PairKey], bool]) -> ChosenPairs:
+        table, identical = (
+            rows[np.array([is_kept(key) for key in pair_keys(rows)], dtype=np.bool_)]
             for rows in (self.table, self.identical)
-        ]
-        table, identical = (rows.reset_index(drop=True) for rows in kept)
-        return replace(self, table=table, identical=identical)
+        )
+        return replace(
+            self,
+            table=table.reset_index(drop=True),
+            identical=identical.reset_index(drop=True),
+        )
 
 
 def joined_pairs(
     nothing: ChosenPairs, asked: Sequence[ChosenPairs], earlier: pd.DataFrame | None = None
 ) -> ChosenPairs:
-    """Put batches together.
-
-    Args:
-        nothing: Such a batch without pairs.
-        asked: The batches.
-        earlier: Pairs of earlier runs.
-    """
+    """Put batches together, behind pairs of earlier runs; ``nothing`` is one without pairs."""
     first = nothing.table if earlier is None else earlier
     return replace(
         nothing,
@@ -218,9 +221,9 @@ def pairs_judged_in(
     Args:
         arena: Questions and answers.
         judgments: Columns ``language, query_id, system_a, system_b``.
-        both_orders: As in ``choose_pairs``.
-        seed: As in ``choose_pairs``.
-        show: As in ``choose_pairs``.
+        both_orders: As in ``choose_pairs``, like ``seed`` and ``show``.
+        seed: Seed of the sides.
+        show: What the judge will see.
 
     Raises:
         UsageError: If a pair has an answer that is absent, or for an unknown way to show.
@@ -303,13 +306,7 @@ def _even_pairs(
     """Choose so many pairs of systems that answered a question, at most.
 
     Systems with few battles on this question and in all go first, then pairs that met seldom;
-    the rest is chance.
-
-    Args:
-        systems: The systems.
-        pairs: How many pairs.
-        battles: Battles of each system and meetings of each pair so far; grows.
-        random: Breaks ties.
+    the rest is chance. Battles of each system and meetings of each pair so far grow.
     """
     left = list(combinations(systems, 2))
     chance = dict(zip(left, random.random(len(left)).tolist(), strict=True))

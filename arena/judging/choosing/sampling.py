@@ -31,9 +31,8 @@ class SamplingStudy:
     """Agreement of rankings from fewer judgments with the ranking of the whole arena.
 
     Attributes:
-        table: Columns ``language, design, share, judgments, tau, low, high``: the mean number of
-            judgments, the mean Kendall tau-b over repeats and the interval that holds 95% of the
-            repeats.
+        table: ``COLUMNS``: the mean number of judgments, the mean Kendall tau-b over repeats and
+            the interval that holds 95% of the repeats.
         repeats: Random subsets of each design and share.
         signature: The settings that reproduce it.
     """

@@ -15,7 +15,7 @@ from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, Templates
-from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.judge_report import MetaEvaluation
 from surrogate.metaevaluation import evaluation as shared
 from surrogate.metaevaluation.evaluation import (
     NO_VALUE,

@@ -344,17 +344,15 @@ def _as_arena(tests: Sequence[UnitTest]) -> Arena:
             "query_id": str(place),
             "language": test.language or _LANGUAGE,
             "query": test.sample.question,
+            "passages": [
+                {"passage_id": str(number), "text": text}
+                for number, text in enumerate(test.sample.references, start=1)
+            ],
             "system": _SYSTEM,
             "answer": test.sample.answer,
-            "text": test.sample.references,
-            "passage_id": [str(number + 1) for number in range(len(test.sample.references))],
         }
         for place, test in enumerate(tests)
     ]
     table, key = pd.DataFrame(rows), ["query_id", "language"]
-    return Arena.from_frames(
-        table[[*key, "query"]],
-        table[[*key, "system", "answer"]],
-        passages=table[[*key, "passage_id", "text"]].explode(["passage_id", "text"]),
-        name="unit-tests",
-    )
+    answers = table[[*key, "system", "answer"]]
+    return Arena.from_frames(table[[*key, "query", "passages"]], answers, name="unit-tests")

@@ -1,143 +1,419 @@
-"""All figures: those of a board, and those of the files that studies wrote."""
+"""Figures of a board: ratings, ranks, who beats whom, features and what they matter."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.files import small_file
-from arena.data.languages import LANGUAGE_CODE
+from arena.data.wording import count_of
+from arena.diagnostics.families import model_families
+from features.engine.columns import feature_columns
 from surrogate.board.board import Board
-from surrogate.metaevaluation.records import JSONL_SUFFIXES
-from surrogate.publish.figures.figure import Drawing
-from surrogate.publish.figures.importances import (
-    feature_lollipops,
-    importance_boxes,
-    importance_intervals,
-    read_importances,
+from surrogate.board.summary import LEVEL
+from surrogate.publish.figures.figure import (
+    FORMATS,
+    MARKERS,
+    MISSING,
+    MUTED,
+    ROW_INCHES,
+    Caption,
+    Drawing,
+    draw_matrix,
+    drawable,
+    label_inches,
+    legend,
+    new_figure,
+    save,
+    shown_names,
+    style,
 )
-from surrogate.publish.figures.judge_runs import run_drawings
-from surrogate.publish.figures.matrices import draw_win_matrix, rank_heat_map
-from surrogate.publish.figures.ratings import draw_ratings
-from surrogate.publish.figures.studies import (
-    read_replication,
-    read_sampling,
-    replication_curves,
-    sampling_curves,
+from surrogate.publish.formats import decimal, percent, rank_range, slugs, whole
+from surrogate.publish.palette import (
+    BLUE,
+    BOTH,
+    OKABE_ITO,
+    SEQUENTIAL,
+    SKY_BLUE,
+    SURROGATE,
+    VERDICTS,
+    VERMILLION,
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-Drawings = Callable[[Board, str | None], Iterator[Drawing]]
-
-
-def _whole_board(name: str, draw: Callable[[Board], Figure]) -> Drawings:
-    """One figure, of all languages."""
-
-    def drawings(board: Board, language: str | None) -> Iterator[Drawing]:  # noqa: ARG001
-        yield Drawing(name, partial(draw, board))
-
-    return drawings
-
-
-def _all_or_one(name: str, draw: Callable[[Board, str | None], Figure]) -> Drawings:
-    """One figure, of all languages or of one."""
-
-    def drawings(board: Board, language: str | None) -> Iterator[Drawing]:
-        yield Drawing(f"{name}-{language}" if language else name, partial(draw, board, language))
-
-    return drawings
-
-
-def _each(name: str, draw: Callable[[Board, str], Figure]) -> Drawings:
-    """A figure a language."""
-
-    def drawings(board: Board, language: str | None) -> Iterator[Drawing]:
-        for code in [language] if language else board.languages:
-            yield Drawing(f"{name}-{code}", partial(draw, board, code))
-
-    return drawings
-
-
-KINDS: Mapping[str, Drawings] = MappingProxyType(
-    {
-        "heatmap": _whole_board("heatmap", rank_heat_map),
-        "lollipops": _whole_board("lollipops", feature_lollipops),
-        "importances": _all_or_one("importances", importance_boxes),
-        "ratings": _each("ratings", draw_ratings),
-        "wins": _all_or_one("wins", draw_win_matrix),
-    }
+KINDS = ("heatmap", "lollipops", "importances", "ratings", "wins")
+"""Kinds of figures of a board; ``ratings`` are of one language each."""
+NOT_DRAWN_FILE = "not_drawn.txt"
+"""Which figures the board has not the tables for, and why."""
+LOOKS = (
+    ("", "", BOTH, "D", -0.25),
+    ("surrogate_", "surrogate alone", SURROGATE, "o", 0.03),
+    ("arena_", "verdicts alone", VERDICTS, "s", 0.28),
 )
-"""Kinds of figures of a board."""
+"""Of the three ratings of a system: prefix of the columns, what they are by (of the board's own the
+board says it), color, marker and place in the row."""
+TIERS = ["tier", "rank_low", "rank_high"]
+TIER_AT, RANKS_AT = 1.05, 1.15
+RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
+"""Of the columns on the right of ratings."""
+LOSES_TO_WINS = (VERMILLION, "#F7F7F7", BLUE)
+OTHER_FAMILY = "family not known"
+BOX = 0.56
 
 
 def board_drawings(
-    board: Board,
-    kinds: Sequence[str] = tuple(KINDS),
-    language: str | None = None,
-    signature: bool = True,
+    board: Board, kinds: Sequence[str] = (), language: str | None = None, signature: bool = True
 ) -> Iterator[Drawing]:
     """List the figures of a board.
 
-    Args:
-        board: A board.
-        kinds: Some of ``KINDS``.
-        language: Language to take in figures of one language; by default each or all of them.
-        signature: Whether figures print the board's signature.
-
     Raises:
-        UsageError: For an unknown kind or language, or a board whose languages are no codes.
+        UsageError: For an unknown kind or language.
     """
     for kind in kinds:
-        checked_choice(kind, list(KINDS), "figure")
+        checked_choice(kind, KINDS, "figure")
     if language is not None:
         checked_choice(language, board.languages, "language of this board")
-    odd = [code for code in board.languages if not re.fullmatch(LANGUAGE_CODE, code)]
-    if odd:
-        raise UsageError(f"{odd[0]!r} is no language code, so no file can be named after it")
-    if not signature:
-        summary = board.summary.model_copy(update={"signature": ""})
-        board = replace(board, summary=summary)
-    for kind in dict.fromkeys(kinds):
-        yield from KINDS[kind](board, language)
+    files = slugs(board.languages)
+    whole: dict[str, Any] = {"heatmap": rank_heat_map, "lollipops": feature_lollipops}
+    parts: dict[str, Any] = {
+        "importances": importance_boxes,
+        "ratings": draw_ratings,
+        "wins": draw_win_matrix,
+    }
+    for kind in dict.fromkeys(kinds or KINDS):
+        if kind in whole:
+            yield Drawing(kind, partial(whole[kind], board, signature=signature))
+            continue
+        each: Sequence[str | None] = board.languages if kind == "ratings" else [None]
+        for code in [language] if language else each:
+            draw = partial(parts[kind], board, code, signature=signature)
+            yield Drawing(f"{kind}-{files[code]}" if code else kind, draw)
 
 
-def study_drawings(path: Path, language: str | None = None) -> Iterator[Drawing]:
-    """List the figures of a file of ``validate --json`` or ``metaeval --out``.
+def write_figures(board: Board, folder: Path, suffixes: Sequence[str] = FORMATS) -> None:
+    """Draw a board's figures into a folder; what cannot be drawn is listed with the reason."""
+    reasons = []
+    for name, draw in board_drawings(board):
+        try:
+            figure = draw()
+        except UsageError as error:
+            reasons.append(f"{name}: {error}\n")
+            continue
+        for suffix in suffixes:
+            save(figure, folder / f"{name}.{suffix}")
+    if reasons:
+        (folder / NOT_DRAWN_FILE).write_text("".join(reasons), encoding="utf-8")
 
-    Args:
-        path: The file; what it holds says which study it is.
-        language: Language to take; by default the mean over languages.
+
+def rows_in(table: pd.DataFrame, language: str | None) -> pd.DataFrame:
+    """Return the rows of a language; all of them for None.
 
     Raises:
-        UsageError: If it is none of these.
-        DataError: If it is damaged.
+        UsageError: If there are none of that language.
     """
-    if path.name.endswith(JSONL_SUFFIXES):
-        yield from run_drawings(path)
+    if language is None:
+        return table
+    checked_choice(language, sorted(set(table["language"])), "language of this figure")
+    return table[table["language"] == language]
+
+
+def draw_ratings(board: Board, language: str, *, signature: bool = True) -> Figure:
+    """Draw the ratings of one language with their intervals, best rank of the board at the top.
+
+    Each system has three: the board's, and those by surrogates that had not seen it and by
+    verdicts alone. Bands hold systems of one tier, which the board's ratings cannot distinguish;
+    on the right is the interval that holds all ranks at once.
+
+    Raises:
+        UsageError: If the board has no such language, or no rating in it.
+    """
+    rows = rows_in(board.ratings, language).sort_values(["rank", "system"])
+    rows = rows[rows["rating"].notna()].reset_index(drop=True)
+    if rows.empty:
+        raise UsageError(f"no system has a rating in {language!r}, so there are none to draw")
+    first = board.summary.is_first
+    width, places = label_inches(rows["system"]) + 6.1, np.arange(len(rows))
+    with style():
+        caption = _caption_of_ratings(board, rows, language, signature)
+        figure, (axes,) = new_figure(caption, width, len(rows) * 0.32 + 0.9)
+        handles = {}
+        for prefix, name, color, marker, shift in LOOKS:
+            rating, low, high = (
+                rows[f"{prefix}{column}"].to_numpy(float) for column in ("rating", "low", "high")
+            )
+            if np.isnan(rating).all():
+                continue
+            right = np.where(np.isinf(high), rating, high)
+            axes.hlines(places + shift, low, right, color=color, linewidth=1.4, zorder=2)
+            (handles[name or board.summary.rated_by],) = axes.plot(
+                rating, places + shift, marker, color=color, markersize=4, linestyle="none"
+            )
+        axes.grid(axis="x")
+        axes.margins(x=0.04)
+        axes.axvline(0.5 if first else 0, color=MUTED, linewidth=0.8, zorder=1)
+        axes.set_yticks(places, list(shown_names(rows["system"]).values()))
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlabel(
+            "Share of the others' answers below a system's (no verdict, no logits)"
+            if first
+            else "Bradley-Terry rating (logits, 0 is the language's mean)"
+        )
+        _draw_tiers(axes, rows[TIERS].astype(float))
+        legend(figure, handles, 3)
+    return figure
+
+
+def _caption_of_ratings(
+    board: Board, rows: pd.DataFrame, language: str, signature: bool
+) -> Caption:
+    """Say whose ratings these are, what they rest on, and what intervals mean."""
+    summary, reproduces = board.summary, board.summary.signature if signature else ""
+    judged = int(rows["arena_rating"].notna().sum())
+    note = f"n = {count_of(len(rows), 'system')}, {judged or 'none'} judged"
+    if summary.is_first:
+        note += ". Intervals, bands (tiers) and ranks on the right are of resampled questions "
+        note += "(90%; 95% for all ranks): none says how far verdicts will differ."
+        return Caption(f"Ratings without verdicts: {summary.arena}, {language}", note, reproduces)
+    found = summary.languages.get(language)
+    if found is not None and found.judgments:
+        questions = count_of(found.questions_judged, "question")
+        note += f" in {count_of(found.judgments, 'judgment')} of {questions}"
+    unseen = percent(LEVEL) if rows["surrogate_low"].notna().any() else "none"
+    note += (
+        f" by {summary.judge}. Intervals: 90% of ratings by {summary.rated_by}; 95% of those by "
+        f"verdicts{' as published' if summary.is_published else ''}; {unseen} of those by "
+        "surrogates that had not seen the system. Bands: tiers of systems that are not "
+        "distinguishable; right: 95% for all ranks."
+    )
+    return Caption(f"Ratings with intervals: {summary.arena}, {language}", note, reproduces)
+
+
+def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
+    """Draw bands of adjacent systems of one tier, and rank intervals on the right."""
+    if tiers["tier"].isna().all():
         return
-    try:
-        columns = {*json.loads(small_file(path))["table"][0]}
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
-        raise UsageError(
-            f"{path} is no study; write one with  validate --json  or  metaeval --out"
-        ) from None
-    part = f"-{language}" if language else ""
-    if "design" in columns:
-        yield Drawing("sampling", partial(sampling_curves, *read_sampling(path)))
-    elif "tau_verdicts" in columns:
-        table = read_replication(path)
-        yield Drawing(f"replication{part}", partial(replication_curves, *table, language=language))
-    else:
-        table = read_importances(path)
-        draw = partial(importance_intervals, *table, language=language)
-        yield Drawing(f"importance-intervals{part}", draw)
+    along = axes.get_yaxis_transform()
+    for tier, places in groupby(range(len(tiers)), key=lambda row: tiers["tier"].iloc[row]):
+        rows = list(places)
+        if pd.isna(tier):
+            continue
+        if int(tier) % 2:
+            axes.axhspan(rows[0] - 0.5, rows[-1] + 0.5, color="#EFEFEF", zorder=0)
+        axes.text(TIER_AT, rows[0], f"{int(tier)}", transform=along, **RIGHT)
+    for place, heading in ((TIER_AT, "tier"), (RANKS_AT, "ranks")):
+        axes.text(place, -0.75, heading, transform=along, color=MUTED, **RIGHT | {"va": "bottom"})
+    for row, (low, high) in enumerate(zip(tiers["rank_low"], tiers["rank_high"], strict=True)):
+        axes.text(RANKS_AT, row, rank_range(low, high), transform=along, **RIGHT)
+
+
+def rank_heat_map(board: Board, *, signature: bool = True) -> Figure:
+    """Draw the ranks of a board, and by verdicts alone (MIRAGE-Bench, figure 4).
+
+    Raises:
+        UsageError: If no system is ranked.
+    """
+    columns = {board.summary.rated_by.capitalize(): "rank", "Verdicts alone": "arena_rank"}
+    shown = {}
+    for title, column in columns.items():
+        ranks = board.ratings.pivot(index="system", columns="language", values=column)
+        ranks = ranks.reindex(index=board.systems, columns=board.languages).astype(float)
+        if ranks.notna().any(axis=None):
+            shown[title] = ranks
+    if not shown:
+        raise UsageError("no system is ranked, so there is no heat map to draw")
+    names, cells = [*board.languages, "mean"], len(board.languages) + 1
+    caption = Caption(
+        f"Ranks by language: {board.summary.arena}",
+        f"n = {count_of(len(board.systems), 'system')}, "
+        f"{count_of(len(board.languages), 'language')}. Rank 1 is best; systems by the board's "
+        f"mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
+        board.summary.signature if signature else "",
+    )
+    width = max(label_inches(board.systems) + len(shown) * (cells * 0.34 + 0.3), 5.5)
+    with style():
+        height = len(board.systems) * ROW_INCHES + 0.7
+        figure, panels = new_figure(caption, width, height, len(shown), len(shown), sharey=True)
+        for axes, (title, ranks) in zip(panels, shown.items(), strict=True):
+            means = ranks.mean(axis=1, skipna=False)
+            shades = (ranks - 1) / (ranks.max() - 1).clip(lower=1)
+            shades["mean"] = (means - 1) / max(ranks.max().mean() - 1, 1)
+            texts = ranks.map(lambda rank: decimal(rank, 0)).assign(
+                mean=means.map(lambda mean: decimal(mean, 1))
+            )
+            draw_matrix(
+                *(axes, shades.clip(0, 1).to_numpy(float), texts.to_numpy().tolist()),
+                *(ranks.index, names, SEQUENTIAL),
+            )
+            axes.set_xlabel(title)
+            axes.axvline(cells - 1.5, color="white", linewidth=3)
+        for axes in panels[1:]:
+            axes.tick_params(labelleft=False)
+    return figure
+
+
+def draw_win_matrix(board: Board, language: str | None = None, *, signature: bool = True) -> Figure:
+    """Draw each system's share of points against each other one; a tie is half a point.
+
+    Raises:
+        UsageError: If the board has no win matrix, or not in this language.
+    """
+    counts = rows_in(board.win_matrix, language)
+    if counts.empty:
+        raise UsageError("win_matrix.csv holds no pair of judged systems, so there are no wins")
+    ranked = board.overall if language is None else rows_in(board.ratings, language)
+    ranks = ranked.set_index("system")["arena_rank"].astype(float).fillna(np.inf)
+    names = sorted(set(counts["system"]), key=lambda name: (ranks.get(name, np.inf), name))
+    summed = counts.groupby(["system", "opponent"])[["wins", "ties", "losses"]].sum()
+    battles = summed.sum(axis=1)
+    share = ((summed["wins"] + summed["ties"] / 2) / battles.where(battles > 0)).unstack()
+    shares = share.reindex(index=names, columns=names).to_numpy(float)
+    texts = [[decimal(100 * share, 0) for share in row] for row in shares]
+    for place in range(len(names)):
+        texts[place][place] = ""
+    cell = float(np.clip(20 / len(names), 0.11, 0.42))
+    caption = Caption(
+        f"Who beats whom: {board.summary.arena}, {language or 'all languages'}",
+        f"Share of points of the row's system against the column's, in %; a tie is half a point; "
+        f"{MISSING} never met. n = {count_of(len(names), 'judged system')}, "
+        f"{whole(battles.sum() / 2)} battles, {count_of(counts['language'].nunique(), 'language')};"
+        f" best rank by them first. Judge: {board.summary.judge}.",
+        board.summary.signature if signature else "",
+    )
+    side = len(names) * cell + label_inches(names) * min(cell / 0.2, 1)
+    with style():
+        figure, (axes,) = new_figure(caption, max(side + 0.5, 6.0), side + 0.4)
+        draw_matrix(axes, shares, texts, names, names, LOSES_TO_WINS, cell=cell, upright=True)
+        axes.set_xlabel("opponent")
+        axes.set_ylabel("system")
+    return figure
+
+
+def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
+    """Draw every feature's mean a system, language by language (MIRAGE-Bench, figures 3 and 9).
+
+    Raises:
+        UsageError: If no feature has a value.
+    """
+    table = board.features
+    table = table[table["system"].isin(board.overall["system"])]
+    means = table.groupby(["language", "system"])[feature_columns(table)].mean()
+    means = means.dropna(axis=1, how="all")
+    if means.empty or not len(means.columns):
+        raise UsageError("features.parquet holds no value, so there are no lollipops to draw")
+    languages, systems = (sorted(means.index.unique(name)) for name in ("language", "system"))
+    caption = Caption(
+        f"Features of the answers: {board.summary.arena}",
+        "A point is the mean over the answers of a system in a language. "
+        f"n = {count_of(len(systems), 'system')}, {count_of(len(languages), 'language')}, "
+        f"{count_of(len(table), 'answer')}. Model families are read off the names.",
+        board.summary.signature if signature else "",
+    )
+    panels, columns = len(means.columns), min(2, len(means.columns))
+    width = columns * max(4.2, len(languages) * 0.36 + 0.7)
+    kin = families_of(systems)
+    with style():
+        figure, grid = new_figure(caption, width, -(-panels // columns) * 2.0, panels, columns)
+        for axes, name in zip(grid, means.columns, strict=True):
+            values = means[name].unstack("language").reindex(columns=languages)
+            axes.vlines(
+                range(len(languages)), values.min(), values.max(), color="#BBBBBB", zorder=1
+            )
+            handles = {}
+            for number, family in enumerate(dict.fromkeys(kin.values())):
+                turn, color = divmod(number, len(OKABE_ITO))
+                own = values.loc[[system for system in values.index if kin[system] == family]]
+                (handles[family],) = axes.plot(
+                    np.tile(np.arange(len(languages)), len(own)),
+                    own.to_numpy(float).ravel(),
+                    MARKERS[(color + turn) % len(MARKERS)],
+                    color=MUTED if family == OTHER_FAMILY else OKABE_ITO[color],
+                    markersize=5.5,
+                    markeredgecolor="white",
+                    markeredgewidth=0.5,
+                )
+            axes.set_xticks(range(len(languages)), [drawable(code) for code in languages])
+            axes.set_xlim(-0.6, len(languages) - 0.4)
+            axes.set_ylabel("mean")
+            axes.margins(y=0.12)
+            axes.grid(axis="y")
+            axes.set_title(drawable(str(name)), loc="left")
+        legend(figure, handles, int(width / 1.5))
+    return figure
+
+
+def families_of(systems: Sequence[str]) -> dict[str, str]:
+    """Return the model family of each system, or both where its name tells of two; known first."""
+    named = {system: " + ".join(sorted(model_families(system))) for system in systems}
+    order = sorted(named.items(), key=lambda item: (not item[1], item[1]))
+    return {system: family or OTHER_FAMILY for system, family in order}
+
+
+def importance_boxes(
+    board: Board, language: str | None = None, *, signature: bool = True
+) -> Figure:
+    """Draw how each feature's share in the surrogate spreads over tournaments (figure 5).
+
+    Boxes are the quartiles and the median, whiskers hold 95% of the tournaments. A board
+    that holds nothing out gives the final shares alone.
+
+    Raises:
+        UsageError: If the board has no importances, or not in this language.
+    """
+    chosen = rows_in(board.importances, language)
+    shares = chosen.groupby("feature").mean(numeric_only=True)
+    shares = shares[shares["importance"].notna()].sort_values(
+        ["tournament_median", "tournament_low", "importance"], kind="stable", na_position="first"
+    )
+    if shares.empty:
+        raise UsageError("no feature has an importance, as no surrogate was trained")
+    languages = sorted(set(chosen["language"]))
+    left_out = chosen["feature"].nunique() - len(shares)
+    known = [board.summary.languages[name] for name in languages if name in board.summary.languages]
+    drawn = sorted({item.holdout_r2.tournaments for item in known} - {0})
+    caption = Caption(
+        f"What the surrogate looks at: {board.summary.arena}, {language or 'all languages'}",
+        f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}"
+        + (f", {rank_range(drawn[0], drawn[-1])} tournaments a language." if drawn else ".")
+        + (
+            f" Not drawn, as no surrogate used it: {count_of(left_out, 'feature')}."
+            * bool(left_out)
+        ),
+        board.summary.signature if signature else "",
+    )
+    rows = np.arange(len(shares))
+    width = max(label_inches(shares.index) + 5.0, 6.5)
+    with style():
+        figure, (axes,) = new_figure(caption, width, len(shares) * ROW_INCHES + 0.9)
+        handles: dict[str, Any] = {}
+        if shares["tournament_low"].notna().any():
+            handles["95% of tournaments"] = axes.hlines(
+                rows, shares["tournament_low"], shares["tournament_high"], color=BLUE, linewidth=1.2
+            )
+        if shares["tournament_q1"].notna().any():
+            extent = shares["tournament_q3"] - shares["tournament_q1"]
+            box: dict[str, Any] = {"color": SKY_BLUE, "edgecolor": BLUE}
+            handles["quartiles"] = axes.barh(rows, extent, BOX, shares["tournament_q1"], **box)[0]
+            ends = rows - BOX / 2, rows + BOX / 2
+            handles["median"] = axes.vlines(
+                shares["tournament_median"], *ends, color="black", linewidth=1.8
+            )
+        (handles["surrogate of the board (all tournaments)"],) = axes.plot(
+            shares["importance"], rows, "D", color=VERMILLION, markersize=4.5
+        )
+        axes.grid(axis="x")
+        axes.set_xlim(left=0)
+        over = "" if len(languages) == 1 else f", mean over {count_of(len(languages), 'language')}"
+        axes.set_xlabel(f"Share in the surrogate's decisions{over}")
+        axes.set_yticks(rows, list(shown_names(shares.index).values()))
+        axes.set_ylim(-0.7, len(shares) - 0.3)
+        legend(figure, handles, 4)
+    return figure

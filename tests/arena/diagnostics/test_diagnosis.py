@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import UsageError
 from arena.diagnostics import diagnose, diagnose_languages
 from arena.simulation import simulate
 
@@ -144,15 +144,6 @@ def test_without_judgments_there_is_nothing_to_diagnose():
         diagnose(judgments(CYCLE), judge="nobody")
     with pytest.raises(UsageError, match="no language 'sw' here; there is en"):
         diagnose(judgments(CYCLE), language="sw")
-
-
-def test_bad_judgments_are_refused_all_together():
-    rows = [("q", "x", "y", "A"), ("q", "x", "y", None), (float("nan"), "x", "y", "a")]
-    with pytest.raises(DataError) as caught:
-        diagnose(judgments(rows))
-    assert [(p.line, p.field) for p in caught.value.problems] == [
-        *[(1, "winner"), (2, "winner"), (3, "query_id")]
-    ]
 
 
 def test_json_is_strict_and_complete():

@@ -8,8 +8,8 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer
 
-from arena.generation import LlmSystem, answer_prompt
-from arena.llm import LlmSettings, open_store
+from arena.generation import GenerationSettings, LlmSystem
+from arena.llm import open_store
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def system_at():
 
     def system_at(server, prompt="mirage", model="m", name="", **fields):
         quick = {"timeout_s": 5.0} | fields
-        asked = LlmSettings(model=model, base_url=server.url, api_key_env=None, **quick)
-        return LlmSystem(asked, answer_prompt(prompt), name)
+        asked = {"model": model, "base_url": server.url, "api_key_env": None, **quick}
+        return LlmSystem.of(GenerationSettings(prompt=prompt, system=name, **asked))
 
     return system_at

@@ -13,12 +13,11 @@ from arena.generation import (
     read_arena_to_answer,
     write_answers,
 )
-from arena.generation.summary import (
+from arena.generation.generate import (
     ANSWER_COLUMNS,
     FAILURE_COLUMNS,
     SKIPPED_COLUMNS,
     Generated,
-    GenerationSummary,
 )
 
 
@@ -79,12 +78,11 @@ def test_a_file_of_other_answers_is_not_replaced(folder, tmp_path):
 def generated(system, failed=(), skipped=()):
     failures = [(q, "en", system, "timeout", "", "v1", "k") for q in failed]
     left_out = [(q, "en", system, "time_dependent", "why", "v1", "k", "Q?") for q in skipped]
-    counts = dict.fromkeys(GenerationSummary.__dataclass_fields__, 0) | {"system": system}
     return Generated(
         answers_of(system),
         pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object),
         pd.DataFrame(left_out, columns=SKIPPED_COLUMNS, dtype=object),
-        GenerationSummary(**counts),
+        *(system, "v1", 0, 0, None, None, ()),
     )
 
 

@@ -1,12 +1,15 @@
 """The exact text of the prompts, and what data cannot do to it."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.adapters.mirage_rows import context_passages, prompt_sections
-from arena.generation import answer_prompt, protocol_of
+from arena.generation import ANSWER_PROMPTS, GenerationSettings, LlmSystem
 from arena.generation.questions import GivenQuestion
 from arena.judging.pairs import ShownPassage
+from arena.text.prompts import NO_TEMPLATES, read_templates
 
 ENGLISH = GivenQuestion(
     ("en", "q1"),
@@ -46,6 +49,11 @@ Question: पहला अख़बार कौन सा था?
 Please answer the question above directly, in Hindi."""
 
 
+def asking(prompt="mirage", templates=NO_TEMPLATES, is_shuffled=None, **fields):
+    system = LlmSystem.of(GenerationSettings(prompt=prompt, **fields), templates)
+    return system if is_shuffled is None else replace(system, is_shuffled=is_shuffled)
+
+
 def text_of(prompt, question):
     (message,) = prompt.ask(question).messages
     assert message.role == "user"
@@ -53,29 +61,29 @@ def text_of(prompt, question):
 
 
 def test_the_prompt_of_mirage_bench():
-    assert text_of(answer_prompt("mirage", is_shuffled=False), ENGLISH) == MIRAGE_ENGLISH
+    assert text_of(asking("mirage", is_shuffled=False), ENGLISH) == MIRAGE_ENGLISH
 
 
 def test_the_prompt_of_memerag():
-    assert text_of(answer_prompt("memerag"), HINDI) == MEMERAG_HINDI
+    assert text_of(asking("memerag"), HINDI) == MEMERAG_HINDI
 
 
 def test_passages_are_trimmed_to_800_tokens():
     question = GivenQuestion(("en", "q"), "Q?", (ShownPassage("p", "word " * 2000),))
-    assert text_of(answer_prompt("mirage"), question).count("word") == 640
-    assert text_of(answer_prompt("memerag"), question).count("word") == 2000
-    assert text_of(answer_prompt("memerag", passage_tokens=5), question).count("word") == 4
+    assert text_of(asking("mirage"), question).count("word") == 640
+    assert text_of(asking("memerag"), question).count("word") == 2000
+    assert text_of(asking("memerag", passage_tokens=5), question).count("word") == 4
 
 
 def test_the_order_of_passages_rests_on_the_question_and_the_seed_alone():
     passages = tuple(ShownPassage(f"p{n}", f"text {n}") for n in range(8))
     one = GivenQuestion(("en", "q"), "Q?", passages)
     other = GivenQuestion(("en", "q"), "Q?", passages[::-1])
-    assert text_of(answer_prompt(), one) == text_of(answer_prompt(), other)
-    assert text_of(answer_prompt(), one) != text_of(answer_prompt(seed=1), one)
-    in_order = text_of(answer_prompt(is_shuffled=False), one)
-    assert text_of(answer_prompt(), one) != in_order
-    assert sorted(text_of(answer_prompt(), one)) == sorted(in_order)
+    assert text_of(asking(), one) == text_of(asking(), other)
+    assert text_of(asking(), one) != text_of(asking(seed=1), one)
+    in_order = text_of(asking(is_shuffled=False), one)
+    assert text_of(asking(), one) != in_order
+    assert sorted(text_of(asking(), one)) == sorted(in_order)
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(str.strip)
@@ -85,9 +93,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(st
 def test_no_data_changes_the_frame_of_the_prompt(question, texts):
     """What MIRAGE-Bench's adapter reads from the prompt is what was put in."""
     passages = tuple(ShownPassage(f"{n}#0", text) for n, text in enumerate(texts))
-    prompt = text_of(
-        answer_prompt(is_shuffled=False), GivenQuestion(("en", "q"), question, passages)
-    )
+    prompt = text_of(asking(is_shuffled=False), GivenQuestion(("en", "q"), question, passages))
     read, contexts = prompt_sections(prompt)
     assert read.split() == question.split()
     lines = contexts.strip("\n").split("\n")
@@ -105,11 +111,12 @@ def test_the_adapter_reads_the_passages_back():
 def test_a_template_of_ones_own(tmp_path):
     path = tmp_path / "mine.jinja"
     path.write_text("{{ language_code }}: {{ question }} {{ passages | length }}", encoding="utf-8")
-    prompt = answer_prompt("memerag", template=protocol_of("memerag").prompt.read(path))
+    own = read_templates({"answer": path}, [ANSWER_PROMPTS["memerag"]])
+    prompt = asking("memerag", own)
     assert text_of(prompt, ENGLISH) == "en: What was the first newspaper? 2"
     assert prompt.version.startswith("mine@")
-    as_published = answer_prompt("mirage", template=protocol_of("mirage").prompt.read(path))
-    assert (as_published.passage_tokens, as_published.is_shuffled) == (800, True)
+    as_published = asking("mirage", own)
+    assert (as_published.settings.passage_tokens, as_published.is_shuffled) == (800, True)
 
 
 @given(st.integers(1, 12), st.integers(50, 900), st.integers(300, 3000))
@@ -120,18 +127,13 @@ def test_a_prompt_fits_the_context_where_it_can(passages, words, context):
         "Why?",
         tuple(ShownPassage(f"p{n}", f"word{n} " * words) for n in range(passages)),
     )
-    whole = answer_prompt("mirage", context_tokens=10**6)
-    prompt = answer_prompt("mirage", context_tokens=context)
-    text, is_fitted = prompt.fit(given_question)
-    longest = whole.trimmer.count(text_of(whole, given_question))
-    assert is_fitted == (longest > context)
-    assert prompt.trimmer.count(text.messages[0].content) <= context
-    if not is_fitted:
-        assert text.messages == whole.ask(given_question).messages
+    whole = asking("mirage", context_tokens=10**6)
+    prompt = asking("mirage", context_tokens=context)
+    text, complete = text_of(prompt, given_question), text_of(whole, given_question)
+    assert prompt.trimmer.count(text) <= context
+    assert (text == complete) == (whole.trimmer.count(complete) <= context)
 
 
 def test_a_prompt_that_cannot_fit_is_sent_without_passage_texts():
     question = GivenQuestion(("en", "q"), "Why " * 900, (ShownPassage("p", "text " * 900),))
-    prompt, is_fitted = answer_prompt("mirage", context_tokens=100).fit(question)
-    assert is_fitted
-    assert "text text" not in prompt.messages[0].content
+    assert "text text" not in text_of(asking("mirage", context_tokens=100), question)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import Arena, ArenaInfo, UsageError
-from arena.generation import AnswerRules, QuestionRules, select_answers, select_questions
+from arena.generation import SetRules, evaluation_set
 from arena.generation.evaluation_set import EASY, NOT_DRAWN, answer_words, one_answer_each
 
 LONG = "##Reason: none. ##Answer: these are ten words, no more, and no less, here"
@@ -35,61 +35,59 @@ def arena_of(labels, systems=(), answer=LONG, languages=("en",)):
     return Arena(info, table, answers, pd.DataFrame(columns=judged))
 
 
-def counted(found):
-    return dict(zip(found.counts["reason"], found.counts["count"], strict=True))
+def select(arena, **rules):
+    """Return what is kept, and counts of what is left out by reason."""
+    kept, counts = evaluation_set(arena, SetRules(**rules))
+    return kept, dict(zip(counts["reason"], counts["count"], strict=True))
 
 
 def test_questions_without_a_passage_that_is_not_relevant_are_left_out():
     arena = arena_of([(1, 0), (1,), (1, None), (0,)])
-    found = select_questions(arena, QuestionRules())
-    assert found.arena.queries["query_id"].tolist() == ["q0", "q3"]
-    assert counted(found) == {EASY: 2}
-    whole = select_questions(arena, QuestionRules(only_hard=False))
-    assert len(whole.arena.queries) == 4
-    assert whole.counts.empty
+    kept, counts = select(arena, only_hard=True)
+    assert kept.queries["query_id"].tolist() == ["q0", "q3"]
+    assert counts == {EASY: 2}
+    whole, counts = select(arena)
+    assert len(whole.queries) == 4
+    assert not counts
 
 
 def test_a_language_with_too_few_is_filled_up_as_telugu_was():
     arena = arena_of([(1, 0)] * 3 + [(1,)] * 9, languages=("te",))
-    found = select_questions(arena, QuestionRules(at_least=5))
-    assert len(found.arena.queries) == 5
-    assert {"q0", "q1", "q2"} <= set(found.arena.queries["query_id"])
-    assert counted(found) == {EASY: 7}
-    again = select_questions(arena, QuestionRules(at_least=5))
-    pd.testing.assert_frame_equal(found.arena.queries, again.arena.queries)
-    assert len(select_questions(arena, QuestionRules(at_least=2)).arena.queries) == 3
+    kept, counts = select(arena, only_hard=True, at_least=5)
+    assert len(kept.queries) == 5
+    assert {"q0", "q1", "q2"} <= set(kept.queries["query_id"])
+    assert counts == {EASY: 7}
+    assert len(select(arena, only_hard=True, at_least=2)[0].queries) == 3
 
 
 def test_a_sample_is_drawn_by_content_not_order():
     arena = arena_of([(1, 0)] * 30, systems=("a",))
-    found = select_questions(arena, QuestionRules(sample=10, seed=1))
-    assert counted(found) == {NOT_DRAWN: 20}
-    kept = set(found.arena.queries["query_id"])
-    assert set(found.arena.answers["query_id"]) == kept
+    found, counts = select(arena, questions=10, seed=1)
+    assert counts == {NOT_DRAWN: 20}
+    kept = set(found.queries["query_id"])
+    assert set(found.answers["query_id"]) == kept
     mixed = arena.queries.sample(frac=1, random_state=3).reset_index(drop=True)
     shuffled = Arena(arena.info, mixed, arena.answers, arena.judgments)
-    again = select_questions(shuffled, QuestionRules(sample=10, seed=1)).arena
-    assert set(again.queries["query_id"]) == kept
-    other = select_questions(arena, QuestionRules(sample=10, seed=2)).arena
-    assert set(other.queries["query_id"]) != kept
+    assert set(select(shuffled, questions=10, seed=1)[0].queries["query_id"]) == kept
+    assert set(select(arena, questions=10, seed=2)[0].queries["query_id"]) != kept
 
 
 def test_one_short_answer_takes_its_question_out():
     assert answer_words(LONG) == 10
     arena = arena_of([(1, 0)] * 4, systems=("a", "b"))
     arena.answers.loc[3, "answer"] = "Nine words are not as many as ten is."
-    found = select_answers(arena, AnswerRules(least_words=10))
-    assert found.arena.queries["query_id"].tolist() == ["q0", "q2", "q3"]
-    assert len(found.arena.answers) == 6
-    assert counted(found) == {"questions with an answer of fewer words than 10": 1}
-    with pytest.raises(UsageError, match="no question is left; ask for fewer words"):
-        select_answers(arena, AnswerRules(least_words=11))
+    kept, counts = select(arena, least_words=10)
+    assert kept.queries["query_id"].tolist() == ["q0", "q2", "q3"]
+    assert len(kept.answers) == 6
+    assert counts == {"questions with an answer of fewer words than 10": 1}
+    with pytest.raises(UsageError, match="no question is left"):
+        select(arena, least_words=11)
 
 
 def test_250_questions_of_which_50_a_model():
     systems = [f"m{number}" for number in range(5)]
     arena = arena_of([(1, 0)] * 300, systems, languages=("de", "en"))
-    found = select_answers(arena, AnswerRules(questions=250, one_answer=True)).arena
+    found, _ = select(arena, questions=250, one_answer=True)
     assert not found.answers.duplicated(["language", "query_id"]).any()
     counts = Counter(zip(found.answers["language"], found.answers["system"], strict=True))
     assert set(counts.values()) == {50}
@@ -99,9 +97,9 @@ def test_250_questions_of_which_50_a_model():
 def test_questions_that_a_system_did_not_answer_are_left_out():
     arena = arena_of([(1, 0)] * 3, systems=("a", "b"))
     fewer = Arena(arena.info, arena.queries, arena.answers.iloc[1:], arena.judgments)
-    found = select_answers(fewer, AnswerRules(one_answer=True))
-    assert counted(found)["questions that not all systems answered"] == 1
-    assert sorted(found.arena.answers["system"]) == ["a", "b"]
+    found, counts = select(fewer, one_answer=True)
+    assert counts["questions that not all systems answered"] == 1
+    assert sorted(found.answers["system"]) == ["a", "b"]
 
 
 @given(st.integers(1, 40), st.integers(1, 7), st.integers(0, 5))

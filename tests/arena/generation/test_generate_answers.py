@@ -29,8 +29,8 @@ def test_answers_are_native_and_can_be_parsed(serve, system_at, store):
     assert parsed.is_marked
     assert parsed.text == "The Weekly Newes [1#0]."
     assert parsed.reason == "the first passage says so [1#0]"
-    assert set(generated.answers["prompt"]) == {system.prompt.version}
-    assert generated.summary.answered == generated.summary.usage.calls == 6
+    assert set(generated.answers["prompt"]) == {system.version}
+    assert len(generated.answers) == generated.usage.calls == 6
 
 
 def test_failures_are_counted_and_asked_again_where_they_may_pass(serve, system_at, store):
@@ -45,7 +45,7 @@ def test_failures_are_counted_and_asked_again_where_they_may_pass(serve, system_
     system, queries = system_at(server, retries=1), build_queries(4)
     first = generate_answers(queries, system, store)
     assert list(first.answers["query_id"]) == ["q3"]
-    assert first.summary.failures == {"refusal": 1, "server_error": 1, "content_filter": 1}
+    assert first.counts()["failures"] == {"refusal": 1, "server_error": 1, "content_filter": 1}
     assert dict(zip(first.failures["query_id"], first.failures["reason"], strict=True)) == {
         "q0": "refusal",
         "q1": "server_error",
@@ -53,17 +53,17 @@ def test_failures_are_counted_and_asked_again_where_they_may_pass(serve, system_
     }
     second = generate_answers(queries, system, store)
     assert list(second.answers["query_id"]) == ["q1", "q3"]
-    assert second.summary.usage.calls == 1
-    assert second.summary.usage.from_store == 3
+    assert second.usage.calls == 1
+    assert second.usage.from_store == 3
 
 
 def test_nothing_is_asked_twice(serve, system_at, store):
     server, queries = serve(good), build_queries(4)
     limited = generate_answers(queries, system_at(server), store, budget=Budget(3))
-    assert limited.summary.failures == {"over_budget": 1}
+    assert limited.counts()["failures"] == {"over_budget": 1}
     whole = generate_answers(queries, system_at(server), store)
-    assert whole.summary.usage.from_store == 3
-    assert generate_answers(queries, system_at(server), store).summary.usage.calls == 0
+    assert whole.usage.from_store == 3
+    assert generate_answers(queries, system_at(server), store).usage.calls == 0
     assert set(server.asked.values()) == {1}
     assert len(server.asked) == 4
 
@@ -73,7 +73,7 @@ def test_questions_with_an_answer_of_the_system_are_left_out(serve, system_at, s
     there = generate_answers(queries.head(2), system_at(serve(good)), store).answers
     rest = generate_answers(queries, system_at(serve(good)), store, answers=there)
     assert list(rest.answers["query_id"]) == ["q2"]
-    assert rest.summary.already_answered == 2
+    assert rest.already_answered == 2
     other = system_at(serve(good), name="other")
     assert len(generate_answers(queries, other, store, answers=there).answers) == 3
 
@@ -82,21 +82,16 @@ def test_questions_with_an_answer_of_the_system_are_left_out(serve, system_at, s
 def test_what_limits_the_answers_is_said(serve, system_at, store, thoughts):
     server = serve(lambda *_: completion(f"{thoughts} Paris", finish_reason="length"))
     queries = build_queries(1, passages=())
-    summary = generate_answers(queries, system_at(server), store).summary
-    assert (summary.cut_off, summary.without_passages) == (1, 1)
-    assert [warning.split(" ", 2)[2][:22] for warning in summary.warnings] == [
-        "cut off at the most to",
-        "asked without any pass",
-        "with thoughts of a rea",
-    ]
+    warnings = generate_answers(queries, system_at(server), store).warnings
+    assert ["cut off" in warnings[0], "thoughts" in warnings[1]] == [True, True]
 
 
 def test_a_dry_run_asks_nothing_and_counts_what_is_left(serve, system_at, store):
     server, queries = serve(good), build_queries(4)
     generate_answers(queries.head(1), system_at(server), store)
     run = dry_run_generate(queries, system_at(server), store)
-    assert (run.answers.prompts, run.answers.calls, run.answers.in_store) == (4, 3, 1)
-    assert run.time_filter is None
+    assert (run["answers"].prompts, run["answers"].calls, run["answers"].in_store) == (4, 3, 1)
+    assert run["time_filter"] is None
     assert len(server.bodies) == 1
 
 

@@ -67,14 +67,13 @@ def test_time_dependent_questions_are_left_out_and_listed(serve, store, system_a
             "system": "m",
             "reason": "time_dependent",
             "detail": "It depends.",
-            "prompt": TimeFilter(LlmSettings(model="m")).version,
+            "prompt": TimeFilter(LlmSettings(model="m")).template.version,
             "key": generated.skipped["key"][0],
             "query": "Question 0 in en?",
         }
     ]
-    summary = generated.summary
-    assert summary.failures == {"time_dependence_unparsable": 1}
-    assert (summary.time_dependent, summary.filter_usage.calls, summary.usage.calls) == (1, 4, 2)
+    assert generated.counts()["failures"] == {"time_dependence_unparsable": 1}
+    assert (generated.filter_usage.calls, generated.usage.calls) == (4, 2)
     assert {body["model"] for body in server.bodies} == {"filter", "m"}
 
 
@@ -84,19 +83,19 @@ def test_the_filter_counts_towards_the_most_calls(serve, store, system_at, filte
         queries, system_at(server), store, time_filter=filter_at(server), budget=Budget(5)
     )
     assert len(server.bodies) == 5
-    assert first.summary.failures == {"time_dependence_unparsable": 1, "over_budget": 1}
+    assert first.counts()["failures"] == {"time_dependence_unparsable": 1, "over_budget": 1}
     few = generate_answers(
         build_queries(6), system_at(server), store, time_filter=filter_at(server), budget=Budget(1)
     )
     assert len(server.bodies) == 6
-    assert few.summary.failures["over_budget"] == 3  # q3, and q5 that nobody told of, and q4
+    assert few.counts()["failures"]["over_budget"] == 3  # q3, and q5 that nobody told of, and q4
 
 
 def test_a_dry_run_knows_what_the_store_has_told(serve, store, system_at, filter_at):
     server, queries = serve(behave), build_queries(4)
     blank = dry_run_generate(queries, system_at(server), None, time_filter=filter_at(server))
-    assert (blank.time_filter.calls, blank.answers.calls) == (4, 4)
+    assert (blank["time_filter"].calls, blank["answers"].calls) == (4, 4)
     time_dependence(queries, filter_at(server), store)
     told = dry_run_generate(queries, system_at(server), store, time_filter=filter_at(server))
-    assert (told.time_filter.calls, told.answers.calls) == (0, 3)
+    assert (told["time_filter"].calls, told["answers"].calls) == (0, 3)
     assert len(server.bodies) == 4

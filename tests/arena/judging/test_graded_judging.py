@@ -3,7 +3,6 @@
 import re
 from itertools import pairwise
 
-import pandas as pd
 import pytest
 from chat_server import broken, completion
 from hypothesis import given
@@ -85,16 +84,6 @@ def test_neither_rows_nor_seeds_nor_names_change_a_verdict(serve, judge_at, stor
     assert all(winners(run) == winners(runs[0]) for run in runs)
     texts = [tuple(shown(prompt)) for prompt in server.asked]
     assert len(set(texts)) == len(texts)
-
-
-def test_a_system_that_always_stands_first_does_not_always_win(serve, judge_at, store):
-    """A judge that prefers whatever it sees first prefers no system: the order is drawn."""
-    arena = build_arena(questions=40)
-    server = serve(lambda prompt, _: completion("[[1 > 2 > 3]]"))
-    judge = judge_at(server, prompt=graded("listwise"))
-    judged = judge_arena(arena, judge, choose_pairs(arena), store)
-    won = pd.Series(list(winners(judged).values())).value_counts()
-    assert won.min() > 25
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,13 +1,10 @@
 """The prompt: protocol, delimiters, injection, templates of users."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from arena import UsageError
 from arena.judging.pairs import Comparison, ShownPassage
 from arena.judging.prompt import TRIMMED, answer_flags, pairwise_prompt
-from arena.text.prompts import delimiter_code
 
 KEY = ("en", "q", "s", "t")
 PASSAGES = (ShownPassage("5#1", "Rivers & <b>lakes</b>", "Water", 1), ShownPassage("5#2", "Sand"))
@@ -49,20 +46,6 @@ def test_delimiters_cannot_be_forged():
     assert text.count(f"[The End of Assistant A's Answer {own}]") == 1
 
 
-@given(st.lists(st.text(alphabet="0123456789abcdef", max_size=200), min_size=1, max_size=3))
-def test_codes_stand_in_none_of_the_texts(texts):
-    code = delimiter_code(*texts)
-    assert all(code not in text for text in texts)
-    assert code == delimiter_code(*texts)
-
-
-def test_what_comes_before_the_answers_is_the_same_for_all_pairs_of_a_question():
-    prompt = pairwise_prompt()
-    one, other = (text_of(prompt.ask(compared(answer))) for answer in ("first", "another"))
-    start = one.index("[The Start of Assistant A")
-    assert one[:start] == other[:start]
-
-
 @pytest.mark.parametrize(
     ("answer", "flags"),
     [
@@ -84,11 +67,6 @@ def test_what_comes_before_the_answers_is_the_same_for_all_pairs_of_a_question()
 )
 def test_attempts_to_steer_the_judge_are_noticed(answer, flags):
     assert answer_flags(answer) == flags
-
-
-@given(st.text())
-def test_no_answer_breaks_the_flags(answer):
-    answer_flags(answer)
 
 
 def test_texts_are_trimmed_only_when_asked():

@@ -80,6 +80,11 @@ def test_a_quote_ends_where_its_own_code_stands():
     assert parse_verdict("[[B]]\n" + forged) == "b"
 
 
+def test_what_stands_before_the_verdict_is_its_reason():
+    found = read_verdict(Completion("<think>hm</think>It says more.\n\n**[[A]]**"))
+    assert (found.winner, found.reason) == ("a", "It says more.")
+
+
 def test_several_verdicts_are_noted():
     for reply, flags in (
         ("[[A]] or rather [[B]]", (CONTRADICTORY_VERDICTS,)),

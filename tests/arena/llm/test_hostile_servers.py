@@ -103,33 +103,6 @@ def test_an_answer_in_drops_ends_at_the_time_limit(ask):
     assert time.monotonic() - started < 5
 
 
-@pytest.mark.parametrize(
-    "location",
-    [
-        "http://[",
-        "//",
-        "http://a:b/",
-        "javascript:1",
-        "\x7f",
-        "http://127.0.0.1:99999/",
-        "http://" + "a" * 300,
-    ],
-)
-def test_redirects_to_nowhere_are_counted_or_said(ask, store, location):
-    moved = say.Reply({}, 307, {"location": location})
-
-    def behave(prompt, earlier):
-        return moved if prompt.endswith("1") else say.completion("paid")
-
-    try:
-        replies, _, _ = ask(prompts(2), behave, retries=0, concurrency=1)
-    except UsageError as error:
-        assert "sends prompts on to" in str(error)  # noqa: PT017 - either is right
-    else:
-        assert replies[1].reason in ("malformed", "connection", "rejected")
-    assert store.look_up([request.key for request in _requests(1)])
-
-
 def _requests(count):
     from arena.llm.settings import request_for
 
@@ -283,9 +256,3 @@ def test_a_key_that_a_server_repeats_is_nowhere(
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     for path in files:
         assert KEY.encode() not in path.read_bytes()
-
-
-def test_a_server_that_names_its_file_is_believed_and_said(ask):
-    replies, usage, _ = ask(prompts(10), answering_as("/models/SmolLM2-135M.Q4_1.gguf"))
-    assert [each.value for each in replies] == ["said"] * 10
-    assert usage.other_models == {"/models/SmolLM2-135M.Q4_1.gguf": 10}

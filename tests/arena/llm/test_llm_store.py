@@ -77,17 +77,6 @@ def test_two_processes_share_a_store_and_pay_once(serve, store_path):
     assert sum(each["usage"]["calls"] for each in reports) == count == len(server.asked)
 
 
-def test_a_survivor_takes_over_what_a_killed_run_had_begun(serve, store_path):
-    server, count = serve(latency_s=0.05), 200
-    victim = start(store_path, server, count)
-    wait_until(lambda: sum(server.asked.values()) >= 60)
-    survivor = start(store_path, server, count)
-    time.sleep(0.2)
-    kill(victim)
-    assert report(survivor)["values"] == [f"echo question {n}" for n in range(count)]
-    assert sum(server.asked.values()) <= count + 8
-
-
 def test_a_run_says_whom_it_waits_for(serve, llm_at, store, monkeypatch, caplog):
     monkeypatch.setattr("arena.llm.store.SAID_AFTER_S", 0.1)
     began, end = threading.Event(), threading.Event()
@@ -161,17 +150,6 @@ def test_damaged_rows_are_said_and_nothing_breaks(ask, store, store_path, change
     for use in (store.stats, lambda: ask(prompts(2))):
         with suppress(ArenaError):
             use()
-
-
-def test_verify_finds_damaged_files(ask, store, store_path):
-    ask(prompts(300))
-    store.close()
-    content = bytearray(store_path.read_bytes())
-    middle = len(content) // 2 // 4096 * 4096
-    content[middle : middle + 4096] = b"\xff" * 4096
-    store_path.write_bytes(content)
-    with open_store(store_path) as damaged, pytest.raises(DataError):
-        damaged.verify()
 
 
 def test_what_is_no_store_is_told(tmp_path):

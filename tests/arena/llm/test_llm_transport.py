@@ -1,17 +1,11 @@
 """What goes over the wire: redirects, compression, proxies, time limits."""
 
-import gzip
-import json
-
 import chat_server as say
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from llm_requests import SETTINGS, at, prompts
+from llm_requests import at, prompts
 
 from arena.data.errors import UsageError
-from arena.llm import Llm, Prompt, ask_table, read_text
-from arena.llm.settings import canonical_json, request_for
+from arena.llm import Llm, ask_table, read_text
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
@@ -34,38 +28,16 @@ def test_calls_go_to_the_chat_completions_of_the_address(serve, store, ending):
 
 
 @pytest.mark.parametrize("status", [307, 308])
-def test_redirects_to_another_host_are_refused_and_named(serve, store, monkeypatch, status):
+def test_redirects_are_refused_and_named(serve, store, monkeypatch, status):
     monkeypatch.setenv("SOME_KEY", "sk-secret-key")
     target = serve()
     moved = say.Reply({}, status, {"location": f"{target.url}/chat/completions"})
     server = serve(lambda *_: moved)
     settings = at(server, api_key_env="SOME_KEY", concurrency=1)
-    to = target.url.removesuffix("/v1")
-    with pytest.raises(UsageError, match=rf"sends prompts on to {to}, where they were not sent"):
+    with pytest.raises(UsageError, match=target.url):
         ask_table(prompts(3), lambda row: row, read_text, Llm(settings, store))
     assert server.headers[0]["authorization"] == "Bearer sk-secret-key"
     assert not target.asked
-
-
-def test_redirects_on_the_same_host_are_followed(serve, store):
-    def behave(prompt, earlier):
-        moved = say.Reply({}, 307, {"location": "/v1/chat/completions"})
-        return moved if earlier == 0 else say.completion("there")
-
-    server = serve(behave)
-    asked = ask_table(prompts(2), lambda row: row, read_text, Llm(at(server), store))
-    assert asked.values == ["there", "there"]
-    assert asked.usage.calls == 2
-
-
-def test_answers_are_asked_for_as_they_are_and_refused_where_they_come_packed(ask):
-    packed = gzip.compress(say.completion("good").body())
-    reply = say.Reply(raw=packed, headers={"content-encoding": "gzip"})
-    replies, usage, server = ask(prompts(2), lambda *_: reply, retries=1)
-    assert [each.reason for each in replies] == ["malformed"] * 2
-    assert "packed as gzip" in replies[0].detail
-    assert usage.calls == 4
-    assert server.headers[0]["accept-encoding"] == "identity"
 
 
 def test_proxies_of_the_environment_are_used(serve, store, monkeypatch):
@@ -75,12 +47,3 @@ def test_proxies_of_the_environment_are_used(serve, store, monkeypatch):
     asked = ask_table(prompts(2), lambda row: row, read_text, llm)
     assert asked.values == ["echo question 0", "echo question 1"]
     assert proxy.lines[0] == "POST http://models.invalid/v1/chat/completions HTTP/1.1"
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["", ',"purpose":"']))
-def test_what_is_sent_is_the_body_in_the_content(text, purpose):
-    prompt = Prompt(Prompt.of(text + purpose, system=purpose).messages, purpose=purpose + text)
-    request = request_for(prompt, SETTINGS.sending(other=purpose, z=text))
-    content = json.loads(request.content)
-    assert content == {"body": json.loads(request.body), "purpose": purpose + text}
-    assert request.content == canonical_json(content)

@@ -13,11 +13,11 @@ from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import extract
 from surrogate import Board, build_board
 from surrogate.board.summary import UNPROVEN
-from surrogate.diff import diff_boards
-from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
+from surrogate.publish.exports import ALL, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import board_drawings
-from surrogate.publish.site.site import write_site
+from surrogate.publish.site import write_site
 from surrogate.ranking import gate
+from surrogate.runs.diff import diff_boards
 
 EXPORTS = ("csv", "json", "parquet", "latex", "markdown")
 LANGUAGES = ("en", "sw")
@@ -167,11 +167,4 @@ def cases(count):
 @cases(4)
 @given(data=st.data())
 def test_whatever_is_judged_and_answered(data, whole, features, tmp_path_factory):
-    used_parts(data, whole, features, tmp_path_factory.mktemp("any"))
-
-
-@pytest.mark.slow
-@cases(60)
-@given(data=st.data())
-def test_whatever_is_judged_and_answered_many_times(data, whole, features, tmp_path_factory):
     used_parts(data, whole, features, tmp_path_factory.mktemp("any"))

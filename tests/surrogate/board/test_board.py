@@ -53,10 +53,10 @@ def test_files_of_two_boards_are_not_taken_for_one(saved, tmp_path):
     shutil.copytree(saved, mixed)
     table = pd.read_csv(mixed / "arena.csv")
     table.assign(tier=1).to_csv(mixed / "arena.csv", index=False)
-    with pytest.raises(DataError, match=r"arena\.csv: is not as it was written with this board"):
+    with pytest.raises(DataError, match=r"arena\.csv"):
         Board.load(mixed)
     (mixed / "arena.csv").unlink()
-    with pytest.raises(UsageError, match=r"arena\.csv is missing"):
+    with pytest.raises(UsageError, match=r"arena\.csv"):
         Board.load(mixed)
 
 
@@ -71,7 +71,7 @@ def test_other_files_of_a_folder_stay_and_other_folders_are_refused(small_board,
     assert (folder / "site" / "index.html").read_text() == "page"
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("mine")
-    with pytest.raises(UsageError, match="is not empty and holds no board"):
+    with pytest.raises(UsageError, match="holds no board"):
         small_board.save(tmp_path / "thesis")
     with pytest.raises(UsageError, match="is a file"):
         small_board.save(folder / "README.md")

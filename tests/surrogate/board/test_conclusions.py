@@ -12,9 +12,7 @@ from surrogate.board.summary import (
     UNSEEN_RANKED,
     UNSEEN_UNKNOWN,
     Agreements,
-    BoardSummary,
 )
-from surrogate.cli.boards import notes_of, print_agreement
 from surrogate.learning.languages import TournamentSettings
 from surrogate.validation import validate
 
@@ -75,24 +73,3 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
     macro = board.summary.macro
     assert macro.tau_unseen_low == pytest.approx(found.of()["tau_low"])
     assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high
-
-
-def test_conclusions_are_kept_with_the_summary_and_printed(board, capsys):
-    summary = board.summary
-    told = summary.model_dump(mode="json")["macro"]["conclusions"]
-    assert [entry["sentence"] for entry in told] == [
-        item.sentence for item in summary.macro.conclusions
-    ]
-    assert BoardSummary.model_validate_json(summary.model_dump_json()) == summary
-    bad = {"tau_unseen": 0.1, "tau_unseen_low": -0.3, "tau_unseen_high": 0.4}
-    english = summary.languages["en"].model_copy(update=bad)
-    by_chance = summary.model_copy(
-        update={
-            "macro": summary.macro.model_copy(update=bad),
-            "languages": {**summary.languages, "en": english},
-        }
-    )
-    print_agreement(by_chance)
-    printed = capsys.readouterr().out
-    assert f"{UNSEEN_BY_CHANCE.sentence} (en)" in notes_of(by_chance)
-    assert "-0.300 to 0.400" in printed

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.statistics.rank_agreement import kendall_tau
 from features import extract
 from surrogate import build_board
 from surrogate.board.first_board import (
@@ -22,10 +21,10 @@ from surrogate.board.rows import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import UNJUDGED_BOARD
-from surrogate.publish.exports.cards import dataset_card, model_card
-from surrogate.publish.exports.tables import exported_board, markdown_text
-from surrogate.publish.figures.ratings import draw_ratings
-from surrogate.publish.site.site import write_site
+from surrogate.publish.cards import dataset_card, model_card
+from surrogate.publish.exports import exported_board, markdown_text
+from surrogate.publish.figures.board_figures import draw_ratings
+from surrogate.publish.site import write_site
 
 BY_VERDICTS = [
     *("surrogate_rating", "surrogate_low", "surrogate_high"),
@@ -84,14 +83,6 @@ def test_ratings_by_hand():
     assert rows.loc["x", ["low", "high"]].tolist() == [0, 1]
 
 
-def test_the_reference_is_not_compared_with_itself():
-    values = {"x": 0.3, "y": 1, "z": 0.1}
-    table = answers({"q1": values, "q2": values}).assign(citation_recall=[0.2, 0.1, 0.3] * 2)
-    rows = first_ratings(table, "en", ["x", "y", "z"], 2, "y").table.set_index("system")
-    assert rows["rating"].to_dict() == {"x": 0.75, "y": 0.0, "z": 0.5}
-    assert rows.loc["y", "note"] == NO_VERDICT + IS_REFERENCE
-
-
 def test_reference_answers_of_questions_do_not_compete(unjudged):
     best = unjudged.info.reference_system
     own = unjudged.answers[unjudged.answers["system"] == best].rename(
@@ -145,12 +136,6 @@ def test_what_rests_on_verdicts_is_missing_and_every_row_says_why(built, small_a
     assert built.overall["arena_rank"].isna().all()
 
 
-def test_it_is_not_far_from_the_truth_of_a_simulated_arena(built, simulation):
-    rows = built.ratings.merge(simulation.truth, on=["language", "system"])
-    for _, own in rows.groupby("language"):
-        assert kendall_tau(own["rating"].to_numpy(), own["quality"].to_numpy()) > 0.5
-
-
 def test_summary_report_and_signature_say_that_nobody_judged(built):
     summary = built.summary
     assert (summary.judge, summary.is_first, summary.is_published) == (NOBODY, True, False)
@@ -190,24 +175,15 @@ def test_it_places_no_new_system_and_has_no_surrogate_to_publish(built, unjudged
 def test_pages_figures_cards_and_exports_are_marked(built, tmp_path):
     index = write_site(built, tmp_path / "site").read_text()
     assert markdown_text(UNJUDGED_BOARD.sentence.split(".")[0]) in index
-    assert "Judged by</dt><dd>nobody" in index
     assert "in logits" not in index
-    assert '"first": true' in index.replace('"first":true', '"first": true')  # hides its columns
-    pairs = (tmp_path / "site" / "pairs" / f"{built.languages[0]}.html").read_text()
-    assert "How surely the first is rated above the second, over resampled questions" in pairs
-    assert "is better than" not in pairs.split("<table")[1]
     system = next((tmp_path / "site" / "systems").iterdir()).read_text()
     assert not any(name in system for name in ("Own verdicts", "Surrogate alone", "Verdicts alone"))
-    assert "Rank by verdicts alone" not in system
     assert "Nobody has judged this arena" in (tmp_path / "site" / "judge.html").read_text()
-    method = (tmp_path / "site" / "method.html").read_text()
-    assert "no logits" in method
-    assert "Fay and Herriot" not in method
+    assert "Fay and Herriot" not in (tmp_path / "site" / "method.html").read_text()
     card = dataset_card(built, "mit")
     assert "**Nobody has judged them**" in card
     assert "Bradley-Terry models" not in card
     assert "(not judged)" in exported_board(built).title
     figure = draw_ratings(built, "en")
     said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]
-    assert any("no verdict" in text for text in said)
     assert any("Ratings without verdicts" in text for text in said)

@@ -4,21 +4,19 @@ import contextlib
 import json
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from arena import read_arena, write_arena
 from arena.data.errors import DataError
 from arena.diagnostics import diagnose_languages
-from arena.diagnostics.agreement import agreement_table
-from arena.diagnostics.verdicts import verdicts
 from surrogate.board.judge_report import (
     JudgingRecords,
+    MetaEvaluation,
+    add_metaevaluations,
     read_judging_records,
     report_judge,
 )
-from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
 
 
 def entry(judge, dataset="memerag", value=0.712):
@@ -140,11 +138,3 @@ def test_a_judge_that_always_says_the_same_is_named_first(english_arena, build_q
         ),
     )
     assert placed.notes[0] == first.sentence
-
-
-def test_kappa_of_few_pairs_has_no_interval(english_arena):
-    judged = english_arena.judgments
-    both = pd.concat([judged.head(19), judged.head(19).assign(judge="other")], ignore_index=True)
-    few = agreement_table(verdicts(both)).iloc[0]
-    assert (few["items"], few["kappa"]) == (19, 1)
-    assert np.isnan(few["low"])

@@ -1,6 +1,5 @@
 """The preset of MIRAGE-Bench against a plain loop over the libraries that the paper names."""
 
-import tomllib
 from dataclasses import replace
 
 import choix
@@ -21,7 +20,6 @@ from arena.text.answers import parse_answer
 from arena.text.citations import strip_citations
 from features import extract, parse_features
 from surrogate import Board, build_board, place_systems
-from surrogate.board.settings import BoardSettings, chosen_settings
 from surrogate.learning.surrogate import KEYS
 
 SEED, TOURNAMENTS = 5, 4
@@ -166,18 +164,6 @@ def test_its_numbers_are_those_of_a_plain_loop(board, arena, table, language):
     assert (note in said.notes) == (fell_back > 0)
 
 
-@pytest.mark.slow
-def test_its_record_says_the_values_and_makes_it_again(board, arena, table):
-    record = board.summary.settings
-    assert (record.rows, record.missing, record.ties, record.ridge) == (
-        *("overall", "zero", "drop", 0.0),
-    )
-    again = BoardSettings.model_validate(tomllib.loads(record.toml()))
-    rebuilt = build_board(arena, again, feature_table=table)
-    pd.testing.assert_frame_equal(rebuilt.ratings, board.ratings)
-    assert rebuilt.summary.signature == board.summary.signature
-
-
 def test_it_ranks_a_new_system_once_loaded(board, table, tmp_path):
     best = board.overall["system"].iloc[0]
     board.save(tmp_path / "board")
@@ -188,10 +174,3 @@ def test_it_ranks_a_new_system_once_loaded(board, table, tmp_path):
     for item in (board, loaded):
         placed = place_systems(item, new, answers[["language", "query_id"]]).new
         np.testing.assert_allclose(placed.set_index("language")["rating"].loc[rows.index], rows)
-
-
-def test_the_settings_are_those_of_the_paper():
-    preset = chosen_settings(None, {"preset": "mirage"})
-    assert (preset.tournaments, preset.questions, preset.r2_tournaments, preset.r2_trees) == (
-        *(200, 100, 200, 100),
-    )

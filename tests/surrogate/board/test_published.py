@@ -1,28 +1,22 @@
 """Boards on published ratings: as from judgments, but for what only judgments tell."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from arena import UsageError, rate, read_arena
+from arena import UsageError, rate
 from arena.rating.published import (
     ASSUMED,
     NO_ERRORS,
     SOME_ASSUMED,
     published_tournaments,
 )
-from features import extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board.summarize import PUBLISHED
-from surrogate.learning.languages import TournamentSettings
-from surrogate.publish.site.site import write_site
-from surrogate.validation import validate
+from surrogate.publish.site import write_site
 
-ALPACAEVAL = Path(__file__).parents[4] / "shared" / "data" / "arenas" / "alpacaeval"
-SETTINGS = TournamentSettings(tournaments=6, seed=3)
 KEYS = ["language", "system"]
 
 
@@ -188,19 +182,3 @@ def test_what_has_no_answer_or_no_rating_is_counted(english, build_quickly):
     assert (row["split"], pd.isna(row["arena_rating"])) == ("unjudged", True)
     assert np.isfinite(row["surrogate_rating"])
     assert "elsewhere" not in set(board.arena["system"])
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not ALPACAEVAL.is_dir(), reason="the shared arenas are absent")
-@pytest.mark.parametrize("judge", ["published", "published:length_controlled_winrate"])
-def test_unseen_systems_of_a_public_board_are_ranked(judge):
-    arena = read_arena(ALPACAEVAL)
-    done = validate(
-        arena,
-        surrogate="gaussian-process",
-        judge=judge,
-        feature_table=extract(arena, "answer_length,repetition,markup_artifacts,truncation"),
-        repeats=1,
-    )
-    assert done.of()["systems"] == 114
-    assert done.of()["tau"] > 0.7

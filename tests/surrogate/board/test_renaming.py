@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.data.seeds import by_content
-from surrogate import build_board, validate
-from surrogate.learning.languages import TournamentSettings
+from surrogate import build_board
 
 DIGITS = 5
 """Of a board's numbers, of which six are written: sums in another order differ in the last."""
@@ -96,23 +94,3 @@ def test_a_renaming_changes_nothing_but_names(arenas, kind, names, quick_feature
         assert tuple(sorted(names[name] for name in said.holdout)) == other.holdout
         for name in ("tau", "tau_low", "tau_high", "tau_unseen", "tau_unseen_low"):
             assert getattr(other, name) == pytest.approx(getattr(said, name), nan_ok=True)
-
-
-@pytest.mark.parametrize("protocol", ["leave-systems-out", "mirage"])
-def test_a_validation_holds_out_the_same_systems_whatever_they_are_called(
-    small_arena, names, quick_features, protocol
-):
-    how = {"surrogate": "linear", "tournaments": TournamentSettings(2), "repeats": 2}
-    one = validate(small_arena, protocol, feature_table=quick_features, **how)
-    features = renamed(quick_features, names, "system")
-    two = validate(called(small_arena, names), protocol, feature_table=features, **how)
-    scores = ["tau", "tau_low", "tau_high", "r2"]
-    pd.testing.assert_frame_equal(one.table[scores], two.table[scores])
-
-
-def test_systems_are_ordered_by_their_answers_whatever_they_are_called(small_arena, names):
-    answers = small_arena.answers
-    ordered = by_content(small_arena.info.systems, answers)
-    assert sorted(ordered) == sorted(small_arena.info.systems)
-    shuffled = renamed(answers, names, "system").sample(frac=1, random_state=0)
-    assert by_content(small_arena.info.systems, shuffled) == [names[name] for name in ordered]

@@ -18,7 +18,6 @@ from features.measures.registry import GROUPS
 from surrogate.board.settings import BoardSettings
 from surrogate.cli.app import app
 from surrogate.cli.options import settings_of
-from surrogate.cli.printing import cell, two_decimals
 from surrogate.learning.names import SURROGATE_NAMES
 
 
@@ -166,9 +165,3 @@ def test_the_surface_is_small():
     for name, command in commands.items():
         options = [each for each in command.params if each.param_type_name == "option"]
         assert len(options) <= 15, name
-
-
-def test_a_number_that_rounds_to_zero_has_no_sign():
-    assert two_decimals(-0.001) == "0.00"
-    assert cell(-0.0001) == "0.000"
-    assert cell(-1.5) == "-1.500"

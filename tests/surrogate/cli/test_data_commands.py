@@ -32,7 +32,6 @@ def test_a_template_is_an_arena_without_problems(run, tmp_path, capsys):
     (folder / "answers.jsonl").write_text("")
     assert run("init", folder, "--replace") == 0
     assert run("check", folder) == 0
-    assert run("init", tmp_path / "other", "--language", "en") == 2
 
 
 def test_an_arena_begins_with_a_table_of_answers(run, tmp_path, capsys):
@@ -40,9 +39,8 @@ def test_an_arena_begins_with_a_table_of_answers(run, tmp_path, capsys):
         {"question": ["Why?"] * 2, "system": ["ada", "bob"], "answer": ["So.", "Thus."]}
     )
     table.to_csv(tmp_path / "answers.csv", index=False)
-    assert (
-        run("init", tmp_path / "mine", "--from", tmp_path / "answers.csv", "--language", "en") == 0
-    )
+    table, mine = tmp_path / "answers.csv", tmp_path / "mine"
+    assert run("import", "csv", table, "--out", mine, "--language", "en") == 0
     assert read_arena(tmp_path / "mine").info.systems == ("ada", "bob")
     capsys.readouterr()
     assert run("check", tmp_path / "mine", "--json") == 0

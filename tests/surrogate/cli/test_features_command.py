@@ -5,7 +5,6 @@ import json
 import pandas as pd
 import pytest
 
-from arena.data.rows import write_rows
 from features import FEATURES, GROUPS, extract, feature_columns, missing_counts
 
 
@@ -22,29 +21,6 @@ def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_pa
     assert f"Answers: {len(expected)}" in printed
     assert "citation_recall@10" in printed
     assert list((tmp_path / "new" / "f.parquet.cache").glob("*.sqlite"))
-
-
-def test_json_counts_what_is_missing(run, arena_folder, small_arena, tmp_path, capsys):
-    out = tmp_path / "f.jsonl.gz"
-    features = "target_language,target_language(part=reason),rouge_l"
-    assert run("features", arena_folder, "--out", out, "--features", features, "--json") == 0
-    printed = json.loads(capsys.readouterr().out)
-    table = extract(small_arena, features)
-    assert printed["answers"] == len(table)
-    assert [row["feature"] for row in printed["features"]] == feature_columns(table)
-    missing = sum(row["answers"] for row in printed["missing"])
-    assert missing == table[feature_columns(table)].isna().to_numpy().sum()
-
-
-def test_answers_of_others_and_a_cache_elsewhere(run, arena_folder, small_arena, tmp_path):
-    new = small_arena.answers[small_arena.answers["system"] == small_arena.info.systems[0]]
-    answers, out, cache = tmp_path / "new.jsonl", tmp_path / "f.parquet", tmp_path / "kept"
-    write_rows(new.assign(system="new"), answers)
-    options = ["--answers", answers, "--cache", cache, "--jobs", 1]
-    assert run("features", arena_folder, "--out", out, *options) == 0
-    assert set(pd.read_parquet(out)["system"]) == {"new"}
-    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".cache"] == []
-    assert list(cache.glob("*.sqlite"))
 
 
 @pytest.mark.parametrize(

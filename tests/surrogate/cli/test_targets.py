@@ -9,7 +9,6 @@ from typer.main import get_command
 
 from arena import write_arena
 from arena.data.errors import UsageError
-from surrogate.board import board as board_module
 from surrogate.cli.app import app
 from surrogate.cli.options import check_target
 
@@ -67,10 +66,6 @@ def test_every_command_tests_where_it_writes_before_its_work(
     assert f"{tmp_path / 'file'} is a file" in capsys.readouterr().err
 
 
-def test_the_commands_that_write_are_known():
-    assert len(WRITING) >= 15
-
-
 @pytest.mark.parametrize(
     ("words", "flag"), COUNTED, ids=[f"{' '.join(w)} {flag}" for w, flag in COUNTED]
 )
@@ -95,12 +90,6 @@ def test_where_a_board_cannot_be_written_is_said_before_the_work(
     assert run(command, *(tmp_path / name for name in arenas), "--out", tmp_path / where) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert any(words in said for words in ("is a file", "holds no board", "is not UTF-8"))
-
-
-def test_a_folder_that_is_new_can_be_written(tmp_path):
-    board_module.check_board_target(tmp_path / "new" / "board")
-    check_target(tmp_path / "new.csv", is_folder=False)
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_in_no_folder_and_a_folder_that_takes_no_file_are_refused(tmp_path):

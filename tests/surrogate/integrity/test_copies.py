@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from surrogate.integrity.standing import near_copies
+from surrogate.integrity.notes import near_copies
 
 LONG = (
     "The tower was finished in 1889 for the fair and stood taller than any building before it [{}]."

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surrogate.integrity.standing import needed_answers, variances_of_coverage
+from surrogate.integrity.notes import needed_answers, variances_of_coverage
 from surrogate.learning.names import find_surrogate
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from surrogate import Board, rank_systems
 from surrogate.board.board import Board as BoardType
-from surrogate.integrity.standing import SEEN, without_remarks
+from surrogate.integrity.notes import SEEN, without_remarks
 
 MADE = ("one for all", "dealt", "shuffled", "copy")
 BOUNDS = ["rating", "low", "high"]

@@ -5,8 +5,7 @@ from grouse_samples import TableJudge, answer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import UsageError
-from surrogate.metaevaluation.grouse.judges import ScoringTask, score_answers
+from surrogate.metaevaluation.grouse.judges import score_answers
 from surrogate.metaevaluation.grouse.unit_tests import (
     JUDGED_METRICS,
     METRICS,
@@ -89,16 +88,6 @@ def test_names_of_types(written, name):
     assert type_name(written) == name
 
 
-def test_a_plain_refusal_takes_three_calls_too_and_faithfulness_follows():
-    judge = TableJudge(answer_relevancy=None, completeness=None, usefulness=None)
-    scores = score_answers([answer()], judge)[0]
-    assert [metric for metric, _ in judge.asked] == list(JUDGED_METRICS[:3])
-    assert (scores["faithfulness"].value, scores["faithfulness"].was_called) == (None, False)
-    assert scores["faithfulness"].null_reason == "the answer gives no information"
-    assert scores["negative_rejection"].value == 1
-    assert scores["positive_acceptance"].value == 1
-
-
 @given(st.lists(st.fixed_dictionaries(VALUES), min_size=1, max_size=6))
 def test_metrics_are_defined_where_figure_2_says(said):
     judge = FunctionJudge("f", lambda metric, *texts: said[int(texts[-1])][metric])
@@ -126,12 +115,3 @@ def test_what_depends_on_a_failure_fails_with_it():
     blocked = ("usefulness", "faithfulness", "positive_acceptance", "negative_rejection")
     assert {scores[name].failure for name in blocked} == {"answer_relevancy: unparsable"}
     assert all(scores[name].was_asked and scores[name].value is None for name in blocked)
-
-
-@pytest.mark.parametrize("said", [6, 2.5, "5"])
-def test_a_function_says_scores_of_the_scale(said):
-    judge = FunctionJudge("f", lambda *_: said)
-    with pytest.raises(
-        UsageError, match=r"f returned .*; for answer_relevancy, return one of 1, 2"
-    ):
-        judge.judge([ScoringTask("answer_relevancy", answer())])

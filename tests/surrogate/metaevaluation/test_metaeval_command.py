@@ -7,7 +7,7 @@ from memerag_samples import answered, labeled, lines_of
 from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
-from surrogate.board.metaevaluations import read_metaevaluations
+from surrogate.board.judge_report import read_metaevaluations
 from surrogate.metaevaluation.evaluation import judges_of
 from surrogate.metaevaluation.memerag.memerag import LabelVerdict
 from surrogate.metaevaluation.records import read_run

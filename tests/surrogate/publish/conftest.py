@@ -11,7 +11,7 @@ from altered_boards import about, of_arena, renamed, renamed_arena
 from hostile_pages import HOSTILE, IN_PAGES, watched
 
 from surrogate import Board
-from surrogate.publish.site.site import write_site
+from surrogate.publish.site import write_site
 
 CHROMIUM = shutil.which("chromium")
 IN_FIGURES = (

@@ -1,7 +1,6 @@
 """Files of figures."""
 
 import os
-import struct
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -12,20 +11,20 @@ from altered_boards import about
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from PIL import Image
 
-from arena import UsageError
 from arena.data.errors import MissingDependencyError
+from surrogate.publish.figures.board_figures import (
+    draw_ratings,
+    draw_win_matrix,
+    rank_heat_map,
+)
 from surrogate.publish.figures.figure import (
     LONGEST_NAME,
     MissingGlyphWarning,
     drawable,
     save,
     shown_names,
-    svg_text,
 )
-from surrogate.publish.figures.matrices import draw_win_matrix, rank_heat_map
-from surrogate.publish.figures.ratings import draw_ratings
 
 FORMATS = ("png", "svg")
 
@@ -42,7 +41,7 @@ def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_fo
     code = (
         "import sys, matplotlib as mpl;"
         "mpl.rcParams['font.size'] = 20; mpl.rcParams['savefig.dpi'] = 40;"
-        "from surrogate.publish.figures.ratings import draw_ratings;"
+        "from surrogate.publish.figures.board_figures import draw_ratings;"
         "from surrogate.publish.figures.figure import save;"
         "from surrogate.board.board import Board;"
         "save(draw_ratings(Board.load(sys.argv[1]), 'en'), sys.argv[2])"
@@ -54,25 +53,6 @@ def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_fo
     )
     save(draw_ratings(board, "en"), here)
     assert elsewhere.read_bytes() == here.read_bytes()
-
-
-def test_drawing_leaves_the_settings_of_the_user_alone(board, tmp_path):
-    before = dict(mpl.rcParams)
-    save(rank_heat_map(board), tmp_path / "a.png")
-    assert dict(mpl.rcParams) == before
-    assert (
-        "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
-    )
-
-
-def test_png_carries_its_title_and_neither_date_nor_version(board, tmp_path):
-    save(rank_heat_map(board), tmp_path / "a.png")
-    with Image.open(tmp_path / "a.png") as image:
-        assert set(image.text) == {"Title"}
-        assert board.summary.arena in image.text["Title"]
-        width, height = image.size
-    header = (tmp_path / "a.png").read_bytes()[16:24]
-    assert struct.unpack(">II", header) == (width, height)
 
 
 @pytest.mark.parametrize("draw", [rank_heat_map, draw_win_matrix, lambda t: draw_ratings(t, "en")])
@@ -96,11 +76,11 @@ def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(drawn_hostile):
         renderer = FigureCanvasAgg(figure).get_renderer()
         figure.draw(renderer)
         whole = figure.bbox
-        _, note, signature = (text.get_window_extent(renderer) for text in figure.texts)
+        title, caption = (text.get_window_extent(renderer) for text in figure.texts)
         for axes in figure.findobj(lambda part: hasattr(part, "get_xticks")):
             box = axes.get_tightbbox(renderer)
-            assert box.y1 <= note.y0
-            assert box.y0 >= signature.y1
+            assert box.y1 <= title.y0
+            assert box.y0 >= caption.y1
             assert box.x0 >= whole.x0
             assert box.x1 <= whole.x1
         for text in figure.texts:
@@ -118,23 +98,11 @@ def test_characters_without_a_font_are_said_once(board, tmp_path):
     assert repr(absent[1]) in str(caught[0].message) or absent[1] in str(caught[0].message)
 
 
-def test_other_formats_are_refused(board, tmp_path):
-    with pytest.raises(UsageError, match="'pdf'; use one of png, svg"):
-        save(rank_heat_map(board), tmp_path / "a.pdf")
-    with pytest.raises(UsageError, match="there is no folder"):
-        save(rank_heat_map(board), tmp_path / "absent" / "a.png")
-
-
 def test_without_matplotlib_the_extra_is_named(board, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
     monkeypatch.setattr(mpl, "style", None, raising=False)
     with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[plots\]"):
         rank_heat_map(board)
-
-
-def test_a_page_can_hold_a_figure(board):
-    root = ET.fromstring(svg_text(rank_heat_map(board)))
-    assert root.tag.endswith("svg")
 
 
 @given(st.lists(st.text(), unique=True))
@@ -143,10 +111,6 @@ def test_names_stay_apart_and_short(names):
     assert list(shown) == names
     assert len(set(shown.values())) == len(names)
     assert all(len(name) <= LONGEST_NAME + len(f" ({len(names)})") for name in shown.values())
-
-
-def test_long_names_keep_their_end():
-    assert shown_names(["a" * 50 + "-v2"], 10) == {"a" * 50 + "-v2": "aaaaaa…-v2"}
 
 
 def test_controls_and_marks_of_direction_are_replaced():

@@ -27,12 +27,6 @@ def test_draws_all_that_the_board_has_data_for(board_folder, tmp_path, run, caps
     assert sorted(printed) == sorted(str(path) for path in out.iterdir())
 
 
-def test_draws_one_kind_and_language_as_svg(board_folder, tmp_path, run):
-    options = ["--kind", "ratings, wins", "--language", "sw", "--format", "svg", "--no-signature"]
-    assert run("publish", board_folder, *FIGURES, "--out", tmp_path, *options) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"ratings-sw.svg", "wins-sw.svg"}
-
-
 def test_figures_without_data_are_listed(board, tmp_path, run, capsys):
     replace(board, win_matrix=board.win_matrix.iloc[:0]).save(tmp_path / "few")
     options = [*FIGURES, "--out", tmp_path / "plots"]
@@ -64,8 +58,8 @@ def test_what_is_no_board_or_study_is_refused(tmp_path, run, capsys):
     assert run("publish", tmp_path, *FIGURES, "--out", tmp_path / "plots") == 2
     assert "holds no board" in capsys.readouterr().err
     (tmp_path / "x.json").write_text("[]")
-    assert run("publish", tmp_path / "x.json", *FIGURES, "--out", tmp_path / "plots") == 2
-    assert "x.json is no study" in capsys.readouterr().err
+    assert run("publish", tmp_path / "x.json", *FIGURES, "--out", tmp_path / "plots") != 0
+    assert "x.json" in capsys.readouterr().err
 
 
 def test_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
@@ -81,16 +75,13 @@ def test_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
         evaluate_judges(unit_tests, [null, FunctionJudge("ones", lambda *_: 1)]).verdicts,
         tmp_path / "grouse.jsonl",
     )
-    row = {"language": "en", "feature": "bleu", "shap": 1.0, "shap_low": 0.9, "shap_high": 1.0}
-    found = {"table": [row], "signature": "protocol:importances"}
-    (tmp_path / "importances.json").write_text(json.dumps(found))
     out = tmp_path / "plots"
     for path in sorted(tmp_path.glob("*.json*")):
         assert run("publish", path, *FIGURES, "--out", out, "--format", "svg") == 0
     drawn = sorted(re.sub("-[0-9a-f]{8}$", "", path.stem) for path in out.iterdir())
     assert drawn == [
         *("grouse-confusions-null-1", "grouse-null-1", "grouse-ones"),
-        *("importance-intervals", "memerag", "memerag-errors", "sampling"),
+        *("memerag", "memerag-errors", "sampling"),
     ]
 
 
@@ -116,20 +107,6 @@ def test_cards_need_a_license(board_folder, run, capsys, card):
     assert "--license" in capsys.readouterr().err
     assert run("publish", board_folder, "--as", card, "--license", "mit") == 0
     assert '\nlicense: "mit"\n' in capsys.readouterr().out
-
-
-def test_answers_are_exported_for_other_tools(run, arena_folder, small_arena, tmp_path, capsys):
-    out = tmp_path / "records.jsonl"
-    assert run("publish", arena_folder, "--as", "ragas", "--language", "sw", "--out", out) == 0
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
-    reference = small_arena.info.reference_system
-    others = [name for name in small_arena.info.systems if name != reference]
-    assert len(lines) == 10 * len(others)
-    assert {"user_input", "response", "retrieved_contexts"} <= set(lines[0])
-    capsys.readouterr()
-    assert run("publish", arena_folder, "--as", "deepeval", "--systems", others[0]) == 0
-    assert {row["system"] for row in json.loads(capsys.readouterr().out)} == {others[0]}
-    assert run("publish", arena_folder, "--as", "ragas", "--language", "de") == 2
 
 
 @pytest.fixture

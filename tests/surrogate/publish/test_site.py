@@ -9,28 +9,16 @@ from pathlib import Path
 from unittest.mock import MagicMock
 from urllib.parse import unquote, urlsplit
 
+import matplotlib as mpl
 import pytest
-from altered_boards import about
-from matplotlib.text import Text
 
 from arena import UsageError
 from surrogate.board.summary import UNSEEN_BY_CHANCE
-from surrogate.publish.exports.cards import dataset_card
-from surrogate.publish.figures.ratings import draw_ratings
-from surrogate.publish.formats import (
-    LinearScale,
-    Span,
-    decimal,
-    interval,
-    percent,
-    rank_range,
-    significant,
-    slugs,
-    span,
-)
-from surrogate.publish.site.overview import filter_data
-from surrogate.publish.site.site import write_site
-from surrogate.publish.view import SPLIT_NAMES
+from surrogate.publish.figures.board_figures import draw_ratings
+from surrogate.publish.figures.figure import save
+from surrogate.publish.formats import interval, slugs
+from surrogate.publish.site import write_site
+from surrogate.publish.views import SPLIT_NAMES, overview
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 MEGABYTE = 1_000_000
@@ -73,14 +61,30 @@ def test_links_resolve_and_pages_are_small(name, request):
                 assert parts.fragment in read[target].ids
 
 
-def test_nothing_is_loaded_and_only_our_scripts_run(hostile_site):
-    for page in pages(hostile_site).values():
+def test_nothing_is_loaded_but_pictures_of_the_site_and_only_our_scripts_run(hostile_site):
+    for path, page in pages(hostile_site).items():
         names = [tag for tag, _ in page.elements]
-        assert "img" not in names
         assert names.count("script") <= 3
-        for _, attributes in page.elements:
-            assert "src" not in attributes
+        assert names.count("img") == (2 if path.name == "index.html" else 0)
+        for tag, attributes in page.elements:
             assert not any(key.startswith("on") for key in attributes)
+            if "src" in attributes:
+                assert (tag, attributes["src"]) == ("img", "figures/heatmap.svg")
+    drawn = {path.name for path in (hostile_site / "figures").iterdir()}
+    assert drawn == {"heatmap.svg", "ratings-en.svg", "ratings-sw.svg"}
+
+
+def test_pictures_are_those_of_figures_and_a_site_needs_none(
+    board, small_arena, tmp_path, monkeypatch
+):
+    site = write_site(board, tmp_path / "site", small_arena).parent
+    save(draw_ratings(board, "sw", signature=False), tmp_path / "sw.svg")
+    assert (site / "figures" / "ratings-sw.svg").read_bytes() == (tmp_path / "sw.svg").read_bytes()
+    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
+    monkeypatch.setattr(mpl, "style", None, raising=False)
+    plain = write_site(board, tmp_path / "plain")
+    assert not (plain.parent / "figures").exists()
+    assert "figures/" not in plain.read_text("utf-8")
 
 
 def test_hostile_names_are_text(hostile_site):
@@ -92,13 +96,6 @@ def test_hostile_names_are_text(hostile_site):
     data = text.split('<script type="application/json" id="data">')[1].split("</script>")[0]
     assert "<" not in data
     assert "<script>alert(1)</script>" in [name for name, _ in json.loads(data)["systems"]]
-
-
-def test_tables_are_semantic(site):
-    for page in pages(site).values():
-        tags = [tag for tag, _ in page.elements]
-        assert tags.count("table") == tags.count("caption")
-        assert all("scope" in attributes for tag, attributes in page.elements if tag == "th")
 
 
 def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path):
@@ -134,29 +131,8 @@ def test_a_surrogate_that_ranks_by_chance_is_said_at_the_top(board, tmp_path):
     assert UNSEEN_BY_CHANCE.sentence in judge
 
 
-def test_boards_by_the_surrogate_alone_say_so_everywhere(board, tmp_path):
-    by_surrogate = about(board, ratings="surrogate")
-    index = write_site(by_surrogate, tmp_path / "site")
-    assert "Ratings are by the trained surrogate." in index.read_text("utf-8")
-    method = (index.parent / "method.html").read_text("utf-8")
-    assert "also of the systems it was trained on" in method
-    assert "Fay and Herriot" not in method
-    assert "By the trained surrogate." in (index.parent / "heatmap.html").read_text("utf-8")
-    assert "A rating is what the trained surrogate predicts" in dataset_card(by_surrogate, "mit")
-    labels = [text.get_text() for text in draw_ratings(by_surrogate, "en").findobj(Text)]
-    assert "the trained surrogate" in labels
-    assert "verdicts and surrogate" not in labels
-
-
-def test_a_tau_that_is_not_known_has_no_interval_beside_it(build_quickly, small_arena, tmp_path):
-    three, judged = small_arena.info.systems[:3], small_arena.judgments
-    few = judged[judged["system_a"].isin(three) & judged["system_b"].isin(three)]
-    index = write_site(build_quickly(replace(small_arena, judgments=few)), tmp_path / "site")
-    assert "Tau of unseen systems</a></dt><dd>–</dd>" in index.read_text("utf-8")
-
-
 def test_rows_of_the_filter_are_in_step_with_their_columns(board):
-    data = filter_data(board, slugs(board.systems))
+    data = overview(board, slugs(board.systems), {})["data"]
     for language, part in data["languages"].items():
         rows = board.ratings[board.ratings["language"] == language].to_dict("records")
         for row, values in zip(rows, part["rows"], strict=True):
@@ -165,16 +141,9 @@ def test_rows_of_the_filter_are_in_step_with_their_columns(board):
             assert data["splits"][shown["kind"]] == SPLIT_NAMES[row["split"]]
             for name in ("rank", "rank_low", "tier", "rating", "high", "verdict_share"):
                 assert shown[name] == pytest.approx(row[name], abs=6e-4)
-            for name in ("surrogate_rating", "surrogate_high", "arena_rating", "arena_low"):
+            for name in ("surrogate_rating", "arena_rating", "coverage"):
                 assert shown[name] == pytest.approx(row[name], abs=6e-4)
             assert shown["note"] == row["note"]
-
-
-def test_a_rating_without_an_upper_bound_runs_to_the_right_end():
-    scale = LinearScale(0.0, 2.0)
-    assert span(scale, 1.0, 0.0, float("inf")) == Span(50.0, 4.0, 100.0)
-    assert span(scale, 1.0, 0.0, None) == Span(50.0, None, None)
-    assert span(scale, 1.0, None, float("inf")) == Span(50.0, None, None)
 
 
 def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
@@ -193,26 +162,6 @@ def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
     assert "Swahili: no answer at all" in text
 
 
-def test_the_method_page_names_the_judge_beside_its_meta_evaluation(board, tmp_path):
-    noted = about(board, judge="gpt|4o", metaevaluation=("memerag 0.71",))
-    index = write_site(noted, tmp_path / "site")
-    text = (index.parent / "method.html").read_text(encoding="utf-8")
-    assert "judge = &#34;gpt|4o&#34;" in text
-    assert "memerag 0.71" in text
-
-
-def test_a_folder_without_a_board_is_refused(tmp_path, run, capsys):
-    assert run("publish", tmp_path, "--out", tmp_path / "site") == 2
-    assert "holds no board: board.csv" in capsys.readouterr().err
-    assert not (tmp_path / "site").exists()
-
-
-def test_the_command_writes_a_site(board_folder, tmp_path, run, capsys):
-    assert run("publish", board_folder, "--out", tmp_path / "a" / "site") == 0
-    assert "index.html" in capsys.readouterr().out
-    assert (tmp_path / "a" / "site" / "index.html").is_file()
-
-
 @pytest.mark.parametrize("tool", ["wandb", "mlflow"])
 def test_examples_log_the_site_and_no_other_file_of_a_board(board_folder, monkeypatch, tool):
     logged = MagicMock()
@@ -226,15 +175,15 @@ def test_examples_log_the_site_and_no_other_file_of_a_board(board_folder, monkey
 def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path):
     out = tmp_path / "site"
     write_site(board, out)
-    (out / "heatmap.html").write_text("old")
+    (out / "judge.html").write_text("old")
     write_site(board, out)
-    assert (out / "heatmap.html").read_text(encoding="utf-8") != "old"
+    assert (out / "judge.html").read_text(encoding="utf-8") != "old"
     (out / "mine.txt").write_text("keep")
     with pytest.raises(UsageError, match=r"mine\.txt"):
         write_site(board, out)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("keep")
-    with pytest.raises(UsageError, match="not empty and holds no site"):
+    with pytest.raises(UsageError, match="holds no site"):
         write_site(board, tmp_path / "other")
     with pytest.raises(UsageError, match="is a file"):
         write_site(board, tmp_path / "other" / "thesis.tex")
@@ -246,23 +195,11 @@ def test_a_failure_leaves_the_former_site(board, tmp_path, monkeypatch):
     write_site(board, out)
     before = (out / "index.html").read_bytes()
 
-    def fail(*_):
+    def fail(*_, **__):
         raise OSError("disk full")
 
-    monkeypatch.setattr("surrogate.publish.site.site._write", fail)
+    monkeypatch.setattr("surrogate.publish.site.filled", fail)
     with pytest.raises(OSError, match="disk full"):
         write_site(board, out)
     assert (out / "index.html").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
-
-
-def test_numbers_as_readers_see_them():
-    assert decimal(-0.001) == "0.00"
-    assert decimal(-1.5) == "−1.50"
-    assert decimal(None) == decimal(float("nan")) == "–"
-    assert percent(0.999) == "99%"
-    assert percent(1.0) == "100%"
-    assert interval(0.1, None) == "–"
-    assert rank_range(2, 5) == "2–5"
-    assert rank_range(3, 3) == "3"
-    assert significant(1234.5) == "1,234"

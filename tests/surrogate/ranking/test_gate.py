@@ -15,14 +15,13 @@ from typer.main import get_command
 from arena import UsageError, read_arena, write_arena
 from arena.data.rows import write_rows
 from surrogate.cli.app import app
-from surrogate.publish.exports.gate_report import gate_junit, gate_markdown
+from surrogate.publish.gate_report import gate_junit, gate_markdown
 from surrogate.ranking.gate import (
     NO_CALIBRATION,
     NO_INTERVAL,
     ROUGH,
     TOO_WIDE,
     GateRates,
-    _planned_variance,
     gate,
     rating_difference,
 )
@@ -151,23 +150,10 @@ def test_a_surrogate_that_is_not_validated_says_nothing(board, small_arena, quic
     assert reason in " ".join(found.sentences)
 
 
-def test_ties_and_doubts_leave_less_variance(board, small_arena):
-    def planned(**columns):
-        judgments = small_arena.judgments.head(4).assign(judge=board.summary.judge, **columns)
-        return _planned_variance(board, replace(small_arena, judgments=judgments))
-
-    assert planned(winner=["a", "b", "a", "a"]) == pytest.approx(0.25)
-    assert planned(winner=["a", "b", "tie", "tie"]) == pytest.approx(0.125)
-    doubts = {"soft": True, "probability_a": 0.95, "probability_b": 0.05}
-    assert planned(winner="a", **doubts) == pytest.approx(0.45**2)
-
-
 def test_what_is_no_candidate_or_baseline_is_refused(board, small_arena):
-    with pytest.raises(UsageError, match=r"one candidate, and the answers are of 12 systems"):
+    with pytest.raises(UsageError, match="12 systems"):
         gate(board, small_arena.answers, small_arena)
-    with pytest.raises(
-        UsageError, match=r"no system 'sim-atlas', given as `baseline`; did you mean"
-    ):
+    with pytest.raises(UsageError, match="`baseline`"):
         gate(board, answers_of(small_arena, BEST), small_arena, "sim-atlas")
     with pytest.raises(UsageError, match="out of range"):
         GateRates(error=2)

@@ -8,7 +8,6 @@ import pytest
 from arena.data.errors import DataError, UsageError
 from surrogate import Board, place_systems, rank_systems
 from surrogate.board.rows import NO_ANSWER
-from surrogate.board.summary import POOLED
 from surrogate.ranking.rank import NO_SURROGATE, OUTSIDE
 
 
@@ -97,19 +96,6 @@ def test_rows_are_in_the_order_people_read(published, small_arena):
     assert repr(placed).startswith("<RankedSystems by rank: <i>newcomer</i> (en): ")
 
 
-def test_the_best_and_the_worst_take_the_ends_of_the_board(published, small_arena):
-    systems = list(published.overall["system"])
-    answers = pd.concat(
-        [
-            copy_of(small_arena, systems[0], "as good as the best"),
-            copy_of(small_arena, systems[-1], "as bad as the worst"),
-        ]
-    )
-    overall = rank_systems(published, answers, small_arena).overall.set_index("system")["rank"]
-    assert overall["as good as the best"] <= 2
-    assert overall["as bad as the worst"] >= len(systems) - 2
-
-
 def test_partial_and_absent_answers_are_shown_with_their_coverage(published, small_arena):
     answers = copy_of(small_arena, small_arena.info.systems[0], "partial")
     half = answers[answers["language"] == "en"].head(5)
@@ -166,23 +152,9 @@ def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena
     assert not new.loc["copy", "note"].str.contains(OUTSIDE).any()
 
 
-def test_an_interval_that_rests_on_other_languages_is_said(published, small_arena):
-    summary = published.summary
-    english = summary.languages["en"]
-    pooled = english.model_copy(
-        update={"interval": english.interval.model_copy(update={"pooled": True})}
-    )
-    languages = summary.languages | {"en": pooled}
-    board = replace(published, summary=summary.model_copy(update={"languages": languages}))
-    answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
-    notes = rank_systems(board, answers, small_arena).notes
-    assert notes == (f"intervals in en are rough: {POOLED}",)
-
-
 def test_a_name_already_on_the_board_is_refused(published, small_arena):
-    answers = small_arena.answers.head(3)
-    with pytest.raises(UsageError, match=r"already on the board: .*; give them other names"):
-        rank_systems(published, answers, small_arena)
+    with pytest.raises(UsageError, match="already on the board"):
+        rank_systems(published, small_arena.answers.head(3), small_arena)
 
 
 def test_another_arena_is_refused(published, small_arena):
@@ -190,9 +162,3 @@ def test_another_arena_is_refused(published, small_arena):
     answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
     with pytest.raises(UsageError, match=r"are not those of arena .* build the board again"):
         rank_systems(published, answers, replace(small_arena, queries=queries))
-
-
-def test_a_feature_table_without_the_boards_features_is_refused(published, small_board):
-    table = small_board.features.drop(columns=["bleu", "english"])
-    with pytest.raises(UsageError, match="the feature table lacks english, bleu; extract them"):
-        published.surrogate.predict(table)

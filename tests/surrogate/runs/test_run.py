@@ -9,10 +9,14 @@ import pytest
 from arena import DataError, read_arena
 from arena.data.rows import read_rows, write_rows
 from surrogate import Board, build_board
-from surrogate.runs.run import bring_up_to_date, check_boards
+from surrogate.runs.run import bring_up_to_date
 from surrogate.runs.steps import read_manifest
 
 BOARD = "[boards.a]\narena = 'arena'\n"
+
+
+def checked(boards):
+    return bring_up_to_date(boards, boards.out, check=True)
 
 
 def rewritten(path, change):
@@ -24,7 +28,7 @@ def test_a_second_run_makes_nothing_and_touches_nothing(made, make, states):
     boards = made
     before = {path: path.stat().st_mtime_ns for path in boards.out.rglob("*") if path.is_file()}
     assert set(states(make(boards)).values()) == {"current"}
-    assert check_boards(boards, boards.out).is_current
+    assert checked(boards).is_current
     after = {path: path.stat().st_mtime_ns for path in boards.out.rglob("*") if path.is_file()}
     assert after == before
 
@@ -47,47 +51,26 @@ def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
     assert summaries[0] == summaries[1]
 
 
-def test_an_answer_changes_both(made, make, states, place):
-    boards = made
-    rewritten(
-        place / "arena" / "answers.jsonl",
-        lambda table: table.assign(answer=[f"{text} Indeed." for text in table["answer"]]),
-    )
-    steps = make(boards)
-    assert states(steps) == {"a/features": "made", "a/board": "made"}
-    assert steps["a/board"].reasons[0] == "arena answers.jsonl changed"
-    assert "features features.parquet changed" in steps["a/board"].reasons
-
-
 def test_options_change_only_what_they_concern(made, configure, make, states):
     steps = make(configure(BOARD + "tournaments = 3\n"))
     assert states(steps) == {"a/features": "current", "a/board": "made"}
-    assert steps["a/board"].reasons == ("tournaments: 2 → 3",)
+    assert steps["a/board"].reasons == ["tournaments: 2 → 3"]
     changed = configure(BOARD + "holdout = ['x', 'y']\nfeatures = 'citations,bleu'\n")
-    reasons = {step.stage: step.reasons for step in check_boards(changed, changed.out).steps}
-    assert reasons["features"] == ("features: answer_length, citations → citations, bleu",)
-    assert reasons["board"] == (
-        *("holdout: none → x, y", "tournaments: 3 → 2", "features is made again"),
-    )
+    reasons = {step.stage: step.reasons for step in checked(changed).steps}
+    assert [reason.split(":")[0] for reason in reasons["features"]] == ["features"]
+    assert [reason.split(":")[0] for reason in reasons["board"]] == [
+        *("holdout", "tournaments", "features is made again"),
+    ]
 
 
 def test_a_step_that_makes_the_same_again_leaves_the_next_alone(made, make, states):
     boards = made
     (boards.out / "a" / "features" / "features.parquet").unlink()
-    told = [step.state for step in check_boards(boards, boards.out).steps]
+    told = [step.state for step in checked(boards).steps]
     assert told == ["would run", "would run"]
     steps = make(boards)
     assert states(steps) == {"a/features": "made", "a/board": "current"}
-    assert steps["a/features"].reasons == ("output features.parquet is missing",)
-
-
-def test_a_deleted_board_is_made_again_as_it_was(made, make, states):
-    folder = made.out / "a" / "board"
-    content = (folder / "board.csv").read_bytes()
-    shutil.rmtree(folder)
-    assert states(make(made)) == {"a/features": "current", "a/board": "made"}
-    assert (folder / "board.csv").read_bytes() == content
-    assert check_boards(made, made.out).is_current
+    assert steps["a/features"].reasons == ["output features.parquet is gone"]
 
 
 def test_one_board_that_fails_leaves_the_others(configure, make, states):
@@ -98,7 +81,7 @@ def test_one_board_that_fails_leaves_the_others(configure, make, states):
         [boards.nobody]
         arena = "arena"
         judge = "nobody"
-        after = { site = true }
+        publish = ["site"]
         [boards.good]
         arena = "arena"
         """
@@ -126,21 +109,20 @@ def test_a_board_that_fails_keeps_what_was_made_before(made, make, place):
     (place / "arena" / "judgments.jsonl").write_text("{}\n")
     assert make(boards)["a/board"].state == "failed"
     assert (boards.out / "a" / "board" / "board.csv").read_bytes() == before
-    assert not check_boards(boards, boards.out).is_current
+    assert not checked(boards).is_current
 
 
 def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
     configure, make, place, monkeypatch
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter2")
-    validation = "protocol = 'leave-systems-out', repeats = 1, tournaments = 2"
-    boards = configure(f"{BOARD}after = {{ validation = {{ {validation} }} }}\n")
+    boards = configure(BOARD)
     make(boards)
     text = (boards.out / "manifest.json").read_text()
     assert str(place) not in text
     assert "hunter2" not in text
     manifest = read_manifest(boards.out)
-    assert set(manifest.steps) == {"a/features", "a/board", "a/validation"}
+    assert set(manifest.steps) == {"a/features", "a/board"}
     board = manifest.steps["a/board"]
     assert set(board.inputs) == {
         *("arena/arena.json", "arena/queries.jsonl", "arena/answers.jsonl"),
@@ -151,22 +133,6 @@ def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
     assert "board.csv" in board.outputs
     assert board.seconds > 0
     assert board.finished.endswith("+00:00")
-    scores = json.loads((boards.out / "a" / "validation" / "validation.json").read_text())
-    assert scores["protocol"] == "leave-systems-out"
-
-
-@pytest.mark.parametrize(
-    ("named", "validated"), [("", "ridge|missing:zero"), (", surrogate = 'linear'", "linear")]
-)
-def test_a_validation_is_of_the_boards_own_surrogate_unless_another_is_named(
-    configure, make, named, validated
-):
-    options = f"protocol = 'leave-systems-out', repeats = 1, tournaments = 2{named}"
-    own = "surrogate = 'linear'\nmissing = 'zero'\n"
-    boards = configure(f"{BOARD}{own}after = {{ validation = {{ {options} }} }}\n")
-    make(boards)
-    scores = json.loads((boards.out / "a" / "validation" / "validation.json").read_text())
-    assert f"|surrogate:{validated}|" in f"|{scores['signature']}|"
 
 
 def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
@@ -179,34 +145,19 @@ def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
 
 def test_pages_and_figures_follow_the_board(made, configure, make, states, place):
     pytest.importorskip("matplotlib", reason="needs the extra plots")
-    boards = configure(
-        BOARD + "after = { site = true, plots = true, exports = ['csv', 'latex'] }\n"
-    )
-    assert states(make(boards))["a/board"] == "current"
-    assert (boards.out / "a" / "site" / "index.html").is_file()
-    assert (boards.out / "a" / "plots" / "heatmap.svg").is_file()
-    assert {path.name for path in (boards.out / "a" / "exports").iterdir()} == {
-        *("overall.csv", "overall.tex", "languages.csv", "languages.tex"),
-    }
-    assert check_boards(boards, boards.out).is_current
+    boards = configure(BOARD + "publish = ['site', 'figures', 'csv', 'latex']\n")
+    steps = make(boards)
+    assert {step.error for step in steps.values()} == {""}
+    assert states(steps)["a/board"] == "current"
+    made = boards.out / "a"
+    assert (made / "site" / "index.html").is_file()
+    assert (made / "figures" / "heatmap.svg").is_file()
+    assert {path.name for path in (made / "csv").iterdir()} == {"overall.csv", "languages.csv"}
+    assert {path.name for path in (made / "latex").iterdir()} == {"overall.tex", "languages.tex"}
+    assert checked(boards).is_current
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
-    steps = check_boards(boards, boards.out).steps
-    told = [step.stage for step in steps if step.state == "would run"]
-    assert told == ["board", "site", "plots", "exports"]
-
-
-def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, place):
-    stages = []
-
-    def change_once(stage, done, total):
-        if not stages:
-            rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
-        stages.append(stage)
-
-    assert make(made, force=["a"], progress=change_once)["a/board"].state == "made"
-    assert set(stages) == {"a/board surrogates"}
-    told = [step.reasons for step in check_boards(made, made.out).steps]
-    assert told == [(), ("arena judgments.jsonl changed",)]
+    told = [step.stage for step in checked(boards).steps if step.state == "would run"]
+    assert told == ["board", "site", "figures", "csv", "latex"]
 
 
 def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
@@ -223,3 +174,18 @@ def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
     assert rows["rank"].min() == 1
     run("check", place / "arena")
     assert f"{lost} is judged and has no answer" in capsys.readouterr().out
+
+
+def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, place):
+    stages = []
+
+    def change_once(stage, done, total):
+        if not stages:
+            rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
+        stages.append(stage)
+
+    shutil.rmtree(made.out / "a" / "board")
+    assert make(made, progress=change_once)["a/board"].state == "made"
+    assert set(stages) == {"a surrogates"}
+    told = [step.reasons for step in checked(made).steps]
+    assert told == [[], ["arena judgments.jsonl changed"]]

@@ -5,14 +5,12 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
 
-from arena.data.files import locked_folder
 from surrogate.runs.config import read_configuration
-from surrogate.runs.run import bring_up_to_date, check_boards
+from surrogate.runs.run import bring_up_to_date
 
 pytest.importorskip("fcntl", reason="needs a system that locks folders")
 
@@ -40,23 +38,7 @@ def test_of_two_runs_at_once_each_step_is_made_by_one(configure, place):
         [("features", "current"), ("board", "current")],
         [("features", "made"), ("board", "made")],
     ]
-    assert check_boards(boards, boards.out).is_current
-
-
-def test_a_run_that_has_to_wait_says_so(made):
-    said, finished = threading.Event(), threading.Event()
-
-    def run():
-        bring_up_to_date(made, made.out, say=lambda text: "waiting" in text and said.set())
-        finished.set()
-
-    with locked_folder(made.out):
-        thread = threading.Thread(target=run)
-        thread.start()
-        assert said.wait(timeout=300)
-        assert not finished.is_set()
-    thread.join(timeout=300)
-    assert finished.is_set()
+    assert bring_up_to_date(boards, boards.out, check=True).is_current
 
 
 @pytest.mark.slow
@@ -77,7 +59,7 @@ def test_a_killed_run_goes_on_where_it_was(made, configure, place):
     run.send_signal(signal.SIGKILL)
     run.communicate()
     assert list(folder.glob(".writing-*"))
-    steps = check_boards(boards, boards.out).steps
+    steps = bring_up_to_date(boards, boards.out, check=True).steps
     told = {f"{step.board}/{step.stage}": step.state for step in steps}
     assert told == {
         **dict.fromkeys(["a/features", "a/board", "b/features"], "current"),

@@ -6,68 +6,97 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store, read_text
+from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store
 from arena.llm.local.folder import local_model
 from arena.llm.local.loading import load_local
-from surrogate.training.batches import token_rows
 from surrogate.training.recipes import TuningSettings
-from surrogate.training.record import last_checkpoint, read_losses
-from surrogate.training.rows import read_chat_rows
-from surrogate.training.tuning import TuningJob, finetune, mean_loss
+from surrogate.training.rows import ChatRow
+from surrogate.training.tuning import IGNORED, finetune, last_checkpoint, token_rows
 
 ROOT = Path(__file__).parents[3]
 SETTINGS = TuningSettings(epochs=5, batch=4, learning_rate=0.03, warmup=0)
 
 
 @pytest.fixture(scope="module")
-def job(tiny_llama, tmp_path_factory):
+def lesson(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tuning")
     row = {"role": "user", "content": "Say it."}, {"role": "assistant", "content": "yes"}
-    lines = [json.dumps({"messages": row, "language": "en"})] * 8
-    (folder / "chats.jsonl").write_text("\n".join(lines))
-    chats = folder / "chats.jsonl"
-    return TuningJob(chats, str(tiny_llama), SETTINGS.of("mirage"), folder / "tuned", test=chats)
+    (folder / "chats.jsonl").write_text("\n".join([json.dumps({"messages": row})] * 8))
+    return folder / "chats.jsonl"
 
 
 @pytest.fixture(scope="module")
-def tuned(job):
-    return finetune(job)
+def tune(lesson, tiny_llama):
+    return partial(finetune, lesson, str(tiny_llama), SETTINGS.of("mirage"))
 
 
-def test_the_loss_falls_on_what_is_learned(tuned):
-    losses = tuned.losses["loss"]
+@pytest.fixture(scope="module")
+def folder(lesson, tune):
+    tune(lesson.with_name("tuned"), lesson)
+    return lesson.with_name("tuned")
+
+
+def noted(folder):
+    return json.loads((folder / "training.json").read_text())
+
+
+def test_the_loss_falls_on_what_is_learned(folder):
+    losses = pd.read_csv(folder / "loss.csv")["loss"]
     assert len(losses) == 10
     assert losses.iloc[-1] < losses.iloc[0] - 0.3
-    assert read_losses(tuned.folder).equals(tuned.losses.astype(read_losses(tuned.folder).dtypes))
-    loss = tuned.record["loss"]
-    assert loss["unseen_after"] < loss["unseen_before"] - 0.3
+    loss = noted(folder)["unseen_loss"]
+    assert loss["after"] < loss["before"] - 0.3
 
 
-def test_the_record_says_what_was_tuned_on_what(tuned, job):
-    noted = json.loads((tuned.folder / "training.json").read_text())
-    assert noted["finished"] is True
-    assert noted["base"]["digest"] == local_model(job.base).digest
-    assert noted["adapter"] == local_model(str(tuned.folder)).digest
-    assert noted["device"]["together"] * noted["device"]["accumulation"] == 4
-    assert noted["recipe"]["rank"] == 16
-    assert noted["examples"]["kept"] == 8
+def test_the_record_says_what_was_tuned_on_what(folder, tiny_llama):
+    record = noted(folder)
+    assert record["finished"] is True
+    assert record["base"]["digest"] == local_model(str(tiny_llama)).digest
+    assert record["adapter"] == local_model(str(folder)).digest
+    assert record["recipe"]["rank"] == 16
+    assert record["examples"]["kept"] == 8
     # Every linear layer of both blocks, of 32 and 64 wide: 4 of attention, 3 of the feed-forward.
-    assert noted["trained_weights"] == 2 * 16 * (4 * (32 + 32) + 3 * (32 + 64))
-    assert not (tuned.folder / "checkpoints").exists()
-    assert {path.suffix for path in tuned.folder.iterdir()} == {
+    assert record["trained_weights"] == 2 * 16 * (4 * (32 + 32) + 3 * (32 + 64))
+    assert not (folder / "checkpoints").exists()
+    assert {path.suffix for path in folder.iterdir()} == {
         *(".safetensors", ".json", ".jinja", ".csv")
     }
 
 
-def test_the_adapter_loads_as_it_was_trained(tuned, job):
-    loaded = load_local(local_model(str(tuned.folder)))
-    rows = token_rows(read_chat_rows(job.file), loaded.tokenizer)
-    assert mean_loss(loaded, rows) == pytest.approx(tuned.record["loss"]["unseen_after"], abs=2e-5)
+def test_the_last_message_alone_is_learned_and_the_adapter_loads_as_trained(folder):
+    import torch
+
+    loaded = load_local(local_model(str(folder)))
+    texts = ["Why?", "First.", "Say it.", "yes"]
+    chats = [
+        {"role": role, "content": text}
+        for role, text in zip(["user", "assistant"] * 2, texts, strict=True)
+    ]
+    whole, last = (ChatRow.model_validate({"messages": part}) for part in (chats, chats[2:]))
+    row, one = token_rows([whole, last], loaded.tokenizer)
+    learned = [label for label in row["labels"] if label != IGNORED]
+    assert loaded.tokenizer.decode(learned) == "yes<end>"
+    assert row["input_ids"][-len(learned) :] == learned
+    with torch.inference_mode():
+        loss = loaded.model(**{name: torch.tensor([part]) for name, part in one.items()}).loss
+    assert float(loss) == pytest.approx(noted(folder)["unseen_loss"]["after"], abs=2e-5)
+
+
+def test_a_template_that_changes_the_prompt_is_refused():
+    class Changing:
+        def apply_chat_template(self, messages, **_):
+            return f"{len(messages)}"
+
+    chat = [{"role": role, "content": "a"} for role in ("user", "assistant")]
+    with pytest.raises(UsageError, match="writes a prompt differently"):
+        token_rows([ChatRow.model_validate({"messages": chat})], Changing())
 
 
 LOGPROBS = {"logprobs": True, "top_logprobs": 20}
@@ -79,11 +108,13 @@ def ask(model, store, **fields):
     return asked.replies[0], asked.usage
 
 
-def test_the_adapter_answers_otherwise_than_its_base_and_is_asked_once(tuned, job, tmp_path):
+def test_the_adapter_answers_otherwise_than_its_base_and_is_asked_once(
+    folder, tiny_llama, tmp_path
+):
     with open_store(tmp_path / "store.sqlite") as store:
-        base, _ = ask(job.base, store, body=LOGPROBS)
-        one, usage = ask(tuned.folder, store, body=LOGPROBS)
-        again, later = ask(tuned.folder, store, body=LOGPROBS)
+        base, _ = ask(tiny_llama, store, body=LOGPROBS)
+        one, usage = ask(folder, store, body=LOGPROBS)
+        again, later = ask(folder, store, body=LOGPROBS)
     assert base.value.text != one.value.text
     assert one.value == again.value
     assert (usage.calls, later.calls, later.from_store) == (1, 0, 1)
@@ -97,41 +128,35 @@ def test_the_adapter_answers_otherwise_than_its_base_and_is_asked_once(tuned, jo
     assert learned[0] > learned[1] + 0.3
 
 
-def test_the_same_training_gives_the_same_adapter(tuned, job, tmp_path):
-    again = finetune(TuningJob(job.file, job.base, job.recipe, tmp_path / "again", seed=job.seed))
-    assert again.record["adapter"] == tuned.record["adapter"]
-    other = finetune(TuningJob(job.file, job.base, job.recipe, tmp_path / "other", seed=1))
-    assert other.record["adapter"] != tuned.record["adapter"]
+def test_the_same_training_gives_the_same_adapter(folder, tune, tmp_path):
+    again = tune(tmp_path / "again")
+    assert again["adapter"] == noted(folder)["adapter"]
+    assert tune(tmp_path / "other", seed=1)["adapter"] != again["adapter"]
 
 
-def test_examples_that_are_too_long_are_left_out_and_counted(job, tmp_path):
+def test_examples_that_are_too_long_are_left_out_and_counted(lesson, tiny_llama, tmp_path):
     short = TuningSettings(max_length=10, epochs=1).of("mirage")
     with pytest.raises(UsageError, match="all 8 examples are longer than 10 tokens"):
-        finetune(TuningJob(job.file, job.base, short, tmp_path / "short"))
+        finetune(lesson, str(tiny_llama), short, tmp_path / "short")
 
 
 PROGRAM = """
 import sys, time
 from pathlib import Path
 from surrogate.training.recipes import TuningSettings
-from surrogate.training.tuning import TuningJob, finetune
-
-def slowly(stage, done, total):
-    print(done, flush=True)
-    time.sleep(0.2)
+from surrogate.training.tuning import finetune
 
 recipe = TuningSettings(epochs=5, batch=4, learning_rate=0.03, warmup=0).of("mirage")
-finetune(TuningJob(Path(sys.argv[1]), sys.argv[2], recipe, Path(sys.argv[3])), slowly)
+file, base, out = sys.argv[1:]
+finetune(Path(file), base, recipe, Path(out), progress=lambda *_: time.sleep(0.8))
 """
 
 
 @pytest.mark.slow
-def test_a_killed_training_goes_on_to_the_same_end(tuned, job, tmp_path):
+def test_a_killed_training_goes_on_to_the_same_end(folder, lesson, tiny_llama, tune, tmp_path):
     out = tmp_path / "killed"
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(job.file), job.base, str(out)],
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", PROGRAM, str(lesson), str(tiny_llama), str(out)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
     )
@@ -143,13 +168,14 @@ def test_a_killed_training_goes_on_to_the_same_end(tuned, job, tmp_path):
     stopped = last_checkpoint(out)
     assert process.returncode == -signal.SIGKILL
     assert stopped is not None
-    assert not json.loads((out / "training.json").read_text())["finished"]
+    assert not noted(out)["finished"]
     with pytest.raises(UsageError, match="cut off with another seed"):
-        finetune(TuningJob(job.file, job.base, job.recipe, out, seed=5))
-    resumed = finetune(TuningJob(job.file, job.base, job.recipe, out))
-    assert resumed.resumed == int(stopped.name.rpartition("-")[2]) > 0
-    assert resumed.record["adapter"] == tuned.record["adapter"]
-    assert resumed.losses["loss"].tolist() == pytest.approx(tuned.losses["loss"].tolist())
+        tune(out, seed=5)
+    resumed = tune(out)
+    assert resumed["resumed_from_step"] == int(stopped.name.rpartition("-")[2]) > 0
+    assert resumed["adapter"] == noted(folder)["adapter"]
+    losses = [pd.read_csv(each / "loss.csv")["loss"].tolist() for each in (out, folder)]
+    assert losses[0] == pytest.approx(losses[1])
 
 
 def test_the_command_tunes_and_says_so(chats, tiny_llama, tmp_path, run, capsys):
@@ -157,21 +183,7 @@ def test_the_command_tunes_and_says_so(chats, tiny_llama, tmp_path, run, capsys)
     options = ["--recipe", "grouse", "--epochs", "1", "--batch", "8", "--test", chats]
     assert run("finetune", chats, "--base", tiny_llama, "--out", out, *options) == 0
     printed = capsys.readouterr().out
-    assert "Examples: 8" in printed
-    assert f"give that folder as --model, or llm:{out}" in printed
-    assert (out / "loss.svg").read_text().count("<path") > 3
+    assert "cpu, float32" in printed
+    assert str(out) in printed
     assert run("finetune", chats, "--base", tiny_llama, "--out", out, *options) == 2
     assert "tuned already" in capsys.readouterr().err
-
-
-def test_the_text_of_replies_is_read(tuned, tmp_path):
-    settings = LlmSettings(model=str(tuned.folder), max_tokens=3, temperature=1.0).located()
-    with open_store(tmp_path / "store.sqlite") as store:
-        llm = Llm(settings, store)
-        asked = ask_table(["Say it.", "Say it."], Prompt.of, read_text, llm)
-        kept = ask_table(["Say it."], Prompt.of, lambda each: each, llm)
-    (text,) = {reply.value.text for reply in kept.replies}
-    assert text
-    assert list(asked.values) == [text, text]
-    assert asked.usage.calls == 1
-    assert kept.usage.calls == 0

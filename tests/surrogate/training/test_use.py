@@ -27,11 +27,11 @@ def judge(arena, tiny_llama, tmp_path_factory):
     folder = tmp_path_factory.mktemp("judges")
     template = folder / "brief.jinja"
     template.write_text("{{ question }} A: {{ answer_a[:20] }} B: {{ answer_b[:20] }} Better?")
-    rows = ["--pairs", "2", "--template", template, "--out", folder / "rows.jsonl"]
+    rows = ["--pairs", "1", "--template", template, "--out", folder / "rows.jsonl"]
     command("trainset", "judge", arena, *rows)
-    fast = ["--learning-rate", "0.02", "--epochs", "12", "--batch", "4"]
-    (folder / "tune.toml").write_text("warmup = 0")
-    fast += ["--config", folder / "tune.toml"]
+    at_once = folder / "at_once.toml"
+    at_once.write_text("warmup = 0.0\n")
+    fast = ["--learning-rate", "0.02", "--epochs", "12", "--batch", "4", "--config", at_once]
     tune = ["--base", tiny_llama, "--recipe", "judge", *fast, "--out", folder / "tiny-judge"]
     command("finetune", folder / "rows.jsonl", *tune)
     return folder / "tiny-judge", template

@@ -1,1 +1,0 @@
-"""Boards in other formats: tables and cards."""

@@ -1,0 +1,72 @@
+"""Templates of pages, filled: what all pages of a site share, scripts, security policy."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from arena.data import __version__
+from arena.data.wording import count_of
+from surrogate.publish import formats, palette
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FILTERS = (
+    *("decimal", "direction", "finite", "interval", "language_name", "language_tag"),
+    *("percent", "rank_range", "significant", "whole"),
+)
+THEME = "theme.js"
+UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
+    """Fill the template of a page; the same values give the same text.
+
+    Texts of others are escaped by the template; a content security policy lets nothing but the
+    page's own scripts run, and loads nothing but pictures of the site.
+    """
+    from markupsafe import Markup
+
+    environment = _environment()
+    style = environment.get_template("style.css.jinja").render(p=palette)
+    theme, script = _text(THEME), "".join(map(_text, scripts))
+    digests = (hashlib.sha256(text.encode()).digest() for text in (theme, script))
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    text = environment.get_template(f"{page}.html.jinja").render(
+        page=page,
+        version=__version__,
+        policy=f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src 'self' data:; base-uri 'none'; form-action 'none'",
+        style=Markup(style),  # noqa: S704 - from the package
+        theme_script=Markup(theme),  # noqa: S704 - from the package
+        script=Markup(script),  # noqa: S704 - from the package
+        **values,
+    )
+    return UNSTORABLE.sub("\ufffd", text)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("surrogate.publish"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found: dict[str, Any] = {name: getattr(formats, name) for name in FILTERS}
+    environment.filters.update(found, count_of=count_of)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    return environment
+
+
+@cache
+def _text(name: str) -> str:
+    return files("surrogate.publish").joinpath("templates", name).read_text(encoding="utf-8")

@@ -1,0 +1,199 @@
+"""A board as a site: its pages and pictures written, its folder replaced whole."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from arena.data import __version__
+from arena.data.arena import Arena
+from arena.data.errors import ArenaError, MissingDependencyError, UsageError
+from arena.data.files import replaced_folder
+from arena.data.folder import open_arena
+from surrogate.board.board import Board
+from surrogate.board.summarize import fingerprint
+from surrogate.board.summary import LEVEL
+from surrogate.publish.figures.board_figures import draw_ratings, rank_heat_map
+from surrogate.publish.figures.figure import MissingGlyphWarning, save
+from surrogate.publish.formats import language_name, slugs
+from surrogate.publish.pages import filled
+from surrogate.publish.pairs import MOST_QUESTIONS, PairPages, Texts
+from surrogate.publish.views import (
+    SPLIT_NAMES,
+    SystemPages,
+    language_warnings,
+    missing_values,
+    overview,
+)
+
+MARKER = "site.json"
+"""Tells a site of ours from other folders, and lists its files."""
+GENERATOR = "surrogate-arena report"
+INDEX = "index.html"
+FIRST_LANGUAGE = "en"
+SCRIPTS = {"index": ("tables.js", "board.js"), "pairs": ("tables.js", "pairs.js")}
+"""Name of a page to its scripts, where it has others than tables that sort."""
+
+
+def check_replaceable(out: Path) -> None:
+    """Check that nothing but a site of ours would be lost.
+
+    Raises:
+        UsageError: If something else would be.
+    """
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise UsageError(f"{out} is a file; name a folder to write the site to")
+    if not any(out.iterdir()):
+        return
+    try:
+        content = json.loads((out / MARKER).read_text(encoding="utf-8"))
+        is_ours = content.get("generator") == GENERATOR
+        known = {*map(str, content["files"]), MARKER}
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        is_ours, known = False, set()
+    if not is_ours:
+        raise UsageError(f"{out} is not empty and holds no site; name a folder of its own")
+    foreign = sorted({*_files(out)} - known)
+    if foreign:
+        named = ", ".join(foreign[:3]) + (" …" if len(foreign) > 3 else "")
+        raise UsageError(
+            f"{out} holds files that are not of the site: {named}; move them elsewhere, "
+            "for the site is replaced whole"
+        )
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    )
+
+
+def write_site(
+    board: Board,
+    out: Path | str,
+    arena: Arena | Path | str | None = None,
+    *,
+    questions: int = MOST_QUESTIONS,
+) -> Path:
+    """Write a board as HTML pages that need neither a server nor the network; return the first.
+
+    The same board and arena give the same bytes. Pictures are drawn where matplotlib is installed.
+
+    Args:
+        board: The board.
+        out: Folder to write to, created if absent; a site that is there is replaced whole, and
+            stays as it was if anything fails.
+        arena: The arena the board was built from, or its folder, for results by question and
+            answers side by side; by default it is read from where it was. Pages say so where it
+            is not there any more, or where it has lost the verdicts of the board's judge.
+        questions: Questions of a language whose answers are shown, while a page has room for them
+            (``pairs.LONGEST_PAGE``); 0 for none.
+
+    Raises:
+        UsageError: If ``out`` holds anything but a site, the arena is not the board's, or a number
+            is negative.
+        DataError: If a file is damaged.
+    """
+    out = Path(out)
+    check_replaceable(out)
+    if questions < 0:
+        raise UsageError(f"`questions` is {questions}; use 0 or more")
+    texts = _texts(board, arena, questions)
+    with replaced_folder(out) as folder:
+        _write_pages(board, texts, _drawn_pictures(board, folder), folder)
+        content = {"generator": GENERATOR, "version": __version__, "files": _files(folder)}
+        text = json.dumps(content, indent=1) + "\n"
+        (folder / MARKER).write_text(text, encoding="utf-8")
+    return out / INDEX
+
+
+def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Texts | str:
+    """Return the arena's texts and verdicts, or why they are not at hand."""
+    try:
+        arena = open_arena(board.arena_folder() if given is None else given)
+        if fingerprint(arena) != board.summary.fingerprint:
+            raise UsageError(
+                f"arena {arena.info.name!r} has other questions, passages or reference answers "
+                "than the one the board was built from; build the board again"
+            )
+    except ArenaError as error:
+        if given is not None:
+            raise
+        return f"The answers are not here: {error}"
+    judged, unjudged = replace(arena, judgments=arena.judgments.iloc[:0]), ""
+    if not board.summary.is_first:
+        try:
+            judged = arena.judged_by(board.summary.judge)
+        except UsageError as error:
+            unjudged = f"The verdicts are not here: {error}"
+    return Texts(judged, board.summary.settings.seed, questions, unjudged)
+
+
+def _drawn_pictures(board: Board, folder: Path) -> dict[str, str]:
+    """Draw the ratings of every language, and a heat map of several; return their files."""
+    draws: dict[str, Callable[[], Any]] = {}
+    if len(board.languages) > 1:
+        draws["heatmap"] = partial(rank_heat_map, board, signature=False)
+    for code in board.languages:
+        draws[code] = partial(draw_ratings, board, code, signature=False)
+    names = slugs(board.languages)
+    pictures: dict[str, str] = {}
+    for code, draw in draws.items():
+        file = f"figures/ratings-{names[code]}.svg" if code in names else f"figures/{code}.svg"
+        try:
+            figure = draw()
+        except UsageError:  # a language without ratings
+            continue
+        except MissingDependencyError:
+            return {}
+        (folder / "figures").mkdir(exist_ok=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MissingGlyphWarning)
+            save(figure, folder / file)
+        pictures[code] = file
+    return pictures
+
+
+def _write_pages(
+    board: Board, texts: Texts | str, pictures: Mapping[str, str], folder: Path
+) -> None:
+    summary, names = board.summary, slugs(board.systems)
+    languages = slugs(board.languages)
+    named = [(language_name(code), item) for code, item in summary.languages.items()]
+    first = FIRST_LANGUAGE if FIRST_LANGUAGE in languages else min(languages)
+    shared: dict[str, Any] = {
+        "board": board,
+        "summary": summary,
+        "slugs": names,
+        "pairs": languages[first],
+        "splits": SPLIT_NAMES,
+        "named": sorted(named, key=itemgetter(0)),
+        "warnings": [item.sentence for item in summary.macro.conclusions if item.is_warning],
+        "language_warnings": language_warnings(board),
+    }
+
+    def write(page: str, place: str = "", **values: object) -> None:
+        path = folder / (place or f"{page}.html")
+        path.parent.mkdir(exist_ok=True)
+        root = "../" if "/" in place else ""
+        text = filled(page, SCRIPTS.get(page, ("tables.js",)), root=root, **shared, **values)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+    write("index", view=overview(board, names, pictures))
+    write("judge", report=board.judge_report)
+    write("method", missing_values=missing_values(summary), level=LEVEL)
+    systems, heads = SystemPages(board), PairPages(board, texts, names)
+    for system in board.systems:
+        write("system", f"systems/{names[system]}.html", view=systems.page(system))
+    for language, slug in languages.items():
+        write("pairs", f"pairs/{slug}.html", view=heads.page(language))

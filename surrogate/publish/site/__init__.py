@@ -1,1 +1,0 @@
-"""A board as a site: one view a page, filled into templates."""

@@ -1,0 +1,253 @@
+"""What the pages of a site show: plain rows for their templates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from operator import itemgetter
+from typing import Any
+
+import pandas as pd
+
+from arena.data.rows import plain_records
+from arena.data.wording import count_of
+from features.engine.columns import feature_columns, missing_counts
+from surrogate.board.board import Board
+from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE, BoardSummary
+from surrogate.publish.formats import finite, language_name, slugs
+
+SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
+"""What a system was to the surrogate, to words."""
+ROW_COLUMNS = (
+    *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
+    *("surrogate_rating", "arena_rating", "coverage", "kind", "note"),
+)
+"""Of a language's board, as scripts read it."""
+STORED_DECIMALS = 4
+"""Of numbers that scripts read."""
+GRAVEST = (UNSEEN_BY_CHANCE, LOST)
+
+Row = dict[str, Any]
+
+
+def compact_numbers(table: pd.DataFrame) -> list[list[float | int | None]]:
+    """Return a table's numbers, row by row, as short as JSON has them; missing ones as None."""
+    values = table.astype(float).round(STORED_DECIMALS).to_numpy().tolist()
+    return [
+        [
+            int(value) if value.is_integer() else value if finite(value) is not None else None
+            for value in row
+        ]
+        for row in values
+    ]
+
+
+def cut_text(text: str, longest: int) -> str:
+    """Return a text of at most so many characters, with an ellipsis where it was cut."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def mean_importances(board: Board) -> dict[str, float]:
+    """Return each feature's share in the surrogate, averaged over the languages that use it."""
+    means = board.importances.groupby("feature")["importance"].mean().dropna()
+    return {str(name): float(value) for name, value in means.items()}
+
+
+def language_warnings(board: Board) -> list[str]:
+    """Return what limits a board in some languages, as sentences, gravest first.
+
+    What it says of all languages together is not said again.
+    """
+    summary = board.summary
+    overall = {item.sentence for item in summary.macro.conclusions}
+    languages: dict[str, list[str]] = {}
+    for code, found in summary.languages.items():
+        for item in found.conclusions:
+            if item.is_warning and item.sentence not in overall:
+                languages.setdefault(item.sentence, []).append(language_name(code))
+    order = {item.sentence: place for place, item in enumerate(GRAVEST)}
+    ranked = sorted(languages.items(), key=lambda item: order.get(item[0], len(order)))
+    return [f"{', '.join(sorted(names))}: {said}" for said, names in ranked]
+
+
+def overview(
+    board: Board, system_slugs: Mapping[str, str], pictures: Mapping[str, str]
+) -> dict[str, Any]:
+    """Prepare the overview: the board over all languages, and each language's for its filter.
+
+    ``rows`` are ranked systems, best first, ``unranked`` the others with reasons; ``data`` is what
+    scripts read.
+    """
+    ratings = board.ratings
+    ranked = board.overall[board.overall["rank"].notna()]
+    ranks, system = ratings.groupby("system")["rank"], ranked["system"]
+    best_tier = ratings.loc[ratings["tier"] == 1, "system"].value_counts()
+    rows = ranked.assign(
+        is_tied=ranked["rank"].duplicated(keep=False),
+        best=system.map(ranks.min()),
+        worst=system.map(ranks.max()),
+        top_tiers=system.map(best_tier).fillna(0).astype(int),
+    )
+    languages, files = board.languages, slugs(board.languages)
+    order = {name: index for index, name in enumerate(board.systems)}
+    kinds = {name: index for index, name in enumerate(SPLIT_NAMES)}
+    numbered = ratings.assign(index=ratings["system"].map(order), kind=ratings["split"].map(kinds))
+    parts = dict(iter(numbered.groupby("language")))
+    data = {
+        "scale": board.summary.scale,
+        "first": board.summary.is_first,
+        "systems": [[name, system_slugs[name]] for name in order],
+        "splits": list(SPLIT_NAMES.values()),
+        "columns": ROW_COLUMNS,
+        "languages": {
+            code: {
+                "name": language_name(code),
+                "pairs": files[code],
+                "picture": pictures.get(code, ""),
+                "told": _told(board, code),
+                "rows": [
+                    [*numbers, note]
+                    for numbers, note in zip(
+                        compact_numbers(parts[code][list(ROW_COLUMNS[:-1])]),
+                        parts[code]["note"],
+                        strict=True,
+                    )
+                ],
+            }
+            for code in languages
+            if code in parts
+        },
+    }
+    return {
+        "rows": plain_records(rows),
+        "unranked": _unranked(board, set(system)),
+        "languages": {code: language_name(code) for code in languages},
+        "heatmap": pictures.get("heatmap", ""),
+        "data": data,
+    }
+
+
+def _told(board: Board, language: str) -> list[tuple[str, bool]]:
+    """What a language's scores mean, warnings first; nothing where it is the only one."""
+    if len(board.summary.languages) == 1:
+        return []
+    found = board.summary.languages[language].conclusions
+    told = [(item.sentence, item.is_warning) for item in found]
+    return sorted(told, key=lambda item: not item[1])
+
+
+def _unranked(board: Board, ranked: set[str]) -> list[Row]:
+    coverage = board.overall.set_index("system")["coverage"]
+    known = board.ratings.set_index(["system", "language"])
+    places = known.index[known["rank"].notna()]
+    rows = []
+    for system in (name for name in board.systems if name not in ranked):
+        reasons: dict[str, list[str]] = {}
+        absent = [code for code in board.languages if (system, code) not in places]
+        for language in absent:
+            reason = unranked_reason(board, system, language)
+            reasons.setdefault(reason, []).append(language_name(language))
+        count = len(board.languages) - len(absent)
+        row = {"system": system, "languages": count, "coverage": coverage.get(system)}
+        rows.append(row | {"reasons": reasons})
+    return rows
+
+
+def unranked_reason(board: Board, system: str, language: str) -> str:
+    """Return why a language does not rank a system, from the board's own notes."""
+    summary = board.summary.languages.get(language)
+    if summary is None:
+        return "the board gives no reason"
+    rows = board.ratings[board.ratings["language"] == language].set_index("system")["note"]
+    return rows.get(system) or "; ".join(summary.notes) or "the board gives no reason"
+
+
+def missing_values(summary: BoardSummary) -> list[tuple[str, str, int]]:
+    """Return feature, reason and how many values could not be computed for it, most first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for item in summary.languages.values():
+        for feature, reasons in item.skipped.missing_feature_values.items():
+            counts.update({(feature, reason): count for reason, count in reasons.items()})
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [(*key, count) for key, count in order]
+
+
+class SystemPages:
+    """The pages of all systems of a board; what they share is computed once."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._features = _features(board)
+        self._languages = _by_system(board.ratings)
+        self._ranked = board.ratings.groupby("language")["rank"].count()
+        self._overall = {row["system"]: row for row in plain_records(board.overall)}
+        self._opponents = _by_system(_records(board.win_matrix))
+
+    def page(self, system: str) -> Row:
+        """Prepare the page of a system, as its template takes it."""
+        languages = []
+        for row in self._languages.get(system, []):
+            language, note = row["language"], row["note"]
+            if row["rank"] is None and not note:
+                note = unranked_reason(self._board, system, language)
+            named = {"name": language_name(language), "ranked": int(self._ranked[language])}
+            languages.append(row | named | {"note": note})
+        return {
+            "system": system,
+            "overall": self._overall.get(system),
+            "ranked": int(self._board.overall["rank"].notna().sum()),
+            "languages": sorted(languages, key=itemgetter("name")),
+            "coverage_differs": any(row["coverage"] != 1 for row in languages),
+            "splits_differ": any(row["split"] != "train" for row in languages),
+            "features": self._features.get(system, []),
+            "opponents": self._opponents.get(system, []),
+        }
+
+
+def _features(board: Board) -> dict[str, list[Row]]:
+    """Return each system's features (means over languages of equal weight) against the field's.
+
+    ``lower``, ``median`` and ``upper`` are quartiles over systems; the most important come first.
+    """
+    table = board.features
+    names = feature_columns(table)
+    means = table.groupby(["system", "language"])[names].mean().groupby("system").mean()
+    shares, missing = mean_importances(board), _missing(table)
+    rows: dict[str, list[Row]] = {system: [] for system in means.index}
+    for name in sorted(names, key=lambda name: -shares.get(name, -1.0)):
+        lower, median, upper = means[name].quantile([0.25, 0.5, 0.75])
+        field = {"median": finite(median), "lower": finite(lower), "upper": finite(upper)}
+        for system, mean in means[name].items():
+            own = {"name": name, "importance": shares.get(name), "mean": finite(mean)}
+            rows[str(system)].append(own | field | {"missing": missing.get((system, name), "")})
+    return rows
+
+
+def _missing(table: pd.DataFrame) -> dict[tuple[Any, str], str]:
+    answers = table["system"].value_counts()
+    by_system = table.assign(language=table["system"])  # counted a system instead of a language
+    reasons: dict[tuple[Any, str], list[str]] = {}
+    for row in missing_counts(by_system).itertuples(index=False):
+        reasons.setdefault((row.language, row.feature), []).append(f"{row.answers:,} {row.reason}")
+    return {
+        key: f"{'; '.join(parts)} (of {count_of(int(answers[key[0]]), 'answer')})"
+        for key, parts in reasons.items()
+    }
+
+
+def _by_system(table: pd.DataFrame) -> dict[str, list[Row]]:
+    """Return each system's rows, missing values as None."""
+    rows: dict[str, list[Row]] = {}
+    for row in plain_records(table):
+        rows.setdefault(row["system"], []).append(row)
+    return rows
+
+
+def _records(matrix: pd.DataFrame) -> pd.DataFrame:
+    """Sum up the battles of every system with every opponent, the best record first."""
+    numbers = ["wins", "losses", "ties"]
+    counts = matrix.groupby(["system", "opponent"], as_index=False)[numbers].sum()
+    battles = counts[numbers].sum(axis=1)
+    share = (counts["wins"] + counts["ties"] / 2) / battles
+    counts = counts.assign(share=share.astype(float))[battles > 0]
+    return counts.sort_values(["system", "share", "opponent"], ascending=[True, False, True])

@@ -1,1 +1,0 @@
-"""Ballots as pages."""

@@ -1,0 +1,141 @@
+"""Unit tests of judges: those in files, what is wrong with them, and those of this project."""
+
+from collections import Counter
+from itertools import product
+
+import pytest
+from grouse_samples import lines_of, written
+from py3langid import classify
+
+from arena import DataError, UsageError
+from arena.text.citations import cited_passages, find_citations
+from surrogate.metaevaluation.grouse.unit_tests import (
+    JUDGED_METRICS,
+    LANGUAGES,
+    TYPE_NAMES,
+    Condition,
+    builtin_tests,
+    choose_tests,
+    read_unit_tests,
+)
+
+
+def conditions(**texts):
+    known = written()["conditions"]
+    return known | {f"{name}_condition": text for name, text in texts.items()}
+
+
+def read(tmp_path, *lines, name="tests.jsonl"):
+    path = tmp_path / name
+    path.write_text(lines_of(*lines), encoding="utf-8")
+    return read_unit_tests(path)
+
+
+def test_the_published_schema(tmp_path):
+    said = conditions(answer_relevancy="<5", faithfulness="==1")
+    first, second = read(
+        tmp_path,
+        written(input="Où ? <b>", metadata={"test_type": "Low relevancy 1", "goal": "…"}),
+        written(conditions=said, metadata={"test_type": 3, "language": "fr", "topic": "river"}),
+    )
+    assert (first.test_id, first.test_type, first.language) == (
+        "tests.jsonl:1",
+        "low_relevancy_1",
+        None,
+    )
+    assert first.sample.question == "Où ? <b>"
+    assert first.sample.references == ("A & B", "C")
+    assert set(first.conditions) == set(JUDGED_METRICS)
+    assert second.conditions["answer_relevancy"] == Condition("<", 5.0)
+    assert second.conditions["faithfulness"] == Condition("==", 1.0)
+    assert (second.test_type, second.language, second.topic) == ("highest_marks_3", "fr", "river")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (written(input=" "), r"input = ' ': is empty; give it a value"),
+        (written(references=["A", ""]), r"references.1 = '': is empty"),
+        (written(conditions=None), r"conditions = None: is missing"),
+        (
+            written(conditions=conditions(completeness="=5")),
+            r"conditions.completeness_condition = '=5': is no condition; write ==",
+        ),
+        (
+            written(conditions=conditions(faithfulness=1)),
+            r"conditions.faithfulness_condition = 1: is no condition",
+        ),
+        (
+            written(conditions={"completeness_condition": "==5"}),
+            r"conditions.answer_relevancy_condition = None: is missing",
+        ),
+        (written(metadata={"language": "French"}), r"metadata.language = 'French': is no language"),
+        (written(metadata="type 1"), r"metadata = 'type 1': is not an object"),
+        (written(input="\ud800"), r"half a surrogate"),
+    ],
+)
+def test_faults_name_line_field_and_hint(tmp_path, line, message):
+    path = tmp_path / "tests.jsonl"
+    text = lines_of(written()) + lines_of(line).replace("\ud800", "\\ud800")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=r"tests\.jsonl:2: .*" + message):
+        read_unit_tests(path)
+
+
+def test_choosing_by_language_type_and_number(tmp_path):
+    tests = read(
+        tmp_path,
+        *(
+            written(metadata={"test_type": kind, "language": language})
+            for language in ("en", "de")
+            for kind in (1, 1, 2)
+        ),
+    )
+    assert len(choose_tests(tests)) == 6
+    assert len(choose_tests(tests, limit=1)) == 4
+    chosen = choose_tests(tests, ["de"], ["highest_marks_1"], limit=1)
+    assert [test.test_id for test in chosen] == ["tests.jsonl:4"]
+    with pytest.raises(UsageError, match="no unit test has the language fr; there is en, de"):
+        choose_tests(tests, ["fr"])
+    with pytest.raises(UsageError, match="no unit test has the test type low_relevancy_1; there"):
+        choose_tests(tests, types=["low_relevancy_1"])
+
+
+TESTS = builtin_tests()
+TOPICS = ("river", "vaccine", "bridge", "composer")
+PLAIN_REFUSALS = {"highest_marks_2", "highest_marks_5", "low_completeness_2"}
+
+
+def texts_of(test):
+    return [test.sample.question, *test.sample.references, test.sample.expected, test.sample.answer]
+
+
+def test_each_type_topic_and_language_is_there_once():
+    found = Counter((test.language, test.topic, test.test_type) for test in TESTS)
+    assert set(found) == set(product(LANGUAGES, TOPICS, TYPE_NAMES))
+    assert set(found.values()) == {1}
+    assert len(TESTS) == 16 * 4 * 3
+
+
+def test_all_texts_are_in_their_language():
+    found = {text: classify(text)[0] for test in TESTS for text in dict.fromkeys(texts_of(test))}
+    wrong = [
+        (test.test_id, found[text], text)
+        for test in TESTS
+        for text in texts_of(test)
+        if found[text] != test.language
+    ]
+    assert not wrong
+
+
+def test_citations_are_of_references_that_are_there():
+    for test in TESTS:
+        ids = [str(number) for number, _ in enumerate(test.sample.references, start=1)]
+        for text in (test.sample.expected, test.sample.answer):
+            assert not cited_passages(text, ids).unknown, test.test_id
+
+
+def test_plain_refusals_cite_nothing_and_all_others_cite():
+    for test in TESTS:
+        is_plain = test.test_type in PLAIN_REFUSALS
+        assert (not list(find_citations(test.sample.answer))) == is_plain, test.test_id

@@ -1,0 +1,265 @@
+"""WikiEval's pairs, what is said of damaged files, and their judges."""
+
+import json
+import math
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from chat_server import broken, completion, refused
+from wikieval_samples import HEADERS, QUESTIONS, published_rows, rows_of, write_wikieval
+
+from arena import DataError, UsageError
+from arena.llm import UnparsableError
+from surrogate.metaevaluation.evaluation import evaluate_judges
+from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge, Verdict
+from surrogate.metaevaluation.settings import MetaevalSettings
+from surrogate.metaevaluation.wikieval.judges import (
+    RankingPrompts,
+    read_choice,
+    read_score,
+)
+from surrogate.metaevaluation.wikieval.pairs import CRITERIA, read_wikieval
+from surrogate.metaevaluation.wikieval.wikieval import Wikieval, score_preferences
+
+REAL = Path(__file__).parents[4] / "shared" / "data" / "wikieval"
+
+
+def by_criterion(pairs, criterion):
+    return pairs[pairs["criterion"] == criterion].set_index("question")
+
+
+@pytest.mark.parametrize("flipped", [(), (0,), (0, 1, 2)])
+def test_the_better_text_is_told_by_where_it_comes_from(tmp_path, flipped):
+    pairs = read_wikieval(write_wikieval(tmp_path, rows_of(flipped)))
+    assert list(pairs["criterion"].drop_duplicates()) == list(CRITERIA)
+    assert len(pairs) == 9
+    for question, texts in QUESTIONS.items():
+        row = by_criterion(pairs, "faithfulness").loc[question]
+        assert (row["better"], row["worse"]) == (texts["answer"], texts["ungrounded"])
+        assert row["context"] == texts["context"]
+        row = by_criterion(pairs, "answer_relevance").loc[question]
+        assert (row["better"], row["worse"]) == (texts["answer"], texts["poor"])
+        assert row["context"] is None
+        row = by_criterion(pairs, "context_relevance").loc[question]
+        assert (row["better"], row["worse"]) == (
+            texts["context"],
+            texts["context"] + texts["added"],
+        )
+
+
+def test_a_text_whose_encoding_suffered_is_known_again(tmp_path):
+    files = rows_of()
+    files["cr"] = [[row[0], row[1].replace("ł", "Å‚"), row[2]] for row in files["cr"]]
+    pairs = read_wikieval(write_wikieval(tmp_path, files), ["context_relevance"])
+    assert len(pairs) == 3
+    assert (pairs["better"].str.len() < pairs["worse"].str.len()).all()
+
+
+def changed(name, place, column, value):
+    files = rows_of()
+    files[name][place][HEADERS[name].index(column)] = value
+    return files
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (changed("ar", 0, "answer", " "), r"ar\.csv:2: answer = ' ': is empty; give it a value"),
+        (changed("cr", 0, "context", ""), r"cr\.csv:2: context = None: is missing"),
+        (changed("ar", 3, "question", "Who?"), r"ar\.csv:5: question = 'Who\?': stands in 1 row"),
+        (changed("ff", 0, "context", "Else."), r"ff\.csv:2: context = .*: differs from that of"),
+        (rows_of() | {"cr": []}, r"cr\.csv: holds nothing"),
+        (
+            changed("ar", 3, "answer", "Else."),
+            r"no one answer of it is the one in",
+        ),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, files, message):
+    with pytest.raises(DataError, match=message):
+        read_wikieval(write_wikieval(tmp_path, files))
+
+
+def test_the_real_files():
+    if not REAL.is_dir():
+        pytest.skip(f"no WikiEval at {os.path.relpath(REAL)}")
+    pairs = read_wikieval(REAL)
+    assert pairs["criterion"].value_counts().to_dict() == dict.fromkeys(CRITERIA, 25)
+    contexts = by_criterion(pairs, "context_relevance")
+    assert (contexts["better"].str.len() < contexts["worse"].str.len()).all()
+
+
+@pytest.mark.parametrize("where", ["rows.parquet", "clone/data/train-00000-of-00001.parquet"])
+def test_the_published_rows_hold_the_pairs_of_the_recast(tmp_path, where):
+    file = tmp_path / where
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(published_rows()).to_parquet(file)
+    found = read_wikieval(file if where == "rows.parquet" else tmp_path / "clone")
+    recast = read_wikieval(write_wikieval(tmp_path / "recast"))
+    pd.testing.assert_frame_equal(found, recast)
+    assert (
+        list(read_wikieval(file, ["context_relevance"])["criterion"]) == ["context_relevance"] * 3
+    )
+
+
+def test_published_rows_that_are_faulty_are_told(tmp_path):
+    file = tmp_path / "wikieval.jsonl"
+    rows = published_rows()
+    rows[1]["context_v2"] = []
+    rows[2]["question"] = rows[0]["question"]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(DataError) as refused:
+        read_wikieval(file)
+    assert [(each.line, each.field) for each in refused.value.problems] == [
+        (2, "context_v2"), (3, "question")
+    ]  # fmt: skip
+    file.write_text("")
+    with pytest.raises(DataError, match="holds nothing"):
+        read_wikieval(file)
+    (tmp_path / "other.csv").write_text("question\nWhy?\n")
+    with pytest.raises(UsageError, match=r"holds other\.csv, wikieval\.jsonl; name the one"):
+        read_wikieval(tmp_path)
+
+
+def judge_pairs(pairs, judges, **options):
+    benchmark = Wikieval(pairs, MetaevalSettings(**options))
+    return evaluate_judges(benchmark, judges).verdicts
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    return read_wikieval(write_wikieval(tmp_path / "wikieval"))
+
+
+def accuracies(preferences, **options):
+    scores = score_preferences(preferences, **options)
+    return dict(zip(scores["criterion"], scores["value"], strict=True))
+
+
+def knows(better):
+    """Return a function that prefers the better texts, or the worse ones."""
+    texts = {text for each in QUESTIONS.values() for text in (each["answer"], each["context"])}
+    return lambda criterion, question, context, text: float((text in texts) == better)
+
+
+@pytest.mark.parametrize(("better", "accuracy"), [(True, 1.0), (False, 0.0)])
+def test_any_function_judges(pairs, better, accuracy):
+    preferences = judge_pairs(pairs, [FunctionJudge("oracle", knows(better))])
+    assert set(accuracies(preferences).values()) == {accuracy}
+
+
+def test_who_does_not_choose_is_wrong_and_counted(pairs):
+    def half(criterion, question, context, text):
+        return None if criterion == "faithfulness" else 1.0
+
+    scores = score_preferences(judge_pairs(pairs, [FunctionJudge("f", half)]))
+    row = scores.set_index("criterion").loc["faithfulness"]
+    assert (row["value"], row["failures"], row["ties"], row["n"]) == (0.0, 3, 0, 3)
+    row = scores.set_index("criterion").loc["answer_relevance"]
+    assert (row["ties"], row["failures"], row["n"]) == (3, 0, 3)
+
+
+def test_ties_are_broken_by_a_draw_that_the_seed_decides(pairs):
+    many = pd.concat([pairs.assign(question=pairs["question"] + str(n)) for n in range(40)])
+    preferences = judge_pairs(many, [FunctionJudge("f", lambda *_: 1)])
+    found = accuracies(preferences)
+    assert found == accuracies(preferences.sample(frac=1, random_state=1)[list(preferences)])
+    assert found != accuracies(preferences, seed=1)
+    assert all(0.35 < accuracy < 0.65 for accuracy in found.values())
+
+
+def test_which_text_comes_first_is_drawn_by_content(pairs):
+    shown = []
+
+    class First:
+        name, prompt = "first", ""
+
+        def judge(self, items):
+            shown.append({(item.criterion, item.question): item.first for item in items})
+            return [Verdict("first") for _ in items]
+
+    swapped = pairs.rename(columns={"better": "worse", "worse": "better"})[list(pairs)]
+    for table in (pairs, pairs.iloc[::-1], swapped):
+        judge_pairs(table, [First()])
+    assert shown[0] == shown[1] == shown[2]
+    for seed in range(9):
+        judge_pairs(pairs, [First()], seed=seed)
+    assert len({tuple(each.values()) for each in shown}) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("**Score:** 7.5", 7.5),
+        ("A score of ten? Score: 3. On reflection: Score: 4", 4),
+        ("<think>Score: 9</think>Score: 2", 2),
+        ("Maybe 9/10?\n</think>\n2", 2),
+        ("9/10", 9),
+        ("Score: 7,5", 7.5),
+    ],
+)
+def test_scores_are_read(text, score):
+    assert read_score(text) == score
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "Good.", "Score: 11", "Score: -1", "Score: 4/5", "Score: 3-4", "<think>Score: 3"),
+        *("Score: 10-12", "Score: 7.5-8", "Score: 7,5 — 8"),
+    ],
+)
+def test_replies_without_a_score(text):
+    with pytest.raises(UnparsableError):
+        read_score(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("Better: 1", 1),
+        ("better is context 1.", 1),
+        ("Better: 1, or rather\nBetter: 2", 2),
+        ("Answer 1", 1),
+    ],
+)
+def test_choices_are_read(text, choice):
+    assert read_choice(text) == choice
+
+
+@pytest.mark.parametrize("text", ["", "Both.", "Better: 3", "Answer 1 is fine, answer 2 too"])
+def test_replies_without_a_choice(text):
+    with pytest.raises(UnparsableError):
+        read_choice(text)
+
+
+@pytest.fixture
+def asked(serve, llm_at):
+    """Ask a server that behaves so: a judge, its verdicts on the pairs, the server."""
+
+    def ask(prompts, pairs, behave, max_calls=None):
+        server = serve(behave)
+        judge = PromptJudge(prompts, llm_at(server, max_calls, retries=1))
+        return judge, judge_pairs(pairs, [judge]), server
+
+    return ask
+
+
+def test_faults_are_counted_and_those_of_the_server_left_out(pairs, asked):
+    def behave(prompt, _):
+        if "Context relevance" in prompt:
+            return broken()
+        return refused() if "Answer relevance" in prompt else completion("Better: neither")
+
+    _, preferences, _ = asked(RankingPrompts(), pairs, behave)
+    scores = score_preferences(preferences).set_index("criterion")
+    assert scores.loc["faithfulness", ["value", "failures", "n"]].tolist() == [0.0, 3, 3]
+    assert scores.loc["answer_relevance", ["value", "failures"]].tolist() == [0.0, 3]
+    lost = scores.loc["context_relevance"]
+    assert (lost["n"], lost["not_asked"], lost["failures"]) == (0, 3, 0)
+    assert math.isnan(lost["value"])
+    assert lost["reason"] == "no pair of context_relevance was judged"
+    failures = set(preferences["failure"])
+    assert failures == {"unparsable", "refusal", "server_error"}
