@@ -22,11 +22,7 @@ _SPLITS = ("train", "dev", "test", "testA", "testB", "validation")
 
 
 def files_below(paths: Sequence[Path | str], suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
-    """List the files with some endings, in folders at any depth.
-
-    Args:
-        paths: Files, which are taken whatever their ending, and folders.
-        suffixes: Endings that count in folders.
+    """List files, whatever their ending, and those with some endings in folders at any depth.
 
     Returns:
         Paths, sorted; hidden files and folders are left out.
@@ -75,12 +71,8 @@ def language_of(path: Path, below: Sequence[Path | str], language: str | None = 
     """Tell the language of a file: one of MIRACL's, by its own name or that of a folder.
 
     ``en/dev-00000-of-00001.parquet``, ``en.jsonl`` and ``topics.miracl-v1.0-en-dev.tsv`` are
-    English. Folders above those that were named do not count.
-
-    Args:
-        path: The file.
-        below: What was named: folders that it is in, or the file itself.
-        language: Language of all files; then the name does not count.
+    English. Folders above those that were named (``below``) do not count, nor does any name where
+    a language is given for all files.
     """
     if language is not None:
         return language

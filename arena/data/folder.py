@@ -171,11 +171,11 @@ def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
             source, where, none = "from_frames", "", "None"
         fault, hint = f"is not among the systems{where}", f"name one of the systems, or {none}"
         yield Problem(source, None, "reference_system", name, fault, hint)
-    given = queries.table[REFERENCE].dropna() if REFERENCE in queries.table else pd.Series()
-    for row, value in given.items():
-        if not isinstance(value, str):
-            hint = "write an answer, or leave it empty"
-            yield queries.problem(row, REFERENCE, value, "is not text", hint)
+    if REFERENCE in queries.table:
+        given = queries.table[REFERENCE]
+        wrong = given.notna() & ~given.map(lambda value: isinstance(value, str)).astype(bool)
+        said = ("is not text", "write an answer, or leave it empty")
+        yield from queries.problems_of(wrong, [REFERENCE], said)
 
 
 def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:

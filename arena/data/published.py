@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -80,8 +80,10 @@ def published_ratings(
     ]
     problems = problems or [
         *duplicates(full, KEY, "system"),
-        *_unfit(full, "language", ~full.table["language"].isin(list(questions)), _NO_QUESTION),
-        *_unfit(full, "judge", full.table["judge"].isin(judges), _JUDGES_TOO),
+        *full.problems_of(
+            ~full.table["language"].isin(list(questions)), ["language"], _NO_QUESTION
+        ),
+        *full.problems_of(full.table["judge"].isin(judges), ["judge"], _JUDGES_TOO),
     ]
     if problems:
         return no_published_ratings(), sorted(problems, key=lambda problem: problem.line or 0)
@@ -119,11 +121,6 @@ def _fault(value: object, name: str) -> Fault | None:
         hint = "write it in logits; an Elo rating is 173.7 (400 / ln 10) times as much"
         return "is no rating in logits", hint
     return None
-
-
-def _unfit(rows: Rows, column: str, is_unfit: pd.Series, fault: Fault) -> Iterator[Problem]:
-    for row, value in rows.table.loc[is_unfit, column].items():
-        yield rows.problem(row, column, value, *fault)
 
 
 def _in_logits(values: Floats, errors: Floats, asked: Floats) -> tuple[Floats, Floats]:

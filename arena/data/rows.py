@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -75,6 +75,23 @@ class Rows:
         """Say what is wrong in a row, which its label in ``table`` names."""
         line = int(self.lines.loc[row])
         return Problem(self.source_of(row), line, field, value, fault, hint, self.is_frame)
+
+    def problems_of(
+        self,
+        wrong: pd.Series,
+        fields: Sequence[str],
+        fault: tuple[str, str] | Callable[[object, Any], tuple[str, str]],
+    ) -> list[Problem]:
+        """Say of some rows, with their values of some fields, what is wrong and what to do."""
+        found = self.table.loc[wrong, list(fields)]
+        keys = found.itertuples(index=False, name=None)
+        values = (key if len(key) > 1 else key[0] for key in keys)
+
+        def tell(item: tuple[object, Any]) -> Problem:
+            said = fault(*item) if callable(fault) else fault
+            return self.problem(item[0], "+".join(fields), item[1], *said)
+
+        return counted_problems(list(zip(found.index, values, strict=True)), tell)
 
     def source_of(self, row: object) -> str:
         """Return the file of a row."""

@@ -282,23 +282,11 @@ def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
     labels = rows.table.index.to_series()
     first = labels.groupby([rows.table[column] for column in key]).first()
 
-    def tell(item: _Identity) -> Problem:
-        row, identity = item
-        fault = f"this {noun} already stands {rows.place(row, first.loc[identity])}"
-        return rows.problem(row, "+".join(key), identity, fault, "keep one of the two")
+    def fault(row: object, identity: Any) -> Fault:  # noqa: ANN401 - values of the key
+        place = rows.place(row, first.loc[identity])
+        return f"this {noun} already stands {place}", "keep one of the two"
 
-    return counted_problems(_identities(rows.table[repeated], key), tell)
-
-
-_Identity = tuple[object, Any]
-
-
-def _identities(table: pd.DataFrame, key: Sequence[str]) -> list[_Identity]:
-    names = table[list(key)].itertuples(index=False, name=None)
-    return [
-        (row, identity if len(identity) > 1 else identity[0])
-        for row, identity in zip(table.index, names, strict=True)
-    ]
+    return rows.problems_of(repeated, key, fault)
 
 
 def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> list[Problem]:
@@ -306,17 +294,16 @@ def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> lis
     where, how = f" of {INFO_FILE}", f"add it to {key} there or correct the name"
     if rows.is_frame:
         where, how = "", f"correct the name, or name all of them with {key}=[...]"
-    unknown = rows.table[~rows.table[field].isin(declared)]
 
     @cache
     def hint(value: str) -> str:
         return "; ".join(filter(None, [how, did_you_mean(value, declared)]))
 
-    def tell(item: tuple[object, str]) -> Problem:
-        row, value = item
-        return rows.problem(row, field, value, f"is not among the {key}{where}", hint(value))
-
-    return counted_problems(list(unknown[field].items()), tell)
+    return rows.problems_of(
+        ~rows.table[field].isin(declared),
+        [field],
+        lambda _, value: (f"is not among the {key}{where}", hint(value)),
+    )
 
 
 def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
@@ -325,18 +312,11 @@ def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
     asked = pd.MultiIndex.from_frame(rows.table[QUESTION_KEY].astype(object))
     fault = f"this {noun} is to a question that is not in {queries.source}"
     hint = f"add the question there or leave the {noun} out"
-    return counted_problems(
-        _identities(rows.table[~asked.isin(known)], QUESTION_KEY),
-        lambda item: rows.problem(item[0], "+".join(QUESTION_KEY), item[1], fault, hint),
-    )
+    return rows.problems_of(~asked.isin(known), QUESTION_KEY, (fault, hint))
 
 
 def self_judgments(judgments: Rows) -> list[Problem]:
     """List the judgments of a system against itself."""
-    table = judgments.table
-    same = table.loc[table["system_a"] == table["system_b"], "system_b"]
-    fault, hint = "is judged against itself", "remove this judgment"
-    return counted_problems(
-        list(same.items()),
-        lambda item: judgments.problem(item[0], "system_b", item[1], fault, hint),
-    )
+    same = judgments.table["system_a"] == judgments.table["system_b"]
+    fault = ("is judged against itself", "remove this judgment")
+    return judgments.problems_of(same, ["system_b"], fault)

@@ -202,7 +202,7 @@ def judge_graded(
     stage: str = "",
     progress: Progress | None = None,
 ) -> tuple[list[tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]], Usage]:
-    """Ask for marks or orders, and make verdicts of them.
+    """Ask for marks or orders, and make verdicts of them; see ``arena.llm.ask_table``.
 
     A pair has no verdict where one of its marks, or its order, has none.
 
@@ -217,10 +217,6 @@ def judge_graded(
     Returns:
         The pairs, each with its winner, or the reason why there is none, and what is odd; and
         calls, tokens, and failures of marks or orders by reason.
-
-    Raises:
-        UsageError: If the settings or the template cannot be used.
-        MissingDependencyError: If the extra ``llm`` is not installed.
     """
     texts, left = ArenaTexts(arena), pairs[1]
     groups = prompt.groups(*pairs, texts)

@@ -104,18 +104,15 @@ class JudgingSettings(LlmSettings):
             return PANEL_JUDGE
         return self.name or judge_name(self.located().model, self.form)
 
-    def llm_judge(self, prompt: PairwisePrompt | GradedPrompt | None = None) -> LlmJudge:
+    def llm_judge(self) -> LlmJudge:
         """Return the judge.
-
-        Args:
-            prompt: What it is asked; by default what the settings say.
 
         Raises:
             UsageError: If no model is named, or a setting or the template cannot be used.
         """
         from arena.judging.asking import LlmJudge
 
-        return LlmJudge(self.located(), self.verdict, prompt or self._prompt(), self.name)
+        return LlmJudge(self.located(), self.verdict, self._prompt(), self.name)
 
     def llm_judges(self) -> list[LlmJudge]:
         """Return the judge and the others of its panel, if there is one; see ``llm_judge``."""
@@ -163,7 +160,7 @@ class JudgingSettings(LlmSettings):
         """Return what may be asked as verdicts come.
 
         Raises:
-            UsageError: If nothing says when to stop, or pairs are to be asked in both orders.
+            UsageError: If nothing says when to stop, or pairs are to be asked otherwise.
         """
         from arena.judging.choosing.adaptive import AdaptivePlan
 

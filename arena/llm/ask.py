@@ -251,7 +251,7 @@ class _Run(Generic[T]):
         asked, where = self._llm.settings.model, self._llm.settings.where
         raise UsageError(
             f"{where} answers as {served[:SHOWN_NAME]!r} where {asked!r} was asked; ask for the "
-            "model by that name, or accept any model's replies (--any-model, any_model=True): "
+            "model by that name, or accept any model's replies (any_model = true): "
             "what was answered is in the store"
         )
 

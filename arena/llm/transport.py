@@ -43,10 +43,6 @@ _ADVICE = {
 }
 
 
-class OtherHostError(ValueError):
-    """A server that sends prompts on to another one; the message names it."""
-
-
 class ServerTransport:
     """Sends requests to one server, each once."""
 
@@ -60,7 +56,9 @@ class ServerTransport:
             timeout=settings.timeout_s,
             max_retries=0,  # ours are counted, and wait as one for a server that asks to
             default_headers={"accept-encoding": PLAIN},
-            http_client=openai.DefaultAioHttpClient(event_hooks={"response": [_bound]}),
+            http_client=openai.DefaultAioHttpClient(
+                event_hooks={"response": [_bound]}, follow_redirects=False
+            ),
         )
 
     async def close(self) -> None:
@@ -86,7 +84,7 @@ class ServerTransport:
             return without_key(completion, self._api_key)
         except MalformedAnswerError as error:
             return Fault(replies.MALFORMED, shown_detail(str(error), self._api_key), again=True)
-        except (openai.APIConnectionError, httpx2.RequestError, OSError, OtherHostError) as error:
+        except (openai.APIConnectionError, httpx2.RequestError, OSError) as error:
             return self._connection_fault(error)
         except Exception as error:  # of a library, on what a server sent: no reason to end a run
             detail = shown_detail(f"{type(error).__name__}: {error}", self._api_key)
@@ -110,10 +108,6 @@ class ServerTransport:
         detail = shown_detail(str(cause) or type(cause).__name__, self._api_key)
         if isinstance(cause, MalformedAnswerError):
             return Fault(replies.MALFORMED, detail, again=True)
-        if isinstance(cause, OtherHostError):
-            detail = f"it sends prompts on to {detail}, where they were not sent"
-            advice = "if that is whom you want to ask, give its address as base_url"
-            return Fault(replies.REJECTED, detail, advice=advice)
         if any(isinstance(each, aiohttp.ClientConnectorError) for each in causes):
             advice = "nothing answers there; start the server, or correct base_url"
             stops = None if self._was_reached else advice
@@ -124,13 +118,7 @@ class ServerTransport:
 
 
 async def _bound(response: httpx2.Response) -> None:
-    """Refuse redirects to other hosts, and read no more of a body than the bound."""
-    if response.has_redirect_location:
-        here = response.request.url
-        there = here.join(response.headers["location"])
-        secured = (here.scheme, there.scheme) == ("http", "https")
-        if there.host != here.host or (there.port != here.port and not secured):
-            raise OtherHostError(f"{there.scheme}://{there.netloc.decode(errors='replace')}")
+    """Read no more of a body than the bound."""
     packed = response.headers.get("content-encoding", PLAIN).strip().lower()
     if packed != PLAIN:
         raise MalformedAnswerError(f"the answer is packed as {packed}, which was not asked for")
@@ -160,6 +148,11 @@ class _Bounded(httpx2.AsyncByteStream):
 def status_fault(status: int, said: str, headers: Mapping[str, str], api_key: str) -> Fault:
     """Say what an answer with an error status means."""
     message = _message(said)
+    if 300 <= status < 400:
+        there = shown_detail(headers.get("location", "nowhere"), api_key)
+        detail = f"it sends prompts on to {there}, where they were not sent"
+        advice = "if that is whom you want to ask, give its address as base_url"
+        return Fault(replies.REJECTED, detail, advice=advice)
     detail = shown_detail(f"status {status}: {message}" if message else f"status {status}", api_key)
     if status in (400, 403, 413, 422):
         if any(code.lower() in said.lower() for code in _FILTER_CODES):
@@ -167,10 +160,10 @@ def status_fault(status: int, said: str, headers: Mapping[str, str], api_key: st
         if any(sign in said.lower() for sign in _CONTEXT_SIGNS):
             return Fault(replies.CONTEXT_LENGTH, detail)
     is_spent = status == 429 and "insufficient_quota" in said
-    advice = _NO_CREDIT if is_spent else _ADVICE.get(status)
-    if advice is not None:  # what a server says of a wrong key may hold parts of it
+    known = _NO_CREDIT if is_spent else _ADVICE.get(status)
+    if known is not None:  # what a server says of a wrong key may hold parts of it
         shown = f"status {status}" if status in (401, 403) else detail
-        return Fault(replies.REJECTED, shown, advice=advice)
+        return Fault(replies.REJECTED, shown, advice=known)
     if status in _PASSING_STATUS or status >= 500:
         reason = _PASSING_STATUS.get(status, replies.SERVER_ERROR)
         return Fault(reason, detail, again=True, asked_wait_s=asked_wait(headers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -97,14 +98,11 @@ class Usage:
     def total(cls, model: str, usages: Iterable[Usage]) -> Usage:
         """Add up what one model was asked in several steps."""
         whole = cls(model)
-        for usage in usages:
-            for name, count in asdict(usage).items():
-                if isinstance(count, int):
-                    setattr(whole, name, getattr(whole, name) + count)
-            for reason, rows in usage.failures.items():
-                whole.count_failure(reason, rows)
-            for served, answers in usage.other_models.items():
-                whole.count_other_model(served, answers)
+        for name, count in ((name, count) for each in usages for name, count in vars(each).items()):
+            if isinstance(count, int):
+                setattr(whole, name, getattr(whole, name) + count)
+            elif isinstance(count, dict):
+                getattr(whole, name).update(Counter(getattr(whole, name)) + Counter(count))
         return whole
 
     @property
@@ -127,12 +125,7 @@ class Usage:
         return asdict(self) | {"sent": self.sent}
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:
-        """Return the cost of this run's calls at each model's price.
-
-        Returns:
-            The cost in the prices' currency; None if the model has no price there, or the
-            endpoint left tokens uncounted.
-        """
+        """Return the cost of this run's calls at each model's price; None where it is not known."""
         price = prices.get(self.model)
         if price is None or self.without_tokens:
             return None
@@ -148,15 +141,15 @@ class Usage:
         """Add rows without a usable answer."""
         self.failures[reason] = self.failures.get(reason, 0) + rows
 
-    def count_other_model(self, served: str, answers: int = 1) -> None:
-        """Add answers of another model than the one asked."""
-        self.other_models[served] = self.other_models.get(served, 0) + answers
+    def count_other_model(self, served: str) -> None:
+        """Add an answer of another model than the one asked."""
+        self.other_models[served] = self.other_models.get(served, 0) + 1
 
     def __str__(self) -> str:
+        retries = count_of(self.retries, "retry", "retries")
         parts = [
             count_of(self.prompts, "prompt"),
-            f"{count_of(self.calls, 'call')} to {self.model} "
-            f"({count_of(self.retries, 'retry', 'retries')})",
+            f"{count_of(self.calls, 'call')} to {self.model} ({retries})",
             f"{self.from_store} from the store",
             f"{self.tokens_in} tokens in, {self.tokens_out} out",
         ]

@@ -13,7 +13,7 @@ import pandas as pd
 from arena.data import __version__
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, places_by_value
-from arena.rating.battles import Battles, TieRule
+from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.intervals import MOST_COMPARED, ranks_and_tiers
 from arena.rating.ratings import TOO_MANY, Ratings, best_first
@@ -152,8 +152,6 @@ def published_tournaments(
     questions: Sequence[str],
     tournaments: int = DEFAULT_TOURNAMENTS,
     drawn: int = DEFAULT_QUESTIONS,
-    ties: TieRule = "half",
-    ridge: float = DEFAULT_RIDGE,
     seed: int = 0,
 ) -> PublishedTournaments:
     """Draw tournaments around published ratings.
@@ -164,8 +162,6 @@ def published_tournaments(
         questions: Query ids of the questions that the systems answered.
         tournaments: Number of tournaments N_t.
         drawn: Questions drawn with replacement for each tournament, at most as many as there are.
-        ties: Noted only: there are no judgments.
-        ridge: Likewise.
         seed: Seed of the draws.
 
     Raises:
@@ -190,9 +186,9 @@ def published_tournaments(
         draws=draws,
         coefficients=np.round(ratings + spread - spread.mean(axis=0), DECIMALS),
         questions_per_tournament=size,
-        ties=ties,
+        ties="half",
         dropped_ties=0,
-        ridge=ridge,
+        ridge=DEFAULT_RIDGE,
         seed=seed,
         ratings=ratings,
         standard_errors=errors,

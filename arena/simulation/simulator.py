@@ -65,12 +65,6 @@ def simulate(
     change no answer and no judgment of the others. The system of the highest true quality over
     languages is the arena's reference system.
 
-    Args:
-        systems: At least two systems.
-        languages: Some of ``LANGUAGES``.
-        questions: Number of questions in each language, 1 to 24.
-        seed: Seed of all draws, at least 0.
-
     Raises:
         UsageError: If there is no such language, or not as many questions.
     """

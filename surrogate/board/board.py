@@ -131,18 +131,12 @@ class Board:
         )
 
     def plot(self, kind: str | None = None, language: str | None = None) -> Figure:
-        """Draw the board, as ``surrogate-arena plot`` does.
+        """Return a figure of the board, which notebooks show and ``.savefig(path)`` writes.
 
         Args:
-            kind: ``ratings`` with their intervals (of one language), ``heatmap`` of ranks over
-                languages, ``importances`` and ``lollipops`` of features, ``wins`` of systems
-                against each other, or ``scatter`` of ratings with and without a surrogate; by
-                default ratings of a board of one language, ranks of others.
-            language: Language to take; may be left out where there is one, or the figure is of
-                all.
-
-        Returns:
-            A figure that notebooks show; ``.savefig(path)`` writes it.
+            kind: One of ``surrogate.publish.figures``; by default ``ratings`` of a board of one
+                language, the ``heatmap`` of ranks of others.
+            language: Language to take, where the figure is of one and the board has several.
 
         Raises:
             UsageError: For an unknown kind or language, one that is to be chosen, or a board that

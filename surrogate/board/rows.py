@@ -239,9 +239,7 @@ def unjudged_rows(
 
 def absence(rating: float, answers: int) -> str:
     """Say why there is no rating, where there is none."""
-    if np.isfinite(rating):
-        return ""
-    return NO_FEATURES if answers else NO_ANSWER
+    return "" if np.isfinite(rating) else NO_FEATURES if answers else NO_ANSWER
 
 
 def _predictions(predicted: pd.DataFrame, systems: Sequence[str], questions: int) -> pd.DataFrame:

@@ -345,10 +345,6 @@ def _fit_stretch(
 def arena_agreement(study: LanguageStudy, predicted: pd.DataFrame) -> Agreement:
     """Compare what the trained surrogate predicts with the arena (MIRAGE-Bench, table 2).
 
-    Args:
-        study: What was trained.
-        predicted: Columns ``language, system, rating``.
-
     Returns:
         Kendall tau of the judged systems, with a bootstrap interval.
     """

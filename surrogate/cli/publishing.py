@@ -91,7 +91,7 @@ def publish(
     from surrogate.publish.site import write_site
 
     if form == FIGURES and source.is_file():
-        _draw(list(study_drawings(source, language)), out or Path(FIGURES), file_format, False)
+        _draw(list(study_drawings(source)), out or Path(FIGURES), file_format, False)
         return
     board = Board.load(source)
     if form == SITE:

@@ -153,15 +153,7 @@ def leave_systems_out(
 ) -> list[Outcome]:
     """Rate every system by a surrogate that has seen neither its answers nor its judgments.
 
-    Args:
-        languages: Languages.
-        surrogate: What to train.
-        repeats: How often to split the systems.
-        training: What may be learned from, where it is less than all that is left; must not look
-            at the held-out systems.
-
-    Raises:
-        UsageError: With fewer than five systems.
+    Arguments and errors as of ``held_out_ratings``.
     """
     rated = held_out_ratings(languages, surrogate, repeats, training=training)
     return [rated.outcome(data, repeats.times) for data in languages]

@@ -38,15 +38,6 @@ class TournamentSettings:
     ridge: float = DEFAULT_RIDGE
     seed: int = 0
 
-    def bootstrap(self, judgments: pd.DataFrame) -> Tournaments:
-        """Draw and rate the tournaments of one language's judgments."""
-        return bootstrap_tournaments(judgments, **asdict(self))
-
-    def around(self, published: pd.DataFrame, questions: Sequence[str]) -> Tournaments:
-        """Draw tournaments around the published ratings of one language's systems."""
-        how = asdict(self) | {"drawn": self.questions, "questions": questions}
-        return published_tournaments(published, **how)
-
     def __str__(self) -> str:
         """Return the settings as part of a signature."""
         return (
@@ -161,7 +152,7 @@ class LanguageData:
             raise UsageError(NO_JUDGMENTS.format(self.language))
         if judgments.empty:
             raise UsageError(f"{self.language}: no judgments are left to learn from")
-        tournaments = self.settings.bootstrap(judgments)
+        tournaments = bootstrap_tournaments(judgments, **asdict(self.settings))
         return replace(self, judgments=judgments, tournaments=tournaments)
 
     def judged_on(self, questions: Sequence[str]) -> LanguageData:
@@ -223,13 +214,14 @@ def language_data(
     for language in sorted({*judged.judgments["language"], *known["language"]}):
         judgments = judged.judgments[judged.judgments["language"] == language]
         judgments = judgments.sort_values(["query_id", "system_a", "system_b", "winner"])
+        rated, asked = known[known["language"] == language], questions[language]
         tournaments = (
-            settings.bootstrap(judgments)
+            bootstrap_tournaments(judgments, **asdict(settings))
             if len(judgments)
-            else settings.around(known[known["language"] == language], questions[language])
+            else published_tournaments(
+                *(rated, asked, settings.tournaments, settings.questions, settings.seed)
+            )
         )
         own = told[told["language"] == language]
-        arranged.append(
-            LanguageData(language, judgments, own, questions[language], tournaments, settings)
-        )
+        arranged.append(LanguageData(language, judgments, own, asked, tournaments, settings))
     return arranged

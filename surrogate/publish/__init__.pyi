@@ -16,6 +16,5 @@ from .figures.judges import draw_confusions as draw_confusions
 from .figures.judges import draw_unit_tests as draw_unit_tests
 from .figures.judges import error_heat_map as error_heat_map
 from .figures.judges import memerag_bars as memerag_bars
-from .figures.studies import replication_curves as replication_curves
 from .figures.studies import sampling_curves as sampling_curves
 from .site import write_site as write_site

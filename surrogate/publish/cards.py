@@ -22,16 +22,12 @@ from surrogate.publish.views import mean_importances
 TAGS = ["surrogate-arena", "rag", "evaluation", "llm-as-a-judge", "bradley-terry", "leaderboard"]
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 LARGEST = "1M<n<10M"
-TASK = {"type": "tabular-regression", "name": "Rating RAG systems by features of their answers"}
 
 
 def dataset_card(board: Board, license_name: str) -> str:
     """Write the ``README.md`` that publishes a board folder as a data set.
 
-    Args:
-        board: Its board.
-        license_name: License of the answers and judgments, such as ``cc-by-4.0``; only who
-            publishes them knows it.
+    Only who publishes it knows the license of its answers and judgments, such as ``cc-by-4.0``.
 
     Raises:
         UsageError: If the license is blank.
@@ -54,10 +50,6 @@ def dataset_card(board: Board, license_name: str) -> str:
 def model_card(board: Board, license_name: str) -> str:
     """Write the ``README.md`` that publishes a board's ``surrogate.zip`` as a model.
 
-    Args:
-        board: Its board.
-        license_name: License of the model, which depends on that of what it learned from.
-
     Raises:
         UsageError: If the license is blank or the board was not loaded.
     """
@@ -66,24 +58,14 @@ def model_card(board: Board, license_name: str) -> str:
         raise UsageError("a first board, without any verdict, has no surrogate to publish")
     if board.folder is None:
         raise UsageError("the card gives the digest of the surrogate's file; load a saved board")
-    name, tau = f"Surrogate of {summary.arena}", summary.macro.tau_unseen
-    fields: dict[str, Any] = {
+    fields = {
         "library_name": "sklearn",
-        "pipeline_tag": TASK["type"],
+        "pipeline_tag": "tabular-regression",
         "metrics": ["kendall_tau"],
     }
-    if tau is not None:
-        metric = {
-            "type": "kendall_tau",
-            "name": "Kendall tau with verdicts, unseen systems",
-            "value": round(tau, 4),
-        }
-        dataset = {"type": summary.arena, "name": summary.arena}
-        result = {"task": TASK, "dataset": dataset, "metrics": [metric]}
-        fields["model-index"] = [{"name": name, "results": [result]}]
     shares = mean_importances(board)
     values = {
-        "name": name,
+        "name": f"Surrogate of {summary.arena}",
         "shares": {feature: shares.get(feature) for feature in summary.settings.features},
         "digest": file_digest(board.folder / SURROGATE_FILE),
     }
@@ -126,11 +108,9 @@ def _yaml(value: object) -> str:
 
 
 def code(text: str) -> str:
-    """Return text as code in a line, with more backticks around it than in it."""
-    plain = re.sub(r"\s", " ", text)
-    ticks = "`" * (max((len(run) for run in re.findall("`+", plain)), default=0) + 1)
-    padding = " " if plain.startswith("`") or plain.endswith("`") else ""
-    return f"{ticks}{padding}{plain}{padding}{ticks}"
+    """Return text as code in a line, backticks in it as apostrophes."""
+    plain = re.sub(r"\s", " ", text).replace("`", "'")
+    return f"`{plain}`"
 
 
 @cache
@@ -144,13 +124,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {
-        "md": markdown_text,
-        "code": code,
-        "decimal": decimal,
-        "whole": whole,
-        "percent": percent,
-        "language": language_name,
-    }
+    environment.filters |= {"md": markdown_text, "code": code, "language": language_name}
+    environment.filters |= {"decimal": decimal, "whole": whole, "percent": percent}
     environment.globals["interval"] = interval
     return environment

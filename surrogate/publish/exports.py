@@ -25,11 +25,7 @@ from surrogate.publish.formats import decimal, percent, whole
 OVERALL = "overall"
 ALL = "all"
 EXPORT_SUFFIXES = {
-    "csv": ".csv",
-    "json": ".json",
-    "markdown": ".md",
-    "latex": ".tex",
-    "parquet": ".parquet",
+    **{"csv": ".csv", "json": ".json", "markdown": ".md", "latex": ".tex", "parquet": ".parquet"}
 }
 """Format to the suffix of its files."""
 COUNTS = ("rank", "rank_low", "rank_high", "tier", "arena_rank", "languages", "answers")
@@ -70,29 +66,26 @@ class ExportedBoard:
     """What is exported.
 
     Attributes:
+        board: The board.
         table: Columns of ``board.csv`` or ``overall.csv``; ranks and counts are ``Int64``.
         language: A language code, ``overall`` or ``all``.
-        arena: Name of the arena.
-        judge: Whose judgments the board rests on.
-        signature: Settings that reproduce the board; empty to leave it out.
         printed: Columns of Markdown and LaTeX.
-        is_first: Whether nobody has judged.
+        signature: Settings that reproduce the board; empty to leave it out.
     """
 
+    board: Board
     table: pd.DataFrame
     language: str
-    arena: str
-    judge: str
-    signature: str
     printed: Sequence[str]
-    is_first: bool = False
+    signature: str
 
     @property
     def title(self) -> str:
         """What the table shows, in a few words."""
+        summary = self.board.summary
         part = {OVERALL: "mean rank over languages", ALL: "every language"}
-        judged = " (not judged)" if self.is_first else ""
-        return f"Leaderboard of {self.arena}{judged}, {part.get(self.language, self.language)}"
+        judged = " (not judged)" if summary.is_first else ""
+        return f"Leaderboard of {summary.arena}{judged}, {part.get(self.language, self.language)}"
 
     def shown(self) -> pd.DataFrame:
         """Return the printed columns as texts, two decimals each, under their headings."""
@@ -109,15 +102,10 @@ class ExportedBoard:
 def exported_board(
     board: Board, language: str = OVERALL, columns: Sequence[str] = (), signature: bool = True
 ) -> ExportedBoard:
-    """Choose rows and columns of a board.
+    """Choose rows (of a language, ``overall`` or ``all``) and columns of a board.
 
-    Args:
-        board: A board.
-        language: A language code, ``overall`` for ranks over all languages, or ``all`` for the
-            rows of every language.
-        columns: Columns to take; by default all, of which Markdown and LaTeX print those that
-            there is room for and that have a value.
-        signature: Whether Markdown, LaTeX, JSON and Parquet hold the board's signature.
+    By default all columns, of which Markdown and LaTeX print those that there is room for and that
+    have a value; all but CSV hold the board's signature, unless it is to be left out.
 
     Raises:
         UsageError: If the board has no such language or column.
@@ -134,16 +122,8 @@ def exported_board(
     wanted = PRINTED_OVERALL if language == OVERALL else PRINTED
     present = table.notna().any()
     printed = [name for name in wanted if name in {"rank", "system"} or present.get(name, False)]
-    summary = board.summary
-    return ExportedBoard(
-        table,
-        language,
-        summary.arena,
-        summary.judge,
-        summary.signature if signature else "",
-        list(columns) or [*(["language"] if language == ALL else []), *printed],
-        summary.is_first,
-    )
+    shown = list(columns) or [*(["language"] if language == ALL else []), *printed]
+    return ExportedBoard(board, table, language, shown, board.summary.signature * signature)
 
 
 def export_text(board: ExportedBoard, form: str) -> str:
@@ -152,12 +132,8 @@ def export_text(board: ExportedBoard, form: str) -> str:
     Raises:
         UsageError: For another format; Parquet is no text.
     """
-    texts = {
-        "csv": csv_text,
-        "json": json_text,
-        "markdown": markdown_table,
-        "latex": latex_table,
-    }
+    texts = {"csv": csv_text, "json": json_text}
+    texts |= {"markdown": markdown_table, "latex": latex_table}
     if form == "parquet":
         raise UsageError("Parquet is a binary format; name a file to write it to")
     return texts[checked_choice(form, list(texts), "format")](board)
@@ -189,8 +165,9 @@ def json_text(board: ExportedBoard) -> str:
 
 
 def _about(board: ExportedBoard) -> dict[str, str]:
-    names = ("arena", "judge", "language", "signature")
-    return {name: str(getattr(board, name)) for name in names if getattr(board, name)}
+    summary = board.board.summary
+    about = {"arena": summary.arena, "judge": summary.judge, "language": board.language}
+    return about | ({"signature": board.signature} if board.signature else {})
 
 
 def latex_table(board: ExportedBoard) -> str:
@@ -198,7 +175,7 @@ def latex_table(board: ExportedBoard) -> str:
     style = board.shown().style.hide(axis="index").format(escape="latex")
     style = style.format_index(escape="latex", axis=1)
     columns = "".join("l" if name in TEXTS else "r" for name in board.printed)
-    title = f"{board.title}. Judge: {board.judge}."
+    title = f"{board.title}. Judge: {board.board.summary.judge}."
     caption = _latex_text(title)
     looks = {"hrules": True, "position_float": "centering"}
     text = str(style.to_latex(column_format=columns, caption=caption, **looks))
@@ -223,7 +200,7 @@ def markdown_table(board: ExportedBoard) -> str:
     rows = [list(shown.columns), *shown.itertuples(index=False, name=None)]
     lines = [f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in rows]
     lines.insert(1, f"| {' | '.join(sides)} |")
-    below = [f"Judge: {markdown_text(board.judge)}."]
+    below = [f"Judge: {markdown_text(board.board.summary.judge)}."]
     below += [f"Signature: {markdown_text(board.signature)}"] if board.signature else []
     return "\n".join([f"**{markdown_text(board.title)}**", "", *lines, "", *below]) + "\n"
 

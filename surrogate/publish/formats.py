@@ -111,13 +111,7 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
     A name that cannot be told from its slug gets a digest behind it, so that names which differ
     only in case or in punctuation stay apart on every file system, and a system keeps its address
     from board to board.
-
-    Args:
-        names: Distinct names.
-
-    Returns:
-        Name to slug, unique and at most ``LONGEST`` characters long, none of them reserved on
-        Windows.
+    Slugs are at most ``LONGEST`` characters long, none of them reserved on Windows.
     """
     slug_of: dict[str, str] = {}
     for name in sorted(set(names)):

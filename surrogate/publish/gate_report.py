@@ -31,12 +31,7 @@ def gate_markdown(gate: Gate) -> str:
 
 
 def gate_junit(gate: Gate, passes: bool) -> str:
-    """Write a gate as JUnit XML: one test case, which fails where the gate does.
-
-    Args:
-        gate: What was found.
-        passes: Whether its verdict is one that passes.
-    """
+    """Write a gate as JUnit XML: one test case, which fails where its verdict is none to pass."""
     suite = ET.Element("testsuite", name=SUITE, tests="1", failures=str(int(not passes)))
     numbers = {
         "verdict": gate.verdict,

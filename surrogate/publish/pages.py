@@ -29,11 +29,6 @@ def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
 
     Texts of others are escaped by the template; a content security policy lets nothing but the
     page's own scripts run, and loads nothing but pictures of the site.
-
-    Args:
-        page: Name of the page, such as ``index``.
-        scripts: Files of its scripts, beside the one that sets the theme.
-        values: What the template shows.
     """
     from markupsafe import Markup
 

@@ -34,8 +34,6 @@ MOST_ROWS = 300
 """Rows of the table of pairs; of more pairs those of neighbors in the ranking stand there."""
 MOST_VERDICTS = 100_000
 """Verdicts of a page's results by question; those on questions shown are there in any case."""
-MOST_TITLES = 2_000
-"""Questions of a page's results by question, likewise."""
 WINNERS = ("a", "tie", "b")
 NO_RESULTS: Mapping[str, Any] = {"questions": [], "verdicts": [], "reasons": {}}
 VERBS = {"consensus": "is rated above"}
@@ -58,13 +56,9 @@ class Texts:
     def __init__(
         self, judged: Arena, seed: int, most: int = MOST_QUESTIONS, unjudged: str = ""
     ) -> None:
-        """Look the texts up.
+        """Look up texts and verdicts of one judge, or say why these are not there (``unjudged``).
 
-        Args:
-            judged: The arena with the judgments of one judge.
-            seed: Seed of the order of questions, judged ones first; the board's.
-            most: Questions of a language to show.
-            unjudged: Why the judge's verdicts are not at hand; empty where they are.
+        The seed draws the order of questions, of which so many are shown in a language at most.
         """
         self.unjudged, self.judgments = unjudged, judged.judgments
         self._texts, self._most = ArenaTexts(judged), most
@@ -82,16 +76,8 @@ class Texts:
     def of(self, language: str, systems: Sequence[str], verdicts: pd.DataFrame) -> Row:
         """Choose questions of a language, judged ones first, while there is room for them.
 
-        Args:
-            language: Language code.
-            systems: In the order to show them.
-            verdicts: On these, with a column ``reason``.
-
-        Returns:
-            ``questions``: with their ``key``, ``query``, ``answers`` in the order of the systems
-            (``system, parts, cut``: text with citations apart, characters not shown) and
-            ``passages`` that any of the systems was given; and how many questions were
-            ``answered`` by two systems or more.
+        Verdicts have a column ``reason``, which takes room, too. Parts of answers are texts with
+        citations apart (``answer_parts``); what is ``cut`` are characters that are not shown.
         """
         said = {name: sum(map(len, own)) for name, own in verdicts.groupby("query_id")["reason"]}
         room, shown = self._room, list[Row]()
@@ -153,17 +139,10 @@ def _passage(passage: ShownPassage, held: Sequence[str], answered: Sequence[str]
 
 
 def answer_parts(text: str, places: Mapping[str, int]) -> Iterator[tuple[str, int | None, bool]]:
-    """Take a text apart at its citations.
+    """Take a text apart at its citations, given the place of each passage by its id.
 
-    A marker is taken apart at the ids it cites; one whose ids are written otherwise stays whole.
-
-    Args:
-        text: An answer.
-        places: Id of a passage to its place.
-
-    Yields:
-        Texts, each with the place of the passage it cites (None for none), and whether it cites
-        what is no passage.
+    Yields texts, each with the place of the passage it cites (None for none), and whether it cites
+    what is no passage. A marker whose ids are written otherwise stays whole.
     """
     position = 0
     for marker in find_citations(text, tuple(places)):
@@ -198,25 +177,12 @@ class PairPages:
     """The pages of all languages; what they share is computed once."""
 
     def __init__(self, board: Board, texts: Texts | str, names: Mapping[str, str]) -> None:
-        """Prepare what pages share.
-
-        Args:
-            board: The board.
-            texts: The arena's answers and verdicts, or why they are not at hand.
-            names: System to slug.
-        """
+        """Prepare what pages share: texts, or why they are not at hand; system to slug."""
         self._board, self._texts, self._names = board, texts, names
         self._slugs = slugs(board.languages)
 
     def page(self, language: str) -> Row:
-        """Prepare the page of a language, as its template takes it.
-
-        Returns:
-            Among others ``rows``: pairs of systems and the verdicts between them; ``pairs``: how
-            many pairs there are; ``data``: what scripts read; ``texts``: answers side by side, or
-            None and why in ``absent``; ``unjudged``: why there are no verdicts on them; how many
-            ``verdicts_left_out``, and ``verdicts_on_others``: on systems that are not shown.
-        """
+        """Prepare the page of a language, as its template takes it; ``data`` is for scripts."""
         board, ratings, texts = self._board, self._board.table(language), self._texts
         systems = list(ratings["system"])
         differences, met = (
@@ -327,7 +293,7 @@ def _results(
     by_question = dict(iter(said.groupby("query_id")))
     first = [question["key"] for question in shown]
     judged = {key for key in texts.queries if key[0] == language and key[1] in by_question}
-    others = sorted(judged - set(first))[: max(MOST_TITLES - len(first), 0)]
+    others = sorted(judged - set(first))
     questions, coded, reasons, taken = [], [], {}, 0
     for number, key in enumerate([*first, *others]):
         own, is_shown = by_question.get(key[1], said.iloc[:0]), number < len(first)

@@ -6,6 +6,7 @@ what it tells is also told by shape or by text.
 
 from __future__ import annotations
 
+from operator import mul
 from types import MappingProxyType
 
 OKABE_ITO = (
@@ -32,22 +33,12 @@ SEQUENTIAL = (
 """Best to worst: one hue whose lightness rises step by step, so that it also reads in gray."""
 
 
-def relative_luminance(color: str) -> float:
-    """Return the relative luminance of ``#RRGGBB``, 0 for black to 1 for white (WCAG 2.2)."""
-    channels = [int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = [
+def text_on(ground: str) -> str:
+    """Return black or white, whichever reads better on ``#RRGGBB``; never below 4.5 to 1 (WCAG)."""
+    channels = [int(ground[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [
         value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
         for value in channels
     ]
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(first: str, second: str) -> float:
-    """Return the contrast ratio of two colors, 1 to 21 (WCAG 2.2)."""
-    darker, lighter = sorted([relative_luminance(first), relative_luminance(second)])
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def text_on(ground: str) -> str:
-    """Return black or white, whichever reads better on a color; never below 4.5 to 1."""
-    return max((BLACK, "#FFFFFF"), key=lambda ink: contrast(ink, ground))
+    luminance = sum(map(mul, (0.2126, 0.7152, 0.0722), linear))
+    return BLACK if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"

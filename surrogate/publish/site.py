@@ -85,7 +85,7 @@ def write_site(
     *,
     questions: int = MOST_QUESTIONS,
 ) -> Path:
-    """Write a board as HTML pages that need neither a server nor the network.
+    """Write a board as HTML pages that need neither a server nor the network; return the first.
 
     The same board and arena give the same bytes. Pictures are drawn where matplotlib is installed.
 
@@ -98,9 +98,6 @@ def write_site(
             is not there any more, or where it has lost the verdicts of the board's judge.
         questions: Questions of a language whose answers are shown, while a page has room for them
             (``pairs.LONGEST_PAGE``); 0 for none.
-
-    Returns:
-        The path of ``index.html``.
 
     Raises:
         UsageError: If ``out`` holds anything but a site, the arena is not the board's, or a number
@@ -143,10 +140,7 @@ def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Te
 
 
 def _drawn_pictures(board: Board, folder: Path) -> dict[str, str]:
-    """Draw the ratings of every language, and a heat map of several; ``heatmap`` or code to file.
-
-    They are those of ``publish --as figures``, without signature, which the method page shows.
-    """
+    """Draw the ratings of every language, and a heat map of several; return their files."""
     draws: dict[str, Callable[[], Any]] = {}
     if len(board.languages) > 1:
         draws["heatmap"] = partial(rank_heat_map, board, signature=False)

@@ -75,12 +75,8 @@ def overview(
 ) -> dict[str, Any]:
     """Prepare the overview: the board over all languages, and each language's for its filter.
 
-    Returns:
-        ``rows``: ranked systems, best first: their rows of ``Board.overall``, whether another has
-        the same rank (``is_tied``), their ``best`` and ``worst`` rank in a language, and the
-        languages in which they are in the best tier (``top_tiers``); ``unranked``: the others
-        with ``reasons``, each to the languages it is so in; ``languages``: code to name;
-        ``heatmap``: its picture, if there is one; ``data``: what scripts read.
+    ``rows`` are ranked systems, best first, ``unranked`` the others with reasons; ``data`` is what
+    scripts read.
     """
     ratings = board.ratings
     ranked = board.overall[board.overall["rank"].notna()]
@@ -142,27 +138,18 @@ def _told(board: Board, language: str) -> list[tuple[str, bool]]:
 
 def _unranked(board: Board, ranked: set[str]) -> list[Row]:
     coverage = board.overall.set_index("system")["coverage"]
-    notes = board.ratings.set_index(["system", "language"])[["rank", "note"]]
+    known = board.ratings.set_index(["system", "language"])
+    places = known.index[known["rank"].notna()]
     rows = []
-    for system in board.systems:
-        if system in ranked:
-            continue
+    for system in (name for name in board.systems if name not in ranked):
         reasons: dict[str, list[str]] = {}
-        for language in board.languages:
-            known = (system, language) in notes.index
-            if not known or pd.isna(notes.at[(system, language), "rank"]):
-                noted = str(notes.at[(system, language), "note"]) if known else ""
-                reason = noted or unranked_reason(board, system, language)
-                reasons.setdefault(reason, []).append(language_name(language))
-        count = len(board.languages) - sum(map(len, reasons.values()))
-        rows.append(
-            {
-                "system": system,
-                "languages": count,
-                "coverage": coverage.get(system),
-                "reasons": reasons,
-            }
-        )
+        absent = [code for code in board.languages if (system, code) not in places]
+        for language in absent:
+            reason = unranked_reason(board, system, language)
+            reasons.setdefault(reason, []).append(language_name(language))
+        count = len(board.languages) - len(absent)
+        row = {"system": system, "languages": count, "coverage": coverage.get(system)}
+        rows.append(row | {"reasons": reasons})
     return rows
 
 
@@ -197,13 +184,7 @@ class SystemPages:
         self._opponents = _by_system(_records(board.win_matrix))
 
     def page(self, system: str) -> Row:
-        """Prepare the page of a system, as its template takes it.
-
-        Returns:
-            ``overall``: its row over all languages, or None; ``ranked``: systems ranked there;
-            ``languages``: its rows by language; ``features`` against the field; ``opponents``:
-            its record over all languages, best first.
-        """
+        """Prepare the page of a system, as its template takes it."""
         languages = []
         for row in self._languages.get(system, []):
             language, note = row["language"], row["note"]
@@ -224,11 +205,9 @@ class SystemPages:
 
 
 def _features(board: Board) -> dict[str, list[Row]]:
-    """Return each system's features against the field, the most important first.
+    """Return each system's features (means over languages of equal weight) against the field's.
 
-    A row has the feature's ``name``, ``importance`` in the surrogates, ``median``, ``lower`` and
-    ``upper`` quartile of the systems' means, and the system's own ``mean`` (each language with the
-    same weight) and what is ``missing`` in words.
+    ``lower``, ``median`` and ``upper`` are quartiles over systems; the most important come first.
     """
     table = board.features
     names = feature_columns(table)

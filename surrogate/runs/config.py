@@ -71,13 +71,7 @@ class BoardOptions(BoardSettings):
 
 
 class Configuration(BaseModel):
-    """A configuration file.
-
-    Attributes:
-        out: Output folder, relative to the file.
-        defaults: Options of every board that does not state them.
-        boards: Name to the options of a board.
-    """
+    """A configuration file; ``defaults`` are options of every board that does not state them."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -88,13 +82,7 @@ class Configuration(BaseModel):
 
 @dataclass(frozen=True)
 class ConfiguredBoard:
-    """A board to keep up to date.
-
-    Attributes:
-        name: Its name, and that of its folder.
-        options: How it is built.
-        base: Folder that its paths are relative to.
-    """
+    """A board to keep up to date: its name and options, and where its paths begin."""
 
     name: str
     options: BoardOptions
@@ -117,33 +105,18 @@ class ConfiguredBoard:
     def judging(self) -> JudgingSettings | None:
         """How an LLM judges first, with paths resolved; None if none does."""
         judging = self.options.judging
-        if judging is None:
-            return None
-        found = {
-            name: str(self.base / path)
-            for name in ("template", "prior")
-            if (path := getattr(judging, name)) is not None
-        }
-        return judging.model_copy(update=found)
+        names = [name for name in ("template", "prior") if getattr(judging, name, None)]
+        found = {name: str(self.base / getattr(judging, name)) for name in names}
+        return judging and judging.model_copy(update=found)
 
     def features(self) -> tuple[Feature, ...]:
-        """Return the features of a board that has no table of them.
-
-        Raises:
-            UsageError: For an unknown feature, or one named twice.
-        """
+        """Return the features of a board that has no table of them."""
         return parse_features(",".join(self.options.features))
 
 
 @dataclass(frozen=True)
 class Leaderboards:
-    """What a configuration asks for.
-
-    Attributes:
-        file: The configuration file.
-        out: Output folder it names, or None.
-        boards: The boards.
-    """
+    """What a configuration file asks for: boards, and the output folder if it names one."""
 
     file: Path
     out: Path | None
@@ -151,10 +124,7 @@ class Leaderboards:
 
 
 def read_configuration(path: Path | str) -> Leaderboards:
-    """Read and check a configuration file.
-
-    Args:
-        path: TOML file; paths in it are relative to its folder.
+    """Read and check a configuration file (TOML); paths in it are relative to its folder.
 
     Raises:
         UsageError: If there is no such file, or it names no board.

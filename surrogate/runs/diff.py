@@ -32,27 +32,18 @@ LEVELS = {BOARD: BOARD_LEVEL, ARENA: 0.95}
 """The board's ratings, by verdicts and surrogate, and those by verdicts alone: the level of their
 intervals."""
 OVERALL = "overall"
-MOVED, WITHIN_NOISE, NOT_COMPARABLE, NEW, GONE = (
-    *("moved", "within noise", "not comparable", "new", "gone"),
-)
+MOVED, WITHIN_NOISE, NEW, GONE = "moved", "within noise", "new", "gone"
 DIFF_COLUMNS = [
     *("language", "kind", "system", "rank_old", "rank_new", "rank_change"),
     *("rating_old", "rating_new", "rating_change", "standard_error", "p_value"),
     *("verdict", "reason"),
 ]
-SCALE = {"judge": "the judge", "ties": "the tie rule"}
+SCALE = ("judge", "ties")
 MEASUREMENT = {
-    BOARD: {
-        "ratings": "what rates",
-        "ridge": "the prior",
-        "features": "the features",
-        "surrogate": "the surrogate",
-        "rows": "the training rows",
-        "missing": "how missing values count",
-    },
-    ARENA: {"arena_ratings": "what rates"},
+    BOARD: ("ratings", "ridge", "features", "surrogate", "rows", "missing"),
+    ARENA: ("arena_ratings",),
 }
-"""Settings that make a rating another one, in words."""
+"""Settings that make a rating another one."""
 ONE_BOARD = "it is on one of the boards only"
 NO_INTERVAL = "a board holds no interval of this rating"
 NOT_RATED = "it has no rating on one of the boards"
@@ -110,10 +101,6 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
     Boards of different judges or tie rules have ratings on different scales, and a board's ratings
     by different features, surrogates or priors are different measurements: they are not compared.
 
-    Args:
-        old: The earlier board.
-        new: The later one.
-
     Raises:
         UsageError: If they have no language in common.
     """
@@ -148,22 +135,16 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
 def _incomparable(old: Board, new: Board, kind: str) -> str:
     """Say why two boards' ratings cannot be compared at all; empty if they can."""
     before, after = (board.summary.settings for board in (old, new))
-    fields = SCALE | MEASUREMENT[kind]
+    fields = (*SCALE, *MEASUREMENT[kind])
     if kind == ARENA and before.arena_ratings == "tournaments":
-        fields["ridge"] = MEASUREMENT[BOARD]["ridge"]
+        fields += ("ridge",)
     differing = [name for name in fields if getattr(before, name) != getattr(after, name)]
-    if not differing:
-        return ""
     what = "scale" if {*differing} & {*SCALE} else "measurement"
-    return f"another {what}: {', '.join(fields[name] for name in differing)} changed"
+    return f"another {what}: {', '.join(differing)} changed" if differing else ""
 
 
 def _language_diff(old: Board, new: Board, kind: str, language: str, why: str) -> pd.DataFrame:
-    """Compare one language, by rank on the new board, systems that are gone last.
-
-    Returns:
-        ``DIFF_COLUMNS``, and whether ratings were ``recentered`` on the systems of both boards.
-    """
+    """Compare one language; ``recentered`` if ratings are relative to systems on both boards."""
     sides = []
     for board in (old, new):
         table = board.arena if kind == ARENA else board.ratings
@@ -191,9 +172,8 @@ def _language_diff(old: Board, new: Board, kind: str, language: str, why: str) -
 def _overall_diff(old: Board, new: Board, kind: str, languages: pd.DataFrame) -> pd.DataFrame:
     """Compare the ranks over all languages, and test the mean change of the ratings.
 
-    Questions may be translations of each other, and systems are weak in several languages at
-    once: the standard error is the mean of the languages', as if their errors were fully
-    correlated. That is never below the true one.
+    The standard error is the mean of the languages', as if their errors were fully correlated (the
+    same systems, translated questions): never below the true one.
     """
     prefix = "arena_" if kind == ARENA else ""
     columns = [f"{prefix}rank", f"{prefix}mean_rank"]
@@ -246,7 +226,7 @@ def _with_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     moved = table["p_value"].lt(SIGNIFICANCE)
     table["verdict"] = np.select(
         [~there[0], ~there[1], table["p_value"].isna(), moved],
-        [NEW, GONE, NOT_COMPARABLE, MOVED],
+        [NEW, GONE, "not comparable", MOVED],
         WITHIN_NOISE,
     )
     return table.sort_values(["rank_new", "rank_old", "system"], kind="stable")

@@ -36,17 +36,10 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """What became of a step.
+    """What became of a step, and why.
 
-    Attributes:
-        board: Name of the board.
-        stage: Name of the stage.
-        state: ``made``, ``current`` (nothing to do), ``failed``, ``skipped`` (a step it rests on
-            failed), or ``would run`` in a check.
-        reasons: Why it ran, was skipped, or would run.
-        error: What went wrong, in words.
-        cautions: What a reader of what it made should know, in words.
-        seconds: How long it took.
+    The state is ``made``, ``current`` (nothing to do), ``failed``, ``skipped`` (a step it rests on
+    failed), or ``would run`` in a check; cautions are for readers of what it made.
     """
 
     board: str
@@ -66,11 +59,7 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class RunReport:
-    """What became of all steps.
-
-    Attributes:
-        steps: One a step, board by board.
-    """
+    """What became of all steps, board by board."""
 
     steps: tuple[StepOutcome, ...]
 
@@ -112,8 +101,7 @@ def bring_up_to_date(
     Args:
         boards: What is asked for.
         out: Output folder; created if absent.
-        check: Write nothing; say what would be made, and why. A step whose upstream step would
-            run is said to run as well, though it is current after all where that makes the same.
+        check: Write nothing; say what would be made, and why.
         n_jobs: Processes to use; -1 for all cores. The result is the same.
         progress: Called as a step advances.
         say: Told in words of every step that ended.

@@ -140,10 +140,7 @@ def _features_step(board: ConfiguredBoard) -> Step:
         FEATURES,
         lambda place: _measure(board, features, place),
         files=files,
-        options={
-            "features": [_portable(item) for item in features],
-            "feature code": code_digest(),
-        },
+        options={"features": list(map(_portable, features)), "feature code": code_digest()},
         libraries=(*MEASURING, *(MODELS if any(item.model for item in features) else ())),
     )
 

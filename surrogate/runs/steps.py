@@ -26,17 +26,9 @@ Progress = Callable[[str, int, int], None]
 
 
 class StepRecord(BaseModel):
-    """How a step was made last.
+    """How a step was made last: digests of inputs and outputs, options, versions, when (UTC).
 
-    Attributes:
-        inputs: Input to its digest: ``arena/queries.jsonl``, ``features/features.parquet``.
-        options: Option to its value, seeds among them.
-        versions: Package to its version.
-        outputs: File in the step's folder to the digest of its bytes.
-        cautions: What a reader of what it made should know, in words.
-        unfinished: Why it is to be run again though nothing changed; empty if it is whole.
-        finished: When it ended, in UTC (ISO 8601).
-        seconds: How long it took.
+    ``unfinished`` says why it is to be run again though nothing changed; empty if it is whole.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -58,11 +50,7 @@ class RunManifest(BaseModel):
 
 
 def read_manifest(out: Path) -> RunManifest:
-    """Read the manifest of an output folder; an empty one where there is none.
-
-    Raises:
-        DataError: If it is damaged.
-    """
+    """Read the manifest of an output folder; an empty one where there is none."""
     path = out / MANIFEST_FILE
     if not path.is_file():
         return RunManifest()
@@ -92,15 +80,9 @@ def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where a step works.
+    """Where a step works: folders of all boards, of the board, and of the step (``target``).
 
-    Attributes:
-        out: Output folder of all boards.
-        board: Folder of the board; each step has a folder in it, called as its stage.
-        target: Empty folder for the step's files; it takes its place once they are whole.
-        n_jobs: Processes to use.
-        progress: Called as the step advances.
-        cautions: What is to be said of the step whenever it is asked for, added as it is made.
+    ``cautions``, added as a step is made, are said whenever it is asked for.
     """
 
     out: Path
@@ -113,15 +95,12 @@ class Workplace:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a board.
+    """One step of a board, in the folder that is called as its stage.
 
     Attributes:
-        board: Name of the board.
-        stage: Name of the stage, and of its folder.
         make: Makes it; returns why it is to be run again though nothing changes, or nothing.
         files: Digests the files it reads from elsewhere.
         upstream: Stage to the files of it that matter here; none of them named for all.
-        options: What it is told.
         libraries: Packages that it is computed by.
     """
 

@@ -103,7 +103,7 @@ def finetune(
     if not kept:
         raise UsageError(
             f"all {len(rows)} examples are longer than {recipe.max_length} tokens (`max_length`); "
-            "make shorter prompts (context_tokens of trainset)"
+            "make shorter prompts (`context_tokens` of trainset)"
         )
     checkpoint = last_checkpoint(out)
     record |= {

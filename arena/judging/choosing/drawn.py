@@ -151,13 +151,7 @@ class ChosenPairs:
 def joined_pairs(
     nothing: ChosenPairs, asked: Sequence[ChosenPairs], earlier: pd.DataFrame | None = None
 ) -> ChosenPairs:
-    """Put batches together.
-
-    Args:
-        nothing: Such a batch without pairs.
-        asked: The batches.
-        earlier: Pairs of earlier runs.
-    """
+    """Put batches together, behind pairs of earlier runs; ``nothing`` is one without pairs."""
     first = nothing.table if earlier is None else earlier
     return replace(
         nothing,
@@ -227,9 +221,9 @@ def pairs_judged_in(
     Args:
         arena: Questions and answers.
         judgments: Columns ``language, query_id, system_a, system_b``.
-        both_orders: As in ``choose_pairs``.
-        seed: As in ``choose_pairs``.
-        show: As in ``choose_pairs``.
+        both_orders: As in ``choose_pairs``, like ``seed`` and ``show``.
+        seed: Seed of the sides.
+        show: What the judge will see.
 
     Raises:
         UsageError: If a pair has an answer that is absent, or for an unknown way to show.
@@ -312,13 +306,7 @@ def _even_pairs(
     """Choose so many pairs of systems that answered a question, at most.
 
     Systems with few battles on this question and in all go first, then pairs that met seldom;
-    the rest is chance.
-
-    Args:
-        systems: The systems.
-        pairs: How many pairs.
-        battles: Battles of each system and meetings of each pair so far; grows.
-        random: Breaks ties.
+    the rest is chance. Battles of each system and meetings of each pair so far grow.
     """
     left = list(combinations(systems, 2))
     chance = dict(zip(left, random.random(len(left)).tolist(), strict=True))

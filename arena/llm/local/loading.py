@@ -73,8 +73,8 @@ def load_local(model: LocalModel) -> Loaded:
     if model.digest in _KEPT:
         return _KEPT[model.digest]
     base = str(model.path) if model.lora is None else _base_of(model.path, model.lora)
-    further = ("peft",) if model.lora else ()
-    require_local("running a model on this machine", *further, *_gguf(base))
+    needed = ["peft"] * (model.lora is not None) + ["gguf"] * base.endswith(GGUF)
+    require_local("running a model on this machine", *needed)
     import torch
 
     device = best_device()
@@ -193,10 +193,6 @@ def _tokenizer_of(adapter: Path, base: Any) -> Any:  # noqa: ANN401 - of transfo
             str(adapter), local_files_only=True, trust_remote_code=False
         )
     return _completed(own, base.chat_template)
-
-
-def _gguf(base: str) -> tuple[str, ...]:
-    return ("gguf",) if base.endswith(GGUF) else ()
 
 
 def _base_of(adapter: Path, lora: LoraSettings) -> str:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import ArenaError, UsageError, checked_choice
-from arena.data.languages import LANGUAGE_CODE
+from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import count_of
 from arena.diagnostics.families import model_families
 from features.engine.columns import feature_columns
-from features.measures.registry import parse_features
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL
 from surrogate.publish.figures.figure import (
@@ -39,7 +34,7 @@ from surrogate.publish.figures.figure import (
     shown_names,
     style,
 )
-from surrogate.publish.formats import decimal, percent, rank_range, whole
+from surrogate.publish.formats import decimal, percent, rank_range, slugs, whole
 from surrogate.publish.palette import (
     BLUE,
     BOTH,
@@ -55,16 +50,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        "heatmap": "of all languages",
-        "lollipops": "of all languages",
-        "importances": "of all or of one",
-        "ratings": "of each",
-        "wins": "of all or of one",
-    }
-)
-"""Kinds of figures of a board, and whether one shows one language."""
+KINDS = ("heatmap", "lollipops", "importances", "ratings", "wins")
+"""Kinds of figures of a board; ``ratings`` are of one language each."""
 NOT_DRAWN_FILE = "not_drawn.txt"
 """Which figures the board has not the tables for, and why."""
 LOOKS = (
@@ -75,7 +62,6 @@ LOOKS = (
 """Of the three ratings of a system: prefix of the columns, what they are by (of the board's own the
 board says it), color, marker and place in the row."""
 TIERS = ["tier", "rank_low", "rank_high"]
-BAND = "#EFEFEF"
 TIER_AT, RANKS_AT = 1.05, 1.15
 RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
 """Of the columns on the right of ratings."""
@@ -90,15 +76,13 @@ def board_drawings(
     """List the figures of a board.
 
     Raises:
-        UsageError: For an unknown kind or language, or a board whose languages are no codes.
+        UsageError: For an unknown kind or language.
     """
     for kind in kinds:
-        checked_choice(kind, list(KINDS), "figure")
+        checked_choice(kind, KINDS, "figure")
     if language is not None:
         checked_choice(language, board.languages, "language of this board")
-    odd = [code for code in board.languages if not re.fullmatch(LANGUAGE_CODE, code)]
-    if odd:
-        raise UsageError(f"{odd[0]!r} is no language code, so no file can be named after it")
+    files = slugs(board.languages)
     whole: dict[str, Any] = {"heatmap": rank_heat_map, "lollipops": feature_lollipops}
     parts: dict[str, Any] = {
         "importances": importance_boxes,
@@ -112,7 +96,7 @@ def board_drawings(
         each: Sequence[str | None] = board.languages if kind == "ratings" else [None]
         for code in [language] if language else each:
             draw = partial(parts[kind], board, code, signature=signature)
-            yield Drawing(f"{kind}-{code}" if code else kind, draw)
+            yield Drawing(f"{kind}-{files[code]}" if code else kind, draw)
 
 
 def write_figures(board: Board, folder: Path, suffixes: Sequence[str] = FORMATS) -> None:
@@ -193,27 +177,23 @@ def _caption_of_ratings(
 ) -> Caption:
     """Say whose ratings these are, what they rest on, and what intervals mean."""
     summary, reproduces = board.summary, board.summary.signature if signature else ""
-    found = summary.languages.get(language)
     judged = int(rows["arena_rating"].notna().sum())
     note = f"n = {count_of(len(rows), 'system')}, {judged or 'none'} judged"
     if summary.is_first:
-        title = f"Ratings without verdicts: {summary.arena}, {language}"
         note += ". Intervals, bands (tiers) and ranks on the right are of resampled questions "
         note += "(90%; 95% for all ranks): none says how far verdicts will differ."
-        return Caption(title, note, reproduces)
+        return Caption(f"Ratings without verdicts: {summary.arena}, {language}", note, reproduces)
+    found = summary.languages.get(language)
     if found is not None and found.judgments:
-        note += f" in {count_of(found.judgments, 'judgment')} of "
-        note += count_of(found.questions_judged, "question")
-    unseen = "none"
-    if rows["surrogate_low"].notna().any():
-        unseen = percent(LEVEL)
+        questions = count_of(found.questions_judged, "question")
+        note += f" in {count_of(found.judgments, 'judgment')} of {questions}"
+    unseen = percent(LEVEL) if rows["surrogate_low"].notna().any() else "none"
     note += (
         f" by {summary.judge}. Intervals: 90% of ratings by {summary.rated_by}; 95% of those by "
         f"verdicts{' as published' if summary.is_published else ''}; {unseen} of those by "
-        "surrogates that had not seen the system. "
+        "surrogates that had not seen the system. Bands: tiers of systems that are not "
+        "distinguishable; right: 95% for all ranks."
     )
-    if rows[TIERS].notna().any(axis=None):
-        note += "Bands: tiers of systems that are not distinguishable; right: 95% for all ranks."
     return Caption(f"Ratings with intervals: {summary.arena}, {language}", note, reproduces)
 
 
@@ -227,7 +207,7 @@ def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
         if pd.isna(tier):
             continue
         if int(tier) % 2:
-            axes.axhspan(rows[0] - 0.5, rows[-1] + 0.5, color=BAND, zorder=0)
+            axes.axhspan(rows[0] - 0.5, rows[-1] + 0.5, color="#EFEFEF", zorder=0)
         axes.text(TIER_AT, rows[0], f"{int(tier)}", transform=along, **RIGHT)
     for place, heading in ((TIER_AT, "tier"), (RANKS_AT, "ranks")):
         axes.text(place, -0.75, heading, transform=along, color=MUTED, **RIGHT | {"va": "bottom"})
@@ -320,8 +300,6 @@ def draw_win_matrix(board: Board, language: str | None = None, *, signature: boo
 def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
     """Draw every feature's mean a system, language by language (MIRAGE-Bench, figures 3 and 9).
 
-    Points are colored by model family, read off the systems' names.
-
     Raises:
         UsageError: If no feature has a value.
     """
@@ -367,7 +345,7 @@ def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
             axes.set_ylabel("mean")
             axes.margins(y=0.12)
             axes.grid(axis="y")
-            axes.set_title(_about(str(name), width / columns), loc="left", fontsize=8)
+            axes.set_title(drawable(str(name)), loc="left")
         legend(figure, handles, int(width / 1.5))
     return figure
 
@@ -377,16 +355,6 @@ def families_of(systems: Sequence[str]) -> dict[str, str]:
     named = {system: " + ".join(sorted(model_families(system))) for system in systems}
     order = sorted(named.items(), key=lambda item: (not item[1], item[1]))
     return {system: family or OTHER_FAMILY for system, family in order}
-
-
-def _about(name: str, inches: float) -> str:
-    """Return a feature's name, with what it measures below where that is known."""
-    (shown,) = shown_names([name]).values()
-    try:
-        summary = parse_features(name)[0].summary
-    except (ArenaError, ValueError, IndexError):
-        return shown
-    return "\n".join([shown, *textwrap.wrap(summary, int((inches - 0.7) / 0.075))])
 
 
 def importance_boxes(

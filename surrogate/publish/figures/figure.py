@@ -84,10 +84,7 @@ class MissingGlyphWarning(UserWarning):
 
 
 class Drawing(NamedTuple):
-    """A figure that can be drawn: the name of its file, without suffix, and what draws it.
-
-    What draws it raises ``UsageError`` where the board lacks what it shows.
-    """
+    """A figure: the name of its file without suffix, and what draws it or says why it cannot."""
 
     name: str
     draw: Callable[[], Figure]
@@ -161,16 +158,7 @@ def new_figure(
     columns: int = 1,
     **sharing: Any,  # noqa: ANN401 - of matplotlib's subplots
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with its caption, and its panels; to be called inside ``style``.
-
-    Args:
-        caption: The title above, the note and signature below.
-        width: Width in inches.
-        height: Height in inches of the panels.
-        panels: How many there are.
-        columns: Panels side by side.
-        sharing: Further arguments of matplotlib's ``subplots``.
-    """
+    """Return a figure with its caption, and its panels, so high in inches; within ``style``."""
     from matplotlib.figure import Figure
 
     title = _wrapped(caption.title, width, TITLE_POINTS)
@@ -220,15 +208,8 @@ def draw_matrix(
 ) -> None:
     """Draw a matrix of colored cells that also say their value, first row at the top.
 
-    Args:
-        axes: Where to draw.
-        shades: Place of each cell on the color scale, 0 to 1, shape (R, C); NaN for none.
-        texts: What each cell says.
-        rows: Names of the rows.
-        columns: Names of the columns, drawn above.
-        scale: Colors from shade 0 to 1, between which others are mixed.
-        cell: Height of a cell in inches, which bounds the size of its text.
-        upright: Turn the names of columns by a quarter.
+    Shades, shape (R, C), are places on the color scale from 0 to 1; NaN for none. The height of a
+    cell, in inches, bounds the size of its text; names of columns may be turned upright.
     """
     from matplotlib.colors import LinearSegmentedColormap, to_hex
 
@@ -266,10 +247,6 @@ def save(figure: Figure, path: Path | str) -> None:
 
     A character that no installed font has is drawn as a box, with a ``MissingGlyphWarning``.
 
-    Args:
-        figure: A figure of this package.
-        path: Target; its suffix, ``.png`` or ``.svg``, is the format. Its folder must exist.
-
     Raises:
         UsageError: For another suffix, or if the folder does not exist.
     """
@@ -284,18 +261,12 @@ def save(figure: Figure, path: Path | str) -> None:
 
 @contextmanager
 def _one_warning() -> Iterator[None]:
-    """Put matplotlib's warnings, one a character and font, together to one; keep all others."""
+    """Put matplotlib's warnings of glyphs, one a character and font, together to one."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.filterwarnings("always", "Glyph")
         yield
-    glyphs = [(MISSING_GLYPH.match(str(warning.message)), warning) for warning in caught]
-    for glyph, warning in glyphs:
-        if glyph is None:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-    missing = "".join(dict.fromkeys(chr(int(glyph[1])) for glyph, _ in glyphs if glyph))
-    if missing:
+    found = [MISSING_GLYPH.match(str(warning.message)) for warning in caught]
+    if missing := "".join(dict.fromkeys(chr(int(glyph[1])) for glyph in found if glyph)):
         message = f"no installed font has {missing!r}: drawn as boxes; install a Noto Sans"
         warnings.warn(message, MissingGlyphWarning, stacklevel=4)
 

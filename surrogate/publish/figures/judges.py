@@ -53,10 +53,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MEMERAG, GROUSE = "dataset:memerag", "dataset:grouse"
-SCORE_COLUMNS = (
-    *("judge", "prompt", "language", "value", "standard_error"),
-    *("n", "failures", "not_asked", "mark"),
-)
 BAR: dict[str, Any] = {"edgecolor": "black", "linewidth": 0.6}
 BARS: dict[str, dict[str, Any]] = {
     "best": {"facecolor": BLUE},
@@ -72,12 +68,7 @@ CELL_INCHES, ERROR_CELL_INCHES = 0.2, 0.36
 
 
 def run_drawings(path: Path) -> Iterator[Drawing]:
-    """List the figures of a run: verdicts on MEMERAG, or on GroUSE's tests.
-
-    Raises:
-        UsageError: If there is no such file.
-        DataError: If it is no such file.
-    """
+    """List the figures of a run of judges: verdicts on MEMERAG, or on GroUSE's tests."""
     if "test_id" not in read_rows(path).table:
         verdicts = read_run(path, LabelVerdict)
         yield Drawing("memerag", partial(_bars, verdicts))
@@ -115,12 +106,8 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
     Raises:
         UsageError: If the table is empty or lacks a column.
     """
-    absent = [name for name in SCORE_COLUMNS if name not in scores]
-    if absent or scores.empty:
-        raise UsageError(
-            f"the scores lack {', '.join(absent) or 'rows'}; take them from "
-            "surrogate.metaevaluation: mark_best(score_judges(verdicts), verdicts)"
-        )
+    if scores.empty or "mark" not in scores:
+        raise UsageError("draw what mark_best(score_judges(verdicts), verdicts) gives")
     from matplotlib.patches import Patch
 
     judged = scores.assign(shown=_shown(scores))
@@ -209,9 +196,6 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
 
 def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
     """Draw every test that a judge passed or failed, a panel a metric (figures 3 and 13 to 15).
-
-    Rows are questions, columns test types. Scores that the format of the reply kept from being read
-    are apart from wrong ones. Hatched cells need no call where the scores before are right.
 
     Raises:
         UsageError: If the judge has no tests that call for scores.
@@ -309,10 +293,10 @@ def draw_confusions(
         for axes, metric in zip(panels, metrics, strict=True):
             scale = next(SCALES[name] for name in METRICS if name == metric)
             names = [*map(str, scale), "null"]
-            table = np.zeros((len(names), len(names)))
-            for row in counts[counts["metric"] == metric].to_dict("records"):
-                places = (_place(row[name], names) for name in ("reference", "value"))
-                table[tuple(places)] += row["answers"]
+            own = counts[counts["metric"] == metric]
+            own = own.assign(**{side: own[side].map(_named) for side in ("reference", "value")})
+            summed = own.groupby(["reference", "value"])["answers"].sum().unstack()
+            table = summed.reindex(index=names, columns=names).fillna(0).to_numpy(float)
             totals = table.sum(axis=1, keepdims=True)
             shares = np.divide(table, totals, out=np.full(table.shape, np.nan), where=totals > 0)
             texts = [[whole(count) if count else "" for count in line] for line in table]
@@ -322,6 +306,5 @@ def draw_confusions(
     return figure
 
 
-def _place(score: object, names: Sequence[str]) -> int:
-    is_null = score is None or score != score
-    return len(names) - 1 if is_null else names.index(str(int(str(score).removesuffix(".0"))))
+def _named(score: object) -> str:
+    return "null" if score is None or score != score else str(score).removesuffix(".0")

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from arena import UsageError
-from arena.adapters import files
 from arena.adapters.files import files_below, language_of, shown_path, split_of
 
 
@@ -45,9 +43,3 @@ def test_languages_are_told_by_names_below_the_folder(clone):
 def test_splits_are_told_by_names():
     names = ("en/dev-00000-of-00001.parquet", "topics.miracl-v1.0-en-train.tsv", "en.jsonl")
     assert [split_of(Path(name)) for name in names] == ["dev", "train", None]
-
-
-def test_a_folder_with_too_many_files_is_refused(clone, monkeypatch):
-    monkeypatch.setattr(files, "MOST_FILES", 2)
-    with pytest.raises(UsageError, match="holds more than 2 files; name its parts"):
-        files_below([clone])

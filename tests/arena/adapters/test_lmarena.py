@@ -136,9 +136,8 @@ def test_prompts_with_one_column_a_winner(tmp_path):
 
 
 def test_several_files_are_read_together(tmp_path):
-    other = CONVERSED | {"question_id": "q2", "model_a": "z"}
     write(tmp_path, CONVERSED, name="one.jsonl")
-    write(tmp_path, other, name="two.jsonl")
+    write(tmp_path, CONVERSED | {"question_id": "q2", "model_a": "z"}, name="two.jsonl")
     arena = import_arena("lmarena", [tmp_path], judge="crowd").arena
     assert arena.info.systems == ("x", "y", "z")
     assert set(arena.judgments["judge"]) == {"crowd"}
@@ -164,12 +163,17 @@ def test_a_code_given_by_the_caller_is_checked(battles):
         battles(BATTLES, language="English")
 
 
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        *[("English", "en"), ("chinese", "zh"), (" Portuguese ", "pt"), ("Farsi", "fa")],
-        *[("Norwegian Bokmål", "nb"), ("yo", "yo"), ("yue", "yue"), ("unknown", None), ("", None)],
-    ],
-)
-def test_language_names(name, code):
-    assert language_code(name) == code
+def test_language_names():
+    names = [
+        "English",
+        "chinese",
+        " Portuguese ",
+        "Farsi",
+        "Norwegian Bokmål",
+        "yo",
+        "yue",
+        "x",
+        "",
+    ]
+    codes = ["en", "zh", "pt", "fa", "nb", "yo", "yue", None, None]
+    assert [language_code(name) for name in names] == codes

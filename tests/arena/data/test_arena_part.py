@@ -79,19 +79,13 @@ def test_questions_of_one_language_leave_no_ratings_of_another(arena, tmp_path):
     [
         (
             {"languages": ["en", "ess"]},
-            r"no language 'ess' here \(`languages`\); did you mean 'es'\? there",
+            "no language .*`languages`.*did you mean .es.",
         ),
-        ({"languages": ["xx"]}, r"no language 'xx' here \(`languages`\); there is en, es"),
-        ({"systems": ["SIM-CEDAR-PR"]}, r"did you mean 'sim-cedar-pro'\? there is sim-"),
+        ({"systems": ["SIM-CEDAR-PR"]}, "did you mean 'sim-cedar-pro'"),
         ({"judges": ["secnd"]}, "did you mean 'second'"),
+        ({"systems": ["sim-cedar-pro"]}, "is the reference"),
     ],
 )
-def test_unknown_names_are_told_with_those_that_may_be_meant(arena, chosen, error):
+def test_unknown_names_are_told_and_the_reference_stays(arena, chosen, error):
     with pytest.raises(UsageError, match=error):
         arena.part(**chosen)
-
-
-def test_the_reference_stays(arena):
-    others = [name for name in arena.info.systems if name != arena.info.reference_system]
-    with pytest.raises(UsageError, match=r"is the reference; others need its answers: name it too"):
-        arena.part(systems=others)

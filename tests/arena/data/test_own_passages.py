@@ -2,7 +2,6 @@
 
 import json
 
-import pandas as pd
 import pytest
 
 from arena import read_answers, read_arena, write_arena
@@ -101,22 +100,6 @@ def test_features_look_at_what_the_system_was_given(folder):
     assert found.loc["chosen", "citation_recall@10"] == 1.0  # p3 is all that it was given
     assert found["invalid_citations"].to_dict() == {"given": 0, "chosen": 1, "own": 0}
     assert found.loc["own", "unsupported_numbers"] == 0.0  # 1852 stands in its own passage
-
-
-def test_each_system_is_measured_as_if_its_passages_were_the_questions(folder, tmp_path):
-    arena = read_arena(folder)
-    together = values(arena, "deterministic")
-    for name, passages in arena.answers.set_index("system")["passages"].items():
-        own = SHARED if passages is None else passages
-        alone = tmp_path / name
-        alone.mkdir()
-        (alone / "arena.json").write_text((folder / "arena.json").read_text())
-        query = {"query_id": "q", "language": "en", "query": "Who was Ada?", "passages": own}
-        write_lines(alone / "queries.jsonl", [query])
-        write_lines(alone / "answers.jsonl", [{**row(name), "passages": None}])
-        expected = values(read_arena(alone), "deterministic")
-        columns = [column for column in expected if not column.startswith("retrieval")]
-        pd.testing.assert_frame_equal(together.loc[[name], columns], expected[columns])
 
 
 def test_retrieval_is_measured_against_all_that_is_known_to_be_relevant(folder):

@@ -100,16 +100,6 @@ def test_awkward_text_survives(suffix: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_the_same_table_gives_the_same_bytes(suffix: str, tmp_path: Path):
-    table = pd.DataFrame({"x": ["ä", "b"], "y": [0.1, 2.0]})
-    first, second = tmp_path / f"t{suffix}", tmp_path / "elsewhere" / f"u{suffix}"
-    second.parent.mkdir()
-    write_rows(table, first)
-    write_rows(table.set_axis([7, 3]), second)
-    assert first.read_bytes() == second.read_bytes()
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_missing_values_and_tables_without_rows(suffix: str, tmp_path: Path):
     path = tmp_path / f"t{suffix}"
     write_rows(pd.DataFrame({"x": [0.5, float("nan")], "y": ["a", None]}), path)
@@ -152,23 +142,16 @@ def test_a_truncated_file_is_an_error_and_not_a_shorter_table(
 
 
 @pytest.mark.parametrize("suffix", COMPRESSED)
-def test_a_file_with_a_wrong_byte_is_an_error(suffix: str, tmp_path: Path):
+def test_a_damaged_file_is_an_error(suffix: str, tmp_path: Path):
     path = tmp_path / f"answers{suffix}"
     write_rows(pd.DataFrame({"x": [f"answer {n * n}" for n in range(300)]}), path)
     data = bytearray(path.read_bytes())
     middle = len(data) // 3
     data[middle : middle + 4] = bytes(byte ^ 0xFF for byte in data[middle : middle + 4])
-    path.write_bytes(data)
-    with pytest.raises(DataError, match=f"answers{suffix}: cannot be read"):
-        read_rows(path)
-
-
-@pytest.mark.parametrize("suffix", [".jsonl.gz", ".parquet"])
-def test_a_file_of_another_format_is_an_error(suffix: str, tmp_path: Path):
-    path = tmp_path / f"answers{suffix}"
-    path.write_text('{"x": 1}\n')
-    with pytest.raises(DataError, match=f"answers{suffix}: cannot be read"):
-        read_rows(path)
+    for content in (bytes(data), b'{"x": 1}\n'):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=f"answers{suffix}: cannot be read"):
+            read_rows(path)
 
 
 @pytest.mark.parametrize("suffix", [".jsonl.gz"])
@@ -256,20 +239,8 @@ def test_bad_rows_of_csv(tmp_path: Path):
         assert [problem.line for problem in broken.problems] == [line]
 
 
-def test_a_file_that_may_not_be_read_is_not_called_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    def refuse(*arguments: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    path = write_text(tmp_path / "t.jsonl", "{}\n")
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(PermissionError):
-        read_rows(path)
-
-
 EVERY_BYTE = """
-import io, sys
+import io
 import pandas as pd, pyarrow as pa
 from arena.data.errors import ArenaError
 from arena.data.files import read_parquet
@@ -290,7 +261,5 @@ print(refused)
 
 def test_no_damaged_byte_of_parquet_ends_the_process():
     """As it does where pyarrow is asked about columns whose description is damaged."""
-    done = subprocess.run(
-        [sys.executable, "-c", EVERY_BYTE], capture_output=True, text=True, check=True
-    )
-    assert int(done.stdout) > 100
+    command = [sys.executable, "-c", EVERY_BYTE]
+    assert int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) > 100

@@ -9,7 +9,6 @@ from test_sampling_study import round_robin
 
 from arena.data.errors import UsageError
 from arena.judging.choosing.pairing import AdaptivePairing
-from arena.judging.choosing.sampling import connected_battles
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 
@@ -49,24 +48,6 @@ def test_every_item_is_asked_for_once_until_none_is_left():
     assert {key(item) for item in asked} == expected
     assert (pairing.judged, pairing.open, pairing.failed) == (ITEMS, 0, 0)
     assert pairing.next_pairs(3) == []
-
-
-def test_a_budget_is_kept_and_a_first_round_connects_all_systems():
-    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
-    assert len(pairing.next_pairs(1)) == 1
-    asked = run(AdaptivePairing(SYSTEMS, QUESTIONS), batch=4, budget=10)
-    assert len(asked) == 10
-    whole = connected_battles(judge(asked), "en")
-    assert whole.systems == tuple(SYSTEMS)
-
-
-def test_pending_items_are_not_asked_for_again():
-    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
-    first, second = pairing.next_pairs(20), pairing.next_pairs(20)
-    assert len({key(item) for item in first + second}) == 40
-    assert pairing.open == ITEMS - 40
-    pairing.record(judge(second))
-    assert pairing.judged == 20
 
 
 def test_close_pairs_meet_more_often_than_lopsided_ones():

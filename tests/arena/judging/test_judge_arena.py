@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from chat_server import broken, completion, error, refused
+from chat_server import completion
 from judged_systems import better, build_arena, judge_arena, shown_answers
 
 from arena import UsageError
@@ -78,25 +78,6 @@ def test_a_reply_without_verdict_is_invalid_and_no_tie(serve, judge_at, store):
     assert judged.failures["detail"].str.contains("no verdict").all()
     assert judged.failures["key"].str.len().eq(64).all()
     assert "3 of 12 replies of test-judge hold no verdict" in summary.warnings[0]
-
-
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        (refused, "refusal"),
-        (broken, "server_error"),
-        (lambda: completion("<think>[[A]]", finish_reason="length"), "unparsable"),
-        (lambda: error(400, "the context_length is too long"), "context_length"),
-    ],
-)
-def test_failures_are_told_apart(serve, judge_at, store, reply, reason):
-    def behave(prompt, _):
-        return reply() if "q1?" in prompt else completion("[[B]]")
-
-    arena = build_arena()
-    judged = judge_arena(arena, judge_at(serve(behave)), choose_pairs(arena), store)
-    assert judged.summary.usage.failures == {reason: 3}
-    assert len(judged.judgments) == 9
 
 
 def test_answers_that_steer_the_judge_are_flagged(serve, judge_at, store):

@@ -82,13 +82,6 @@ def test_absent_answers_are_counted_and_not_judged():
     assert chosen.drawn.counts == {"en": 3}
 
 
-def test_both_orders_ask_every_pair_twice():
-    once = choose_pairs(build_arena())
-    twice = choose_pairs(build_arena(), both_orders=True)
-    assert len(twice) == 2 * len(once)
-    assert set(pair_keys(once.table)) < set(pair_keys(twice.table))
-
-
 def test_identical_answers_are_told_apart():
     same = {("q0", "good"): "##Reason: x\n##Answer: the same ", ("q0", "fair"): "the same"}
     chosen = choose_pairs(build_arena(same), both_orders=True, show="answer")

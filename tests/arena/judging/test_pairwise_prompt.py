@@ -46,13 +46,6 @@ def test_delimiters_cannot_be_forged():
     assert text.count(f"[The End of Assistant A's Answer {own}]") == 1
 
 
-def test_what_comes_before_the_answers_is_the_same_for_all_pairs_of_a_question():
-    prompt = pairwise_prompt()
-    one, other = (text_of(prompt.ask(compared(answer))) for answer in ("first", "another"))
-    start = one.index("[The Start of Assistant A")
-    assert one[:start] == other[:start]
-
-
 @pytest.mark.parametrize(
     ("answer", "flags"),
     [

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from arena.judging.choosing.sampling import connected_battles, study_sampling
+from arena.judging.choosing.sampling import study_sampling
 
 
 def round_robin(systems=12, questions=30, seed=0, language="en"):
@@ -64,12 +64,6 @@ def test_the_same_seed_gives_the_same_table_whatever_the_order_of_rows(design):
     pd.testing.assert_frame_equal(study_sampling(shuffled, **settings, seed=3).table, table)
     pd.testing.assert_frame_equal(study_sampling(swapped, **settings, seed=3).table, table)
     assert not study_sampling(judgments, **settings, seed=4).table.equals(table)
-
-
-def test_systems_that_no_judgments_connect_are_left_out():
-    stranger = round_robin(2, 3).replace({"s00": "x", "s01": "y"})
-    battles = connected_battles(pd.concat([round_robin(4, 3), stranger]), "en")
-    assert battles.systems == ("s00", "s01", "s02", "s03")
 
 
 def test_too_few_systems_or_judgments_are_refused():

@@ -113,12 +113,6 @@ def test_semantic_settings_are_part_of_the_key(ask, change):
     assert sent.get(field) == value
 
 
-def test_where_and_how_fast_is_no_part_of_the_key(ask):
-    ask(prompts(3), concurrency=1, timeout_s=9.0, retries=1)
-    _, usage, _ = ask(prompts(3))  # a server at another port
-    assert usage.calls == 0
-
-
 def test_results_hold_everything(ask, store):
     asked = [Prompt.of("q", system="be brief", version="v7")]
     ask(asked, lambda *_: completion("4\0", usage=(7, 2)))

@@ -4,7 +4,6 @@ import gzip
 import json
 import time
 import tracemalloc
-from contextlib import suppress
 
 import chat_server as say
 import pytest
@@ -102,22 +101,6 @@ def test_an_answer_in_drops_ends_at_the_time_limit(ask):
     replies, _, _ = ask(prompts(1), lambda *_: slow, retries=0, timeout_s=0.5)
     assert replies[0].reason == "timeout"
     assert time.monotonic() - started < 5
-
-
-LOCATIONS = ["http://[", "//", "http://a:b/", "javascript:1", "\x7f", "http://" + "a" * 300]
-
-
-@pytest.mark.parametrize("location", LOCATIONS)
-def test_redirects_to_nowhere_are_counted_or_said(ask, store, location):
-    moved = say.Reply({}, 307, {"location": location})
-
-    def behave(prompt, earlier):
-        return moved if prompt.endswith("1") else say.completion("paid")
-
-    with suppress(UsageError):
-        replies, _, _ = ask(prompts(2), behave, retries=0, concurrency=1)
-        assert replies[1].reason in ("malformed", "connection", "rejected")
-    assert store.look_up([request.key for request in _requests(1)])
 
 
 def _requests(count):

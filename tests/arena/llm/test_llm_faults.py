@@ -161,8 +161,3 @@ def test_settings_that_cannot_work_are_told(field):
     (name,) = field
     with pytest.raises(ValidationError, match=name):
         LlmSettings(model="m", **field)
-
-
-def test_a_model_must_be_named(llm_at, serve):
-    with pytest.raises(UsageError, match="no model is named"):
-        ask_table(prompts(1), lambda row: row, read_text, llm_at(serve(), LlmSettings()))

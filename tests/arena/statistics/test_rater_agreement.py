@@ -53,12 +53,6 @@ def test_one_category_has_no_coefficient_but_full_agreement():
         assert found.reason == ONE_CATEGORY
 
 
-def test_one_category_of_several_declared_is_certain_for_ac1_only():
-    ratings = code_ratings([("a", "a"), ("a", "a")], categories=("a", "b"))
-    assert gwet_ac1(ratings).value == 1
-    assert fleiss_kappa(ratings).reason == ONE_CATEGORY
-
-
 @pytest.mark.parametrize("coefficient", ALL)
 def test_without_pairs_there_is_no_coefficient(coefficient):
     single = coefficient(code_ratings([("a",), ("b",)]))

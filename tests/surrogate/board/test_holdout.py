@@ -1,11 +1,14 @@
 """Holding systems out: Algorithm 1's R², and ratings of systems never seen."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
+from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.board.settings import BoardRecord
 from surrogate.board.study import check_holdout, fit_tournament, study_languages
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out, system_folds
@@ -54,7 +57,7 @@ def judgments(strength):
 
 
 def data_of(judgments, X, settings=SETTINGS):
-    tournaments = settings.bootstrap(judgments)
+    tournaments = bootstrap_tournaments(judgments, **asdict(settings))
     asked = tuple(sorted(X["query_id"].unique()))
     return LanguageData("en", judgments, X, asked, tournaments, settings)
 

@@ -122,9 +122,3 @@ def test_systems_without_attributes_are_left_out_and_unknown_values_are_like_no_
 def test_what_is_not_there_is_said(changes, message):
     with pytest.raises(UsageError, match=message):
         factor_ratings(arena(questions=4), **changes)
-
-
-def test_an_arena_without_attributes_says_how_to_write_them():
-    plain = arena(questions=4)
-    with pytest.raises(UsageError, match=r"write a table systems\.csv"):
-        factor_ratings(replace(plain, attributes=plain.attributes[["system"]]))

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from arena import UsageError
 from surrogate.publish.figures.board_figures import (
     OTHER_FAMILY,
     draw_ratings,
@@ -51,12 +50,6 @@ def cells(axes, columns):
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS)
-def test_a_board_draws_itself(board, kind):
-    language = "en" if kind == "ratings" else None
-    assert written(board.plot(kind, language)) == written(ALL_KINDS[kind](board))
-
-
-@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_figure_says_its_title_counts_and_signature(board, kind):
     figure = ALL_KINDS[kind](board)
     title, caption = (" ".join(text.get_text().split()) for text in figure.texts)
@@ -93,12 +86,6 @@ def test_the_heat_map_holds_the_ranks_of_the_board_and_by_verdicts_alone(board):
             assert mean == (en + sw) / 2
 
 
-def test_nothing_ranked_gives_no_heat_map(board):
-    empty = board.ratings.assign(rank=np.nan, arena_rank=np.nan)
-    with pytest.raises(UsageError, match="no system is ranked"):
-        rank_heat_map(replace(board, ratings=empty))
-
-
 def test_the_win_matrix_holds_shares_of_points_best_first(board):
     figure = draw_win_matrix(board, "en")
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
@@ -113,21 +100,6 @@ def test_the_win_matrix_holds_shares_of_points_best_first(board):
     assert float(table[0][1]) == pytest.approx(share, abs=0.5001)
     assert float(table[0][1]) + float(table[1][0]) == pytest.approx(100, abs=1.001)
     assert [table[at][at] for at in range(len(names))] == [""] * len(names)
-
-
-def test_pairs_that_never_met_are_dashes(board):
-    met = board.win_matrix[board.win_matrix["language"] == "en"]
-    first, second = sorted(met["system"].unique())[:2]
-    pair = met["system"].isin([first, second]) & met["opponent"].isin([first, second])
-    figure = draw_win_matrix(replace(board, win_matrix=met[~pair]), "en")
-    (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
-    names = y_labels(axes)
-    assert cells(axes, len(names))[names.index(first)][names.index(second)] == "–"
-
-
-def test_the_win_matrix_of_all_languages_counts_each_battle_once(board):
-    judgments = sum(item.judgments for item in board.summary.languages.values())
-    assert f"{judgments:,} battles" in whole_text(draw_win_matrix(board))
 
 
 def test_lollipops_hold_the_means_by_family(board):
@@ -197,12 +169,6 @@ def test_a_rating_without_an_upper_bound_is_drawn(board):
     figure.draw_without_rendering()
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
     assert np.isfinite(axes.get_xlim()).all()
-
-
-@pytest.mark.parametrize("draw", [importance_boxes, draw_ratings, draw_win_matrix])
-def test_unknown_languages_are_refused(board, draw):
-    with pytest.raises(UsageError, match="'fi'"):
-        draw(board, "fi")
 
 
 def field_of(board, systems, languages):

@@ -1,7 +1,6 @@
 """Files of figures."""
 
 import os
-import struct
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -12,9 +11,7 @@ from altered_boards import about
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from PIL import Image
 
-from arena import UsageError
 from arena.data.errors import MissingDependencyError
 from surrogate.publish.figures.board_figures import (
     draw_ratings,
@@ -56,25 +53,6 @@ def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_fo
     )
     save(draw_ratings(board, "en"), here)
     assert elsewhere.read_bytes() == here.read_bytes()
-
-
-def test_drawing_leaves_the_settings_of_the_user_alone(board, tmp_path):
-    before = dict(mpl.rcParams)
-    save(rank_heat_map(board), tmp_path / "a.png")
-    assert dict(mpl.rcParams) == before
-    assert (
-        "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
-    )
-
-
-def test_png_carries_its_title_and_neither_date_nor_version(board, tmp_path):
-    save(rank_heat_map(board), tmp_path / "a.png")
-    with Image.open(tmp_path / "a.png") as image:
-        assert set(image.text) == {"Title"}
-        assert board.summary.arena in image.text["Title"]
-        width, height = image.size
-    header = (tmp_path / "a.png").read_bytes()[16:24]
-    assert struct.unpack(">II", header) == (width, height)
 
 
 @pytest.mark.parametrize("draw", [rank_heat_map, draw_win_matrix, lambda t: draw_ratings(t, "en")])
@@ -120,13 +98,6 @@ def test_characters_without_a_font_are_said_once(board, tmp_path):
     assert repr(absent[1]) in str(caught[0].message) or absent[1] in str(caught[0].message)
 
 
-def test_other_formats_are_refused(board, tmp_path):
-    with pytest.raises(UsageError, match="'pdf'"):
-        save(rank_heat_map(board), tmp_path / "a.pdf")
-    with pytest.raises(UsageError, match="there is no folder"):
-        save(rank_heat_map(board), tmp_path / "absent" / "a.png")
-
-
 def test_without_matplotlib_the_extra_is_named(board, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
     monkeypatch.setattr(mpl, "style", None, raising=False)
@@ -140,10 +111,6 @@ def test_names_stay_apart_and_short(names):
     assert list(shown) == names
     assert len(set(shown.values())) == len(names)
     assert all(len(name) <= LONGEST_NAME + len(f" ({len(names)})") for name in shown.values())
-
-
-def test_long_names_keep_their_end():
-    assert shown_names(["a" * 50 + "-v2"]) == {"a" * 50 + "-v2": "a" * 28 + "…" + "a" * 12 + "-v2"}
 
 
 def test_controls_and_marks_of_direction_are_replaced():

@@ -4,7 +4,6 @@ import html
 import json
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -20,7 +19,6 @@ from surrogate.publish.pairs import (
     WINNERS,
     PairPages,
     Texts,
-    verdict_reasons,
 )
 from surrogate.publish.site import write_site
 
@@ -70,16 +68,6 @@ def test_verdicts_by_question_are_the_judgments(small_arena, english):
     assert english["verdicts_left_out"] == 0
 
 
-def test_many_verdicts_are_cut_and_counted(board, small_arena, monkeypatch):
-    judged = small_arena.judgments["language"].eq("en")
-    a_question = judged.sum() // 10
-    monkeypatch.setattr("surrogate.publish.pairs.MOST_VERDICTS", int(a_question * 4))
-    texts = Texts(small_arena, seed=3, most=2)
-    page = PairPages(board, texts, slugs(board.systems)).page("en")
-    assert len(page["data"]["verdicts"]) == 4
-    assert page["verdicts_left_out"] == judged.sum() - 4 * a_question
-
-
 def test_verdicts_on_systems_that_joined_later_are_left_out_and_counted(
     board, small_arena, english, tmp_path
 ):
@@ -104,13 +92,6 @@ def test_verdicts_on_systems_that_joined_later_are_left_out_and_counted(
     assert f"{count:,} verdicts in English on systems that joined" in (
         site / "pairs" / "en.html"
     ).read_text("utf-8")
-
-
-def test_of_many_pairs_the_neighbors_stand_in_the_table(board, texts, monkeypatch):
-    monkeypatch.setattr("surrogate.publish.pairs.MOST_ROWS", 20)
-    page = PairPages(board, texts, slugs(board.systems)).page("en")
-    ranked = [name for name, _ in page["data"]["systems"]]
-    assert [(row["system"], row["opponent"]) for row in page["rows"]] == list(pairwise(ranked))
 
 
 def shown(arena, verdicts=None, **options):
@@ -189,13 +170,6 @@ def test_citations_of_own_passages_lead_to_these(small_arena):
     assert [passage["text"] for passage in passages] == ["another", "text 2"]
     names = [[answer["system"]] for answer in question["answers"]]
     assert [passage["systems"] for passage in passages] == names
-
-
-def test_reasons_are_those_of_the_judge_and_short():
-    judgments = pd.DataFrame({"reason": [" clear ", None, float("nan"), "x" * 5000]})
-    assert verdict_reasons(judgments)[:3] == ["clear", "", ""]
-    assert len(verdict_reasons(judgments)[3]) == pairs.LONGEST_REASON
-    assert verdict_reasons(judgments[[]]) == [""] * 4
 
 
 def test_of_judgments_only_verdict_and_reason_are_shown(hostile_site):

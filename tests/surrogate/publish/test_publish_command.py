@@ -27,12 +27,6 @@ def test_draws_all_that_the_board_has_data_for(board_folder, tmp_path, run, caps
     assert sorted(printed) == sorted(str(path) for path in out.iterdir())
 
 
-def test_draws_one_kind_and_language_as_svg(board_folder, tmp_path, run):
-    options = ["--kind", "ratings, wins", "--language", "sw", "--format", "svg", "--no-signature"]
-    assert run("publish", board_folder, *FIGURES, "--out", tmp_path, *options) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"ratings-sw.svg", "wins-sw.svg"}
-
-
 def test_figures_without_data_are_listed(board, tmp_path, run, capsys):
     replace(board, win_matrix=board.win_matrix.iloc[:0]).save(tmp_path / "few")
     options = [*FIGURES, "--out", tmp_path / "plots"]

@@ -25,9 +25,3 @@ def test_plain_names_stay_and_others_are_told_apart():
     assert found["con"] != "con"
     assert found["日本"].startswith("system-")
     assert found["GPT-4"] == slugs(["GPT-4"])["GPT-4"]
-
-
-def test_a_name_that_is_anothers_slug():
-    taken = slugs(["GPT"])["GPT"]
-    found = slugs(["GPT", taken])
-    assert len(set(found.values())) == 2

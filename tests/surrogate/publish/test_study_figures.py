@@ -23,8 +23,7 @@ from surrogate.publish.figures.judges import (
     error_heat_map,
     memerag_bars,
 )
-from surrogate.publish.figures.studies import read_study, replication_curves, sampling_curves
-from surrogate.validation.study import REPLICATION_COLUMNS
+from surrogate.publish.figures.studies import read_sampling, sampling_curves
 
 
 def axes_of(figure):
@@ -56,49 +55,19 @@ def test_sampling_curves_hold_the_means_a_panel_a_design(study):
     assert "n = 2 languages" in whole_text(figure)
 
 
-def test_many_languages_have_a_mean_instead_of_bands(study):
-    codes = [f"{first}{second}" for first in "abc" for second in "xyzuvw"]
-    table = pd.concat([study.table.assign(language=code) for code in codes])
-    figure = sampling_curves(table, "s")
-    looks = [
-        (line.get_color(), line.get_linestyle(), line.get_marker())
-        for line in axes_of(figure)[0].get_lines()
-    ]
-    assert len(looks) == len(set(looks)) == len(codes) + 1
-    assert not axes_of(figure)[0].collections
-    assert "the thick line is the mean over languages" in whole_text(figure)
-
-
-def test_replication_curves_hold_the_mean_over_languages_or_one():
-    rows = [
-        dict.fromkeys(REPLICATION_COLUMNS, 0.5)
-        | {"language": language, "questions": number, "judgments": 10 * number, "tau": tau}
-        for language, taus in {"en": (0.2, 0.4), "fi": (0.4, 0.6), "macro": (0.3, 0.5)}.items()
-        for number, tau in zip((3, 6), taus, strict=True)
-    ]
-    table = pd.DataFrame(rows)
-    (axes,) = axes_of(replication_curves(table, "sig", "arena"))
-    assert list(axes.get_lines()[0].get_ydata()) == [0.3, 0.5]
-    assert "mean over 2 languages" in whole_text(replication_curves(table, "sig", "arena"))
-    (axes,) = axes_of(replication_curves(table, "sig", language="fi"))
-    assert list(axes.get_lines()[0].get_ydata()) == [0.4, 0.6]
-    with pytest.raises(UsageError, match="'de'"):
-        replication_curves(table, "sig", language="de")
-
-
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"table": 1, "signature": "s"}', "\xff"])
 def test_what_is_printed_as_json_is_read_back_and_other_files_are_refused(study, tmp_path, content):
     path = tmp_path / "sampling.json"
     rows = study.table.to_dict(orient="records")
     path.write_text(json.dumps({"table": rows, "signature": study.signature}))
-    table, signature = read_study(path)
+    table, signature = read_sampling(path)
     pd.testing.assert_frame_equal(table, study.table, check_dtype=False)
     assert signature == study.signature
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(DataError, match=r"sampling\.json"):
-        read_study(path)
+        read_sampling(path)
     with pytest.raises(UsageError, match="absent"):
-        read_study(tmp_path / "absent.json")
+        read_sampling(tmp_path / "absent.json")
     with pytest.raises(UsageError, match="tau"):
         sampling_curves(study.table.drop(columns="tau"), "s")
 
@@ -139,13 +108,6 @@ def test_bars_are_percent_with_errors_and_hatched_where_tied(scores, tmp_path):
     assert "Without a label, counted as errors: 1; not asked, left out: 2" in text
     assert "not different from the best (p > 0.05)" in text
     save(figure, tmp_path / "a.svg")
-
-
-def test_scores_without_marks_are_refused(scores):
-    with pytest.raises(UsageError, match="lack mark"):
-        memerag_bars(scores.drop(columns="mark"), "s")
-    with pytest.raises(UsageError, match="lack rows"):
-        memerag_bars(scores[:0], "s")
 
 
 def test_errors_are_shares_of_a_judge_by_label(tmp_path):

@@ -107,16 +107,6 @@ def test_votes_by_keys_are_kept_exported_and_collected(page, page_file, folder, 
     assert "".join(first.split())[:200] in "".join(shown.split()).replace("\x00", "\ufffd")
 
 
-def test_hostile_texts_are_shown_as_text(page, page_file):
-    page.goto(page_file.as_uri())
-    seen = ""
-    for _ in range(12):
-        seen += page.inner_text("#side-a .text") + page.inner_text("#side-b .text")
-        page.keyboard.press("s")
-    assert "<img src=x onerror=alert(2)>" in seen
-    assert page.locator("main img").count() == 0
-
-
 def test_texts_run_in_the_direction_of_their_language(page, tmp_path):
     arena = simulate(DEFAULT_SYSTEMS[::11], languages=("ar",), questions=3, seed=1).arena
     (tmp_path / "vote.html").write_text(ballot_page(make_ballot(arena, choose_pairs(arena))))
@@ -180,7 +170,7 @@ def test_people_decide_between_judges(arena, run, tmp_path, capsys):
     content = {"format": "surrogate-arena votes", "ballot": own.id, "voter": "Bo", "votes": votes}
     (tmp_path / "bo.json").write_text(json.dumps(content))
     assert run("vote", folder, "--collect", tmp_path / "bo.json") == 0
-    assert f"{len(votes)} votes added" in capsys.readouterr().out
+    assert f"Added: {len(votes)}" in capsys.readouterr().out
     assert run("agreement", folder, "--json") == 0
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert found["reference"] == ["person:Bo"]

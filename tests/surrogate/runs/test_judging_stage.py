@@ -61,14 +61,6 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
     assert sum(server.asked.values()) == calls
 
 
-def test_what_the_judge_sees_belongs_to_the_step(configure, make, states, server):
-    make(configure(judging(server)))
-    calls = sum(server.asked.values())
-    assert states(make(configure(judging(server, 'show = "answer"'))))["a/judging"] == "made"
-    assert all("##Reason" not in body["messages"][0]["content"] for body in server.bodies[calls:])
-    assert len(server.bodies) > calls
-
-
 def test_where_nobody_answers_the_board_fails_and_is_tried_again(configure, make, server):
     boards = configure(judging(server))
     server.behave = lambda *_: completion("I do not know.")

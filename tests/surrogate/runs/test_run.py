@@ -51,18 +51,6 @@ def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
     assert summaries[0] == summaries[1]
 
 
-def test_an_answer_changes_both(made, make, states, place):
-    boards = made
-    rewritten(
-        place / "arena" / "answers.jsonl",
-        lambda table: table.assign(answer=[f"{text} Indeed." for text in table["answer"]]),
-    )
-    steps = make(boards)
-    assert states(steps) == {"a/features": "made", "a/board": "made"}
-    assert steps["a/board"].reasons[0] == "arena answers.jsonl changed"
-    assert "features features.parquet changed" in steps["a/board"].reasons
-
-
 def test_options_change_only_what_they_concern(made, configure, make, states):
     steps = make(configure(BOARD + "tournaments = 3\n"))
     assert states(steps) == {"a/features": "current", "a/board": "made"}
@@ -83,15 +71,6 @@ def test_a_step_that_makes_the_same_again_leaves_the_next_alone(made, make, stat
     steps = make(boards)
     assert states(steps) == {"a/features": "made", "a/board": "current"}
     assert steps["a/features"].reasons == ["output features.parquet is gone"]
-
-
-def test_a_deleted_board_is_made_again_as_it_was(made, make, states):
-    folder = made.out / "a" / "board"
-    content = (folder / "board.csv").read_bytes()
-    shutil.rmtree(folder)
-    assert states(make(made)) == {"a/features": "current", "a/board": "made"}
-    assert (folder / "board.csv").read_bytes() == content
-    assert checked(made).is_current
 
 
 def test_one_board_that_fails_leaves_the_others(configure, make, states):
@@ -181,21 +160,6 @@ def test_pages_and_figures_follow_the_board(made, configure, make, states, place
     assert told == ["board", "site", "figures", "csv", "latex"]
 
 
-def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, place):
-    stages = []
-
-    def change_once(stage, done, total):
-        if not stages:
-            rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
-        stages.append(stage)
-
-    shutil.rmtree(made.out / "a" / "board")
-    assert make(made, progress=change_once)["a/board"].state == "made"
-    assert set(stages) == {"a surrogates"}
-    told = [step.reasons for step in checked(made).steps]
-    assert told == [[], ["arena judgments.jsonl changed"]]
-
-
 def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
     made, make, place, capsys, run
 ):
@@ -210,3 +174,18 @@ def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
     assert rows["rank"].min() == 1
     run("check", place / "arena")
     assert f"{lost} is judged and has no answer" in capsys.readouterr().out
+
+
+def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, place):
+    stages = []
+
+    def change_once(stage, done, total):
+        if not stages:
+            rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
+        stages.append(stage)
+
+    shutil.rmtree(made.out / "a" / "board")
+    assert make(made, progress=change_once)["a/board"].state == "made"
+    assert set(stages) == {"a surrogates"}
+    told = [step.reasons for step in checked(made).steps]
+    assert told == [[], ["arena judgments.jsonl changed"]]

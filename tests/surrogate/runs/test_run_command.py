@@ -1,11 +1,8 @@
 """``surrogate-arena run`` as a user runs it."""
 
 import json
-import warnings
 
 import pytest
-
-from surrogate.runs import run as runs
 
 
 def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
@@ -39,18 +36,3 @@ def test_failures_are_told_and_end_with_1(run, configure, place, made, capsys):
     checked = capsys.readouterr().out
     assert "nowhere is not an arena folder" in checked
     assert "board b: skipped (features failed)" in checked
-
-
-def test_warnings_are_said_once_in_words(run, place, made, capsys, monkeypatch):
-    updated = runs.bring_up_to_date
-
-    def warned(*args, **options):
-        for _ in range(2):
-            warnings.warn("no installed font has 'x'", UserWarning, stacklevel=1)
-        return updated(*args, **options)
-
-    monkeypatch.setattr(runs, "bring_up_to_date", warned)
-    assert run("run", place / "boards.toml") == 0
-    said = capsys.readouterr().err.splitlines()
-    assert said.count("no installed font has 'x'") == 1
-    assert not any("UserWarning" in line for line in said)

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena import UsageError
 from arena.simulation import simulate
 from features import extract, parse_features
 from surrogate.learning.cross_fitting import Repeats
@@ -33,12 +32,6 @@ def study():
         n_jobs=2,
         progress=lambda *_: unsendable.acquire(),
     )
-
-
-def test_better_systems_are_flagged_more_often_than_others(study):
-    macro = study.table.set_index("language").loc["macro"]
-    assert macro["flagged"] > 2 * macro["false_alarms"]
-    assert macro["false_alarms"] < 0.35
 
 
 def test_every_language_and_the_mean_are_told(study):
@@ -79,12 +72,7 @@ def test_judgments_of_what_is_held_out_are_not_learned_from(small_arena):
     assert not np.allclose(first["truth"], second["truth"])
 
 
-def test_few_systems_have_no_frontier(small_arena):
-    few = small_arena.info.systems[:8]
-    rows = small_arena.judgments
-    among = rows["system_a"].isin(few) & rows["system_b"].isin(few)
-    arena = small_arena.__class__(
-        small_arena.info, small_arena.queries, small_arena.answers, rows[among]
-    )
-    with pytest.raises(UsageError, match="at least 9"):
-        validate(arena, "frontier", features=FEATURES, tournaments=SETTINGS)
+def test_better_systems_are_flagged_more_often_than_others(study):
+    macro = study.table.set_index("language").loc["macro"]
+    assert macro["flagged"] > 2 * macro["false_alarms"]
+    assert macro["false_alarms"] < 0.35

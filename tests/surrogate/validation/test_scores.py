@@ -27,18 +27,6 @@ def test_scores_of_a_ranking_with_one_swap():
     assert found.explained == pytest.approx(r2_score(TRUTH, predicted))
 
 
-def test_predicted_ties_count_half_and_true_ties_not_at_all():
-    found = outcome([1.0, 1.0, 2.0], [1.0, 2.0, 3.0])
-    assert found.pairwise_accuracy == pytest.approx((0.5 + 1 + 1) / 3)
-    assert outcome([1.0, 2.0, 3.0], [1.0, 1.0, 2.0]).pairwise_accuracy == pytest.approx(1.0)
-
-
-def test_missing_ratings_are_left_out_and_nothing_to_compare_is_undefined():
-    assert outcome([1.0, np.nan, 3.0, 4.0]).tau == pytest.approx(1.0)
-    nothing = outcome([1.0, np.nan, np.nan, np.nan])
-    assert np.isnan([nothing.tau, nothing.pairwise_accuracy]).all()
-
-
 def test_only_systems_held_out_together_are_compared():
     """In each pair the order is right, and all is wrong between the pairs."""
     right = outcome([3.0, 4.0, 1.0, 2.0], folds=[0, 0, 1, 1])
@@ -98,12 +86,6 @@ def test_what_is_not_defined_has_a_reason_and_is_left_out_of_the_average():
     empty = outcome_scores([nothing], 0).set_index("language").loc["macro"]
     assert np.isnan(empty["tau"])
     assert empty["reason"]
-
-
-def test_systems_without_a_rating_are_not_counted():
-    systems = ("a", "b", "c", "d")
-    gap = Outcome("en", systems, np.array([[1.0, np.nan, 3.0, 4.0]]), TRUTH[None])
-    assert list(outcome_scores([gap], 0)["systems"]) == [3, 3]
 
 
 def test_ratings_without_an_order_are_said_to_be_alike():

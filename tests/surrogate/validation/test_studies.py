@@ -55,16 +55,6 @@ def test_all_features_are_ranked_as_validate_does(ablation, simulated, table, se
     assert "protocol:ablation|" in ablation.signature
 
 
-def test_a_subset_without_a_value_has_no_tau_and_says_why(simulated, table, settings):
-    empty = table.assign(nothing=np.nan)
-    done = validate(
-        *(simulated.arena, "ablation", QUICK, 1), feature_table=empty, tournaments=settings
-    )
-    row = rows_by(done.table, "language", "subset").loc[("en", "only nothing")]
-    assert row[["tau", "difference_low"]].isna().all()
-    assert "0 features to train on" in row["reason"]
-
-
 def test_features_are_grouped_by_what_they_look_at():
     columns = ["bleu", "citation_recall@10", "chrf", "own score", "english(identifier=langid)"]
     assert feature_families(columns) == {
@@ -101,13 +91,6 @@ def test_a_feature_without_values_has_no_importance(simulated, table, settings):
     assert rows.loc[("sw", "nothing")].isna().all()
     assert rows.loc[("sw", "close"), "share"] == 1
     assert rows.loc[("en", "nothing")].notna().all()
-
-
-def test_the_jobs_change_nothing(simulated, table, settings):
-    common = {"feature_table": table, "repeats": 1, "tournaments": settings}
-    done = validate(simulated.arena, "importances", **common)
-    again = validate(simulated.arena, "importances", **common, n_jobs=2)
-    pd.testing.assert_frame_equal(done.table, again.table)
 
 
 def test_a_permuted_feature_is_anothers_answer_by_answer(simulated, table, data_of):

@@ -62,12 +62,6 @@ def test_prints_a_table_and_the_same_strict_json_each_time(validate, capsys):
     assert capsys.readouterr().out == first
 
 
-def test_holds_out_the_systems_that_are_named(validate, small_arena, capsys):
-    held = ",".join(sorted(small_arena.info.systems)[:2])
-    assert validate(*QUICK, "--protocol", "mirage", "--holdout", held, "--json") == 0
-    assert f"|holdout:{held}|" in json.loads(capsys.readouterr().out)["signature"]
-
-
 def test_compares_surrogates_as_in_table_3(validate, capsys):
     options = ("--protocol", "table3", "--repeats", 3, "--tournaments", 2, "--jobs", 1)
     assert validate(*options, "--surrogate", "random-forest,linear", "--json") == 0
