@@ -170,18 +170,6 @@ def drawn_questions(queries: pd.DataFrame, questions: int | None, seed: int) -> 
     return queries if questions is None else queries[is_drawn(queries, questions, seed)]
 
 
-def check_unseen(queries: pd.DataFrame, questions: int | None, seed: int) -> None:
-    """Check, before anything is asked, that questions are left to measure with.
-
-    Raises:
-        UsageError: If none is left.
-    """
-    if len(drawn_questions(queries, questions, seed)) == len(queries):
-        raise UsageError(
-            "all questions are trained on, so none is unseen; train on some (`questions`)"
-        )
-
-
 def write_train_set(made: TrainSet, out: Path, unseen: Path | None) -> None:
     """Write a training set, and the rows of unseen questions, if a file is given for them.
 
@@ -189,7 +177,7 @@ def write_train_set(made: TrainSet, out: Path, unseen: Path | None) -> None:
         UsageError: If a folder is absent, a format unknown, or no row is of an unseen question.
     """
     write_rows(made.rows, out)
-    if unseen is not None and made.unseen.empty:
-        raise UsageError(f"no row is of an unseen question, so {unseen} was not written")
     if unseen is not None:
+        if made.unseen.empty:
+            raise UsageError(f"no row is of an unseen question, so {unseen} was not written")
         write_rows(made.unseen, unseen)

@@ -28,7 +28,6 @@ from surrogate.training.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings
 from surrogate.training.rows import (
     Sieve,
     TrainSet,
-    check_unseen,
     drawn_questions,
     make_train_set,
 )
@@ -80,10 +79,12 @@ def make_trainset(
     else:
         graded, arena = [], read_arena(source)
         asked = choose_questions(arena.queries, settings.languages)
-    if split:
-        check_unseen(asked, questions, seed)
-    # What no row is written of need not be scored.
-    scored = asked if split else drawn_questions(asked, questions, seed)
+    drawn = drawn_questions(asked, questions, seed)
+    if split and len(drawn) == len(asked):
+        raise UsageError(
+            "all questions are trained on, so none is unseen; train on some (`questions`)"
+        )
+    scored = asked if split else drawn  # what no row is written of need not be scored
     sieve = Sieve()
     if kind == "grouse":
         if arena is not None:

@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -93,12 +94,12 @@ def finetune(
         "seed": seed,
     }
     _refuse_other_folder(out, record)
+    import transformers
+
     started, (model, tokenizer) = time.monotonic(), _adapted(base, recipe, seed, download)
     model.peft_config["default"].base_model_name_or_path = name
-    kept, tested = (
-        [row for row in token_rows(part, tokenizer) if len(row["labels"]) <= recipe.max_length]
-        for part in (rows, tests)
-    )
+    cut = [[token_row(row, tokenizer) for row in part] for part in (rows, tests)]
+    kept, tested = ([row for row in p if len(row["labels"]) <= recipe.max_length] for p in cut)
     if not kept:
         raise UsageError(
             f"all {len(rows)} examples are longer than {recipe.max_length} tokens (`max_length`); "
@@ -109,14 +110,14 @@ def finetune(
         "examples": {"kept": len(kept), "too_long": len(rows) - len(kept)},
         "tokens": sum(len(row["labels"]) for row in kept),
         "tests": len(tested),
-        "versions": {name: version(name) for name in _PACKAGES},
+        "versions": {package: version(package) for package in _PACKAGES},
         "resumed_from_step": 0 if checkpoint is None else _step(checkpoint),
         "finished": False,
     }
     _write_record(out, record)
     trainer = _trainer(model, recipe, kept, out, seed, progress)
     before = _loss(trainer, tested)  # an adapter that is not trained changes nothing
-    _seed(seed)  # measuring has drawn
+    transformers.set_seed(seed)  # measuring has drawn
     with quiet():
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         model.save_pretrained(str(out), safe_serialization=True)
@@ -139,8 +140,8 @@ def finetune(
     return record
 
 
-def token_rows(rows: Sequence[ChatRow], tokenizer: Any) -> list[TokenRow]:  # noqa: ANN401
-    """Write chats as the model's template has them; all but the last message is ignored.
+def token_row(row: ChatRow, tokenizer: Any) -> TokenRow:  # noqa: ANN401 - of transformers
+    """Write a chat as the model's template has it; all but the last message is ignored.
 
     The prompt is cut by itself, as it is when the model is asked.
 
@@ -148,16 +149,10 @@ def token_rows(rows: Sequence[ChatRow], tokenizer: Any) -> list[TokenRow]:  # no
         UsageError: If the template cannot write a chat, or writes the prompt differently where a
             reply follows.
     """
-    return [_token_row(row, tokenizer) for row in rows]
-
-
-def _token_row(row: ChatRow, tokenizer: Any) -> TokenRow:  # noqa: ANN401
     messages = [message.model_dump() for message in row.messages]
+    template = partial(tokenizer.apply_chat_template, tokenize=False)
     try:
-        asked = tokenizer.apply_chat_template(
-            messages[:-1], add_generation_prompt=True, tokenize=False
-        )
-        whole = tokenizer.apply_chat_template(messages, tokenize=False)
+        asked, whole = template(messages[:-1], add_generation_prompt=True), template(messages)
     except Exception as error:  # whatever a template raises
         raise UsageError(f"the model's chat template refuses a chat: {error}"[:300]) from error
     if not whole.startswith(asked):
@@ -180,12 +175,6 @@ def last_checkpoint(folder: Path) -> Path | None:
         if path.read_text(encoding="utf-8").rstrip().endswith("}")
     ]
     return max(whole, key=_step, default=None)
-
-
-def _seed(seed: int) -> None:
-    from transformers import set_seed
-
-    set_seed(seed)
 
 
 def _loss(trainer: Any, rows: Sequence[TokenRow]) -> float | None:  # noqa: ANN401 - of transformers
@@ -249,7 +238,7 @@ def _adapted(base: str, recipe: Recipe, seed: int, download: bool) -> tuple[Any,
     model = loaded.model
     if quantization is not None:
         model = library.prepare_model_for_kbit_training(model)
-    _seed(seed)
+    transformers.set_seed(seed)
     config = library.LoraConfig(
         r=recipe.rank,
         lora_alpha=recipe.alpha,

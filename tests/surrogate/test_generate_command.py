@@ -53,18 +53,6 @@ def test_answers_go_to_a_file(generate, folder, tmp_path, capsys):
     assert (folder / "generation.sqlite").is_file()
 
 
-def test_a_later_run_goes_on_where_the_first_ended(generate, tmp_path, capsys):
-    out = tmp_path / "answers.jsonl"
-    generate("--out", out, "--json", config="max_calls = 5")
-    first = json.loads(capsys.readouterr().out)
-    assert (first["answered"], first["failures"]) == (5, {"over_budget": 15})
-    assert first["listings"] == [str(tmp_path / "failed_answers.jsonl")]
-    status, server = generate("--out", out, "--json")
-    second = json.loads(capsys.readouterr().out)
-    assert (status, len(server.bodies)) == (0, 15)
-    assert (second["answered"], second["from_store"], second["listings"]) == (20, 5, [])
-
-
 def test_answers_go_to_the_arena(generate, folder, capsys):
     status, _ = generate("--append", "--languages", "sw", "--prompt", "memerag")
     assert status == 0
@@ -157,17 +145,3 @@ def test_relevant_passages_alone_and_a_context(generate, folder, tmp_path, capsy
         for passage in passages:
             assert (f"[{passage['passage_id']}]" in text) == (passage["relevance"] == 1)
     assert len(server.bodies) == 6
-
-
-def test_the_filter_has_a_model_and_a_template_of_its_own(generate, tmp_path, capsys):
-    template = tmp_path / "mine.jinja"
-    template.write_text("Time? {{ question }} <label>no</label>", encoding="utf-8")
-    out = ["--out", tmp_path / "a.jsonl", "--questions", "1"]
-    own = ["--template", f"time-dependence={template}"]
-    status, server = generate(*out, *own, config='filter_model = "llama-3-70b"')
-    assert status == 0
-    asked = {body["model"] for body in server.bodies if "Time? " in str(body["messages"])}
-    assert asked == {"llama-3-70b"}
-    status, _ = generate("--out", tmp_path / "b.jsonl", *own)
-    assert status == 2
-    assert "but nothing is filtered; add --skip-time-dependent" in capsys.readouterr().err

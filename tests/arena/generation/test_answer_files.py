@@ -10,7 +10,6 @@ from arena import Arena, ArenaInfo, UsageError, read_arena, write_arena
 from arena.data.folder import append_rows
 from arena.generation import (
     list_unanswered,
-    read_arena_to_answer,
     write_answers,
 )
 from arena.generation.generate import (
@@ -50,14 +49,6 @@ def test_answers_are_added_and_their_system_declared(folder, suffix):
     assert json.loads((where / "arena.json").read_text(encoding="utf-8"))["extra"] == "too"
     assert append_rows(where, "answers", answers_of("new", "q0", "q1"))[1] == 1
     assert len(read_arena(where).answers) == 5
-
-
-def test_an_arena_may_get_its_first_answers(folder):
-    where = folder(systems=("old",))
-    (where / "answers.jsonl").unlink()
-    assert read_arena_to_answer(where).answers.empty
-    append_rows(where, "answers", answers_of("new", "q0"))
-    assert list(read_arena_to_answer(where).answers["system"]) == ["new"]
 
 
 def test_a_file_of_other_answers_is_not_replaced(folder, tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.adapters.mirage_rows import context_passages, prompt_sections
+from arena.adapters.mirage_rows import prompt_sections
 from arena.generation import ANSWER_PROMPTS, GenerationSettings, LlmSystem
 from arena.generation.questions import GivenQuestion
 from arena.judging.pairs import ShownPassage
@@ -100,12 +100,6 @@ def test_no_data_changes_the_frame_of_the_prompt(question, texts):
     assert [line.split() for line in lines] == [
         [f"[{n}#0]", *text.split()] for n, text in enumerate(texts)
     ]
-
-
-def test_the_adapter_reads_the_passages_back():
-    _, contexts = prompt_sections(MIRAGE_ENGLISH)
-    texts, _ = context_passages(contexts, ["36#2", "196#1"])
-    assert texts["196#1"] == "{% raw %} second"
 
 
 def test_a_template_of_ones_own(tmp_path):

@@ -94,14 +94,6 @@ def test_250_questions_of_which_50_a_model():
     assert len(counts) == 10
 
 
-def test_questions_that_a_system_did_not_answer_are_left_out():
-    arena = arena_of([(1, 0)] * 3, systems=("a", "b"))
-    fewer = Arena(arena.info, arena.queries, arena.answers.iloc[1:], arena.judgments)
-    found, counts = select(fewer, one_answer=True)
-    assert counts["questions that not all systems answered"] == 1
-    assert sorted(found.answers["system"]) == ["a", "b"]
-
-
 @given(st.integers(1, 40), st.integers(1, 7), st.integers(0, 5))
 def test_one_answer_each_is_as_even_as_can_be(questions, systems, seed):
     arena = arena_of([(0,)] * questions, [f"m{number}" for number in range(systems)])

@@ -6,7 +6,7 @@ from chat_server import completion
 
 from arena.generation import TimeFilter, dry_run_generate, generate_answers, time_dependence
 from arena.generation.questions import read_label
-from arena.llm import Budget, Completion, LlmSettings, UnparsableError
+from arena.llm import Completion, LlmSettings, UnparsableError
 
 
 def behave(prompt, earlier):
@@ -75,20 +75,6 @@ def test_time_dependent_questions_are_left_out_and_listed(serve, store, system_a
     assert generated.counts()["failures"] == {"time_dependence_unparsable": 1}
     assert (generated.filter_usage.calls, generated.usage.calls) == (4, 2)
     assert {body["model"] for body in server.bodies} == {"filter", "m"}
-
-
-def test_the_filter_counts_towards_the_most_calls(serve, store, system_at, filter_at):
-    server, queries = serve(behave), build_queries(4)
-    first = generate_answers(
-        queries, system_at(server), store, time_filter=filter_at(server), budget=Budget(5)
-    )
-    assert len(server.bodies) == 5
-    assert first.counts()["failures"] == {"time_dependence_unparsable": 1, "over_budget": 1}
-    few = generate_answers(
-        build_queries(6), system_at(server), store, time_filter=filter_at(server), budget=Budget(1)
-    )
-    assert len(server.bodies) == 6
-    assert few.counts()["failures"]["over_budget"] == 3  # q3, and q5 that nobody told of, and q4
 
 
 def test_a_dry_run_knows_what_the_store_has_told(serve, store, system_at, filter_at):

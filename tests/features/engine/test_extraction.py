@@ -8,16 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena import Arena, DataError, MissingDependencyError
-from features import DEFAULT_FEATURES, extract, feature_columns, missing_counts
+from features import DEFAULT_FEATURES, extract, feature_columns
 from features.engine import extraction
-from features.measures import language
 
 NAMES = [str(feature) for feature in DEFAULT_FEATURES]
-
-
-def row(table, *key):
-    found = table.set_index(["language", "system", "query_id"]).loc[key]
-    return found.to_dict()
 
 
 def with_answers(arena, *outputs):
@@ -49,36 +43,6 @@ def test_table_has_a_row_an_answer_and_a_reason_for_every_gap(small_arena):
             isinstance(reason, str) if math.isnan(value) else reason is None
             for value, reason in zip(table[name], reasons, strict=True)
         )
-
-
-def test_golden_values(small_arena):
-    table = extract(
-        small_arena, "citation_recall,citation_map,bleu,rouge_l,answer_length,citations"
-    )
-    reference = row(table, "en", "ref", "q1")
-    assert reference["citation_recall@10"] == 1.0
-    assert reference["bleu"] == reference["rouge_l"] == 1.0
-    assert reference["answer_length"] == 4.0
-    one = row(table, "en", "one", "q1")
-    assert one["citation_recall@10"] == 0.5
-    assert one["citation_map@10"] == pytest.approx(0.25)
-    assert one["rouge_l"] == pytest.approx(0.5)
-    hindi = row(table, "hi", "one", "q1")
-    assert hindi["answer_length"] == 3.0
-    assert hindi["citations"] == 1.0
-    assert hindi["rouge_l:missing"] == "no reference answer to this question"
-
-
-def test_without_reference_system_overlap_is_missing(small_arena):
-    info = small_arena.info.model_copy(update={"reference_system": None})
-    table = extract(dataclasses.replace(small_arena, info=info), "bleu,rouge_l")
-    assert set(table["bleu:missing"]) == {"arena without reference system"}
-
-
-def test_nothing_missing_counts_nothing(small_arena):
-    counts = missing_counts(extract(small_arena, "answer_length"))
-    assert counts.empty
-    assert counts.columns.tolist() == ["language", "feature", "reason", "answers"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
@@ -128,12 +92,6 @@ def test_bad_answers_are_refused(change, message, small_arena):
     answers = change(with_answers(small_arena, "a", "b"))
     with pytest.raises(DataError, match=message):
         extract(small_arena, answers=answers)
-
-
-def test_an_absent_package_is_said_before_any_work(small_arena, monkeypatch):
-    monkeypatch.setattr(language, "find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError):
-        extract(small_arena, "english(identifier=langid)", n_jobs=2)
 
 
 @pytest.mark.parametrize("cited", ["alpha", "beta"])

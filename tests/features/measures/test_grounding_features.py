@@ -82,10 +82,6 @@ def test_copied_words_by_hand(language, answer, passages, bigrams, coverage, den
     assert measure("ngram_coverage", sample, k=1) == measure("fragment_coverage", sample)
 
 
-def test_runs_do_not_go_from_one_passage_to_the_next():
-    assert measure("longest_common_span", make_sample("a b c d [1, 2]", ["a b", "c d"])) == 2
-
-
 def test_content_is_weighted_by_rarity_among_the_passages():
     passages = ["the river", "the bank", "the loan"]
     sample = make_sample("the the river money [1] [2]", passages)
@@ -135,11 +131,6 @@ def test_unsupported_names(answer, expected):
     assert measure("unsupported_names", sample) == pytest.approx(expected)
 
 
-def test_a_name_is_held_however_its_apostrophe_is_written():
-    sample = make_sample("We saw Children's Hospital [1].", ["The Children’s Hospital"])
-    assert measure("unsupported_names", sample) == 0
-
-
 @pytest.mark.parametrize(
     ("name", "answer", "passages", "expected"),
     [
@@ -164,18 +155,6 @@ def test_a_missing_value_says_why(name, answer, passages, expected):
 
 def test_the_reasoning_may_cite_for_the_whole_answer():
     sample = make_sample("##Reason: see [2] ##Answer: the bank", ["a river", "the bank"])
-    assert measure("ngram_coverage", sample) == 1
-
-
-def test_titles_belong_to_passages():
-    record = Passage(passage_id="1", title="Paris", text="a city")
-    sample = Sample(Question("en", "q", "?", (record,), NO_REFERENCE_SYSTEM), "Paris a city [1]")
-    assert measure("ngram_coverage", sample) == 1
-
-
-@pytest.mark.parametrize("name", ["../../etc/passwd", "=1+1", "a.b", "12#3", "doc_1.2#3_4", "<b>"])
-def test_ids_of_any_shape_are_cited(name):
-    sample = make_sample(f"The bank lends [{name}].", [(name, "the bank lends"), ("x", "no")])
     assert measure("ngram_coverage", sample) == 1
 
 

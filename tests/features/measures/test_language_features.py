@@ -4,19 +4,13 @@ import pytest
 from sentences import SENTENCES
 
 from arena import MissingDependencyError
-from arena.data.languages import MIRACL_LANGUAGES
 from features import parse_features
 from features.declare.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON
 from features.measures import language
-from features.measures.language import identify
 
 TARGET, ENGLISH, LANGID, LANGID_ENGLISH = parse_features(
     "target_language,english,target_language(identifier=langid),english(identifier=langid)"
 )
-
-
-def test_samples_cover_miracl():
-    assert set(SENTENCES) == set(MIRACL_LANGUAGES)
 
 
 @pytest.mark.parametrize("code", SENTENCES)
@@ -38,25 +32,6 @@ def test_languages_an_identifier_lacks_are_missing(make_sample):
 def test_empty_answers_are_missing(output, make_sample):
     sample = make_sample(output, passages=[("1", 1)])
     assert TARGET.measure(sample) == ENGLISH.measure(sample) == EMPTY_ANSWER
-
-
-@pytest.mark.parametrize("output", ["2024", "42%!", "\x00\x07", "\u200f", "😀"])
-def test_answers_without_letters_are_missing(output, make_sample):
-    assert TARGET.measure(make_sample(output)) == NO_LETTERS
-
-
-def test_citations_and_reasoning_do_not_count(make_sample):
-    plain = TARGET.measure(make_sample(SENTENCES["ru"], "ru"))
-    cited = f"##Reason: in plain English words ##Answer: {SENTENCES['ru']} [Doc 1]"
-    assert TARGET.measure(make_sample(cited, "ru")) == plain
-
-
-@pytest.mark.parametrize("identifier", ["py3langid", "langid"])
-@pytest.mark.parametrize("text", ["Some text", "НЕ КРИЧИ", "a\ud800b", "日本語", "x" * 5000, ""])
-def test_probabilities_are_the_libraries(identifier, text):
-    found = identify(text, identifier)
-    assert sum(found.values()) == pytest.approx(1, abs=1e-5)
-    assert max(found.values()) > 0
 
 
 def test_the_reason_is_read_if_asked_for(make_sample):

@@ -187,12 +187,6 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
             FEATURES["llm_overlap"].with_settings({"template": value})
 
 
-def test_a_place_for_the_replies_must_be_named(monkeypatch):
-    monkeypatch.delenv("SURROGATE_ARENA_STORE", raising=False)
-    with pytest.raises(UsageError, match="SURROGATE_ARENA_STORE"):
-        endpoint_model("m", ModelOptions())
-
-
 def test_where_to_ask_comes_from_the_environment(monkeypatch):
     monkeypatch.setenv("SURROGATE_ARENA_STORE", "s.db")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")

@@ -20,56 +20,10 @@ class Words:
         return [word.casefold() for word in words(text)]
 
 
-@pytest.mark.parametrize("code", SENTENCES)
-def test_identical_answers_score_one(code, make_sample):
-    sample = make_sample(SENTENCES[code], code, reference=SENTENCES[code])
-    assert [feature.measure(sample) for feature in OVERLAP] == [1.0, 1.0, 1.0]
-
-
 @pytest.mark.parametrize("text", ["Yes", "是", "हाँ।", "1990", "A b", "a b c", "نعم، لا"])
 def test_short_identical_answers_score_one(text, make_sample):
     sample = make_sample(text, reference=text)
     assert [feature.measure(sample) for feature in OVERLAP] == [1.0, 1.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("answer", "reference", "expected"),
-    [
-        ("the cat sat", "the cat sat down", 2 * 1 * (3 / 4) / (1 + 3 / 4)),
-        ("Paris is big", "paris was BIG!", 2 / 3),
-        ("北京很大", "北京大", 2 * (3 / 4) * 1 / (3 / 4 + 1)),
-        ("राजधानी पेरिस है", "राजधानी दिल्ली है", 2 / 3),
-        ("রাজধানী ঢাকা", "রাজধানী প্যারিস", 1 / 2),
-        ("عاصمة فرنسا", "عاصمة مصر", 1 / 2),
-        ("రాజధాని పారిస్", "రాజధాని ఢిల్లీ", 1 / 2),
-        ("ดีมาก", "ดี", 2 * (1 / 4) * 1 / (1 / 4 + 1)),
-        ("서울은", "서울이", 2 / 3),
-        ("Москва", "Париж", 0.0),
-        ("", "Paris", 0.0),
-        ("!!!", "Paris", 0.0),
-    ],
-)
-def test_golden_rouge_l(answer, reference, expected, make_sample):
-    sample = make_sample(answer, reference=reference)
-    assert ROUGE.measure(sample) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("answer", "reference", "expected"),
-    [
-        # Precisions 3/3, 2/2, 1/1, lowered to three orders, times the brevity penalty.
-        ("the cat sat", "the cat sat down", 2.718281828459045 ** (1 - 4 / 3)),
-        # 2/3, 0/2 and 0/1 smoothed to 1/(2*2) and 1/(4*1).
-        ("a x b", "a y b", (2 / 3 * 1 / 4 * 1 / 4) ** (1 / 3)),
-        ("北京", "北京大", 2.718281828459045 ** (1 - 3 / 2)),
-        ("हाँ", "नहीं", 0.0),
-        ("", "Paris", 0.0),
-        ("\x00", "Paris", 0.0),
-    ],
-)
-def test_golden_bleu(answer, reference, expected, make_sample):
-    sample = make_sample(answer, reference=reference)
-    assert BLEU_FEATURE.measure(sample) == pytest.approx(expected, abs=1e-12)
 
 
 SOME_TEXT = st.text(alphabet="ab cé. 北京はकि१ 서", max_size=30)

@@ -11,13 +11,12 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, broken, completion, filtered, refused
 
 from arena import Arena, ArenaInfo
-from arena.llm import Completion, LlmSettings, UnparsableError
+from arena.llm import LlmSettings
 from features import extract
 from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES
 from features.measures.registry import FEATURES
-from features.models.ragas import count_copied, find_verdicts, named_models, read_question
+from features.models.ragas import count_copied, find_verdicts
 from features.models.scorer import ModelOptions
-from features.models.sentence_models import EMBEDDER
 
 FAITHFULNESS = "ragas_faithfulness"
 CONTEXT = "ragas_context_relevance"
@@ -47,11 +46,6 @@ def test_verdicts_are_found(text, verdicts):
     assert find_verdicts(text, 2) == verdicts
 
 
-def test_replies_without_a_question():
-    with pytest.raises(UnparsableError, match="no question"):
-        read_question(Completion("?\n…"))
-
-
 SENTENCES = ["Oslo is the capital of Norway.", "It has 720,000 inhabitants.", "Trams run there."]
 
 
@@ -71,22 +65,11 @@ def test_copied_sentences_are_counted(text, count):
     assert count_copied(text, SENTENCES) == count
 
 
-def test_replies_that_copy_nothing():
-    for text in ("Oslo.", "", "I cannot help with that."):
-        with pytest.raises(UnparsableError, match="copies no sentence"):
-            count_copied(text, SENTENCES)
-
-
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
 def test_verdicts_come_back_whatever_they_are(verdicts):
     lines = [f"{n}: {'Yes' if each else 'No'}" for n, each in enumerate(verdicts, start=1)]
     text = "\n".join(["1. No. Yes.", "FINAL VERDICTS", *lines])
     assert find_verdicts(text, len(verdicts)) == verdicts
-
-
-def test_two_models_in_one_name():
-    assert named_models("gpt-4o") == ("gpt-4o", EMBEDDER)
-    assert named_models("command-r+ with /a with b/c") == ("command-r+", "/a with b/c")
 
 
 def arena_of(*answers):
@@ -152,16 +135,6 @@ def test_faithfulness_and_context_relevance_by_hand(measure):
     assert "Bergen is rainy & <b>green</b>." in shown
     assert "Oslo is in Norway, and small ." in shown or "Oslo is in Norway, and small." in shown
     assert "[1]." not in shown
-
-
-def test_what_was_asked_is_never_asked_again(measure):
-    arena = arena_of(("q1", "s", "Oslo is in Norway."))
-    measure(arena, FEATURES["ragas_faithfulness"].name, llm)
-    found, server = measure(
-        arena, (FEATURES["ragas_faithfulness"],), lambda *_: pytest.fail("asked again")
-    )
-    assert not server.asked
-    assert found.loc[("q1", "s"), FAITHFULNESS] == 0.5
 
 
 NO_USABLE = "no usable reply by the LLM"
@@ -238,12 +211,3 @@ def test_answer_relevance_is_the_mean_cosine_of_real_embeddings(measure, minilm)
     assert found.loc[("q1", "t"), f"{feature}:missing"] == EMPTY_ANSWER.reason
     assert [body["seed"] for body in server.bodies] == [0, 1, 2]
     assert {body["temperature"] for body in server.bodies} == {0.7}
-
-
-def test_one_question_that_fails_leaves_no_value(measure, minilm):
-    def behave(prompt, earlier):
-        return refused() if earlier == 1 else completion("Where?")
-
-    feature = relevance(f"m with {minilm}", 2)
-    found, _ = measure(arena_of(("q1", "s", "In Norway.")), (feature,), behave, concurrency=1)
-    assert found.loc[("q1", "s"), f"{feature}:missing"] == NO_USABLE

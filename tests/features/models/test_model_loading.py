@@ -31,20 +31,6 @@ def test_a_model_that_is_not_here_is_refused_without_the_network(kind, name, mon
     assert "`download`" in str(caught.value)
 
 
-def test_a_model_that_cannot_be_fetched_is_refused(monkeypatch):
-    constants = pytest.importorskip("huggingface_hub").constants
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(UsageError, match="cannot be fetched"):
-        load_scorer("nli", "some/model-of-nobody", ModelOptions(device="cpu", download=True))
-
-
-def test_files_that_are_broken_are_refused(tiny_reranker, tmp_path):
-    shutil.copytree(tiny_reranker, tmp_path / "torch")
-    (tmp_path / "torch" / "model.safetensors").write_bytes(b"broken")
-    with pytest.raises(UsageError, match="cannot be loaded"):
-        load_scorer("reranker", str(tmp_path / "torch"), CPU)
-
-
 def test_weights_that_would_be_unpickled_are_refused(tiny_reranker, tmp_path):
     shutil.copytree(tiny_reranker, tmp_path, dirs_exist_ok=True)
     (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
@@ -85,12 +71,6 @@ def test_the_extra_that_is_wanting_is_named(monkeypatch):
     monkeypatch.setattr(model_folder, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[neural\]"):
         require_model(NLI_MODEL, part="output")
-
-
-def test_a_model_stays_loaded(tiny_reranker):
-    model = str(tiny_reranker)
-    again = load_scorer("reranker", model, ModelOptions(device="cpu"))
-    assert load_scorer("reranker", model, CPU) is again
 
 
 @pytest.mark.slow

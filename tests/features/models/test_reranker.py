@@ -22,16 +22,6 @@ def test_scores_are_the_raw_logits_of_a_cross_encoder(tiny_reranker):
     assert not ((found >= 0) & (found <= 1)).all()
 
 
-def test_torch_rows_do_not_depend_on_batches_order_or_neighbours(tiny_reranker):
-    pairs = [(first, second) for first in SENTENCES for second in SENTENCES]
-    pairs.append((" ".join(SENTENCES * 5), " ".join(SENTENCES * 9)))
-    expected = loaded(tiny_reranker).score(pairs)
-    order = np.random.default_rng(9).permutation(len(pairs))
-    for size in (1, 3):
-        found = loaded(tiny_reranker, batch_size=size).score([pairs[place] for place in order])
-        np.testing.assert_allclose(found, expected[order], atol=2e-5)
-
-
 def test_positions_of_xlm_r_start_after_the_padding(tiny_reranker):
     """66 positions are 65 tokens here, where the padding is token 0; more would be an error."""
     assert loaded(tiny_reranker).signature.endswith("|tokens=65")

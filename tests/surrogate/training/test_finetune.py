@@ -18,7 +18,7 @@ from arena.llm.local.folder import local_model
 from arena.llm.local.loading import load_local
 from surrogate.training.recipes import TuningSettings
 from surrogate.training.rows import ChatRow
-from surrogate.training.tuning import IGNORED, finetune, last_checkpoint, token_rows
+from surrogate.training.tuning import IGNORED, finetune, last_checkpoint, token_row
 
 ROOT = Path(__file__).parents[3]
 SETTINGS = TuningSettings(epochs=5, batch=4, learning_rate=0.03, warmup=0)
@@ -80,7 +80,7 @@ def test_the_last_message_alone_is_learned_and_the_adapter_loads_as_trained(fold
         for role, text in zip(["user", "assistant"] * 2, texts, strict=True)
     ]
     whole, last = (ChatRow.model_validate({"messages": part}) for part in (chats, chats[2:]))
-    row, one = token_rows([whole, last], loaded.tokenizer)
+    row, one = (token_row(each, loaded.tokenizer) for each in (whole, last))
     learned = [label for label in row["labels"] if label != IGNORED]
     assert loaded.tokenizer.decode(learned) == "yes<end>"
     assert row["input_ids"][-len(learned) :] == learned
@@ -96,7 +96,7 @@ def test_a_template_that_changes_the_prompt_is_refused():
 
     chat = [{"role": role, "content": "a"} for role in ("user", "assistant")]
     with pytest.raises(UsageError, match="writes a prompt differently"):
-        token_rows([ChatRow.model_validate({"messages": chat})], Changing())
+        token_row(ChatRow.model_validate({"messages": chat}), Changing())
 
 
 LOGPROBS = {"logprobs": True, "top_logprobs": 20}
