@@ -45,7 +45,8 @@ MOST_CELLS = 200_000_000
 MOST_LEVELS = 100
 """How deep objects and lists of JSON may lie in each other."""
 
-_CSV_NAMES = (".csv", ".csv.gz")
+PACKED = (".gz", ".zst")
+_CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
 _LOG = logging.getLogger(__name__)
 
 
@@ -193,7 +194,7 @@ def small_file(path: Path, most: int = MOST_SMALL_BYTES) -> bytes:
 
 @contextmanager
 def open_text(path: Path, mode: str = "rt") -> Iterator[TextIO]:
-    """Open a UTF-8 text file, compressed where its name ends in ``.gz``."""
+    """Open a UTF-8 text file, compressed where its name ends in ``.gz`` or ``.zst``."""
     with _open_text(path, mode, "utf-8", "strict") as stream:
         yield stream
 
@@ -214,14 +215,22 @@ def _open_text(path: Path, mode: str, encoding: str, errors: str) -> Iterator[Te
     binary = mode.replace("t", "b")
     newline = "" if path.name.endswith(_CSV_NAMES) else "\n"
     with cast(IO[bytes], path.open(binary)) as stream:
-        if path.suffix == ".gz":
-            packed = gzip.GzipFile(fileobj=stream, mode=binary, mtime=0, filename="")
-            stream = cast(IO[bytes], packed)
+        if path.suffix in PACKED:
+            stream = cast(IO[bytes], _packed(stream, path.suffix, binary))
             if binary == "rb":
                 bounded = _BoundedStream(stream, path.name, most_expanded(path.stat().st_size))
                 stream = cast(IO[bytes], io.BufferedReader(bounded, READ_AT_ONCE))
         with io.TextIOWrapper(stream, encoding, errors, newline) as text:
             yield text
+
+
+def _packed(stream: IO[bytes], suffix: str, mode: str) -> object:
+    """Expand what is read, or compress what is written."""
+    if suffix == ".gz":
+        return gzip.GzipFile(fileobj=stream, mode=mode, mtime=0, filename="")
+    import pyarrow as pa
+
+    return (pa.CompressedInputStream if mode == "rb" else pa.CompressedOutputStream)(stream, "zstd")
 
 
 class _BoundedStream(io.RawIOBase):

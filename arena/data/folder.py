@@ -66,7 +66,7 @@ def read_arena(folder: Path | str) -> Arena:
     Args:
         folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
             ``published_ratings``, ``systems`` (all three optional), each as ``.jsonl``,
-            ``.jsonl.gz``, ``.csv`` (not queries) or ``.parquet``.
+            ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``.
 
     Raises:
         UsageError: If the folder or one of its files is absent or there twice.

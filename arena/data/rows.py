@@ -1,4 +1,4 @@
-"""Reading and writing rows: JSONL, CSV and Parquet, plain or compressed (.gz)."""
+"""Reading and writing rows: JSONL, CSV and Parquet, plain or compressed (.gz, .zst)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from arena.data.files import (
     refuse_beyond,
 )
 
-CSV_SUFFIXES = (".csv", ".csv.gz")
-SUFFIXES = (".jsonl", ".jsonl.gz", *CSV_SUFFIXES, ".parquet")
+CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", *CSV_SUFFIXES, ".parquet")
 MOST_JSON_BYTES = 2**30
 """A file that is one JSON value is read in one piece: a larger one is refused."""
 MOST_BAD_LINES = 100_000

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from arena.data.errors import DataError, UsageError
 from arena.data.rows import SUFFIXES, Rows, read_rows, write_rows
 
-COMPRESSED = [suffix for suffix in SUFFIXES if suffix.endswith((".gz", ".parquet"))]
+COMPRESSED = [suffix for suffix in SUFFIXES if suffix.endswith((".gz", ".zst", ".parquet"))]
 NESTED = [suffix for suffix in SUFFIXES if ".csv" not in suffix]
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -41,6 +42,8 @@ def write_text(path: Path, text: str | bytes) -> Path:
     data = text.encode() if isinstance(text, str) else text
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
+    if path.suffix == ".zst":
+        data = pa.compress(data, "zstd", asbytes=True)
     path.write_bytes(data)
     return path
 
@@ -141,7 +144,7 @@ def test_a_truncated_file_is_an_error_and_not_a_shorter_table(
         read_rows(path)
 
 
-@pytest.mark.parametrize("suffix", COMPRESSED)
+@pytest.mark.parametrize("suffix", [name for name in COMPRESSED if not name.endswith(".zst")])
 def test_a_damaged_file_is_an_error(suffix: str, tmp_path: Path):
     path = tmp_path / f"answers{suffix}"
     write_rows(pd.DataFrame({"x": [f"answer {n * n}" for n in range(300)]}), path)
@@ -154,7 +157,7 @@ def test_a_damaged_file_is_an_error(suffix: str, tmp_path: Path):
             read_rows(path)
 
 
-@pytest.mark.parametrize("suffix", [".jsonl.gz"])
+@pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst"])
 def test_concatenated_compressed_files_are_read_to_the_end(suffix: str, tmp_path: Path):
     first = write_text(tmp_path / f"a{suffix}", '{"x": 1}\n')
     second = write_text(tmp_path / f"b{suffix}", '{"x": 2}\n')
@@ -179,7 +182,7 @@ BAD_LINES = {
 }
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst"])
 def test_every_bad_line_of_a_jsonl_file_is_reported(suffix: str, tmp_path: Path):
     lines = [b'{"x": 1}', *BAD_LINES, b"", b'{"x": 3}']
     rows = read_rows(write_text(tmp_path / f"t{suffix}", b"\n".join(lines)))
