@@ -9,21 +9,11 @@ from arena import Arena, write_arena
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import extract
 from surrogate import build_board
-from surrogate.board import study
 from surrogate.cli.app import main
 from surrogate.learning.languages import TournamentSettings, language_data
 
 SETTINGS = TournamentSettings(tournaments=6)
 QUICK_FEATURES = ("answer_length", "content_coverage", "citation_recall@10")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_split():
-    """Boards divide systems into folds once, which saves minutes; yields how often they do else."""
-    usual = study.SPLITS
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "SPLITS", 1)
-        yield usual
 
 
 @pytest.fixture(scope="session")

@@ -51,11 +51,8 @@ def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high,
 
 
 @pytest.fixture(scope="module")
-def board(small_arena, quick_features, one_split):
-    """A board whose systems and questions are divided as often as users' are."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("surrogate.board.study.SPLITS", one_split)
-        return build_board(small_arena, feature_table=quick_features, tournaments=10, seed=3)
+def board(small_arena, quick_features):
+    return build_board(small_arena, feature_table=quick_features, tournaments=10, seed=3)
 
 
 def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, board):
