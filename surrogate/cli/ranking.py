@@ -142,8 +142,6 @@ def gate(
             "cannot-say. Else worse has 3, cannot-say 4, a better or same not allowed 5."
         ),
     ] = "better,same",
-    junit: Annotated[Path | None, Option(help="JUnit XML file to write.", **OUT_FILE)] = None,
-    markdown: Annotated[Path | None, Option(help="Markdown file to write.", **OUT_FILE)] = None,
     arena: opt.MovedArena = None,
     config: opt.Config = None,
     as_json: opt.Json = False,
@@ -153,7 +151,6 @@ def gate(
 
     from arena.data.folder import read_answers
     from arena.llm import open_store
-    from surrogate.publish.gate_report import gate_junit, gate_markdown
     from surrogate.ranking.gate import GATE_VERDICTS, GateRates
     from surrogate.ranking.gate import gate as decide
 
@@ -177,10 +174,6 @@ def gate(
             progress=progress_lines(),
         )
     passes = found.verdict.replace(" ", "-") in allowed
-    if junit is not None:
-        junit.write_text(gate_junit(found, passes), encoding="utf-8")
-    if markdown is not None:
-        markdown.write_text(gate_markdown(found), encoding="utf-8")
     if as_json:
         shown = {**plain(found), "passes": passes, "sentences": found.sentences}
         show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)

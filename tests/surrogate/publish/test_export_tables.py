@@ -39,20 +39,6 @@ def test_chooses_rows_in_the_order_of_the_board(board):
     assert len(exported_board(board, ALL).table) == len(board.ratings)
 
 
-def test_printed_tables_say_what_each_rating_is_by(board):
-    table = markdown_table(exported_board(board, "en")).splitlines()
-    header = [cell.strip() for cell in table[2].strip("|").split("|")]
-    assert header == [
-        *("Rank", "Rank from", "Rank to", "Tier", "System", "Rating", "90% from", "90% to"),
-        *("Own verdicts", "Surrogate alone", "Verdicts alone", "Coverage"),
-    ]
-    first = board.ratings[board.ratings["language"] == "en"].iloc[0]
-    cells = rendered_cells(markdown_table(exported_board(board, "en")))[: len(header)]
-    assert cells[8] == f"{100 * first['verdict_share']:.0f}%"
-    assert float(cells[9].replace("−", "-")) == pytest.approx(first["surrogate_rating"], abs=0.005)
-    assert float(cells[10].replace("−", "-")) == pytest.approx(first["arena_rating"], abs=0.005)
-
-
 def test_a_bound_that_is_infinite_is_said_in_every_format(board, tmp_path):
     endless = replace(board, ratings=board.ratings.assign(high=float("inf")))
     exported = exported_board(endless, "en")
