@@ -24,7 +24,7 @@ NOT_DONE = 1
 """Exit status where nothing could be drawn, or a board is not current."""
 SITE, FIGURES = "site", "figures"
 CARDS = ("dataset-card", "model-card")
-TABLES = ("csv", "json", "markdown", "latex", "parquet")
+TABLES = ("csv", "markdown", "latex")
 CHANGES = [
     *("system", "rank_old", "rank_new", "rating_change", "standard_error"),
     *("p_value", "verdict", "reason"),
@@ -44,7 +44,7 @@ def publish(
         str,
         Option(
             "--as",
-            help="site; figures; csv, json, markdown, latex, parquet; dataset-card, model-card.",
+            help="site; figures; csv, markdown, latex; dataset-card, model-card.",
         ),
     ] = SITE,
     out: Annotated[
@@ -85,7 +85,7 @@ def publish(
     from arena.data.files import write_text
     from surrogate.board.board import Board
     from surrogate.publish.cards import dataset_card, model_card
-    from surrogate.publish.exports import OVERALL, export_text, exported_board, write_export
+    from surrogate.publish.exports import OVERALL, export_text, exported_board
     from surrogate.publish.figures.board_figures import board_drawings
     from surrogate.publish.figures.studies import study_drawings
     from surrogate.publish.site import write_site
@@ -107,10 +107,6 @@ def publish(
         text = (dataset_card if form == CARDS[0] else model_card)(board, license_name or "")
     else:
         exported = exported_board(board, language or OVERALL, split_names(columns), signature)
-        if out is not None:
-            write_export(exported, form, out)
-            print(out)
-            return
         text = export_text(exported, form)
     if out is None:
         sys.stdout.write(text)

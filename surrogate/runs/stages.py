@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.files import file_digest
+from arena.data.files import file_digest, write_text
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
@@ -36,7 +36,7 @@ from surrogate.board.tables import (
     SURROGATE_FILE,
     read_feature_table,
 )
-from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, exported_board, write_export
+from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, export_text, exported_board
 from surrogate.publish.figures.board_figures import write_figures
 from surrogate.publish.site import write_site
 from surrogate.ranking.prior import expected_systems
@@ -63,7 +63,7 @@ OF_VERDICTS = {
     *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
-PUBLISHING = {"site": ("jinja2", "matplotlib"), "figures": ("matplotlib",), "parquet": ("pyarrow",)}
+PUBLISHING = {"site": ("jinja2", "matplotlib"), "figures": ("matplotlib",)}
 """What is published to the packages that write it beside pandas."""
 LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
@@ -253,4 +253,4 @@ def _publish(board: ConfiguredBoard, form: str, place: Workplace) -> None:
     else:
         for part, name in ((OVERALL, "overall"), (ALL, "languages")):
             path = place.target / f"{name}{EXPORT_SUFFIXES[form]}"
-            write_export(exported_board(loaded, part), form, path)
+            write_text(export_text(exported_board(loaded, part), form), path)
