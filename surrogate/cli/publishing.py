@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -91,7 +91,7 @@ def publish(
     from surrogate.publish.site import write_site
 
     if form == FIGURES and source.is_file():
-        _draw(list(study_drawings(source)), out or Path(FIGURES), file_format, False)
+        _draw(study_drawings(source), out or Path(FIGURES), file_format, False)
         return
     board = Board.load(source)
     if form == SITE:
@@ -100,7 +100,7 @@ def publish(
         return
     if form == FIGURES:
         kinds = split_names(kind)
-        drawings = list(board_drawings(board, kinds, language, signature))
+        drawings = board_drawings(board, kinds, language, signature)
         _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
         return
     if form in CARDS:
@@ -115,26 +115,21 @@ def publish(
         print(out)
 
 
-def _draw(drawings: list[Drawing], out: Path, suffix: str, strict: bool) -> None:
+def _draw(drawings: Iterable[Drawing], out: Path, suffix: str, strict: bool) -> None:
     """Write the figures; where no kind was named, those without data are listed."""
-    from surrogate.publish.figures.figure import FORMATS, save
+    from surrogate.publish.figures.figure import FORMATS, write_drawings
 
     checked_choice(suffix, FORMATS, "format")
-    out.mkdir(parents=True, exist_ok=True)
-    drawn = 0
     with _warnings_in_words():
-        for drawing in drawings:
-            path = out / f"{drawing.name}.{suffix}"
-            try:
-                save(drawing.draw(), path)
-            except UsageError as error:
-                if strict:
-                    raise
-                echo(f"{drawing.name} left out: {error}", err=True)
-                continue
-            print(path)
-            drawn += 1
-    if drawings and not drawn:
+        paths, reasons = write_drawings(drawings, out, [suffix])
+    for path in paths:
+        print(path)
+    said = [f"{name} left out: {reason}" for name, reason in reasons.items()]
+    if strict and said:
+        raise UsageError("; ".join(said))
+    for line in said:
+        echo(line, err=True)
+    if said and not paths:
         raise SystemExit(NOT_DONE)
 
 
@@ -190,7 +185,6 @@ def run(
 def diff(
     old: Annotated[Path, Argument(help="Folder of the earlier board.", **FOLDER)],
     new: Annotated[Path, Argument(help="Folder of the later board.", **FOLDER)],
-    language: Annotated[str | None, Option(help="One language, or overall.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare two boards: what moved, and whether that is more than noise."""
@@ -198,14 +192,11 @@ def diff(
     from surrogate.runs.diff import OVERALL, diff_boards
 
     found = diff_boards(Board.load(old), Board.load(new))
-    if language is not None:
-        found = found.of_language(language)
     if as_json:
         show(found.as_json(), as_json)
         return
     for (name, kind), rows in found.changes.groupby(["language", "kind"], sort=False):
-        in_full = language is not None or name == OVERALL
-        shown = rows if in_full else rows[rows["verdict"].isin(["moved", "new", "gone"])]
+        shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
         title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
         print_table(title, shown, CHANGES)

@@ -37,7 +37,8 @@ from surrogate.board.tables import (
     read_feature_table,
 )
 from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, export_text, exported_board
-from surrogate.publish.figures.board_figures import write_figures
+from surrogate.publish.figures.board_figures import board_drawings
+from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import write_site
 from surrogate.ranking.prior import expected_systems
 from surrogate.runs.config import ConfiguredBoard
@@ -54,6 +55,7 @@ CONTENT = (
 JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for suffix in SUFFIXES)
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
+NOT_DRAWN_FILE = "not_drawn.txt"
 NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
 MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
 MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
@@ -249,7 +251,10 @@ def _publish(board: ConfiguredBoard, form: str, place: Workplace) -> None:
     if form == "site":
         write_site(loaded, place.target, judged_arena(board, place.board))
     elif form == "figures":
-        write_figures(loaded, place.target)
+        _, reasons = write_drawings(board_drawings(loaded), place.target)
+        if reasons:
+            listed = "".join(f"{name}: {reason}\n" for name, reason in reasons.items())
+            write_text(listed, place.target / NOT_DRAWN_FILE)
     else:
         for part, name in ((OVERALL, "overall"), (ALL, "languages")):
             path = place.target / f"{name}{EXPORT_SUFFIXES[form]}"
