@@ -146,7 +146,7 @@ def gate(
 
     from arena.data.folder import read_answers
     from arena.llm import open_store
-    from surrogate.ranking.gate import GateRates
+    from surrogate.ranking.gate import GateJudging, GateRates
     from surrogate.ranking.gate import gate as decide
 
     stated = settings.model_fields_set - {"model", "languages", "seed"}
@@ -158,13 +158,13 @@ def gate(
     opened: Any = nullcontext() if judge is None else open_store(where)
     with kept_replies(where), opened as store:
         found = decide(
-            *(published, read_answers(candidate, read.queries), read, baseline, judge, store),
-            budget=budget,
+            *(published, read_answers(candidate, read.queries), read, baseline),
+            judging=None
+            if judge is None
+            else GateJudging(judge, store, budget, settings.seed, progress_lines()),
             rates=GateRates(error, margin),
             languages=settings.languages,
             feature_table=given_features(feature_table),
-            seed=settings.seed,
-            progress=progress_lines(),
         )
     if as_json:
         shown = {**plain(found), "sentences": found.sentences}

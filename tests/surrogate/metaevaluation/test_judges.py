@@ -34,7 +34,7 @@ def test_judges_by_name():
     assert make_judges("llm:org/model:free", KINDS, factory) == ["LLM org/model:free"]
     assert make_judges("python:math:sqrt", KINDS, factory)[0].function(4) == 2
     for spec in ("llm:", "gpt-4o", "python:math", "python:no_such_module:f", "python:math:pi"):
-        with pytest.raises(UsageError, match=spec.strip(":").split(":")[-1]):
+        with pytest.raises(UsageError):
             make_judges(spec, KINDS, factory)
 
 

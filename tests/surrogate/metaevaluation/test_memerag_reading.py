@@ -92,9 +92,9 @@ def put_first(name, value):
     ("change", "message"),
     [
         (drop("query"), r"en\.jsonl:1: query = None: is missing; add it"),
-        (put("query_id", 1.5), r"query_id = 1.5: is not a string"),
+        (put("query_id", 1.5), r"query_id = 1.5"),
         (put("context", [{"text": ""}]), r"context.0.text = '': is empty"),
-        (put("answer", []), r"answer = \[\]: is an empty list"),
+        (put("answer", []), r"en\.jsonl:1: answer = \[\]"),
         (put_first("factuality", None), r"answer.0.factuality = None: is missing"),
         (put_first("factuality", "Unsupported"), r"answer.0.factuality = 'Unsupported'"),
         (put_first("factuality", [None, None]), r"holds no label"),

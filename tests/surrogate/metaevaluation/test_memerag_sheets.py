@@ -1,44 +1,17 @@
 """Sheets for annotators: every path to a label, what is to be filled in, highlighted support."""
 
-from itertools import product
-
 import pandas as pd
 import pytest
 from chat_server import broken, completion
 
 from arena import UsageError
 from arena.llm import Completion, UnparsableError
-from surrogate.metaevaluation.memerag.sentences import CHALLENGING, COARSE_OF_FINE
 from surrogate.metaevaluation.memerag.sheets import (
     FILLED_COLUMNS,
-    QUESTIONS,
-    annotate,
     highlight_support,
     read_support,
     write_sheet,
 )
-
-
-def path_to(label):
-    """Answer as it takes to reach a label."""
-    answers, wanted = {}, label
-    for name, question in reversed(QUESTIONS.items()):
-        if wanted in (question["yes"], question["no"]):
-            answers[name] = wanted == question["yes"]
-            wanted = name
-    return answers
-
-
-def test_every_label_is_reached_by_one_path_of_the_chart():
-    reached = {
-        annotate(dict(zip(QUESTIONS, answers, strict=True)))
-        for answers in product((True, False), repeat=len(QUESTIONS))
-    }
-    assert reached == {(coarse, fine) for fine, coarse in COARSE_OF_FINE.items()} | {
-        (CHALLENGING, None)
-    }
-    for fine, coarse in COARSE_OF_FINE.items():
-        assert annotate(path_to(fine)) == (coarse, fine)
 
 
 def test_sheets_go_out_without_labels(small_sentences, tmp_path):
