@@ -313,14 +313,7 @@ def _answers_and_failures(
 def _left_out(
     queries: pd.DataFrame, told: TimeDependence, system: LlmSystem, version: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """List the questions left out, with the filter's reasons; and those of which it told nothing.
-
-    Args:
-        queries: The questions that the filter was asked about.
-        told: What it told.
-        system: Who answers the others.
-        version: Of the filter's prompt.
-    """
+    """List the questions left out, with reasons; and those of which the filter told nothing."""
     table = told.labels.assign(system=system.name, query=queries["query"])
     skipped = table[table["label"] == "yes"].assign(reason=TIME_DEPENDENT, prompt=version)
     untold = table[table["label"].isna()].assign(prompt=system.version)
