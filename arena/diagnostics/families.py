@@ -41,21 +41,11 @@ PREFERENCE_COLUMNS = [
 ]
 
 _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in FAMILIES.items()}
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 def model_families(name: str) -> frozenset[str]:
     """Return the families that a model's name speaks of; a distilled model may have two."""
     return frozenset(family for family, pattern in _PATTERNS.items() if pattern.search(name))
-
-
-def own_family(name: str) -> str:
-    """Return the one family that a system is counted to, of two the first by name.
-
-    Where the name tells of none, its first word: runs of one laboratory begin alike.
-    """
-    word = _FIRST_WORD.search(name.casefold())
-    return min(model_families(name), default=word[0] if word else name)
 
 
 def self_preference_warnings(judge: str, systems: Iterable[str]) -> Iterator[str]:

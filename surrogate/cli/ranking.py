@@ -154,7 +154,7 @@ def gate(
     from arena.data.folder import read_answers
     from arena.llm import open_store
     from surrogate.publish.gate_report import gate_junit, gate_markdown
-    from surrogate.ranking.gate import GATE_VERDICTS, GateRates
+    from surrogate.ranking.gate import GATE_VERDICTS, GateJudging, GateRates
     from surrogate.ranking.gate import gate as decide
 
     names = [verdict.replace(" ", "-") for verdict in GATE_VERDICTS]
@@ -168,13 +168,13 @@ def gate(
     opened: Any = nullcontext() if judge is None else open_store(where)
     with kept_replies(where), opened as store:
         found = decide(
-            *(published, read_answers(candidate, read.queries), read, baseline, judge, store),
-            budget=budget,
+            *(published, read_answers(candidate, read.queries), read, baseline),
+            judging=None
+            if judge is None
+            else GateJudging(judge, store, budget, settings.seed, progress_lines()),
             rates=GateRates(error, margin),
             languages=settings.languages,
             feature_table=given_features(feature_table),
-            seed=settings.seed,
-            progress=progress_lines(),
         )
     passes = found.verdict.replace(" ", "-") in allowed
     if junit is not None:

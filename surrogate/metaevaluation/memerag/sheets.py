@@ -27,7 +27,7 @@ from arena.llm.settings import Prompt
 from arena.llm.usage import Usage
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from features.text.sentences import split_sentences
-from surrogate.metaevaluation.memerag.sentences import CHALLENGING, COARSE_OF_FINE, SENTENCE_KEY
+from surrogate.metaevaluation.memerag.sentences import SENTENCE_KEY
 
 _PACKAGE = "surrogate.metaevaluation.memerag"
 _GUIDE = files(_PACKAGE).joinpath("texts", "guide.toml").read_text(encoding="utf-8")
@@ -50,27 +50,6 @@ MARK = "**"
 _LABEL = re.compile(r"<label>\s{0,9}([^<]{0,40}?)\s{0,9}</label>", re.IGNORECASE)
 _REFERENCES = re.compile(r"<references>(.*?)</references>", re.IGNORECASE | re.DOTALL)
 _REFERENCE = re.compile(r"\b(\d{1,3})\.(\d{1,3})\b")
-
-
-def annotate(answers: Mapping[str, bool]) -> tuple[str, str | None]:
-    """Return the labels that answers lead to: of faithfulness, and the reason for it.
-
-    Args:
-        answers: Answers by the question's name; those off the path do not matter.
-
-    Returns:
-        ``Supported``, ``Not Supported`` or ``Challenging to determine``, and the fine-grained
-        label; None if challenging to determine.
-
-    Raises:
-        UsageError: If an answer is missing on the path.
-    """
-    reached = next(iter(QUESTIONS))
-    while reached in QUESTIONS:
-        if reached not in answers:
-            raise UsageError(f"{reached} is not answered: {QUESTIONS[reached]['text']}")
-        reached = QUESTIONS[reached]["yes" if answers[reached] else "no"]
-    return (CHALLENGING, None) if reached == CHALLENGING else (COARSE_OF_FINE[reached], reached)
 
 
 def write_sheet(sentences: pd.DataFrame, path: Path | str) -> None:
