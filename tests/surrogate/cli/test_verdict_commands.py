@@ -40,8 +40,6 @@ def test_a_bare_file_is_enough_and_long_output_is_cut(run, battles, capsys):
     assert "und, judge3: 1 judgment of 2 systems on 1 question" in capsys.readouterr().out
     assert run("diagnose", battles) == 0
     assert f"… and {MANY - SHOWN_OF_A_KIND} more info" in capsys.readouterr().out
-    assert run("diagnose", battles, "--pool") == 0
-    assert "Error: und, all judges: no judgments connect" in capsys.readouterr().out
 
 
 def test_wrong_choices_and_bad_files_are_refused(run, battles, arena_folder, capsys):
