@@ -218,11 +218,6 @@ def test_whole_numbers_name_questions_whatever_pandas_made_of_them():
     assert "answers.iloc[3]: query_id = 2.5: is not a string" in problems(QUESTIONS, odd)[-1]
 
 
-def test_problems_of_all_tables_come_together():
-    found = problems(QUESTIONS, changed(ANSWERS, 1, "answer", 3), changed(JUDGMENTS, 0, "judge", 3))
-    assert [text.split(":")[0] for text in found] == ["answers.iloc[1]", "judgments.iloc[0]"]
-
-
 def test_a_notebook_shows_how_much_of_what_there_is():
     named = ANSWERS.assign(system=["<b>ada</b>", "bob"] * 2)
     arena = Arena.from_frames(
