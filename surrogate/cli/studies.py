@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -32,19 +31,6 @@ BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
 TABLE_3, SAMPLING, HALF = "table3", "sampling", "half"
 SUBSETS = 100
 """Random parts of each size, of sampling."""
-TITLES = MappingProxyType(
-    {
-        "ablation": "unseen systems ranked by part of the features; difference from all",
-        "importances": "tau of unseen systems lost by permutation; 95% over tournaments",
-        "frontier": "systems better than all learned from, and whether this is said",
-        "replication": "ratings by part of the questions against verdicts on the others",
-        "learning-curve": "unseen systems ranked after learning from part of the arena",
-        TABLE_3: "R² of surrogates",
-        SAMPLING: "tau with the whole arena of random parts; 95% over parts",
-        "table4": "all systems ranked by groups of features, two held out",
-    }
-)
-"""What the table of a protocol holds; of others, how far ratings agree with the arena's."""
 
 
 def features(
@@ -195,10 +181,9 @@ def validate(
 
 
 def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
-    title = TITLES.get(protocol, "Kendall tau with the arena; 95% over systems")
     table = study.table if as_json else with_spans(study.table)
     shown = {"table": table, "signature": study.signature}
-    show(shown, as_json, {"table": f"{protocol}: {title}"})
+    show(shown, as_json, {"table": f"{protocol} (taus are Kendall's, intervals 95%)"})
 
 
 def _numbers(judged: str) -> list[int | None]:

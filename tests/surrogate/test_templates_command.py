@@ -94,16 +94,3 @@ def test_every_packaged_prompt_is_shown_with_its_variables(run, name, capsys):
             if prompt.name == name:
                 assert prompt.packaged_text() in printed
                 assert all(f"{{# {variable}" in printed for variable in prompt.variables)
-
-
-def test_prompts_are_listed(run, capsys):
-    assert run("prompts", "--json") == 0
-    listed = json.loads(capsys.readouterr().out)["prompts"]
-    assert {row["name"] for row in listed} >= {
-        "pairwise",
-        "fluency",
-        "verdicts",
-        "faithfulness",
-    }
-    assert run("prompts", "fluently") == 2
-    assert "there is no prompt 'fluently'" in capsys.readouterr().err

@@ -51,18 +51,6 @@ def changed(table, row, column, value):
     return texts
 
 
-@pytest.mark.parametrize("column", ["query_id", "language", "system"])
-def test_a_column_that_is_not_there_is_left_to_the_checks(column):
-    bare = ANSWERS.drop(columns=column)
-    if column != "language":  # questions tell it
-        (told,) = problems(QUESTIONS, bare)
-        assert told.startswith(f"answers: {column} = None: this column is missing")
-        return
-    assert len(Arena.from_frames(QUESTIONS, bare).answers) == 4
-    (told,) = problems(QUESTIONS.drop(columns="language"), ANSWERS)
-    assert told.startswith("questions: language = None: this column is missing")
-
-
 def test_the_tables_of_an_arena_give_that_arena():
     arena = sample_arena()
     info = arena.info

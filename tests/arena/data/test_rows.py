@@ -14,24 +14,12 @@ from arena.data.errors import DataError, UsageError
 from arena.data.rows import SUFFIXES, Rows, read_rows, write_rows
 
 COMPRESSED = [suffix for suffix in SUFFIXES if suffix.endswith((".gz", ".parquet"))]
-NESTED = [suffix for suffix in SUFFIXES if ".csv" not in suffix]
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 text_tables = st.lists(
     st.fixed_dictionaries({"query_id": texts, "system, a": texts, "answer": texts}), min_size=1
 )
 values = st.none() | st.booleans() | st.integers(-(2**31), 2**31) | texts
-nested_tables = st.lists(
-    st.fixed_dictionaries(
-        {
-            "query_id": texts,
-            "passages": st.lists(
-                st.fixed_dictionaries({"passage_id": texts, "relevance": st.sampled_from([0, 1])})
-            ),
-        }
-    ),
-    min_size=1,
-)
 per_example = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -59,15 +47,6 @@ def test_text_comes_back_as_written(suffix: str, rows: list[dict[str, str]], tmp
     assert back.problems == ()
     assert back.source == path.name
     assert records(back) == rows
-
-
-@pytest.mark.parametrize("suffix", NESTED)
-@per_example
-@given(rows=nested_tables)
-def test_nested_values_come_back_as_written(suffix: str, rows: list[dict], tmp_path: Path):
-    path = tmp_path / f"queries{suffix}"
-    write_rows(pd.DataFrame(rows), path)
-    assert records(read_rows(path)) == rows
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])

@@ -34,24 +34,6 @@ def test_a_template_is_an_arena_without_problems(run, tmp_path, capsys):
     assert run("check", folder) == 0
 
 
-def test_an_arena_begins_with_a_table_of_answers(run, tmp_path, capsys):
-    table = pd.DataFrame(
-        {"question": ["Why?"] * 2, "system": ["ada", "bob"], "answer": ["So.", "Thus."]}
-    )
-    table.to_csv(tmp_path / "answers.csv", index=False)
-    table, mine = tmp_path / "answers.csv", tmp_path / "mine"
-    assert run("import", "csv", table, "--out", mine, "--language", "en") == 0
-    assert read_arena(tmp_path / "mine").info.systems == ("ada", "bob")
-    capsys.readouterr()
-    assert run("check", tmp_path / "mine", "--json") == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["problems"] == []
-    assert printed["gaps"] == [
-        "1 of 1 question without passages of their own",
-        "nobody has judged:  surrogate-arena judge ARENA --model MODEL --dry-run",
-    ]
-
-
 def test_check_says_every_problem(run, tmp_path, capsys):
     run("init", tmp_path / "mine")
     answers = tmp_path / "mine" / "answers.jsonl"

@@ -12,7 +12,7 @@ from arena.data.errors import UsageError
 from surrogate.cli.app import app
 from surrogate.cli.options import check_target
 
-WRITTEN = {"out", "junit", "markdown", "unseen", "sheet"}
+WRITTEN = {"out", "unseen", "sheet"}
 LARGE = 10**12
 
 
