@@ -34,7 +34,6 @@ FAMILIES = MappingProxyType(
 """Name of each family to a pattern of its models' names."""
 
 RESAMPLES = 2000
-SHOWN_SYSTEMS = 5
 PREFERENCE_COLUMNS = [
     *(*GROUP, "family", "systems", "others", "items", "questions"),
     *("share", "share_others", "excess", "low", "high"),
@@ -46,23 +45,6 @@ _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in FAMIL
 def model_families(name: str) -> frozenset[str]:
     """Return the families that a model's name speaks of; a distilled model may have two."""
     return frozenset(family for family, pattern in _PATTERNS.items() if pattern.search(name))
-
-
-def self_preference_warnings(judge: str, systems: Iterable[str]) -> Iterator[str]:
-    """Warn where a judge is of one family with systems it judges.
-
-    Judges prefer answers of their own kind (Panickssery et al., 2024, "LLM evaluators recognize
-    and favor their own generations").
-    """
-    contestants = sorted(systems)
-    for family in sorted(model_families(judge)):
-        kin = [system for system in contestants if family in model_families(system)]
-        if kin:
-            more = f" and {len(kin) - SHOWN_SYSTEMS} more" if len(kin) > SHOWN_SYSTEMS else ""
-            yield (
-                f"{judge} judges its own family ({family}: {', '.join(kin[:SHOWN_SYSTEMS])}{more});"
-                " it may prefer it: compare with a judge of another family"
-            )
 
 
 def families_of_systems(
