@@ -96,6 +96,9 @@ def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
 def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -> Path:
     """Add entries to a folder's file, in place of those of the same judge, data, metric and prompt.
 
+    Returns:
+        The file.
+
     Raises:
         UsageError: If there is no such folder.
         DataError: If the file that is there is damaged.
