@@ -91,7 +91,6 @@ def diagnose(
     judgments: JudgmentsArgument,
     judge: opt.Judge = None,
     language: opt.Language = None,
-    pool: Annotated[bool, Option("--pool", help="Treat all judges as one.")] = False,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -100,7 +99,7 @@ def diagnose(
     from arena.diagnostics import diagnose as diagnose_judgments
 
     source = judgments if judgments.is_dir() else read_judgments(judgments)
-    found = diagnose_judgments(source, seed, judge=judge, language=language, pool=pool)
+    found = diagnose_judgments(source, seed, judge=judge, language=language)
     if as_json:
         show(found.as_json(), as_json)
         return
