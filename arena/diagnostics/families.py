@@ -41,21 +41,11 @@ PREFERENCE_COLUMNS = [
 ]
 
 _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in FAMILIES.items()}
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 def model_families(name: str) -> frozenset[str]:
     """Return the families that a model's name speaks of; a distilled model may have two."""
     return frozenset(family for family, pattern in _PATTERNS.items() if pattern.search(name))
-
-
-def own_family(name: str) -> str:
-    """Return the one family that a system is counted to, of two the first by name.
-
-    Where the name tells of none, its first word: runs of one laboratory begin alike.
-    """
-    word = _FIRST_WORD.search(name.casefold())
-    return min(model_families(name), default=word[0] if word else name)
 
 
 def self_preference_warnings(judge: str, systems: Iterable[str]) -> Iterator[str]:
@@ -107,7 +97,7 @@ def self_preference_table(
         shares and the excess with its 95% interval over questions; NaN where no other judged.
     """
     systems = families_of_systems(sorted({*table["first"], *table["second"]}), attributes)
-    judges = {rater: model_families(rater) for rater in sorted(table["rater"].unique())}
+    judges = {rater: model_families(rater) for rater in sorted(table["judge"].unique())}
     wanted = [
         (rater, family, kin)
         for rater, its in judges.items()
@@ -121,14 +111,14 @@ def self_preference_table(
         toward = scored["points"].where(is_first, 1.0 - scored["points"])
         mixed = scored.assign(points=toward)[is_first != is_second]
         outside = [name for name in judges if family not in judges[name] and not is_derived(name)]
-        others = mixed[mixed["rater"].isin(outside)]
+        others = mixed[mixed["judge"].isin(outside)]
         means = others.groupby(QUESTION_PAIR, observed=True)["points"].mean().rename("others")
-        own = mixed[mixed["rater"] == rater].merge(
+        own = mixed[mixed["judge"] == rater].merge(
             means.reset_index(), on=QUESTION_PAIR, how="left"
         )
         for (language, judge), part in own.groupby(GROUP, observed=True):
             shared = part.dropna(subset="others")
-            known = others.merge(shared[QUESTION_PAIR])["rater"].nunique()
+            known = others.merge(shared[QUESTION_PAIR])["judge"].nunique()
             counts = [known, len(shared), shared["query_id"].nunique()]
             key = ("self-preference", rater, family, language)
             rows.append(
@@ -153,10 +143,8 @@ def _excess(shared: pd.DataFrame, seed: int, key: tuple[str, ...]) -> tuple[floa
 def self_preference_findings(table: pd.DataFrame) -> Iterator[Finding]:
     """Say by how much each judge favors its own family, as far as that can be known."""
     for row in table.itertuples():
-        subject, kin = (
-            f"{row.language}, {row.judge}",
-            f"its own family ({row.family}: {row.systems})",
-        )
+        subject = f"{row.language}, {row.judge}"
+        kin = f"its own family ({row.family}: {row.systems})"
         if not row.items:
             sentence = (
                 f"it judges {kin}, and no judge of another family judged the same pairs; whether "

@@ -1,7 +1,6 @@
 from .evaluation import Evaluation as Evaluation
 from .evaluation import evaluate_judges as evaluate_judges
 from .grouse.grouse import Grouse as Grouse
-from .grouse.judges import expected_shares as expected_shares
 from .grouse.scores import calibration as calibration
 from .grouse.scores import confusion as confusion
 from .grouse.scores import failure_mode_rates as failure_mode_rates

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -17,15 +17,6 @@ from arena.data.schema import is_unstorable
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz")
-_FAULTS: Mapping[str, tuple[str, str]] = {
-    "missing": ("is missing", "add it"),
-    "too_short": ("is an empty list", "give one at least"),
-    "string_type": ("is not a string", "write it as a JSON string"),
-    "string_pattern_mismatch": ("is no language code", "write one such as en"),
-    "int_type": ("is not a whole number", "write it as a JSON number"),
-    "list_type": ("is not a list", "write it as a JSON array"),
-    "model_type": ("is not an object", "write it as a JSON object"),
-}
 
 
 def refuse(fault: str, hint: str) -> PydanticCustomError:
@@ -93,9 +84,9 @@ def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
     if kind == "refused":
         return Problem(source, line, field, value, error["msg"], error["ctx"]["hint"])
     if kind == "missing" or value is None:
-        return Problem(source, line, field, None, *_FAULTS["missing"])
-    fault, hint = _FAULTS.get(kind, (error["msg"], "see the benchmark's published format"))
-    return Problem(source, line, field, value, fault, hint)
+        return Problem(source, line, field, None, "is missing", "add it")
+    hint = "see the benchmark's published format"
+    return Problem(source, line, field, value, error["msg"], hint)
 
 
 def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> None:

@@ -77,7 +77,7 @@ class MetaevalSettings(JudgeOptions):
     shares: str | None = Field(
         default=None,
         description="GroUSE: file with the shares of an answer's facts that people found relevant "
-        "and faithful. Default: what the tests' conditions imply",
+        "and faithful, for judges feature:QUALITY=FEATURE.",
     )
     highlight: str | None = Field(
         default=None,

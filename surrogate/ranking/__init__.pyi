@@ -1,5 +1,6 @@
 from .advice import advise as advise
 from .gate import Gate as Gate
+from .gate import GateJudging as GateJudging
 from .gate import GateRates as GateRates
 from .gate import gate as gate
 from .rank import RankedSystems as RankedSystems

@@ -70,6 +70,25 @@ class GateRates:
 
 
 @dataclass(frozen=True)
+class GateJudging:
+    """Who judges candidate and baseline where the surrogate is inconclusive.
+
+    Attributes:
+        judge: LLM that is asked about pairs.
+        store: Where its replies are and go.
+        budget: Most verdicts; None allows all questions.
+        seed: Seed of the order of questions and sides.
+        progress: Called with the judge's name, the questions done, and all.
+    """
+
+    judge: LlmJudge
+    store: Store
+    budget: int | None = None
+    seed: int = 0
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
 class RatingDifference:
     """By how much a board's surrogate rates a candidate above a baseline.
 
@@ -152,16 +171,11 @@ def gate(
     answers: pd.DataFrame | Path | str,
     arena: Arena | Path | str | None = None,
     baseline: str | None = None,
-    judge: LlmJudge | None = None,
-    store: Store | None = None,
     *,
-    budget: int | None = None,
+    judging: GateJudging | None = None,
     rates: GateRates | None = None,
     languages: Sequence[str] = (),
-    n_jobs: int = 1,
     feature_table: pd.DataFrame | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
 ) -> Gate:
     """Say how a candidate differs from a system of a board.
 
@@ -179,19 +193,13 @@ def gate(
         arena: The arena the board was built from, or the path of its folder; by default it is
             read from where it was.
         baseline: System of the board; its best one by default.
-        judge: LLM to ask if the surrogate is inconclusive; None asks nobody.
-        store: Where its replies are and go; needed with a judge.
-        budget: Most verdicts; None allows all questions.
+        judging: Judge to ask if the surrogate is inconclusive; None asks nobody.
         rates: How often the gate may be wrong.
         languages: Languages to compare in; all by default.
-        n_jobs: Processes for feature extraction.
         feature_table: Features of the answers already at hand.
-        seed: Seed of the order of questions and sides.
-        progress: Called with the judge's name, the questions done, and all.
 
     Raises:
-        UsageError: If the answers are of several systems, the baseline is not on the board, or
-            there is a judge without a store.
+        UsageError: If the answers are of several systems, or the baseline is not on the board.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     rates = rates or GateRates()
@@ -206,10 +214,8 @@ def gate(
         answers = answers[answers["language"].isin(languages)]
     if answers.empty:
         raise UsageError(f"{candidate} has no answer in these languages")
-    if judge is not None and store is None:
-        raise UsageError("verdicts need a store to be kept in; see arena.llm.open_store")
-    placed = rank_systems(board, answers, arena, n_jobs, feature_table=feature_table)
-    error = rates.error * (1.0 if judge is None else SURROGATE_SHARE)
+    placed = rank_systems(board, answers, arena, feature_table=feature_table)
+    error = rates.error * (1.0 if judging is None else SURROGATE_SHARE)
     other = board.ratings[board.ratings["system"] == against]
     found = rating_difference(placed.new, other, rates, error)
     if doubts := "; ".join(_doubts(board, placed, list(found.languages["language"]))):
@@ -220,18 +226,18 @@ def gate(
     )
     others = {key for key in others if not languages or key[0] in languages}
     variance, verdicts = _planned_variance(board, arena), None
-    if found.difference is None and judge is not None and store is not None and own & others:
+    if found.difference is None and judging is not None and own & others:
         test = rates.test(1 - SURROGATE_SHARE)
         planned = ORDERS * test.scores_needed(rates.margin, variance, rates.power)
         verdicts = compare_systems(
             _with_candidate(arena, answers, candidate),
             (candidate, against),
-            judge,
-            store,
+            judging.judge,
+            judging.store,
             test,
-            budget=planned if budget is None else min(budget, planned),
-            seed=seed,
-            progress=progress,
+            budget=planned if judging.budget is None else min(judging.budget, planned),
+            seed=judging.seed,
+            progress=judging.progress,
         )
     said: GateVerdict = found.difference or "cannot say"
     by: Literal["surrogate", "verdicts", ""] = "surrogate" if found.difference else ""

@@ -50,12 +50,6 @@ def mirage_examples(
     not labeled irrelevant, in the question's language (where the language is one that can be
     told).
 
-    Args:
-        arena: Questions with passages, and the teacher's answers.
-        teacher: Name in the ``system`` column.
-        asked: What systems are asked.
-        languages: Which ones; all if there are none.
-
     Raises:
         UsageError: If the teacher has no answers here, or a language no questions.
     """

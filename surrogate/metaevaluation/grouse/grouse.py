@@ -128,14 +128,14 @@ class Grouse:
             raise UsageError("there is no unit test; give one at least")
         if isinstance(judge, judges.FeatureJudge):
             file = self.settings.shares
-            shares = judges.expected_shares(self.tests)
-            if file is not None:
-                shares = judges.read_shares(Path(file), self.tests)
+            shares = {} if file is None else judges.read_shares(Path(file), self.tests)
             made = list(judge.rows(self.tests, shares))
             if not made:
                 raise UsageError(
-                    f"no test has an expected share of {judge.quality}; give some with `shares`"
+                    f"no test has an expected share of {judge.quality}; give a file with `shares`"
                 )
+        elif self.settings.reference is None and not any(test.conditions for test in self.tests):
+            raise UsageError("the tests have no conditions; give a reference to compare with")
         else:
             scored = judges.score_answers([test.sample for test in self.tests], judge)
             made = [
@@ -164,7 +164,7 @@ class Grouse:
         """Report pass rates by metric, failure modes and types, and calibration.
 
         Pass rates are of tests that call for scores; where there is a reference, the other judges
-        are compared with it. Without either, mean scores are shown.
+        are compared with it.
         """
         verdicts = evaluation.verdicts
         checked = verdicts[verdicts["condition"].notna()]
@@ -192,10 +192,6 @@ class Grouse:
                 "confusion": plain_records(scores.confusion(others, trusted)),
             }
             tables += calibration_tables(table, reference)
-        if not tables:
-            means = scores.mean_scores(verdicts)
-            content["means"] = plain_records(means)
-            tables = [mean_table(means)]
         return Report(content, tables, self._entries(checked), evaluation.usages)
 
     def _passed(
@@ -304,14 +300,6 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
         shared.wide_table(each, "metric").rename(columns=HEADINGS) for each in (followed, same)
     ]
     return [ReportTable(titles[0], tables[0], notes), ReportTable(titles[1], tables[1])]
-
-
-def mean_table(means: pd.DataFrame) -> ReportTable:
-    """Show mean scores, a row a judge and metric."""
-    shown = shared.named(means).drop(columns="prompt")
-    shown = shown.assign(value=shown["value"].map(_two_decimals))
-    names = {"value": "mean score", "nulls": "null", "failures": "without a score"}
-    return ReportTable("Scores of answers", shown.rename(columns=names))
 
 
 def _two_decimals(value: float) -> str:

@@ -23,7 +23,6 @@ from surrogate.metaevaluation.evaluation import judge_items
 from surrogate.metaevaluation.grouse.unit_tests import (
     DERIVED_METRICS,
     JUDGED_METRICS,
-    LIKERT,
     METRICS,
     SCALES,
     AnswerSample,
@@ -319,22 +318,6 @@ def feature_judges(spec: str, models: ModelOptions | None = None) -> list[Featur
         known = " or ".join(QUALITIES)
         raise UsageError(f"feature:{spec} names no feature of {known}; use {FEATURE_FORM}")
     return [FeatureJudge(quality, feature, models) for feature in parse_features(features)]
-
-
-def expected_shares(tests: Sequence[UnitTest]) -> Shares:
-    """Return the shares that follow from the scores that tests call for, by test and quality.
-
-    All is relevant where answer relevancy must be highest, and nothing where it must be lowest; all
-    is faithful where faithfulness must be 1. Nothing follows for other tests: people must say.
-    """
-    shares = {("answer_relevancy", f"=={LIKERT[-1]}"): 1.0, ("answer_relevancy", "==1"): 0.0}
-    shares |= {("faithfulness", "==1"): 1.0}
-    return {
-        (test.test_id, metric): shares[metric, str(condition)]
-        for test in tests
-        for metric, condition in test.conditions.items()
-        if (metric, str(condition)) in shares
-    }
 
 
 def _as_arena(tests: Sequence[UnitTest]) -> Arena:

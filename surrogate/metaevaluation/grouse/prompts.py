@@ -34,7 +34,6 @@ from surrogate.metaevaluation.grouse.unit_tests import (
 )
 from surrogate.metaevaluation.judges import JudgePrompts
 
-REPLY_FORMS = ("json_schema", "json_object", "text")
 ABLATIONS = ("ground-truth", "justification", "chain-of-thought")
 BEST = ("justification",)
 """What the paper's best prompt leaves out (table 6)."""
@@ -120,10 +119,6 @@ class ReplyFields:
     """
 
     without: tuple[str, ...] = BEST
-
-    def __post_init__(self) -> None:
-        for name in self.without:
-            checked_choice(name, ABLATIONS, "ablation")
 
     @property
     def version(self) -> str:
@@ -226,9 +221,6 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
     templates: Templates = NO_TEMPLATES
     is_joint: bool = False
     max_tokens: ClassVar[int] = 2048
-
-    def __post_init__(self) -> None:
-        checked_choice(self.reply_form, REPLY_FORMS, "form of replies")
 
     @classmethod
     def named(

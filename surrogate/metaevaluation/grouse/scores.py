@@ -80,24 +80,6 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=MODE_COLUMNS)
 
 
-def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
-    """Average the scores of answers that call for none, by judge and metric (section 4.4).
-
-    Returns:
-        Columns ``judge, prompt, metric, value`` (the mean, where it is not null), ``answers`` with
-        a score, ``nulls``, and ``failures``: answers without one.
-    """
-    known = scores.assign(
-        answers=scores["value"].notna(),
-        failures=scores["failure"].notna(),
-        nulls=scores["value"].isna() & scores["failure"].isna(),
-        value=scores["value"].astype(float),
-    )
-    by = known.groupby([*BY_JUDGE, "metric"], sort=False)
-    counts = by[["answers", "nulls", "failures"]].sum()
-    return pd.concat([by["value"].mean(), counts], axis=1).reset_index()
-
-
 def _asked(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the checks that were made, ``passed`` as a number."""
     made = scores[scores["condition"].notna() & scores["was_asked"].astype(bool)]

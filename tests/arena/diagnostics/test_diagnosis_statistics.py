@@ -89,8 +89,6 @@ def test_judges_made_of_others_are_not_held_against_them():
         table = pd.concat([table, made.assign(judge=name)], ignore_index=True)
     found = diagnose(table)
     assert found.agreement[["judge", "other_judge"]].to_numpy().tolist() == [["one", "two"]]
-    (said,) = [f.subject for f in found.findings if f.check == "agreement"][1:]
-    assert said == "calibrated:one, panel(one,two)"
 
 
 def judged(outcomes, judge, turned=False):
@@ -105,29 +103,6 @@ def judged(outcomes, judge, turned=False):
 @pytest.fixture
 def truth():
     return np.random.default_rng(0).choice([1, 0, -1], size=60, p=[0.45, 0.1, 0.45])
-
-
-def noisy(truth, share, seed):
-    random = np.random.default_rng(seed)
-    drawn = random.choice([1, 0, -1], size=len(truth), p=[0.45, 0.1, 0.45])
-    return np.where(random.random(len(truth)) < share, drawn, truth)
-
-
-def compare(*parts):
-    return agreement_with_reference(pd.concat(parts, ignore_index=True), ["person:ada"])
-
-
-def test_intervals_hold_the_kappa_of_more_labels_about_as_often_as_they_say():
-    random = np.random.default_rng(7)
-    many = random.choice([1, 0, -1], size=3000, p=[0.45, 0.1, 0.45])
-    theirs = noisy(many, 0.4, 8)
-    whole = compare(judged(many, "person:ada"), judged(theirs, "m"))["kappa"].iloc[0]
-    held = []
-    for start in range(0, 3000, 150):
-        part = slice(start, start + 150)
-        found = compare(judged(many[part], "person:ada"), judged(theirs[part], "m")).iloc[0]
-        held.append(found["low"] <= whole <= found["high"])
-    assert np.mean(held) >= 0.85
 
 
 def test_people_count_together_by_majority(truth):

@@ -71,8 +71,3 @@ def test_replies_without_a_verdict(invalid, grade):
     assert found.grade == grade
     sentence = f"{invalid} of {80 + invalid} replies hold no verdict"
     assert any(sentence in said for said in [*found.faults, *found.facts])
-
-
-def test_few_verdicts_are_not_said_to_be_all_the_same():
-    found = self_check(judgments(lambda n, side: "a", questions=9, both=False))
-    assert found.grade != "unreliable"

@@ -26,19 +26,6 @@ def filter_at(system_at):
 
 
 @pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("<label>yes</label>", "yes"),
-        ("<rationale>x</rationale>\n<Label> No. </Label>", "no"),
-        ("<label>yes</label> no, wait: <label>no</label>", "no"),
-        ("<label>'yes'</label>", "yes"),
-    ],
-)
-def test_the_last_label_counts(text, label):
-    assert read_label(Completion(text))[0] == label
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "yes",

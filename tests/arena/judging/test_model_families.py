@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.diagnostics.families import model_families, own_family
+from arena.diagnostics.families import model_families
 
 
 @pytest.mark.parametrize(
@@ -24,17 +24,3 @@ from arena.diagnostics.families import model_families, own_family
 )
 def test_names_speak_of_families(name, families):
     assert model_families(name) == families
-
-
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("meta-llama/Llama-3.1-8B", "Meta"),
-        ("deepseek-r1-distill-llama-70b", "DeepSeek"),
-        ("rinna/japanese-gpt-neox-3.6b", "rinna"),
-        ("Tulu_2_dpo", "tulu"),
-        ("70", "70"),
-    ],
-)
-def test_a_system_is_counted_to_one_family(name, family):
-    assert own_family(name) == family

@@ -102,9 +102,9 @@ def test_a_judge_that_people_do_not_share_is_said(judged):
 
 
 def test_what_cannot_be_calibrated_is_refused(judged):
-    with pytest.raises(UsageError, match="unknown judge 'gpt'; use one of llm, person:ana"):
+    with pytest.raises(UsageError, match="unknown judge 'gpt'"):
         calibrate(judged, "gpt", ["person:ana"])
-    with pytest.raises(UsageError, match="needs another judge as the reference"):
+    with pytest.raises(UsageError, match="reference"):
         calibrate(judged, "llm", ["llm"])
     one = judged[judged["query_id"] == "0"]
     with pytest.raises(UsageError, match="share pairs on 1 question"):

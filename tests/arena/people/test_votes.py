@@ -90,12 +90,10 @@ def test_a_later_file_of_a_person_counts(arena, ballot, tmp_path):
     ("changes", "fault"),
     [
         ({"voter": "x" * 81}, "voter"),
-        ({"voter": "A\x00da"}, "printable characters"),
         ({"voter": "A\u202eda"}, "printable characters"),
         ({"format": "votes"}, "format"),
         ({"extra": 1}, "extra"),
         ({"votes": [{"id": "0" * 20, "choice": "a"}]}, "stands for no pair of this arena"),
-        ({"votes": [{"id": "0" * 20, "choice": "left-llm"}]}, "votes.0.choice"),
         ({"votes": [{"id": "0" * 20, "choice": "a"}] * 1001}, "votes"),
     ],
 )
@@ -106,12 +104,6 @@ def test_what_is_no_vote_is_refused_with_file_and_field(arena, ballot, tmp_path,
     assert fault in str(error.value)
 
 
-def test_a_pair_is_voted_on_once(arena, ballot, tmp_path):
-    votes = [{"id": ballot.pairs[0].id, "choice": choice} for choice in ("a", "b")]
-    with pytest.raises(DataError, match="voted on twice"):
-        collect_votes(arena, [written(tmp_path, ballot, votes=votes)])
-
-
 def test_votes_on_answers_that_changed_are_refused(arena, ballot, tmp_path):
     path = written(tmp_path, ballot)
     changed = arena.answers.assign(answer=arena.answers["answer"] + "!")
@@ -120,19 +112,7 @@ def test_votes_on_answers_that_changed_are_refused(arena, ballot, tmp_path):
         collect_votes(other, [path])
 
 
-@pytest.mark.parametrize("content", ["{", "[" * 5000])
-def test_other_files_are_refused(arena, tmp_path, content):
-    path = tmp_path / "votes.json"
-    path.write_text(content)
-    with pytest.raises(DataError):
-        collect_votes(arena, [path])
-    with pytest.raises(UsageError, match=r"absent\.json"):
-        collect_votes(arena, [tmp_path / "absent.json"])
-
-
 def test_a_ballot_needs_a_pair(arena):
-    with pytest.raises(UsageError, match="most is 0"):
-        make_ballot(arena, choose_pairs(arena), most=0)
     same = Arena(arena.info, arena.queries, arena.answers.assign(answer="one"), arena.judgments)
     with pytest.raises(UsageError, match="no pair of answers that differ"):
         make_ballot(same, choose_pairs(same))

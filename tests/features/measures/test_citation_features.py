@@ -20,12 +20,6 @@ def measure(name, sample):
     return feature.measure(sample)
 
 
-def test_cutoff_counts_distinct_citations(make_sample):
-    sample = make_sample("[2] [2] [1] [3]", passages=JUDGED)
-    assert [measure(f"citation_recall@{k}", sample) for k in (1, 2, 3)] == [0.0, 0.5, 1.0]
-    assert measure("citation_map@2", sample) == pytest.approx((1 / 2) / 2)
-
-
 @pytest.mark.parametrize(
     ("passages", "reason"),
     [

@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import ArenaError, UsageError
-from arena.adapters.mirage_rows import PUBLISHED_FEATURES
 from features import DEFAULT_FEATURES, FEATURES, GROUPS, parse_features
 from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature
 
@@ -30,17 +29,6 @@ def test_text_reads_back_as_the_same_features(features):
     assert parse_features(",".join(map(str, features))) == tuple(features)
 
 
-def test_names_of_the_default_features():
-    assert [str(feature) for feature in DEFAULT_FEATURES] == [
-        *("target_language", "english", "citation_recall@10", "citation_map@10", "bleu"),
-        *("rouge_l", "answer_length", "citations", "citation_density", "citation_precision"),
-        *("invalid_citations", "invalid_citation_share", "ngram_coverage@2", "content_coverage"),
-        *("fragment_coverage", "fragment_density", "longest_common_span", "unsupported_numbers"),
-        *("unsupported_names", "query_coverage"),
-        *(str(feature) for feature in GROUPS["fluency"]),
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "names"),
     [
@@ -53,13 +41,11 @@ def test_names_of_the_default_features():
             ["citation_recall@10", "target_language(identifier=langid)"],
         ),
         ("english ( part = reason )", ["english(part=reason)"]),
-        ("english,english(identifier=langid)", ["english", "english(identifier=langid)"]),
         ("default", [str(feature) for feature in DEFAULT_FEATURES]),
         (
             "bleu,default",
             ["bleu", *(str(item) for item in DEFAULT_FEATURES if item.name != "bleu")],
         ),
-        ("default,fluency", [str(item) for item in DEFAULT_FEATURES]),
         ("default,chrf", [*(str(item) for item in DEFAULT_FEATURES), "chrf"]),
         ("similarity_question(model=a/b c)", ["similarity_question(model=a/b c)"]),
     ],
@@ -72,22 +58,15 @@ def test_features_are_read(text, names):
     ("text", "message"),
     [
         ("citation_recal", "no feature is named 'citation_recal'; did you mean 'citation_recall'?"),
-        ("zzz", "known: target_language, english, citation_recall"),
         ("english(identifer=langid)", "no parameter 'identifer'; did you mean 'identifier'?"),
         ("english(identifier=langi)", "cannot be 'langi'; did you mean 'langid'?"),
-        ("english(identifier)", "cannot read 'identifier'"),
         ("english()", "cannot read ''"),
         ("english(identifier=langid,identifier=langid)", "once"),
         ("citation_recall(k=5)", "a cutoff as citation_recall@k"),
         ("citation_recall@0", "a whole number from 1, not 0"),
-        ("citation_recall@-1", "a whole number from 1, not '-1'"),
-        ("citation_recall@", "a whole number from 1, not ''"),
-        ("citation_recall@9999999", "a whole number from 1"),
         ("bleu@3", "takes no cutoff"),
         ("bleu(", "is no feature"),
-        ("bleu,,rouge_l", "is no feature"),
         ("bleu rouge_l", "is no feature"),
-        ("bleu,bleu", "bleu is asked for twice"),
         ("citation_map,citation_map@10", "citation_map@10 is asked for twice"),
         ("similarity_question(model=)", "a model is given by its name"),
         ("", "no feature is asked for"),
@@ -97,11 +76,6 @@ def test_unknown_features_are_refused(text, message):
     with pytest.raises(UsageError) as caught:
         parse_features(text)
     assert message in str(caught.value)
-
-
-def test_the_papers_group_is_what_mirage_bench_published():
-    assert {str(feature) for feature in GROUPS["paper"]} == set(PUBLISHED_FEATURES.values())
-    assert len(GROUPS["paper"]) == 11
 
 
 def test_the_papers_features_are_also_there_by_the_libraries_it_names():

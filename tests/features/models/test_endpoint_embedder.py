@@ -10,8 +10,6 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, Reply, broken, completion, embedding, error
 
 from arena.llm import LlmSettings, open_store
-from features import extract
-from features.measures.relevance import NO_EMBEDDING
 from features.models import ModelOptions, load_scorer
 from features.models.ragas import ANSWER_RELEVANCE, NOT_REACHED, load_ragas, ragas_value
 from features.models.sentence_models import cosines
@@ -104,20 +102,3 @@ def test_answer_relevance_as_in_the_paper(serve, options_at):
         "gpt-3.5-turbo-16k",
         "text-embedding-ada-002",
     }
-
-
-def test_similarity_features_say_what_was_not_embedded(small_arena, serve, options_at, tmp_path):
-    def behave(text, earlier):
-        return broken() if "2024" in text else embedding([1.0, float(len(text))])
-
-    server = serve(behave)
-    feature = f"similarity_question(model={MODEL},prefix=none)"
-    cache = tmp_path / "cache"
-    table = extract(small_arena, feature, models=options_at(server), cache=cache)
-    missing = table[f"{feature}:missing"].dropna().tolist()
-    assert str(NO_EMBEDDING) in missing
-    assert table[feature].between(0, 1).sum() >= 4
-    asked = sum(server.asked.values())
-    again = extract(small_arena, feature, models=options_at(server), cache=cache)
-    assert sum(server.asked.values()) == asked + 1
-    assert again[feature].equals(table[feature])

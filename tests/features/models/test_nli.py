@@ -68,18 +68,6 @@ def test_labels_that_do_not_tell_are_refused(nli_folder, labels, shown):
     assert "entailment, neutral and contradiction" in str(caught.value)
 
 
-def test_rows_do_not_depend_on_batches_order_or_neighbours(in_order):
-    long = " ".join(SENTENCES * 6)
-    pairs = [*PAIRS, (long, SENTENCES[0]), ("", ""), (SENTENCES[1], long)]
-    expected = loaded(in_order).score(pairs)
-    order = np.random.default_rng(3).permutation(len(pairs))
-    for size in (3,):
-        found = loaded(in_order, batch_size=size).score([pairs[place] for place in order])
-        np.testing.assert_allclose(found, expected[order], atol=2e-6)
-    alone = np.concatenate([loaded(in_order).score([pair]) for pair in pairs])
-    np.testing.assert_allclose(alone, expected, atol=2e-6)
-
-
 def test_the_window_with_the_highest_entailment_counts(in_order):
     """A premise of several windows scores as the best of them."""
     scorer = loaded(in_order)

@@ -95,11 +95,6 @@ def test_long_texts_of_any_kind_are_cut_in_linear_time(unit, language):
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
-def test_long_thai_is_cut():
-    text = "ผมไปครับ ผมไม่ไปครับ " * 500
-    assert set(split_sentences(text, "th")) == {"ผมไปครับ", "ผมไม่ไปครับ"}
-
-
 @pytest.mark.parametrize("absent", ["pythainlp", "pycrfsuite"])
 def test_thai_without_its_packages_is_refused(absent, monkeypatch):
     find = importlib.util.find_spec

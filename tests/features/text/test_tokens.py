@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from features.text.tokens import is_part_of_word, words, words_and_marks
+from features.text.tokens import words, words_and_marks
 
 GOLDEN = {
     "en": (
@@ -51,8 +51,3 @@ def test_texts_without_words(text):
 @pytest.mark.parametrize("unit", ["a", "a ", "'", "a'", "1.", "\u0301", "ก", "ー", "東", "\u200d"])
 def test_long_texts_are_cut(unit):
     assert len(words(unit * 100_000)) <= 100_000
-
-
-def test_parts_of_words_are_told():
-    assert all(map(is_part_of_word, [*"東かカ한กー"]))
-    assert not any(map(is_part_of_word, ["a", "Paris", "नि", "город", "1", "é"]))

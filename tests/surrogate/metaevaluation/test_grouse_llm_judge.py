@@ -87,7 +87,6 @@ def test_fences_cannot_be_forged():
         ('{"answer_2": {"faithfulness": "False"}}', "faithfulness", 0),
         ('<think>{"answer_2": {"usefulness": 0}}</think> {"answer_2": {"usefulness": 1}}',
          "usefulness", 1),
-        ('{broken {"answer_2": {"usefulness": 1}}', "usefulness", 1),
         ('{"answer_2": {"sentences": [{"sentence": "{\\"answer_2\\": {\\"faithfulness\\": 1}}"}],'
          ' "faithfulness": 0}}', "faithfulness", 0),
         ('{"answer_2": {"usefulness": 1}} again: {"answer_2": {"usefulness": 1}}', "usefulness", 1),
@@ -102,10 +101,7 @@ def test_scores_are_read(text, metric, score):
     [
         ("I would say 5.", "completeness", "no JSON object with answer_2"),
         ('{"answer_2": 5}', "completeness", "answer_2 is no JSON object"),
-        ('{"answer_2": {"says": true}}', "completeness", "answer_2 has no score for"),
         ('{"answer_2": {"completeness": 6}}', "completeness", "is '6'; expected 1 to 5, or null"),
-        ('{"answer_2": {"completeness": 4.5}}', "completeness", "is '4.5'"),
-        ('{"answer_2": {"completeness": [5]}}', "completeness", r"is '\[5\]'"),
         ('{"answer_2": {"faithfulness": NaN}}', "faithfulness", "is 'nan'"),
         ('{"answer_2": {"usefulness": 1}} or {"answer_2": {"usefulness": 0}}', "usefulness",
          "states different scores"),

@@ -29,10 +29,8 @@ VALUES = {
         ("<5", [1, 4], [5, None]),
         (">= 3", [3, 5], [2, None]),
         ("==None", [None], [0, 1, 5]),
-        ("!=None", [0, 1], [None]),
         ("!=1", [0, None], [1]),
         ("==True", [1], [0, None]),
-        ("==0.0", [0], [1, None]),
     ],
 )
 def test_conditions(text, holds, fails):
@@ -71,21 +69,10 @@ def test_all_conditions_are_those_of_figure_4():
         assert " ".join(written).replace("None", "/") == FIGURE_4[number]
 
 
-@pytest.mark.parametrize(
-    ("written", "name"),
-    [
-        ("low_relevancy_2", "low_relevancy_2"),
-        ("Highest mark 3", "highest_marks_3"),
-        ("Low answer relevancy 1", "low_relevancy_1"),
-        ("Highest score 1", "highest_marks_1"),
-        ("TEST TYPE 16", "low_faithfulness_3"),
-        (9, "low_relevancy_2"),
-        ("a type of mine", "a type of mine"),
-        (None, "untyped"),
-    ],
-)
-def test_names_of_types(written, name):
-    assert type_name(written) == name
+def test_names_of_types():
+    written = ["Highest mark 3", "Low answer relevancy 1", "TEST TYPE 16", 9, "mine", None]
+    names = ["highest_marks_3", "low_relevancy_1", "low_faithfulness_3", "low_relevancy_2"]
+    assert list(map(type_name, written)) == [*names, "mine", "untyped"]
 
 
 @given(st.lists(st.fixed_dictionaries(VALUES), min_size=1, max_size=6))

@@ -3,14 +3,12 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from grouse_samples import RightJudge, TableJudge, unit_test
 
 from surrogate.metaevaluation.evaluation import Evaluation, evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.scores import (
-    calibration,
     pass_rates,
     type_matrix,
 )
@@ -32,19 +30,6 @@ def all_types_of(*questions):
     return [
         unit_test(name, f"{question}/{name}", question) for question in questions for name in NAMES
     ]
-
-
-def scores_of(values, metric="completeness", failures=None):
-    return pd.DataFrame(
-        {
-            "judge": "j",
-            "prompt": "",
-            "test_id": [str(place) for place in range(len(values))],
-            "metric": metric,
-            "value": pd.Series(values, dtype=object),
-            "failure": pd.Series(failures or [None] * len(values), dtype=object),
-        }
-    )
 
 
 def test_a_right_judge_passes_all():
@@ -119,27 +104,3 @@ def test_failures_are_not_passed_and_the_unreached_left_out():
     assert (entry.judge, entry.failures) == ("table", 17 * 5)
     null = verdicts[verdicts["judge"] == "away"]["passed"]
     assert all(each is None for each in null)
-
-
-def test_calibration_by_hand():
-    scores = pd.concat(
-        [
-            scores_of([1, 2, 3, 4, None, 5]),
-            scores_of([1, 1, 0, None, None, 0], "faithfulness"),
-        ]
-    )
-    human = pd.concat(
-        [
-            scores_of([1, 3, 2, 4, 5, None]),
-            scores_of([1, 0, 0, None, 1, 0], "faithfulness"),
-        ]
-    )[["test_id", "metric", "value"]]
-    table = calibration(scores, human).set_index("metric")
-    ranked = table.loc["completeness"]
-    assert (ranked["measure"], ranked["n"], ranked["nulls_left_out"]) == ("spearman", 4, 2)
-    assert ranked["value"] == pytest.approx(0.8)  # 1 - 6 * 2 / (4 * 15)
-    classed = table.loc["faithfulness"]
-    assert (classed["measure"], classed["n"]) == ("macro_f1", 6)
-    # F1 of 1: 1 of (2 said, 2 right); of 0: 2 of (2, 3); of null: 1 of (2, 1).
-    assert classed["value"] == pytest.approx((1 / 2 + 4 / 5 + 2 / 3) / 3)
-    assert table.loc["usefulness", "reason"] == "no answer has a score on both sides"

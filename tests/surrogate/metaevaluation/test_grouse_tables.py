@@ -4,7 +4,6 @@ import csv
 import json
 import sys
 
-import pandas as pd
 import pytest
 from grouse_samples import RightJudge, answer, lines_of, written
 from metaeval_command import run, run_json
@@ -163,18 +162,6 @@ def test_table_4_against_scipy_and_sklearn(samples, module, tmp_path):
     printed = run(*asked).stdout
     assert f"Calibration against python:{module}:gold" in printed
     assert "Pass rate" not in printed
-
-
-def test_answers_of_ones_own_are_scored_by_six_metrics(module, samples):
-    """Section 4.4: no test calls for a score, and no judge is the reference."""
-    found = run_json("grouse", samples, "--judge", f"python:{module}:gold")
-    assert [row["metric"] for row in found["means"]] == list(METRICS)
-    scores = pd.DataFrame(found["scores"])
-    for row in found["means"]:
-        given = scores.loc[scores["metric"] == row["metric"], "value"].astype(float)
-        assert row["value"] == pytest.approx(given.mean())
-        assert (row["answers"], row["nulls"]) == (given.notna().sum(), given.isna().sum())
-    assert "Scores of answers" in run("grouse", samples, "--judge", f"python:{module}:gold").stdout
 
 
 def test_features_are_held_against_what_people_found(tmp_path):

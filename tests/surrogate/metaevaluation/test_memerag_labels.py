@@ -16,45 +16,21 @@ CLAIM = Claim(
     "en", "Where?", ("A & B < C", '{{ x }} "quoted"'), "It's. So.", "It's <here> & {{ y }}."
 )
 
-SYSTEM_SAYS = {
-    "zero_shot": (
-        "grounded in the list of provided evidence passages",
-        "in <answer> </answer> tag.",
-    ),
-    "cot": ("write your reasoning in between the tags <rationale></rationale>", "</answer> tag"),
-    "ag": (
-        'Output "Not Supported" if ANY of the following are true:',
-        "output only the single-word",
-    ),
-    "ag_cot": (
-        "The answer conflates or misrepresents separate pieces",
-        "Output **Supported** otherwise",
-    ),
-}
-
 CASES = [
     ("<answer>Not Supported</answer>", NO),
-    ("<answer>not_supported</answer>", NO),
-    ("<answer>unsupported</answer>", NO),
-    ("<answer>un-supported</answer>", NO),
-    ("<answer>**Supported**</answer>", YES),
-    ("<ANSWER>supported</ANSWER>", YES),
+    ("<ANSWER>**supported**</ANSWER>", YES),
     ("<answer>Ｓｕｐｐｏｒｔｅｄ</answer>", YES),
     ("<answer>Supported: passage 2 says so.</answer>", YES),
     ("<answer>Not Supported (the year is wrong)</answer>", NO),
     ("<answer>Supported", YES),
-    ("<rationale>It is supported.</rationale>\n<answer>Not Supported</answer>", NO),
     ("<rationale><answer>Supported</answer></rationale> <answer>Not Supported</answer>", NO),
     ("<think><answer>Supported</answer></think>Not Supported", NO),
     ("It is supported, or is it?\n</think>\nNot Supported", NO),
     ("First <answer>Supported</answer>, no: <answer>Not Supported</answer>", NO),
-    ("<answer>Not Supported</answer> Correction: <answer>Supported</answer>", YES),
     ("Not Supported", NO),
     ("", None),
-    ("<answer>Yes</answer>", None),
     ("<answer>Supported or Not Supported</answer>", None),
     ("<answer>Supported, though one part is not supported</answer>", None),
-    ("<answer>isn't supported</answer>", None),
     ("<answer>It is not true that it is Supported</answer>", None),
     ("<rationale><answer>Supported</answer></rationale>", None),
     ("Supported? Not Supported?", None),
@@ -65,8 +41,6 @@ CASES = [
 def test_prompts_show_texts_as_they_are(name):
     system, user = ClaimPrompts(name).ask(CLAIM)[0].messages
     assert (system.role, user.role) == ("system", "user")
-    for text in SYSTEM_SAYS[name]:
-        assert text in system.content
     assert user.content == (
         'Evidence Passages:\n1: A & B < C\n\n2: {{ x }} "quoted"\n\n'
         "Answer: It's <here> & {{ y }}.\n\n"

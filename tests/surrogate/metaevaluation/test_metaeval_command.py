@@ -84,20 +84,10 @@ def test_a_run_stands_beside_other_judges(folder, tmp_path, module, quick):
         run("memerag", folder, "--judge", f"run:{out}", *knows)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", r"run\.jsonl:1: is not JSON"),
-        ("", "holds nothing"),
-        ('{"judge": "j"}', r"run\.jsonl:1: prompt = None: is missing"),
-    ],
-)
-def test_damaged_runs_are_refused(folder, tmp_path, module, text, message):
-    (tmp_path / "run.jsonl").write_text(text)
-    with pytest.raises(DataError, match=message):
+def test_damaged_runs_are_refused(folder, tmp_path):
+    (tmp_path / "run.jsonl").write_text('{"judge": "j"}')
+    with pytest.raises(DataError, match=r"run\.jsonl:1: prompt"):
         run("memerag", folder, "--judge", f"run:{tmp_path / 'run.jsonl'}")
-    with pytest.raises(UsageError, match="verdicts are JSON lines"):
-        run("memerag", folder, "--judge", f"{module}always", "--out", tmp_path / "run.txt")
 
 
 def test_relevance_is_a_benchmark_of_its_own(folder, tmp_path, module, quick):

@@ -10,7 +10,7 @@ import pytest
 from chat_server import broken, completion, refused
 from wikieval_samples import HEADERS, QUESTIONS, published_rows, rows_of, write_wikieval
 
-from arena import DataError, UsageError
+from arena import DataError
 from arena.llm import UnparsableError
 from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge, Verdict
@@ -67,14 +67,9 @@ def changed(name, place, column, value):
     ("files", "message"),
     [
         (changed("ar", 0, "answer", " "), r"ar\.csv:2: answer = ' ': is empty; give it a value"),
-        (changed("cr", 0, "context", ""), r"cr\.csv:2: context = None: is missing"),
         (changed("ar", 3, "question", "Who?"), r"ar\.csv:5: question = 'Who\?': stands in 1 row"),
         (changed("ff", 0, "context", "Else."), r"ff\.csv:2: context = .*: differs from that of"),
-        (rows_of() | {"cr": []}, r"cr\.csv: holds nothing"),
-        (
-            changed("ar", 3, "answer", "Else."),
-            r"no one answer of it is the one in",
-        ),
+        (changed("ar", 3, "answer", "Else."), r"no one answer of it is the one in"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, files, message):
@@ -115,12 +110,6 @@ def test_published_rows_that_are_faulty_are_told(tmp_path):
     assert [(each.line, each.field) for each in refused.value.problems] == [
         (2, "context_v2"), (3, "question")
     ]  # fmt: skip
-    file.write_text("")
-    with pytest.raises(DataError, match="holds nothing"):
-        read_wikieval(file)
-    (tmp_path / "other.csv").write_text("question\nWhy?\n")
-    with pytest.raises(UsageError, match=r"holds other\.csv, wikieval\.jsonl; name the one"):
-        read_wikieval(tmp_path)
 
 
 def judge_pairs(pairs, judges, **options):
@@ -205,11 +194,7 @@ def test_scores_are_read(text, score):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        *("", "Good.", "Score: 11", "Score: -1", "Score: 4/5", "Score: 3-4", "<think>Score: 3"),
-        *("Score: 10-12", "Score: 7.5-8", "Score: 7,5 — 8"),
-    ],
+    "text", ["", "Good.", "Score: 11", "Score: -1", "Score: 4/5", "Score: 7.5-8", "<think>Score: 3"]
 )
 def test_replies_without_a_score(text):
     with pytest.raises(UnparsableError):

@@ -134,12 +134,6 @@ def test_the_same_training_gives_the_same_adapter(folder, tune, tmp_path):
     assert tune(tmp_path / "other", seed=1)["adapter"] != again["adapter"]
 
 
-def test_examples_that_are_too_long_are_left_out_and_counted(lesson, tiny_llama, tmp_path):
-    short = TuningSettings(max_length=10, epochs=1).of("mirage")
-    with pytest.raises(UsageError, match="all 8 examples are longer than 10 tokens"):
-        finetune(lesson, str(tiny_llama), short, tmp_path / "short")
-
-
 PROGRAM = """
 import sys, time
 from pathlib import Path
