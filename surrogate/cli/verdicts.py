@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, split_names
 from surrogate.cli.printing import print_notes, show
@@ -35,9 +34,6 @@ def fit(
     language: opt.Language = None,
     ties: Annotated[str, Option(help="half or drop.")] = "half",
     position: Annotated[bool, Option("--position", help="Estimate side A's advantage.")] = False,
-    rounds: Annotated[
-        int, Option(min=0, max=MOST_DRAWS, help="Bootstrap rounds, with --position or --ridge.")
-    ] = 1000,
     ridge: Annotated[
         float | None, Option(min=0, help="Precision of the prior. Default: averaged over priors")
     ] = None,
@@ -60,7 +56,6 @@ def fit(
         ties=ties,
         position=position,
         ridge=ridge,
-        rounds=rounds,
         language=language,
         judge=judge,
         seed=seed,
