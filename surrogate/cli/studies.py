@@ -258,7 +258,9 @@ def metaeval(
         _print_report(statistics_report(sentences, resampling), as_json)
         return
     if sheet is not None and path is not None:
-        _write_sheet(path, settings, templates or [], sheet, as_json)
+        from surrogate.metaevaluation.memerag.sheets import make_sheet
+
+        show(make_sheet(path, settings, templates or [], sheet, progress_lines()), as_json)
         return
     made = _benchmark(benchmark, path, settings, templates or [])
     asked = list(dict.fromkeys([*(judges or ()), *filter(None, [settings.reference])]))
@@ -308,37 +310,3 @@ def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> N
             print(note)
     for usage in report.usages or ():
         print(usage)
-
-
-def _write_sheet(
-    path: Path, settings: MetaevalSettings, templates: list[str], out: Path, as_json: bool
-) -> None:
-    """Write a sheet for an annotator, with the support of each sentence marked if asked for."""
-    from arena.llm import Budget, Llm, open_store
-    from arena.text.prompts import read_templates
-    from surrogate.metaevaluation.memerag import sheets
-    from surrogate.metaevaluation.memerag.sentences import read_memerag
-
-    sentences = read_memerag(path, settings.languages)
-    if settings.limit is not None:
-        of_language = sentences.groupby("language", sort=False)
-        sentences = of_language.head(settings.limit).reset_index(drop=True)
-    counts: dict[str, object] = {"file": str(out), "sentences": len(sentences)}
-    if settings.highlight is not None:
-        own = read_templates(templates, [sheets.HIGHLIGHT_PROMPT])
-        most = settings.max_tokens or sheets.MAX_TOKENS
-        update: dict[str, object] = {"model": settings.highlight, "max_tokens": most}
-        update["temperature"] = sheets.TEMPERATURE
-        asked = settings.model_copy(update=update).located()
-        with open_store(settings.store) as store:
-            llm = Llm(asked, store, Budget(settings.max_calls))
-            found, usage = sheets.highlight_support(sentences, llm, own, progress_lines())
-        sentences = sentences.assign(passages=found["highlighted"].to_numpy())
-        counts |= {
-            "highlighted": int((found["references"].map(len) > 0).sum()),
-            "unsupported": sum(each is False for each in found["is_supported"]),
-            "unknown": int(found["is_supported"].isna().sum()),
-            "usage": usage.as_json(),
-        }
-    sheets.write_sheet(sentences, out)
-    show(counts, as_json)

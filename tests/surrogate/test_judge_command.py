@@ -76,7 +76,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     assert "Verdicts added: 0" in printed
     assert sum(server.asked.values()) == calls
     assert (folder / "judgments.jsonl.gz").read_bytes() == content
-    assert run("fit", folder, "--judge", "local", "--language", "en", "--rounds", 10) == 0
+    assert run("fit", folder, "--judge", "local", "--language", "en") == 0
     assert "Ratings" in capsys.readouterr().out
 
 

@@ -63,22 +63,6 @@ def test_jsonl_keeps_types_and_nulls(suffix: str, rows: list[dict], tmp_path: Pa
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_awkward_text_survives(suffix: str, tmp_path: Path):
-    awkward = [
-        '"quoted", twice ""',
-        "a\r\nb",
-        "a\rb",
-        "\u2028\u0085\x0b\x00|",
-        "\ufeffx",
-        "日本",
-        "𝒳",
-    ]
-    path = tmp_path / f"t{suffix}"
-    write_rows(pd.DataFrame({"x": awkward, "y": "z"}), path)
-    assert list(read_rows(path).table["x"]) == awkward
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_missing_values_and_tables_without_rows(suffix: str, tmp_path: Path):
     path = tmp_path / f"t{suffix}"
     write_rows(pd.DataFrame({"x": [0.5, float("nan")], "y": ["a", None]}), path)

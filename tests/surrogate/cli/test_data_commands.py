@@ -54,28 +54,6 @@ def test_check_says_every_problem(run, tmp_path, capsys):
     ]
 
 
-def test_check_counts_what_is_not_there(run, tmp_path, capsys):
-    run("init", tmp_path / "mine")
-    whole = read_arena(tmp_path / "mine")
-    first, *_ = whole.info.systems
-    question = whole.queries["query_id"].iloc[0]
-    judged = whole.judgments[
-        (whole.judgments["query_id"] == question)
-        & (whole.judgments["system_a"] != first)
-        & (whole.judgments["system_b"] != first)
-    ]
-    less = Arena(whole.info, whole.queries, whole.answers.iloc[1:], judged)
-    write_arena(less, tmp_path / "less")
-    capsys.readouterr()
-    assert run("check", tmp_path / "less", "--json") == 0
-    missing = whole.answers["system"].iloc[0]
-    assert json.loads(capsys.readouterr().out)["gaps"] == [
-        f"{missing} has answers to 3 of 4 questions",
-        f"{first} has no judgment",
-        "1 of 4 questions with judgments",
-    ]
-
-
 @pytest.fixture(scope="module")
 def before(tiny_arena, tmp_path_factory):
     """A folder with all systems but one, and that one's answers."""

@@ -38,7 +38,7 @@ COUNTED = [
     (words, parameter.opts[0])
     for words, command in COMMANDS
     for parameter in command.params
-    if parameter.name in ("rounds", "tournaments", "repeats")
+    if parameter.name in ("tournaments", "repeats")
 ]
 
 

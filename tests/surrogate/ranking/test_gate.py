@@ -226,12 +226,6 @@ def test_a_judge_that_sees_sides_alone_says_nothing(run, folders, capsys):
     assert "The judge chose side A in" in " ".join(content["sentences"])
 
 
-@pytest.mark.parametrize("option", [["--budget", 40], ["--base-url", "http://localhost/v1"]])
-def test_options_of_judging_without_a_model_are_refused(run, folders, capsys, option):
-    assert run(*command(folders, "same", *option)) == 2
-    assert "need --model" in capsys.readouterr().err
-
-
 def test_the_workflow_runs_the_command_as_it_is():
     workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
     steps = workflow["jobs"]["gate"]["steps"]
