@@ -45,14 +45,7 @@ Frames = Mapping[str, pd.DataFrame | None]
 def arena_of_frames(
     frames: Frames, language: str | None, judge: str | None, info: Mapping[str, object]
 ) -> Arena:
-    """Make an arena of tables in memory; ``Arena.from_frames`` says what they hold.
-
-    Args:
-        frames: The tables by the names of its arguments.
-        language: Language code of rows that name none.
-        judge: Judge of rows that name none.
-        info: What ``arena.json`` would say, as far as it is told.
-    """
+    """Make an arena of tables by the names of the arguments of ``Arena.from_frames``."""
     if language is not None and not re.fullmatch(LANGUAGE_CODE, language):
         fault, hint = "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
         raise DataError([Problem(_WHOLE, None, "language", language, fault, hint)])
@@ -74,10 +67,7 @@ def arena_of_frames(
 def open_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
     """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
 
-    Args:
-        answers: File; or table ``query_id, system, answer``, and ``language`` unless ids of
-            questions are unique.
-        queries: Query table of the arena they answer.
+    A table has ``query_id, system, answer``, and ``language`` unless ids of questions are unique.
     """
     if isinstance(answers, Path | str):
         return read_answers(answers, queries)

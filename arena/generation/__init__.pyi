@@ -1,4 +1,3 @@
-from .context import SelectedContext as SelectedContext
 from .context import select_context as select_context
 from .evaluation_set import SetRules as SetRules
 from .evaluation_set import evaluation_set as evaluation_set
@@ -11,7 +10,6 @@ from .generate import LlmSystem as LlmSystem
 from .generate import dry_run_generate as dry_run_generate
 from .generate import generate_answers as generate_answers
 from .questions import TIME_PROMPT as TIME_PROMPT
-from .questions import TimeDependence as TimeDependence
 from .questions import TimeFilter as TimeFilter
 from .questions import choose_questions as choose_questions
 from .questions import time_dependence as time_dependence

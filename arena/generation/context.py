@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
@@ -37,24 +36,9 @@ _SILENT = regex.compile("[\u0610-\u061a\u0640\u064b-\u065f\u0670\\p{Cf}]")
 Passage = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class SelectedContext:
-    """Questions with the passages selected.
-
-    Attributes:
-        queries: The table of questions; ``passages`` holds the selected ones, best first.
-        replaced: Questions whose last passage made room for a relevant one.
-        without_relevant: Questions that have no relevant passage to select.
-    """
-
-    queries: pd.DataFrame
-    replaced: int
-    without_relevant: int
-
-
 def select_context(
     queries: pd.DataFrame, corpus: pd.DataFrame | None = None, k: int = DEFAULT_PASSAGES
-) -> SelectedContext:
+) -> tuple[pd.DataFrame, int, int]:
     """Give each question the k best passages by BM25, one that is relevant among them.
 
     If none of the k best is labeled relevant, the last of them makes room for the best of the
@@ -67,6 +51,10 @@ def select_context(
             text`` and, if any, ``title`` and ``language``. Those that are among a question's own
             passages keep their label.
         k: Passages a question.
+
+    Returns:
+        The questions with the passages selected, best first; how many questions had their last
+        passage replaced by a relevant one; and how many have no relevant passage.
 
     Raises:
         UsageError: If k is below 1, or the corpus lacks a column.
@@ -99,7 +87,7 @@ def select_context(
             replaced += 1
         selected.append(best)
     table = queries.assign(passages=pd.Series(selected, index=queries.index, dtype=object))
-    return SelectedContext(table, replaced, without_relevant)
+    return table, replaced, without_relevant
 
 
 def context_words(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +18,13 @@ from arena.generation.questions import (
     TIME_DEPENDENT,
     UNDETERMINED,
     GivenQuestion,
-    TimeDependence,
     TimeFilter,
     given_questions,
     question_keys,
     time_dependence,
 )
 from arena.generation.settings import SHUFFLED, GenerationSettings
-from arena.judging.pairs import QuestionKey, ShownPassage
+from arena.judging.pairs import ShownPassage
 from arena.llm.ask import Asked, Llm, Progress, ask_table
 from arena.llm.replies import OVER_BUDGET, Completion
 from arena.llm.settings import Prompt
@@ -123,14 +122,8 @@ class LlmSystem:
                 replace(passage, text=self.trimmer.trim(passage.text, tokens) if tokens else "")
                 for passage in passages
             ]
-        return self.template.fill(
-            {
-                "question": given.question,
-                "language": named_language(language),
-                "language_code": language,
-                "passages": shown,
-            }
-        )
+        named = {"language": named_language(language), "language_code": language}
+        return self.template.fill({"question": given.question, "passages": shown, **named})
 
     def _in_order(self, given: GivenQuestion) -> list[ShownPassage]:
         passages = list(given.passages)
@@ -147,18 +140,16 @@ class Generated:
     """The answers of one system, and what was counted.
 
     Attributes:
-        answers: An arena's ``answers``, with ``prompt`` (its version) and ``finish_reason`` (why
-            the model stopped, in the endpoint's words).
-        failures: Questions without an answer: ``reason``, ``detail``, ``key`` in the store.
-        skipped: Questions left out as time-dependent: as ``failures``, ``detail`` the filter's
-            rationale, and ``query``.
-        system: The system.
+        answers: ``ANSWER_COLUMNS``: ``finish_reason`` is why the model stopped.
+        failures: Questions without an answer, ``FAILURE_COLUMNS``.
+        skipped: Questions left out as time-dependent, ``SKIPPED_COLUMNS``.
+        system: Its name.
         prompt: Version of its prompt.
         questions: Questions chosen.
         already_answered: Those of them that had an answer of this system.
-        usage: Calls and tokens for the answers.
-        filter_usage: Calls and tokens to tell whether questions are time-dependent, or None.
-        warnings: Sentences on what limits the answers.
+        usage: For the answers.
+        filter_usage: To tell whether questions are time-dependent, or None.
+        warnings: What limits the answers.
     """
 
     answers: pd.DataFrame
@@ -203,12 +194,11 @@ def generate_answers(
     Args:
         queries: Questions; see ``choose_questions``.
         system: Who answers.
-        store: Where replies are and go; see ``arena.llm.open_store``.
+        store: See ``arena.llm.open_store``.
         answers: Answers there are, of this and other systems.
         time_filter: Who tells which questions are time-dependent, to leave these out; None asks
             all. A question of which it tells nothing is a counted failure.
-        budget: Most prompts to send, the filter's included; the rest fails as ``over_budget``.
-            None asks all.
+        budget: Most calls, the filter's included; the rest fails as ``over_budget``.
         progress: Called with the stage, the questions done, and all.
 
     Raises:
@@ -217,10 +207,12 @@ def generate_answers(
     """
     left = _unanswered(queries, system, answers)
     budget = budget or Budget()
-    told = None
+    labels, filter_usage, chosen = None, None, left
     if time_filter is not None:
-        told = time_dependence(left, time_filter, store, budget=budget, progress=progress)
-    chosen = left if told is None else _rows_in(left, told.keys("no"))
+        labels, filter_usage = time_dependence(
+            left, time_filter, store, budget=budget, progress=progress
+        )
+        chosen = left[(labels["label"] == "no").to_numpy()].reset_index(drop=True)
     asked = ask_table(
         list(given_questions(chosen, system.settings.relevant_passages)),
         system.ask,
@@ -231,19 +223,12 @@ def generate_answers(
     )
     said, failed = _answers_and_failures(asked, system)
     skipped = pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
-    if told is not None and time_filter is not None:
-        skipped, untold = _left_out(left, told, system, time_filter.template.version)
+    if labels is not None and time_filter is not None:
+        skipped, untold = _left_out(left, labels, system, time_filter.template.version)
         failed = pd.concat([untold, failed], ignore_index=True)
     return Generated(
-        said,
-        failed,
-        skipped,
-        system.name,
-        system.version,
-        len(queries),
-        len(queries) - len(left),
-        asked.usage,
-        None if told is None else told.usage,
+        *(said, failed, skipped, system.name, system.version),
+        *(len(queries), len(queries) - len(left), asked.usage, filter_usage),
         tuple(_warnings(system, said, answers)),
     )
 
@@ -271,8 +256,8 @@ def dry_run_generate(
         rows = left[["language", "query"]].itertuples(index=False, name=None)
         filtering = dry_run(map(time_filter.ask, rows), time_filter.settings, store)
         if store is not None:
-            known = time_dependence(left, time_filter, store, budget=Budget(0))
-            left = _rows_in(left, set(question_keys(left)) - known.keys("yes"))
+            labels, _ = time_dependence(left, time_filter, store, budget=Budget(0))
+            left = left[(labels["label"] != "yes").to_numpy()]
     given = given_questions(left, system.settings.relevant_passages)
     prompts = map(system.ask, given)
     return {"answers": dry_run(prompts, system.settings, store), "time_filter": filtering}
@@ -284,12 +269,8 @@ def _unanswered(
     if answers is None:
         return queries.reset_index(drop=True)
     done = set(question_keys(answers[answers["system"] == system.name]))
-    return _rows_in(queries, set(question_keys(queries)) - done)
-
-
-def _rows_in(queries: pd.DataFrame, keys: Collection[QuestionKey]) -> pd.DataFrame:
-    is_in = np.array([key in keys for key in question_keys(queries)], np.bool_)
-    return queries[is_in].reset_index(drop=True)
+    is_left = np.array([key not in done for key in question_keys(queries)], np.bool_)
+    return queries[is_left].reset_index(drop=True)
 
 
 def _read_answer(completion: Completion) -> tuple[str, str]:
@@ -311,10 +292,10 @@ def _answers_and_failures(
 
 
 def _left_out(
-    queries: pd.DataFrame, told: TimeDependence, system: LlmSystem, version: str
+    queries: pd.DataFrame, labels: pd.DataFrame, system: LlmSystem, version: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """List the questions left out, with reasons; and those of which the filter told nothing."""
-    table = told.labels.assign(system=system.name, query=queries["query"])
+    table = labels.assign(system=system.name, query=queries["query"])
     skipped = table[table["label"] == "yes"].assign(reason=TIME_DEPENDENT, prompt=version)
     untold = table[table["label"].isna()].assign(prompt=system.version)
     known = untold["reason"] == OVER_BUDGET

@@ -82,12 +82,9 @@ def choose_questions(
 
     Args:
         queries: An arena's.
-        languages: Languages to take; None takes all.
-        questions: Questions of each language; None, or more than there are, takes all.
-        seed: Seed of the draw, which rests on each question's content alone.
-
-    Returns:
-        The rows chosen, in the order of the table.
+        languages: None takes all.
+        questions: Of each language; None, or more than there are, takes all.
+        seed: Of the draw, which rests on each question's content alone.
 
     Raises:
         UsageError: For a number below 1, an unknown language, or if there are no questions.
@@ -177,25 +174,6 @@ class TimeFilter:
         return Prompt.of(text, version=self.template.version)
 
 
-@dataclass(frozen=True)
-class TimeDependence:
-    """What was told of questions.
-
-    Attributes:
-        labels: Columns ``query_id, language, label`` (``yes``, ``no``, or missing where there is
-            a ``reason``), ``reason, detail`` (the rationale, or more on the reason) and ``key``;
-            a row a question, in their order.
-        usage: What was asked.
-    """
-
-    labels: pd.DataFrame
-    usage: Usage
-
-    def keys(self, label: str) -> set[QuestionKey]:
-        """Return the questions of a label."""
-        return set(question_keys(self.labels[self.labels["label"] == label]))
-
-
 def time_dependence(
     queries: pd.DataFrame,
     time_filter: TimeFilter,
@@ -203,10 +181,15 @@ def time_dependence(
     *,
     budget: Budget | None = None,
     progress: Progress | None = None,
-) -> TimeDependence:
+) -> tuple[pd.DataFrame, Usage]:
     """Let an LLM tell which questions need the present date, current affairs or news.
 
     Arguments are those of ``generate_answers``.
+
+    Returns:
+        Columns ``query_id, language, label`` (``yes``, ``no``, or missing where there is a
+        ``reason``), ``reason, detail`` (the rationale, or more on the reason) and ``key``, a row
+        a question, in their order; and what was asked.
 
     Raises:
         UsageError: If the settings cannot be used.
@@ -219,7 +202,7 @@ def time_dependence(
         (*(reply.value or (None, reply.detail)), reply.reason, reply.key) for reply in asked.replies
     ]
     told = pd.DataFrame(labels, columns=["label", "detail", "reason", "key"], dtype=object)
-    return TimeDependence(queries[QUESTION_KEY].reset_index(drop=True).join(told), asked.usage)
+    return queries[QUESTION_KEY].reset_index(drop=True).join(told), asked.usage
 
 
 def read_label(completion: Completion) -> tuple[str, str]:

@@ -1,7 +1,6 @@
 from .asking import LlmJudge as LlmJudge
 from .asking import dry_run_judge as dry_run_judge
 from .choosing.adaptive import AdaptivePairs as AdaptivePairs
-from .choosing.adaptive import AdaptivePlan as AdaptivePlan
 from .choosing.comparison import SystemComparison as SystemComparison
 from .choosing.comparison import compare_systems as compare_systems
 from .choosing.drawn import ChosenPairs as ChosenPairs

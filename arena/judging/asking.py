@@ -110,17 +110,8 @@ def ask_judge(
 ) -> tuple[Verdicts, Usage]:
     """Ask an LLM about pairs of answers.
 
-    A pair that the arena holds this judge's verdict on is not judged again; a reply that is in
-    the store is not asked for again. Prompts are made as they are sent, so memory grows with the
-    verdicts alone. A pair without a verdict is a counted failure, never a tie.
-
-    Args:
-        arena: Questions, answers, and the judgments there are.
-        judge: Who judges.
-        pairs: What to judge, chosen for what the judge's prompt shows.
-        store: Where replies are and go.
-        budget: Most calls; pairs that are left fail as ``over_budget``.
-        progress: Called with the judge's name, the pairs done, and all.
+    Arguments are those of ``arena.judging.judge``. Prompts are made as they are sent, so memory
+    grows with the verdicts alone.
 
     Raises:
         UsageError: If the settings or the template cannot be used, or the pairs

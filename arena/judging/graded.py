@@ -79,25 +79,10 @@ GRADED_PROMPTS = MappingProxyType[GradedForm, ReplaceablePrompt](
 """What a judge is asked that gives marks or orders."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownAnswer:
-    """An answer as a judge sees it: its text, and the passages it was given for."""
-
-    text: str
-    passages: tuple[ShownPassage, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """What one prompt shows.
-
-    Attributes:
-        question: Language, query_id.
-        answers: What is shown of systems, each once, in the order shown; one for a mark.
-    """
-
-    question: QuestionKey
-    answers: tuple[ShownAnswer, ...]
+ShownAnswer = tuple[str, tuple[ShownPassage, ...]]
+"""An answer as a judge sees it: its text, and the passages it was given for."""
+Group = tuple[QuestionKey, tuple[ShownAnswer, ...]]
+"""What one prompt shows: a question, and answers, each once, in the order shown."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +112,7 @@ class GradedPrompt(JudgePrompt):
     def answer(self, texts: ArenaTexts, question: QuestionKey, system: str) -> ShownAnswer:
         """Return what is shown of a system."""
         shown = texts.shown(question, system, self.show)
-        return ShownAnswer(shown, texts.passages(question, system))
+        return shown, texts.passages(question, system)
 
     def groups(self, pairs: ChosenPairs, left: ChosenPairs, texts: ArenaTexts) -> list[Group]:
         """Return what is asked about: for marks each answer, for orders each question's answers.
@@ -135,11 +120,6 @@ class GradedPrompt(JudgePrompt):
         A list holds the systems of all pairs chosen on its question, those judged before too, so
         that a run that goes on asks what was asked before. Answers whose shown texts are the same
         stand in it once, in an order that rests on the question and the texts alone.
-
-        Args:
-            pairs: All pairs chosen.
-            left: Those of them without a verdict.
-            texts: Questions and answers.
         """
         asked = pairs if self.form == "listwise" else left
         open_questions = {key[:2] for key in pair_keys(left.table)}
@@ -148,17 +128,17 @@ class GradedPrompt(JudgePrompt):
             if key[:2] in open_questions:
                 both = (self.answer(texts, key[:2], system) for system in key[2:])
                 shown.setdefault(key[:2], set()).update(both)
-        groups = []
+        groups: list[Group] = []
         for question, found in shown.items():
-            ordered = sorted(found, key=lambda one: (one.text, repr(one.passages)))
+            ordered = sorted(found, key=lambda one: (one[0], repr(one[1])))
             if self.form == "pointwise":
-                groups += [Group(question, (one,)) for one in ordered]
+                groups += [(question, (one,)) for one in ordered]
                 continue
             draw = generator(
-                self.seed, "judging", "list", *question, *(one.text for one in ordered)
+                self.seed, "judging", "list", *question, *(text for text, _ in ordered)
             )
             order = draw.permutation(len(ordered))
-            groups.append(Group(question, tuple(ordered[place] for place in order)))
+            groups.append((question, tuple(ordered[place] for place in order)))
         return groups
 
     def ask(self, group: Group, texts: ArenaTexts) -> Prompt:
@@ -167,10 +147,11 @@ class GradedPrompt(JudgePrompt):
         Raises:
             UsageError: If the template cannot be filled.
         """
-        numbered = enumerate(group.answers, start=1)
-        given = passages_of_all({f"answer {number}": one.passages for number, one in numbered})
-        answers = [trimmed(one.text, self.longest_answer) for one in group.answers]
-        values = self.values(group.question[0], texts.question(group.question), given, answers)
+        question, shown = group
+        numbered = enumerate(shown, start=1)
+        given = passages_of_all({f"answer {number}": own for number, (_, own) in numbered})
+        answers = [trimmed(text, self.longest_answer) for text, _ in shown]
+        values = self.values(question[0], texts.question(question), given, answers)
         if self.form == "pointwise":
             values["answer"] = answers[0]
         else:
@@ -210,9 +191,9 @@ def judge_graded(
         arena: Questions and answers.
         prompt: What is asked.
         pairs: All pairs chosen, and those of them without a verdict.
-        llm: Who is asked, with which store and budget.
-        stage: Name that is passed to ``progress``.
-        progress: Called with the stage, the prompts done, and all.
+        llm: See ``ask_table``, like the others.
+        stage: Name.
+        progress: Callback.
 
     Returns:
         The pairs, each with its winner, or the reason why there is none, and what is odd; and
@@ -229,14 +210,14 @@ def judge_graded(
         progress=progress,
     )
     places: dict[tuple[QuestionKey, ShownAnswer], tuple[int | None, Reply[tuple[int, ...]]]] = {}
-    for group, reply in asked:
-        named, shown = reply.value, len(group.answers)
+    for (question, answers), reply in asked:
+        named, shown = reply.value, len(answers)
         if named is not None and len(named) != shown:
             asked.usage.count_failure(UNPARSABLE, 1)
             detail = f"the order names {len(named)} answers; there are {shown}"
             reply, named = replace(reply, value=None, reason=UNPARSABLE, detail=detail), None
-        for number, one in enumerate(group.answers):
-            places[group.question, one] = (None if named is None else named[number], reply)
+        for number, one in enumerate(answers):
+            places[question, one] = (None if named is None else named[number], reply)
     found = []
     for key in pair_keys(left.table):
         both = [prompt.answer(texts, key[:2], system) for system in key[2:]]
@@ -246,7 +227,7 @@ def judge_graded(
             winner: Winner = "tie" if first == second else "a" if first < second else "b"
             verdict = PairVerdict(winner)
         outcome = Reply(verdict, told.reason, told.detail, told.key, told.from_store)
-        found.append((key, outcome, prompt.flags([each.text for each in both])))
+        found.append((key, outcome, prompt.flags([text for text, _ in both])))
     return found, asked.usage
 
 

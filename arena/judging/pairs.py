@@ -33,7 +33,7 @@ class ShownPassage:
         passage_id: What answers cite.
         text: The passage.
         title: Title of its document, or None.
-        relevance: 1 relevant, 0 not relevant, None not judged; not shown unless a template does.
+        relevance: 1, 0, or None if not judged; not shown unless a template does.
         given_to: Whose answer it was given for, ``A`` or ``answer 2``, where not for all shown.
     """
 
@@ -49,11 +49,11 @@ class Comparison:
     """Two answers to a question.
 
     Attributes:
-        key: Language, query_id, system on side A, system on side B.
-        question: The question.
+        key: The pair.
+        question: Its text.
         passages: Its passages, if any, or those that the two systems were given of their own.
-        answer_a: What is shown of side A, citations included; see ``Show``.
-        answer_b: What is shown of side B.
+        answer_a: What is shown of side A; see ``Show``.
+        answer_b: Of side B.
     """
 
     key: PairKey
@@ -166,16 +166,9 @@ def shown_order(
 ) -> tuple[str, str]:
     """Draw which of two systems stands on side A.
 
-    The draw rests on the question, the two systems and their answers, and on nothing else:
-    neither on the judge, so that the judges of a panel see the same, nor on other systems, so
-    that a new one reshuffles nothing.
-
-    Args:
-        language: Language of the question.
-        query_id: Its id.
-        one: A system and its answer.
-        other: The other system and its answer; the order of the two does not matter.
-        seed: The user's seed.
+    The draw rests on the question, the two systems and their answers (in either order), and on
+    nothing else: neither on the judge, so that the judges of a panel see the same, nor on other
+    systems, so that a new one reshuffles nothing.
 
     Returns:
         The system on side A, and that on side B.

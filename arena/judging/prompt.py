@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import checked_choice
 from arena.judging.pairs import SHOWS, Comparison, Show, ShownPassage
 from arena.judging.replies import holds_verdict
 from arena.llm.settings import Prompt
@@ -109,10 +109,9 @@ class JudgePrompt:
 
     Attributes:
         template: The template.
-        longest_answer: Characters that are shown of what a system wrote; None for all.
-        longest_passage: Characters of a passage that are shown; None for all.
-        show: What is shown of a system: ``output``, all it wrote, reasoning and citations
-            included, or ``answer``, the text after ``##Answer:``.
+        longest_answer: Characters shown of what a system wrote; None for all.
+        longest_passage: Characters shown of a passage; None for all.
+        show: ``output``, all that a system wrote, or ``answer``, the text after ``##Answer:``.
     """
 
     template: PromptTemplate
@@ -122,9 +121,6 @@ class JudgePrompt:
 
     def __post_init__(self) -> None:
         checked_choice(self.show, SHOWS, "show")
-        for longest in (self.longest_answer, self.longest_passage):
-            if longest is not None and longest < 1:
-                raise UsageError(f"cannot trim texts to {longest} characters; give 1 or more")
 
     @property
     def version(self) -> str:
@@ -135,9 +131,10 @@ class JudgePrompt:
         return "|".join([self.template.version, *shown, *cuts])
 
     def flags(self, shown: Sequence[str]) -> tuple[str, ...]:
-        """Say what in the answers of a pair may steer the judge, and whether they are trimmed."""
+        """Say what in the answers may steer the judge (``a:states_verdict``), or is ``trimmed``."""
         cut = [trimmed(text, self.longest_answer) for text in shown]
-        flags = side_flags(*cut)
+        sides = zip("ab", cut, strict=True)
+        flags = tuple(f"{side}:{flag}" for side, text in sides for flag in answer_flags(text))
         return flags if cut == list(shown) else (*flags, TRIMMED)
 
     def values(
@@ -164,11 +161,7 @@ class PairwisePrompt(JudgePrompt):
     """Makes the prompts of pairs of answers."""
 
     def ask(self, comparison: Comparison) -> tuple[Prompt, tuple[str, ...]]:
-        """Make the prompt for a pair of answers.
-
-        Returns:
-            What is sent, and what is to be noted: what in the answers may steer the judge (see
-            ``answer_flags``), and ``trimmed``.
+        """Make the prompt for a pair of answers, and say what is to be noted; see ``flags``.
 
         Raises:
             UsageError: If the template cannot be filled.
@@ -196,12 +189,10 @@ def pairwise_prompt(
     Args:
         template: A user's Jinja template, with the variables of ``VARIABLES``; None takes the
             one that comes with the package for this form of verdict.
-        verdict: ``text`` (an explanation, then ``[[A]]``, ``[[B]]`` or ``[[C]]``) or ``logprobs``
-            (the next token is A, B or C).
-        longest_answer: Characters to show of what a system wrote; None for all.
-        longest_passage: Characters of a passage to show; None for all.
-        show: ``output`` (all that a system wrote, as MIRAGE-Bench's figure 13 shows it) or
-            ``answer`` (the text after ``##Answer:``).
+        verdict: How the reply is read; see ``LlmJudge``.
+        longest_answer: See ``JudgePrompt``, like the others.
+        longest_passage: Characters.
+        show: ``output``, as MIRAGE-Bench's figure 13, or ``answer``.
 
     Raises:
         UsageError: If the template is unusable, or a form, a length or a way to show unknown.
@@ -226,12 +217,6 @@ def answer_flags(answer: str) -> tuple[str, ...]:
         FAKES_DELIMITER: _FAKES_DELIMITER.search(answer) is not None,
     }
     return tuple(flag for flag, holds in found.items() if holds)
-
-
-def side_flags(answer_a: str, answer_b: str) -> tuple[str, ...]:
-    """Return the flags of both answers, each with its side before it: ``a:states_verdict``."""
-    sides = (("a", answer_a), ("b", answer_b))
-    return tuple(f"{side}:{flag}" for side, answer in sides for flag in answer_flags(answer))
 
 
 def trimmed(text: str, longest: int | None) -> str:

@@ -19,7 +19,6 @@ from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, PANEL, WINNERS
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.bias import NOTABLE_INVALID, SelfCheck, self_check
-from arena.diagnostics.families import self_preference_warnings
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.asking import (
     FAILURE_COLUMNS,
@@ -71,18 +70,17 @@ class JudgingSummary:
     """Counts of one judge's run.
 
     Attributes:
-        judge: The judge.
+        judge: Its name.
         prompt: Version of the prompt.
-        pairs: Pairs chosen (twice as many rows where both orders are asked).
+        pairs: Pairs chosen, each order counted.
         already_judged: Those of them that the arena held this judge's verdict on.
         identical: Those with identical answers, which are ties without being asked.
         verdicts: Number of ``a``, ``b`` and ``tie``, identical answers included.
         flags: Pairs by what was odd about their answers or the reply.
-        usage: Calls, tokens, and failures by reason; a reply without a verdict is
-            ``unparsable``, and none of these is a tie.
-        cost: Cost of the calls at the given prices, or None.
+        usage: Calls, tokens, and failures by reason.
+        cost: At the given prices, or None.
         check: What this judge's verdicts say of it, those of earlier runs included.
-        warnings: Sentences on what limits the verdicts.
+        warnings: What limits the verdicts.
     """
 
     judge: str
@@ -146,10 +144,7 @@ class Judging:
         return Usage.total("", [summary.usage for summary in self.summaries]).failures
 
     def write(self, folder: Path | str) -> tuple[Path, int]:
-        """Add the verdicts to an arena folder, and list there what failed.
-
-        Args:
-            folder: The folder; its ``failed_judgments.jsonl`` loses what has a verdict by now.
+        """Add the verdicts to an arena folder; list in ``failed_judgments.jsonl`` what has none.
 
         Returns:
             The file of judgments, and how many were added.
@@ -181,18 +176,14 @@ def judge(
     """Let an LLM, or a panel of them, judge pairs of answers.
 
     A pair that the arena holds a judge's verdict on is not judged again; a reply that is in the
-    store is not asked for again, so that a run that was killed goes on where it was. A pair
-    without a verdict is a counted failure, never a tie. A panel is asked about every batch of
-    pairs as a whole.
+    store is not asked for again. A pair without a verdict is a counted failure, never a tie.
 
     Args:
         arena: Questions, answers, and the judgments there are.
-        judges: One judge, or those of a panel.
-        pairs: What to judge: see ``choose_pairs``, and ``AdaptivePairs`` for pairs that are
-            chosen as verdicts come.
-        store: Where replies are and go; see ``arena.llm.open_store``.
-        budget: Most calls, over all judges, retries not counted; pairs that are left fail as
-            ``over_budget``. None asks all.
+        judges: One judge, or those of a panel, which is asked about every batch as a whole.
+        pairs: See ``choose_pairs`` and ``AdaptivePairs``.
+        store: See ``arena.llm.open_store``.
+        budget: Most calls, over all judges; pairs that are left fail as ``over_budget``.
         prices: Price of each model, for the cost in the summaries.
         progress: Called with a judge's name, the pairs done, and all.
 
@@ -333,7 +324,6 @@ def _summary(
     won = found.judgments["winner"].value_counts()
     noted = pd.concat([found.judgments["flags"], found.failures["flags"]])
     flags = Counter(flag for text in noted for flag in text.split(FLAG_SEPARATOR) if flag)
-    systems = {*pairs.table["system_a"], *pairs.table["system_b"]}
     return JudgingSummary(
         judge=judge.judge,
         prompt=judge.asked_by.version,
@@ -345,10 +335,7 @@ def _summary(
         usage=usage,
         cost=usage.cost(prices or {}),
         check=check,
-        warnings=(
-            *self_preference_warnings(judge.settings.model, systems),
-            *_warnings(judge, there, invalid, usage.asked + already),
-        ),
+        warnings=tuple(_warnings(judge, there, invalid, usage.asked + already)),
     )
 
 

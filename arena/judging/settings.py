@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from arena.data.arena import Arena
     from arena.judging.asking import LlmJudge
-    from arena.judging.choosing.adaptive import AdaptivePlan
     from arena.judging.choosing.drawn import ChosenPairs, PairChooser
     from arena.judging.graded import GradedPrompt
     from arena.judging.prompt import PairwisePrompt
@@ -143,7 +142,7 @@ class JudgingSettings(LlmSettings):
 
         Args:
             arena: Questions, answers, and the judgments there are.
-            prior: What is expected of systems; see ``AdaptivePlan``.
+            prior: What is expected of systems; see ``AdaptivePairs``.
             failed: Pairs that earlier runs got no verdict on; see ``lasting_failures``.
             calls: The budget of calls.
 
@@ -154,23 +153,21 @@ class JudgingSettings(LlmSettings):
             return self.choose_pairs(arena)
         from arena.judging.choosing.adaptive import AdaptivePairs
 
-        return AdaptivePairs(arena, self.judge, self.adaptive_plan(prior), failed, calls)
+        return AdaptivePairs(arena, self, prior, failed, calls)
 
-    def adaptive_plan(self, prior: pd.DataFrame | None = None) -> AdaptivePlan:
-        """Return what may be asked as verdicts come.
+    def require_adaptive(self) -> None:
+        """Check that pairs can be chosen as verdicts come.
 
         Raises:
             UsageError: If nothing says when to stop, or pairs are to be asked otherwise.
         """
-        from arena.judging.choosing.adaptive import AdaptivePlan
-
         if self.both_orders or self.form != "pairwise" or self.panel:
             raise UsageError(
                 "adaptive pairs are asked of one judge, one by one and in one order; leave `form` "
                 "pairwise, and `both_orders` and `panel` out"
             )
-        limits = (self.budget, self.until, prior, self.questions)
-        return AdaptivePlan(*limits, self.languages, self.seed, self.show)
+        if self.budget is None and self.until is None:
+            raise UsageError("say when to stop: give a `budget`, or what is to be known (`until`)")
 
     def choose_pairs(self, arena: Arena) -> ChosenPairs:
         """Choose what to judge, before any verdict; see ``arena.judging.choose_pairs``.

@@ -61,13 +61,7 @@ class Llm:
 
 @dataclass(frozen=True)
 class Asked(Generic[R, T]):
-    """What a model was asked about rows, and what it replied.
-
-    Attributes:
-        rows: The rows.
-        replies: A reply a row, in the order of the rows.
-        usage: Calls, tokens, and failures by reason.
-    """
+    """What a model was asked about rows, a reply a row, and what it took."""
 
     rows: Sequence[R]
     replies: list[Reply[T]]
@@ -114,9 +108,9 @@ def ask_table(
         rows: What to ask about, such as ``list(table.itertuples(index=False))``.
         prompt: Makes a row's prompt; called once a row, in their order.
         parse: Reads a value from an answer, or raises ``UnparsableError``; see ``read_text``.
-        llm: Which model, where, with which store and budget.
-        stage: Name that is passed to ``progress``.
-        progress: Called with the stage, the rows done, and all rows.
+        llm: Whom to ask.
+        stage: Name for ``progress``.
+        progress: See ``Progress``.
 
     Raises:
         UsageError: If there is no key, a prompt or setting cannot be sent, or the endpoint says

@@ -58,14 +58,7 @@ class Sender:
     """
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:
-        """Open the connections.
-
-        Args:
-            settings: How the model is asked.
-            store: Where results go.
-            usage: Where calls, retries and tokens are counted.
-            proven: Whether this model has answered such a request before.
-        """
+        """Open the connections; ``proven`` if the model has answered such a request before."""
         self.finished: SimpleQueue[tuple[str, Completion] | BaseException] = SimpleQueue()
         self._settings, self._store, self._usage = settings, store, usage
         self._proven, self._unusable, self._closed_until = proven, 0, 0.0
@@ -116,10 +109,7 @@ class Sender:
                 self.finished.put(error)
 
     async def _send(self, request: Request) -> tuple[int, Completion | None]:
-        """Send a request, and send it again after what may pass.
-
-        Returns:
-            The calls sent, and what they brought; None if stopped before.
+        """Send a request, again after what may pass; return the calls sent, and what they brought.
 
         Raises:
             UsageError: If no call can succeed before the user has changed something.

@@ -226,10 +226,7 @@ class LlmSettings(BaseModel):
             )
 
     def api_key(self) -> str:
-        """Read the key from the environment.
-
-        Returns:
-            The key, or a stand-in for a server without keys.
+        """Read the key from the environment, or return a stand-in for a server without keys.
 
         Raises:
             UsageError: If the variable is not set and the server is not on this machine.
@@ -295,9 +292,9 @@ class Request:
         key: Digest of ``content``: 64 hexadecimal digits.
         body: What is sent: canonical JSON.
         content: Canonical JSON of the body and the prompt's purpose.
-        version: The prompt's version.
-        model: The model asked.
-        path: Where it goes, after the address of the server.
+        version: Of the prompt.
+        model: Its name.
+        path: After the address of the server.
     """
 
     key: str
@@ -339,12 +336,7 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
 
 
 def canonical_json(value: object) -> str:
-    """Write a value as JSON in the one way that is digested.
-
-    Raises:
-        TypeError: If the value holds something that JSON cannot.
-        ValueError: If it holds a number that JSON cannot.
-    """
+    """Write a value as JSON in the one way that is digested; TypeError, ValueError for others."""
     return json.dumps(
         value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
     )

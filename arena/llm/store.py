@@ -73,9 +73,6 @@ class Store:
         self._one_at_a_time = threading.RLock()
         self._connection = _connect(path, create)
 
-    def __repr__(self) -> str:
-        return f"Store({str(self.path)!r})"
-
     def __enter__(self) -> Store:
         return self
 
@@ -176,11 +173,8 @@ def open_store(where: str | Path, create: bool = True) -> Store:
     """Open a store.
 
     Args:
-        where: Path of an SQLite file on a local disk.
+        where: SQLite file on a local disk.
         create: Whether to make a store where there is no file, or an empty one.
-
-    Returns:
-        The store; close it, or use it in a ``with`` block.
 
     Raises:
         UsageError: If there is something else, nothing to open, or no folder to make it in.

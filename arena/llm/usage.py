@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -167,16 +167,12 @@ class Budget:
     """Most prompts to send, shared by all that are asked with it.
 
     Attributes:
-        max_calls: Most prompts to send, retries of a prompt not counted; None for any number.
-        usages: What was asked and used, an entry each time that rows are asked about.
+        max_calls: Retries not counted; None for any number.
+        usages: What was used, an entry each time that rows are asked about.
     """
 
     max_calls: int | None = None
     usages: list[Usage] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        if self.max_calls is not None and self.max_calls < 0:
-            raise UsageError(f"max_calls is {self.max_calls}; give 0 or more, or None for no limit")
 
     @property
     def calls_left(self) -> int | None:
@@ -195,9 +191,9 @@ class DryRun:
         distinct: Those of them that differ.
         in_store: Those of the distinct that the store has answered.
         calls: Calls that are left, without retries.
-        tokens_in: Estimated tokens of these calls' prompts.
-        tokens_out_at_most: Most tokens of the answers; None if the settings set no limit.
-        cost_at_most: Cost of both at the given prices; None without a price or a limit.
+        tokens_in: Estimate for these.
+        tokens_out_at_most: None if the settings set no limit.
+        cost_at_most: None without a price or a limit.
     """
 
     prompts: int
@@ -209,26 +205,16 @@ class DryRun:
     cost_at_most: float | None
 
 
-def estimated_tokens(text: str) -> int:
-    """Estimate a text's tokens by its bytes: right within a factor of two for most scripts."""
-    return -(-len(text.encode()) // BYTES_A_TOKEN)
-
-
 def dry_run(
     prompts: Iterable[Prompt],
     settings: LlmSettings,
     store: Store | None = None,
     prices: Mapping[str, Price] | None = None,
-    count_tokens: Callable[[str], int] = estimated_tokens,
 ) -> DryRun:
     """Count what ``ask_table`` would ask; nothing is sent.
 
-    Args:
-        prompts: What would be asked.
-        settings: Of which model.
-        store: Where answers may be already; None counts every distinct prompt as a call.
-        prices: Price of each model, by its name in the settings.
-        count_tokens: Counts a text's tokens, where the estimate by bytes is not good enough.
+    Tokens are estimated by bytes: right within a factor of two for most scripts. Without a store,
+    every distinct prompt counts as a call.
 
     Raises:
         UsageError: If a prompt or a setting cannot be sent.
@@ -243,7 +229,7 @@ def dry_run(
         answered = {} if store is None else store.look_up(list(fresh))
         known += len(answered)
         tokens_in += sum(
-            count_tokens(message.content) + TOKENS_A_MESSAGE
+            -(-len(message.content.encode()) // BYTES_A_TOKEN) + TOKENS_A_MESSAGE
             for key, prompt in fresh.items()
             if key not in answered
             for message in prompt.messages

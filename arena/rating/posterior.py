@@ -263,14 +263,15 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     likelihood = BattleLikelihood(battles.items)
     alone = likelihood.mode(known)
     effect = mean_design_effect(likelihood.design_effects(alone, known.precisions))
+    middle = np.eye(len(systems)) - 1.0 / len(systems)
     ratings, covariances, evidence, own = [], [], [], []
     for each, weight in _priors(known):
         mode = likelihood.mode(each, effect)
-        precision = _precision(likelihood, mode, each, effect)
+        precision = likelihood.information(mode) / effect + np.diag(each.precisions)
         ratings.append(mode - mode.mean())
         spread = np.asarray(np.linalg.inv(precision))
         own.append(1.0 - each.precisions * np.diag(spread))
-        covariances.append(_centered(spread))
+        covariances.append(middle @ spread @ middle)
         found = likelihood.value(mode) / effect + _log_prior(each, mode, precision)
         evidence.append(found + weight)
     shares = softmax(evidence)
@@ -294,19 +295,8 @@ def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
     ]
 
 
-def _precision(
-    likelihood: BattleLikelihood, ratings: Floats, prior: RatingPrior, effect: float
-) -> Floats:
-    return np.asarray(likelihood.information(ratings) / effect + np.diag(prior.precisions))
-
-
 def _log_prior(prior: RatingPrior, mode: Floats, precision: Floats) -> float:
     """Logarithm of the prior's density at the mode times the volume about it (Laplace)."""
     apart = (prior.precisions * (mode - prior.means) ** 2).sum()
     volume = np.log(prior.precisions).sum() - np.linalg.slogdet(precision)[1]
     return float(0.5 * (volume - apart))
-
-
-def _centered(covariance: Floats) -> Floats:
-    middle = np.eye(len(covariance)) - 1.0 / len(covariance)
-    return np.asarray(middle @ covariance @ middle)

@@ -23,6 +23,26 @@ ONE_CATEGORY = "only one category was chosen, so agreement by chance is certain"
 
 
 @dataclass(frozen=True)
+class Resampling:
+    """How 95% intervals are made: items are drawn with replacement, with all their ratings.
+
+    Attributes:
+        replicates: Number of draws; 0 for no interval.
+        seed: Seed of the draws.
+    """
+
+    replicates: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.replicates < 0:
+            raise UsageError("replicates must be 0 or more")
+
+
+DEFAULT_RESAMPLING = Resampling()
+
+
+@dataclass(frozen=True)
 class RatedItems:
     """How items were rated by raters who are interchangeable.
 
@@ -77,26 +97,6 @@ def code_ratings(
 
 
 @dataclass(frozen=True)
-class Resampling:
-    """How 95% intervals are made: items are drawn with replacement, with all their ratings.
-
-    Attributes:
-        replicates: Number of draws; 0 for no interval.
-        seed: Seed of the draws.
-    """
-
-    replicates: int = 1000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.replicates < 0:
-            raise UsageError("replicates must be 0 or more")
-
-
-DEFAULT_RESAMPLING = Resampling()
-
-
-@dataclass(frozen=True)
 class Coefficient:
     """A coefficient of agreement.
 
@@ -139,14 +139,7 @@ def fleiss_kappa(ratings: RatedItems, resampling: Resampling = DEFAULT_RESAMPLIN
 def _estimate(
     name: str, ratings: RatedItems, by_chance: Callable[[Floats], Floats], resampling: Resampling
 ) -> Coefficient:
-    """Compute a coefficient and its interval.
-
-    Args:
-        name: Keys the draws.
-        ratings: The ratings.
-        by_chance: From shares of the categories, shape (B, K), to agreement by chance, (B,).
-        resampling: How the interval is made.
-    """
+    """Compute a coefficient; ``by_chance`` takes shares of categories (B, K) to agreement (B,)."""
     if not ratings.given.any():
         return Coefficient(math.nan, reason=NO_RATINGS)
     if not ratings.items_with_pairs:

@@ -210,12 +210,12 @@ def select(
         codes = kept.info.languages
         only = codes[0] if len(codes) == 1 else None
         whole = read_corpus(corpus, only, codes) if corpus else None
-        selected = select_context(kept.queries, whole, bm25)
-        kept = replace(kept, queries=selected.queries)
+        queries, replaced, without = select_context(kept.queries, whole, bm25)
+        kept = replace(kept, queries=queries)
         notes = [
-            f"BM25: the last passage of {count_of(selected.replaced, 'question')} made room for a "
+            f"BM25: the last passage of {count_of(replaced, 'question')} made room for a "
             "relevant one",
-            f"BM25: {count_of(selected.without_relevant, 'question')} without a relevant passage",
+            f"BM25: {count_of(without, 'question')} without a relevant passage",
         ]
     nothing = pd.DataFrame(columns=["source", "item", "reason", "count"])
     read = ForeignArena(kept, nothing)

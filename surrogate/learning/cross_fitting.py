@@ -57,7 +57,6 @@ class Repeats:
         times: How often to split, draw or reseed (R).
         seed: The user's seed.
         n_jobs: Processes to use; -1 for all cores.
-        progress: Called as trainings end.
     """
 
     times: int
@@ -110,13 +109,7 @@ class HeldOutRatings:
         return np.asarray(arranged, dtype=np.float64)
 
     def outcome(self, data: LanguageData, repeats: int, r2: float | None = None) -> Outcome:
-        """Hold the ratings of a language in R repeats against the arena's.
-
-        Args:
-            data: The language.
-            repeats: How many repeats there are.
-            r2: The protocol's own R², if it has one.
-        """
+        """Hold ratings in R repeats against the arena's, with the protocol's R² if it has one."""
         arranged = partial(self.matrix, data.language, data.systems, repeats)
         predicted, errors = arranged(), arranged("standard_error")
         reasons = [*self.reasons.get(data.language, ())]
@@ -139,9 +132,8 @@ class HeldOutRatings:
         )
 
 
-def everything_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
+def everything_left(data: LanguageData, held: Sequence[str], _: int) -> LanguageData:
     """Learn from everything that is left without the held-out systems."""
-    del repeat
     return data.without(held)
 
 
@@ -151,10 +143,7 @@ def leave_systems_out(
     repeats: Repeats,
     training: Training = everything_left,
 ) -> list[Outcome]:
-    """Rate every system by a surrogate that has seen neither its answers nor its judgments.
-
-    Arguments and errors as of ``held_out_ratings``.
-    """
+    """Rate every system by a surrogate that has not seen it; see ``held_out_ratings``."""
     rated = held_out_ratings(languages, surrogate, repeats, training=training)
     return [rated.outcome(data, repeats.times) for data in languages]
 
@@ -174,7 +163,7 @@ def held_out_ratings(
     where the others lie on it.
 
     Args:
-        languages: Languages.
+        languages: Whose systems are rated.
         surrogate: What to train.
         repeats: How often to split the systems.
         training: What may be learned from.
@@ -213,19 +202,16 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
             f"{len(systems)} judged systems are too few to leave some out: "
             f"at least {FEWEST_SYSTEMS_TO_FOLD} are needed"
         )
-    folds = []
-    together = np.zeros((len(systems), len(systems)))
-
-    def times_together(groups: Sequence[npt.NDArray[np.intp]]) -> float:
-        return sum(float(together[np.ix_(places, places)].sum()) for places in groups)
-
+    folds, together = [], np.zeros((len(systems), len(systems)))
     for repeat in range(repeats.times):
         random = generator(repeats.seed, "validation folds", "systems", str(repeat))
         drawn = [
             np.array_split(random.permutation(len(systems)), fold_count(len(systems)))
             for _ in range(DRAWS)
         ]
-        chosen = min(drawn, key=times_together)
+        chosen = min(
+            drawn, key=lambda groups: sum(float(together[np.ix_(own, own)].sum()) for own in groups)
+        )
         for number, places in enumerate(chosen):
             together[np.ix_(places, places)] += 1
             folds.append((repeat, number, sorted(systems[place] for place in places)))
@@ -283,8 +269,7 @@ def train_and_rate(
         surrogate: What to train.
         parts: Languages to train on.
         X: Features of the answers to rate.
-        questions: Language to the questions that the systems of the table were asked; see
-            ``Surrogate.predict``.
+        questions: See ``Surrogate.predict``.
 
     Returns:
         What ``Surrogate.predict`` gives, without ratings where nothing could be learned, and
@@ -306,13 +291,7 @@ def train_and_rate(
 
 
 def run_tasks(tasks: Sequence[Any], n_jobs: int, progress: Progress | None) -> list[Any]:
-    """Run delayed calls in processes; results come in the order of the calls.
-
-    Args:
-        tasks: What ``joblib.delayed`` gives.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
-    """
+    """Run ``joblib.delayed`` calls in processes; results come in the order of the calls."""
     with threadpool_limits(1), parallel_config("loky", inner_max_num_threads=1):
         results = []
         for result in work(_call, tasks, n_jobs):
@@ -328,5 +307,5 @@ def _call(task: tuple[Callable[..., object], Iterable[Any], Mapping[str, Any]]) 
 
 
 def derived_seed(seed: int, *keys: str) -> int:
-    """Return the seed of a surrogate for one purpose."""
+    """Return a surrogate's seed for one purpose."""
     return int(seed_sequence(seed, "validation", *keys).generate_state(1)[0])

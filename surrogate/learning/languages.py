@@ -56,7 +56,6 @@ class LanguageData:
     """Judgments, or published ratings, and features of one language.
 
     Attributes:
-        language: Language code.
         judgments: Judgments of one judge; none where ratings are published.
         X: Features of every system's answers to every question.
         questions: Every question of the language, judged or not.
@@ -100,10 +99,7 @@ class LanguageData:
     def rows(
         self, systems: Sequence[str] | None = None, questions: Sequence[str] | None = None
     ) -> pd.DataFrame:
-        """Features of some systems' answers, by default the judged ones, to some questions.
-
-        By default those to the judged questions: all of them where ratings are published.
-        """
+        """Features of some systems' answers to some questions; by default those judged."""
         names = self.systems if systems is None else systems
         asked = self.tournaments.battles.questions if questions is None else questions
         return self.X[self.X["system"].isin(set(names)) & self.X["query_id"].isin(set(asked))]
@@ -143,11 +139,7 @@ class LanguageData:
         return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
 
     def judged_by(self, judgments: pd.DataFrame) -> LanguageData:
-        """Rate the systems again, by some of the judgments.
-
-        Raises:
-            UsageError: If there is none.
-        """
+        """Rate the systems again, by some of the judgments; ``UsageError`` if there is none."""
         if self.judgments.empty:
             raise UsageError(NO_JUDGMENTS.format(self.language))
         if judgments.empty:
@@ -176,15 +168,7 @@ def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, 
 
 
 def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Put the answers beside their features, for surrogates that read them.
-
-    Args:
-        X: Columns ``language, system, query_id`` and one a feature.
-        answers: Columns ``language, system, query_id, answer``.
-
-    Returns:
-        The rows of ``X`` with a column ``answer``; empty where there is none.
-    """
+    """Add a column ``answer`` to a feature table, by the keys of both; empty without any."""
     texts = answers[[*KEYS, "answer"]].drop_duplicates(KEYS)
     joined = X.drop(columns="answer", errors="ignore").merge(texts, on=KEYS, how="left")
     return joined.assign(answer=joined["answer"].fillna(""))
@@ -193,16 +177,7 @@ def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 def language_data(
     judged: Arena, X: pd.DataFrame, settings: TournamentSettings
 ) -> list[LanguageData]:
-    """Arrange an arena's judged languages.
-
-    Args:
-        judged: Arena with the judgments, or the published ratings, of one judge.
-        X: Feature table.
-        settings: How tournaments are drawn.
-
-    Returns:
-        One a language with judgments or published ratings, sorted by language.
-    """
+    """Arrange the languages that one judge of an arena judged or published ratings of, sorted."""
     questions = {
         str(language): tuple(sorted(rows["query_id"]))
         for language, rows in judged.queries.groupby("language")

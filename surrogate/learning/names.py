@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from sklearn.base import BaseEstimator, is_regressor
 
 from arena.data.errors import UsageError, checked_choice
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
-from surrogate.learning.regression import (
-    RANDOM_FOREST,
-    REGRESSORS,
-    RegressionSurrogate,
-    made,
-    written,
-)
+from surrogate.learning.regression import REGRESSORS, RegressionSurrogate, made, written
 from surrogate.learning.surrogate import Surrogate, reseeded
-from surrogate.learning.training import (
-    DEFAULT_ROWS,
-    MISSING_RULES,
-    ROW_KINDS,
-    MissingRule,
-    RowKind,
-)
+from surrogate.learning.training import DEFAULT_ROWS, MissingRule, RowKind
 
 DEFAULT_SURROGATE = "gaussian-process"
-PAPERS_SURROGATE = RANDOM_FOREST
+PAPERS_SURROGATE = "random-forest"
 """What MIRAGE-Bench builds its boards with (section 4.3)."""
 TABLE_3_SURROGATES = tuple(REGRESSORS)
 """The surrogates that MIRAGE-Bench compares."""
@@ -48,18 +36,17 @@ def find_surrogate(
             ``sklearn.ensemble.GradientBoostingRegressor(max_depth=2)``.
         rows: One training row a ``system`` and tournament, or a system ``overall``.
         missing: Whether a missing value of a feature does not count (``nan``) or counts 0.
-        seed: Seed of what it draws.
+        seed: Of all that it draws.
         n_jobs: Processes to train languages in; -1 for all cores.
 
     Raises:
-        UsageError: If the name, the kind of rows or the rule is unknown, or the surrogate does
-            not have the rule.
+        UsageError: If one of these is unknown, or the surrogate does not have the rule.
     """
-    checked_choice(rows, ROW_KINDS, "rows")
-    checked_choice(missing, MISSING_RULES, "rule of missing values")
+    checked_choice(rows, get_args(RowKind), "rows")
+    checked_choice(missing, get_args(MissingRule), "rule of missing values")
     if name == DEFAULT_SURROGATE:
         if missing != "nan":
-            raise UsageError(f'{name} does not support missing="{missing}"; use {RANDOM_FOREST}')
+            raise UsageError(f'{name} does not support missing="{missing}"; use {PAPERS_SURROGATE}')
         return GaussianProcessSurrogate(name=name, rows=rows, seed=seed)
     if "." in name:
         made(name, random_state=0)
@@ -71,11 +58,7 @@ def find_surrogate(
 def as_surrogate(
     surrogate: str | Surrogate | BaseEstimator, rows: RowKind = DEFAULT_ROWS
 ) -> Surrogate:
-    """Return a surrogate by its name, an unfitted copy of one, or one of a regressor.
-
-    Raises:
-        UsageError: If the name, or the kind of rows, is unknown.
-    """
+    """Return a surrogate by its name, an unfitted copy of one, or one of a regressor."""
     named: str | Surrogate = surrogate_name(surrogate)
     if isinstance(named, str):
         return find_surrogate(named, rows=rows)

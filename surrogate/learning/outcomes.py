@@ -31,9 +31,7 @@ class Outcome:
     """Predicted and arena ratings of the systems of one language, several times over.
 
     Attributes:
-        language: Language code.
-        systems: The S systems.
-        predicted: Predicted ratings of each repeat, shape (R, S); NaN where there is none.
+        predicted: Ratings of S systems in each repeat, shape (R, S); NaN where there is none.
         truth: The arena's ratings to compare with, shape (R, S).
         folds: Which systems were held out together in each repeat, shape (R, S); None where all
             are rated by one surrogate.
@@ -91,14 +89,12 @@ class Outcome:
         """R² of the predictions: 0 for the mean rating of the systems trained on."""
         if self.r2 is not None:
             return self.r2
-        means = np.array([_training_means(*pair) for pair in self._repeats()])
+        repeats = zip(self.truth, self.groups.reshape(self.truth.shape), strict=True)
+        means = np.array([_training_means(*repeat) for repeat in repeats])
         both = np.isfinite(self.predicted + self.truth)
         spread = np.sum((self.truth - means)[both] ** 2)
         missed = np.sum((self.truth - self.predicted)[both] ** 2)
         return float(1 - missed / spread) if spread > 0 else float("nan")
-
-    def _repeats(self) -> list[tuple[Floats, Integers]]:
-        return list(zip(self.truth, self.groups.reshape(self.truth.shape), strict=True))
 
     def resampled(self, times: Floats) -> Floats:
         """Tau of resamples of the systems, shape (B, S) to (B,); NaN where one has none."""
@@ -126,10 +122,6 @@ def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Float
 
     Every resample holds the same systems in every language, so that means over languages, and
     differences between outcomes on the same systems, are of the same resamples.
-
-    Args:
-        outcomes: What surrogates predicted, one a language.
-        seed: The user's seed.
 
     Returns:
         Language code to tau of each resample, shape (B,); NaN where a resample has none.

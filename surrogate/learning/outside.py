@@ -30,13 +30,8 @@ SMALLEST_SPREAD = 1e-9
 def systems_outside(surrogate: Surrogate, X: pd.DataFrame, known: pd.DataFrame) -> Outside:
     """Find new systems unlike those trained on, on the questions that each answered.
 
-    Args:
-        surrogate: A fitted surrogate.
-        X: Feature table of the new systems.
-        known: Feature table of the training systems.
-
-    Returns:
-        Language and system to the features in which it sticks out; see ``outside``.
+    Takes the feature tables of the new systems and of the training systems, and returns language
+    and system to the features in which it sticks out; see ``outside``.
     """
     found = {}
     for language in surrogate.systems_:

@@ -81,17 +81,8 @@ _LARGEST_STATE = 2**31
 """Of xgboost's seeds."""
 
 
-@dataclass(frozen=True)
-class RegressionModel:
-    """What was learned of one language.
-
-    Attributes:
-        estimator: The fitted regressor.
-        used: Which features it uses, shape (F,).
-    """
-
-    estimator: Any
-    used: npt.NDArray[np.bool_]
+Model = tuple[Any, npt.NDArray[np.bool_]]
+"""A regressor fitted to one language, and which features it uses, shape (F,)."""
 
 
 @dataclass(eq=False, repr=False)
@@ -100,8 +91,6 @@ class RegressionSurrogate(Surrogate):
 
     Attributes:
         name: One of ``REGRESSORS``, or a regressor as text.
-        rows: One training row a ``system`` and tournament, or a system ``overall``.
-        seed: Seed of what it draws.
         missing: ``nan``: a missing value does not count; ``zero``: it counts 0.
         trees: Trees of a forest; fewer do for the hundreds of surrogates of single tournaments.
         n_jobs: Processes to train languages in; -1 for all cores.
@@ -141,7 +130,7 @@ class RegressionSurrogate(Surrogate):
         self.X_ = X.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
         sets = [(self.answers_[name], rated) for name, rated in self.ratings_.items()]
         done = work(partial(_trained, clone(self)), sets, self.n_jobs)
-        self.models_: dict[str, RegressionModel] = {}
+        self.models_: dict[str, Model] = {}
         for language, (model, failure) in zip(self.ratings_, done, strict=True):
             if model is None:
                 self.failures_[language] = failure
@@ -153,8 +142,8 @@ class RegressionSurrogate(Surrogate):
     def left_out_(self) -> dict[str, dict[str, str]]:
         """Language to feature to why it could not be used."""
         return {
-            language: dict.fromkeys(np.array(self.features_)[~model.used].tolist(), NO_VALUE)
-            for language, model in self.models_.items()
+            language: dict.fromkeys(np.array(self.features_)[~used].tolist(), NO_VALUE)
+            for language, (_, used) in self.models_.items()
         }
 
     def predict(self, X: pd.DataFrame, questions: Asked | None = None) -> pd.DataFrame:
@@ -168,28 +157,24 @@ class RegressionSurrogate(Surrogate):
             tensor = self._filled(feature_tensor(table, language, self.features_), asked)
             rating = np.full(len(tensor.systems), np.nan)
             if model is not None:
-                means = tensor.means()[0][:, model.used]
+                estimator, used = model
+                means = tensor.means()[0][:, used]
                 usable = np.isfinite(means).any(axis=1)
                 if usable.any():
-                    rating[usable] = model.estimator.predict(means[usable])
+                    rating[usable] = estimator.predict(means[usable])
             columns = {"language": language, "system": tensor.systems, "rating": rating}
             parts.append(pd.DataFrame(columns).assign(answers=tensor.answered.sum(axis=1)))
         return pd.concat(parts, ignore_index=True)
 
     def importances(self) -> pd.DataFrame:
-        """Share of each feature; see ``Surrogate.importances``.
-
-        The mean decrease in impurity of an ensemble of trees, the size of a linear regressor's
-        coefficients.
-        """
-        parts = []
-        for language, model in self.models_.items():
+        """Mean decrease in impurity, or the size of coefficients; see ``Surrogate.importances``."""
+        parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
+        for language, (estimator, used) in self.models_.items():
             shares = np.full(len(self.features_), np.nan)
-            shares[model.used] = _shares(model.estimator, int(model.used.sum()))
+            shares[used] = _shares(estimator, int(used.sum()))
             columns = {"language": language, "feature": self.features_, "importance": shares}
             parts.append(pd.DataFrame(columns))
-        nothing = pd.DataFrame(columns=["language", "feature", "importance"])
-        return pd.concat(parts, ignore_index=True) if parts else nothing
+        return pd.concat(parts[1:] or parts, ignore_index=True)
 
     def _filled(self, tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
         return zero_filled(tensor, asked) if self.missing == "zero" else tensor
@@ -197,7 +182,7 @@ class RegressionSurrogate(Surrogate):
 
 def _trained(
     surrogate: RegressionSurrogate, known: tuple[FeatureTensor, TrainingRatings]
-) -> tuple[RegressionModel | None, str]:
+) -> tuple[Model | None, str]:
     """Train on one language; None with the reason where too few systems can be trained on."""
     answers, ratings = known
     rows = training_rows(answers, ratings, surrogate.rows)
@@ -207,21 +192,11 @@ def _trained(
     keys = ("surrogate", answers.language, "final")
     state = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
     kept = replace(rows, features=rows.features[:, used])
-    return RegressionModel(fit_regressor(surrogate.name, kept, state, surrogate.trees), used), ""
+    return (fit_regressor(surrogate.name, kept, state, surrogate.trees), used), ""
 
 
 def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
-    """Fit a regressor; one that stops before it has converged is kept as it is.
-
-    Args:
-        name: See ``made``.
-        rows: What it learns from.
-        random_state: Seed of what it draws.
-        trees: Trees of a forest.
-
-    Raises:
-        MissingDependencyError: For xgboost, where it is not installed.
-    """
+    """Fit what ``made`` makes; one that stops before it has converged is kept as it is."""
     estimator = made(name, random_state, trees)
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     # By their values, so that what is drawn of them hangs on no system's name.
@@ -310,20 +285,12 @@ def written(value: object) -> str:
 
 
 def read(text: str) -> Any:  # noqa: ANN401 - any estimator
-    """Make the estimator that a text names.
-
-    Raises:
-        UsageError: If it is not written as ``written`` does, or names no estimator.
-    """
+    """Make the estimator that ``written`` wrote; ``UsageError`` where a text is none."""
     return _made(_parsed(text), text)
 
 
 def check_packages(text: str) -> None:
-    """Refuse a text that names estimators of other packages than the known ones.
-
-    Raises:
-        UsageError: If it does.
-    """
+    """Raise a ``UsageError`` for a text that names other packages than the known ones."""
     for node in ast.walk(_parsed(text)):
         if isinstance(node, ast.Attribute):
             path = ast.unparse(node)

@@ -67,8 +67,8 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
         seed=surrogate.seed,
         features=surrogate.features_,
         languages={
-            language: _Language(systems=item.systems, questions=item.questions)
-            for language, item in surrogate.ratings_.items()
+            name: _Language(systems=item.systems, questions=item.questions)
+            for name, item in surrogate.ratings_.items()
         },
     )
     table = io.BytesIO()
@@ -91,10 +91,6 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
 
 def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
     """Read a surrogate from a file; it learns again what is not kept as arrays.
-
-    Args:
-        path: The file.
-        n_jobs: Processes to learn in.
 
     Raises:
         UsageError: If the file is absent, no surrogate, or holds what none of this project does.
@@ -125,20 +121,13 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
     description = _Description.model_validate_json(_read_member(archive, DESCRIPTION))
     ratings, models = {}, {}
     for language, item in description.languages.items():
-        arrays = _read_arrays(archive, f"ratings/{language}/")
-        learned = _read_arrays(archive, f"models/{language}/")
-        ratings[language] = _ratings(arrays, language, item)
-        if learned:
+        ratings[language] = _ratings(_read_arrays(archive, f"ratings/{language}/"), language, item)
+        if learned := _read_arrays(archive, f"models/{language}/"):
             models[language] = learned
     if description.name not in SURROGATE_NAMES:
         check_packages(description.name)
-    surrogate = find_surrogate(
-        description.name,
-        rows=description.rows,
-        missing=description.missing,
-        seed=description.seed,
-        n_jobs=n_jobs,
-    )
+    told = description.model_dump(include={"name", "rows", "missing", "seed"})
+    surrogate = find_surrogate(**told, n_jobs=n_jobs)
     rows = _rows(_read_member(archive, ROWS), description.features)
     return surrogate.restore(rows, ratings, models)
 
@@ -161,9 +150,8 @@ def _ratings(
     below = {"first": systems, "second": systems, "question": questions, "pair": pairs}
     may_lack = ("coefficients", "variance")  # of published ratings without an error, say
     for name, array in arrays.items():
-        if array.dtype.kind not in ("iu" if name in _INTEGERS else "f"):
-            raise UsageError(f"the {name} in {language} have another type or shape")
-        if array.shape != shapes[name]:
+        kinds = "iu" if name in _INTEGERS else "f"
+        if array.dtype.kind not in kinds or array.shape != shapes[name]:
             raise UsageError(f"the {name} in {language} have another type or shape")
         known = array[~np.isnan(array)] if name in may_lack else array
         if not np.isfinite(known).all() or (name != "coefficients" and (known < 0).any()):

@@ -38,12 +38,9 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
     is learned has a trailing underscore, and ``clone`` gives an unfitted copy.
 
     Attributes:
-        name: Name it is found by.
         rows: One training row a ``system`` and tournament, or one ``overall``.
-        seed: Seed of what it draws.
         pooled: Whether languages are learned from together, and those it has not seen rated too.
         learns_tournaments: Whether it can be trained on one tournament, and so has an R² for each.
-        features_: Feature columns that were learned from.
         failures_: Language to why it could not be learned from.
         borrowing_: Languages with few rated systems, where what others tell of answers counts.
         X_: The rows it was trained on.
@@ -132,7 +129,7 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
         observed: Mapping[str, Observation],  # noqa: ARG002
         X: pd.DataFrame | None = None,  # noqa: ARG002
     ) -> dict[str, RatingPosterior] | None:
-        """Rate systems by their answers and verdicts together.
+        """Rate systems by their answers and verdicts together, by language.
 
         Args:
             observed: Language to the ratings that verdicts give.
@@ -140,17 +137,13 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
                 some languages counts in all where they have answers.
 
         Returns:
-            Language to the ratings of the systems that have both; None where the surrogate is no
-            process that can be conditioned on them.
+            None where the surrogate is no process that can be conditioned on verdicts.
         """
         return None
 
     @abstractmethod
     def importances(self) -> pd.DataFrame:
-        """Share of each feature in the decisions; columns ``language, feature, importance``.
-
-        NaN where the surrogate has none, or could not use a feature.
-        """
+        """Share of each feature; columns ``language, feature, importance``, NaN where not known."""
 
 
 AnySurrogate = TypeVar("AnySurrogate", bound=Surrogate)
@@ -171,10 +164,7 @@ def known_features(surrogate: Surrogate) -> tuple[str, ...]:
 
 
 def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
-    """Bring the feature table of new answers to all features of a surrogate.
-
-    Returns:
-        The table, with a column of NaN for each feature that it lacks and no training answer had.
+    """Add columns of NaN to a feature table that lacks what no training answer had either.
 
     Raises:
         UsageError: If it lacks any other feature, or has no row.
@@ -189,11 +179,7 @@ def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
 
 
 def predict_answers(surrogate: Surrogate, X: pd.DataFrame) -> pd.DataFrame:
-    """Rate answer by answer, as if each were all that its system wrote.
-
-    Returns:
-        Columns ``language, system, query_id, rating``, sorted.
-    """
+    """Rate each answer as if its system wrote no other; adds ``rating`` to the three keys."""
     names = X["system"] + ANSWER_MARK + X["query_id"]
     rated = surrogate.predict(X.assign(system=names), {}).set_index(["language", "system"])
     keys = pd.MultiIndex.from_arrays([X["language"], names])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,9 @@ from arena.rating.tournaments import DECIMALS, Tournaments
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 RowKind = Literal["system", "overall"]
-ROW_KINDS: tuple[RowKind, ...] = ("system", "overall")
 DEFAULT_ROWS: RowKind = "system"
 MissingRule = Literal["nan", "zero"]
 """What counts for a value that is missing: nothing, or 0."""
-MISSING_RULES: tuple[MissingRule, ...] = ("nan", "zero")
 RATING_COLUMNS = ("language", "system", "rating")
 KnownRatings: TypeAlias = Mapping[str, Tournaments] | Mapping[str, "TrainingRatings"] | pd.DataFrame
 """Language to tournaments, or a table ``language, system, rating`` with or without ``variance``."""
@@ -32,10 +30,8 @@ class FeatureTensor:
     """Features of every answer of one language.
 
     Attributes:
-        language: Language code.
-        systems: The S systems.
-        questions: The Q questions (query ids).
-        values: Shape (S, Q, F); NaN where a value is missing or there is no answer.
+        values: Of S systems, Q questions (query ids) and F features, shape (S, Q, F); NaN where a
+            value is missing or there is no answer.
         answered: Which system answered which question, shape (S, Q).
     """
 
@@ -59,7 +55,7 @@ class FeatureTensor:
         present = np.isfinite(self.values)
         totals = np.einsum("tq,sqf->tsf", weights, np.where(present, self.values, 0.0))
         held = np.einsum("tq,sqf->tsf", weights, present.astype(np.float64))
-        return np.asarray(np.divide(totals, held, out=np.full_like(totals, np.nan), where=held > 0))
+        return mean_of(totals, held)
 
     def on(self, questions: Sequence[str]) -> FeatureTensor:
         """Keep some questions, in the order given."""
@@ -67,19 +63,6 @@ class FeatureTensor:
         columns = [position[question] for question in questions]
         values, answered = self.values[:, columns], self.answered[:, columns]
         return replace(self, questions=tuple(questions), values=values, answered=answered)
-
-    def padded(self, questions: Sequence[str]) -> FeatureTensor:
-        """Add questions that are not here yet, without answers."""
-        absent = [name for name in dict.fromkeys(questions) if name not in set(self.questions)]
-        if not absent:
-            return self
-        values = np.full((len(self.systems), len(absent), self.values.shape[2]), np.nan)
-        return replace(
-            self,
-            questions=(*self.questions, *absent),
-            values=np.concatenate([self.values, values], axis=1),
-            answered=np.pad(self.answered, ((0, 0), (0, len(absent)))),
-        )
 
 
 def feature_tensor(
@@ -95,7 +78,7 @@ def feature_tensor(
         X: Columns ``language, system, query_id`` and one a feature. A row that stands twice
             counts twice: its question then has two places.
         language: Language to take.
-        features: Feature columns to take.
+        features: Columns to take.
         systems: Systems to take, answered or not; by default those in the table, sorted.
         questions: Questions to take, likewise.
     """
@@ -132,10 +115,13 @@ def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
         asked: Questions that every system was asked, answered or not; elsewhere a system counts
             by its own answers alone.
     """
-    padded = tensor.padded(asked)
-    counts = padded.answered | np.isin(padded.questions, list(asked))
-    filled = np.where(counts[:, :, None], np.nan_to_num(padded.values, nan=0.0), np.nan)
-    return replace(padded, values=filled)
+    absent = [name for name in dict.fromkeys(asked) if name not in set(tensor.questions)]
+    questions, behind = (*tensor.questions, *absent), ((0, 0), (0, len(absent)))
+    answered = np.pad(tensor.answered, behind)
+    values = np.pad(np.nan_to_num(tensor.values, nan=0.0), (*behind, (0, 0)))
+    counts = answered | np.isin(questions, list(asked))
+    filled = np.where(counts[:, :, None], values, np.nan)
+    return FeatureTensor(tensor.language, tensor.systems, questions, filled, answered)
 
 
 @dataclass(frozen=True)
@@ -178,11 +164,7 @@ class TrainingRatings:
 
 
 def training_ratings(ratings: KnownRatings) -> dict[str, TrainingRatings]:
-    """Return ratings by language, whatever form they come in.
-
-    Raises:
-        UsageError: If a table lacks a column or rates a system twice.
-    """
+    """Return ratings by language, whatever form they come in."""
     if isinstance(ratings, pd.DataFrame):
         return _of_table(ratings)
     return {
@@ -191,15 +173,10 @@ def training_ratings(ratings: KnownRatings) -> dict[str, TrainingRatings]:
     }
 
 
-def _of_tournaments(tournaments: Tournaments) -> TrainingRatings:
-    battles = tournaments.battles
+def _of_tournaments(given: Tournaments) -> TrainingRatings:
+    battles, drawn = given.battles, (given.draws, given.coefficients)
     return TrainingRatings(
-        systems=battles.systems,
-        questions=battles.questions,
-        draws=tournaments.draws,
-        coefficients=tournaments.coefficients,
-        items=battles.items,
-        variance=tournaments.variance,
+        battles.systems, battles.questions, *drawn, battles.items, given.variance
     )
 
 
@@ -224,13 +201,7 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Rows to fit a regressor on.
-
-    Attributes:
-        features: Shape (N, F).
-        targets: Coefficients, shape (N,).
-        systems: Systems that contribute at least one row.
-    """
+    """Rows to fit a regressor on: features (N, F), coefficients (N,), systems with any row."""
 
     features: Floats
     targets: Floats
@@ -264,5 +235,9 @@ def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind
 def finite_means(values: Floats) -> Floats:
     """Return the mean of the finite values along the first axis; NaN where there is none."""
     present = np.isfinite(values)
-    totals, times = np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0)
+    return mean_of(np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0))
+
+
+def mean_of(totals: Floats, times: npt.NDArray[Any]) -> Floats:
+    """Divide totals by how many were added; NaN where none was."""
     return np.asarray(np.divide(totals, times, out=np.full(times.shape, np.nan), where=times > 0))

@@ -31,7 +31,7 @@ KEY_LIKE = re.compile(
 )
 
 Raw = Mapping[str, Any]
-Form = Literal["site", "figures", "csv", "json", "markdown", "latex", "parquet"]
+Form = Literal["site", "figures", "csv", "markdown", "latex"]
 
 
 def _board_name(name: str) -> str:
@@ -230,7 +230,7 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
             yield Problem(source, None, f"{place}.judge", options.judge, fault, hint)
         checks.append(("judging", judging.template, judging.llm_judges))
         if judging.pairs == "adaptive":
-            checks.append(("judging.pairs", "adaptive", judging.adaptive_plan))
+            checks.append(("judging.pairs", "adaptive", judging.require_adaptive))
     if options.feature_table is None:
         checks.append(("features", options.features, board.features))
     name, missing = options.surrogate, options.missing

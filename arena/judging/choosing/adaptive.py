@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
 from arena.judging.choosing.drawn import (
@@ -19,10 +18,13 @@ from arena.judging.choosing.drawn import (
     joined_pairs,
 )
 from arena.judging.choosing.pairing import AdaptivePairing, batch_size
-from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts, PairKey, Show
+from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts, PairKey
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
 from arena.statistics.significance import NORMAL_90
+
+if TYPE_CHECKING:
+    from arena.judging.settings import JudgingSettings
 
 KNOWN = "no ranking has more than {:.1%} of its pairs in the wrong order, as expected"
 SPENT = "the budget of {} is spent"
@@ -32,38 +34,6 @@ PROGRESS_COLUMNS = ["language", "systems", "questions", "judged", "failed", "ope
 RATING_COLUMNS = ["language", "system", "rating", "low", "high"]
 
 _SIDES = ["query_id", "system_a", "system_b", "winner"]
-
-
-@dataclass(frozen=True)
-class AdaptivePlan:
-    """What may be asked, and when to stop.
-
-    Attributes:
-        budget: Most pairs of the questions drawn that are judged in all, those of earlier runs
-            and those without a verdict included; None for any number.
-        until: Stop where no language's ranking is expected to have more than this share of its
-            pairs of systems in the wrong order; None to spend the budget.
-        prior: Columns ``language, system, rating, standard_error``: what is expected of systems
-            before they are judged, in logits; None or absent systems where nothing is.
-        questions: Questions drawn of each language; None for all.
-        languages: Languages to judge; all by default.
-        seed: Seed of all draws.
-        show: What the judge sees of a system.
-    """
-
-    budget: int | None = None
-    until: float | None = None
-    prior: pd.DataFrame | None = None
-    questions: int | None = None
-    languages: Sequence[str] = ()
-    seed: int = 0
-    show: Show = "output"
-
-    def __post_init__(self) -> None:
-        if self.budget is None and self.until is None:
-            raise UsageError("say when to stop: give a `budget`, or what is to be known (`until`)")
-        if self.budget is not None and self.budget < 1:
-            raise UsageError(f"`budget` is {self.budget}; use at least 1")
 
 
 class AdaptivePairs:
@@ -77,8 +47,8 @@ class AdaptivePairs:
     def __init__(
         self,
         arena: Arena,
-        judge: str,
-        plan: AdaptivePlan,
+        settings: JudgingSettings,
+        prior: pd.DataFrame | None = None,
         failed: pd.DataFrame | None = None,
         calls: Budget | None = None,
     ) -> None:
@@ -86,18 +56,20 @@ class AdaptivePairs:
 
         Args:
             arena: Questions, answers, and the judgments there are.
-            judge: Name of the judge that is asked.
-            plan: What may be asked.
+            settings: Who judges, what may be asked, and when to stop.
+            prior: Columns ``language, system, rating, standard_error``: what is expected of
+                systems before they are judged, in logits; None or absent where nothing is.
             failed: Pairs that earlier runs got no verdict on; see ``lasting_failures``.
             calls: The judge's budget of calls.
 
         Raises:
-            UsageError: If there is nothing to judge.
+            UsageError: If nothing says when to stop, or there is nothing to judge.
         """
-        self._plan, self._calls = plan, calls or Budget()
-        self._texts = ArenaTexts(arena)
-        languages = plan.languages or None
-        self._drawn = draw_questions(arena, self._texts, plan.questions, languages, plan.seed)
+        settings.require_adaptive()
+        self._plan, self._calls, judge = settings, calls or Budget(), settings.judge
+        self._texts, seed = ArenaTexts(arena), settings.seed
+        limits = (settings.questions, settings.languages, seed)
+        self._drawn = draw_questions(arena, self._texts, *limits)
         votes = arena.judgments[arena.judgments["judge"] == judge]
         failures = _lasting(failed, votes, judge)
         self._languages: dict[str, AdaptivePairing] = {}
@@ -105,10 +77,8 @@ class AdaptivePairs:
             questions = [query_id for of, query_id in self._drawn.keys if of == language]
             own = arena.answers[arena.answers["language"] == language]
             own = own[own["query_id"].isin(questions)]
-            systems, prior = own["system"].unique(), plan.prior
-            if prior is not None:
-                prior = prior[prior["language"] == language]
-            pairing = AdaptivePairing(systems, questions, own, plan.seed, prior)
+            known = None if prior is None else prior[prior["language"] == language]
+            pairing = AdaptivePairing(own["system"].unique(), questions, own, seed, known)
             self._languages[language] = pairing
             self._take_in(language, votes, failures)
         is_drawn = pd.MultiIndex.from_frame(votes[QUESTION_KEY]).isin(list(self._drawn.keys))

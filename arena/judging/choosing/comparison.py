@@ -111,12 +111,12 @@ def compare_systems(
     Args:
         arena: Questions, and the answers of both.
         systems: The system, and the one it is held against.
-        judge: Who judges; one that is asked about pairs.
-        store: Where replies are and go.
+        judge: One that is asked about pairs.
+        store: See ``arena.judging.judge``, as for ``progress``.
         test: What has to be known, and how surely.
         budget: Most verdicts, those in the store and of identical answers included; None asks all.
-        seed: Seed of the order and the sides.
-        progress: Called with the judge's name, the pairs done, and all.
+        seed: Of the order and the sides.
+        progress: Callback.
 
     Raises:
         UsageError: If the judge cannot be used, no question has answers of both, or the budget

@@ -127,10 +127,6 @@ class ChosenPairs:
         done = {unordered(key) for key in judged}
         return self._kept(lambda key: unordered(key) not in done)
 
-    def with_any(self, systems: Collection[str]) -> ChosenPairs:
-        """Keep the pairs in which one of some systems stands."""
-        return self._kept(lambda key: key[2] in systems or key[3] in systems)
-
     def on(self, questions: Collection[QuestionKey]) -> ChosenPairs:
         """Keep the pairs on some questions."""
         wanted = set(questions)
@@ -179,13 +175,11 @@ def choose_pairs(
         arena: Questions and answers; its judgments do not matter.
         questions: Questions of each language; None, or more than there are, takes all.
         pairs: ``all`` pairs of systems that answered a question, or so many of them.
-        both_orders: Ask every pair in both orders, so that flips can be counted; else the order
-            is drawn by the pair's content (see ``shown_order``).
-        languages: Languages to take; None takes all.
-        seed: Seed of all draws.
-        show: What the judge will see of a system: ``output``, all it wrote, or ``answer``, the
-            text after ``##Answer:``. Pairs of which it would see the same text twice are ties;
-            nothing else that is chosen depends on it.
+        both_orders: Ask every pair in both orders; else the order is drawn (see ``shown_order``).
+        languages: None takes all.
+        seed: Of all draws.
+        show: What the judge will see of a system. Pairs of which it would see the same text twice
+            are ties; nothing else that is chosen depends on it.
 
     Raises:
         UsageError: For a number below 1, an unknown language or way to show, or an arena with
@@ -221,8 +215,8 @@ def pairs_judged_in(
     Args:
         arena: Questions and answers.
         judgments: Columns ``language, query_id, system_a, system_b``.
-        both_orders: As in ``choose_pairs``, like ``seed`` and ``show``.
-        seed: Seed of the sides.
+        both_orders: As in ``choose_pairs``, like the others.
+        seed: Of the sides.
         show: What the judge will see.
 
     Raises:

@@ -40,10 +40,9 @@ def batch_size(systems: int, judged: int) -> int:
 class AdaptivePairing:
     """Chooses items to judge, an item being a pair of systems on a question of one language.
 
-    Ask for a batch with ``next_pairs``, judge it, hand back what came of it with ``record``, and
-    so on until the budget is spent. Outcomes may come back in any order, and more may be asked
-    for before they are all back. To resume a run, record the judgments there are. What is asked
-    for depends on the seed, on what was recorded and on what is out, and on nothing else.
+    Ask for a batch with ``next_pairs``, judge it, hand back what came of it with ``record``, in any
+    order, and so on. To resume a run, record the judgments there are. What is asked for depends on
+    the seed, on what was recorded and on what is out, and on nothing else.
 
     A battle is worth what it takes from the uncertainty of the ratings' posterior where that
     leaves the order of two systems in doubt. Small batches choose better: see ``batch_size``.
@@ -67,18 +66,17 @@ class AdaptivePairing:
         """Start with nothing judged.
 
         Args:
-            systems: Names of at least two systems.
+            systems: At least two.
             questions: Query ids of one language.
-            answers: Columns ``query_id, system``: the answers there are, in that language; by
-                default every system has answered every question.
-            seed: Seed of ties, and of the questions that pairs meet on.
-            prior: Columns ``system, rating, standard_error``: what is expected of systems before
-                they are judged, in logits, as by a surrogate; other systems are not known. Where
-                judgments show it to be further off than it states, it is trusted less.
+            answers: Columns ``query_id, system``, in that language; by default every system has
+                answered every question.
+            seed: Of ties, and of the questions that pairs meet on.
+            prior: Columns ``system, rating, standard_error``: what is expected of systems, in
+                logits. Where judgments show it to be further off than it states, it is trusted
+                less.
 
         Raises:
-            UsageError: For names given twice, fewer than two systems, no question, or a standard
-                error that is not above 0.
+            UsageError: For names given twice, too few, or a standard error that is not above 0.
         """
         self.systems, self.questions = tuple(sorted(systems)), tuple(sorted(questions))
         for names, noun, fewest in ((self.systems, "systems", 2), (self.questions, "questions", 1)):

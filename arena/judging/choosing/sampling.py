@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError
 from arena.data.seeds import SAME_DECIMALS, generator
-from arena.rating.battles import TIE_RULES, Battles, TieRule
+from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.tournaments import WEAKEST_RIDGE
 from arena.statistics.bootstrap import percentile_intervals
@@ -59,25 +59,21 @@ def study_sampling(
     Args:
         judgments: Columns ``query_id, language, system_a, system_b, winner``; of one judge.
         shares: Shares of the whole arena, each above 0 and at most 1.
-        designs: ``questions`` (all pairs of random questions) or ``pairs`` (random pairs on
-            questions), or both.
+        designs: Of ``DESIGNS``.
         repeats: Subsets of each design and share.
         ties: ``half`` or ``drop``; dropped ties are no items.
-        ridge: Precision of the prior on coefficients, for the parts and the whole; 0 for the
-            weakest that parts have a ranking with, as tournaments have.
-        seed: Seed of everything random.
+        ridge: Precision of the prior on coefficients; 0 for the weakest that parts have a ranking
+            with, as tournaments have.
+        seed: Of all draws.
 
     Raises:
-        UsageError: For a share, design or number out of range, or fewer than three systems that
+        UsageError: For a share or number out of range, or fewer than three systems that
             judgments connect.
     """
-    if not shares or not designs or not all(0 < share <= 1 for share in shares):
-        raise UsageError("`shares` must be above 0 and at most 1, and designs one at least")
-    for design in designs:
-        checked_choice(design, DESIGNS, "design")
-    if repeats < 1 or not 0 <= ridge < np.inf:
-        raise UsageError(f"`repeats` is {repeats} and `ridge` {ridge:g}; use at least 1 and 0")
-    checked_choice(ties, TIE_RULES, "tie rule")
+    if not all(0 < share <= 1 for share in shares):
+        raise UsageError("`shares` must be above 0 and at most 1")
+    if repeats < 1:
+        raise UsageError(f"`repeats` is {repeats}; use at least 1")
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
     rows: list[tuple[object, ...]] = []
@@ -104,12 +100,7 @@ def study_sampling(
 
 
 def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "half") -> Battles:
-    """Count the battles of the largest group of systems that judgments connect.
-
-    Args:
-        judgments: Of one language and one judge.
-        language: Named in the message of the error.
-        ties: ``half`` or ``drop``.
+    """Count the battles of the largest group of systems that one judge's verdicts connect.
 
     Raises:
         UsageError: If the group has fewer than three systems.

@@ -52,15 +52,6 @@ _KEPT: dict[str, Loaded] = {}
 """The model loaded last, by its digest: one alone, as it may fill the memory."""
 
 
-def best_device() -> str:
-    """Return the device that models run on here: ``cuda``, ``mps`` or ``cpu``."""
-    import torch
-
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 def load_local(model: LocalModel) -> Loaded:
     """Load a model to run, unless it is the one loaded last.
 
@@ -77,7 +68,8 @@ def load_local(model: LocalModel) -> Loaded:
     require_local("running a model on this machine", *needed)
     import torch
 
-    device = best_device()
+    device = "mps" if torch.backends.mps.is_available() else "cpu"
+    device = "cuda" if torch.cuda.is_available() else device
     is_half = device == "cuda" and torch.cuda.is_bf16_supported()
     loaded = load_base(base, torch.bfloat16 if is_half else torch.float32, SDPA)
     weights, tokenizer = loaded.model, loaded.tokenizer

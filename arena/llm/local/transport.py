@@ -65,10 +65,7 @@ def _refused(asked: Mapping[str, Any], path: str) -> Fault | None:
     if not further:
         return None
     said = f"a model that is run here takes no {', '.join(further)}"
-    advice = "leave it out"
-    if "response_format" in further:
-        advice = 'ask for text, which is not held to a form (replies = "text")'
-    return Fault(replies.REJECTED, said, advice=advice)
+    return Fault(replies.REJECTED, said, advice="leave it out")
 
 
 def _generated(loaded: Loaded, asked: Mapping[str, Any], key: str) -> Completion | Fault:

@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from arena.data.errors import UsageError
+from surrogate.learning.training import mean_of
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -102,7 +103,7 @@ class AnswerTexts:
         """
         cosines = _products(vectors, self.sums, questions)
         others = np.where(questions >= 0, self.counts[questions] - own, 0.0)
-        return _share(cosines - own * _squares(vectors), others)
+        return mean_of(cosines - own * _squares(vectors), others)
 
 
 def read_answer_texts(
@@ -129,20 +130,11 @@ def read_answer_texts(
     times = np.bincount(questions, minlength=shape[1]).astype(np.float64)
     learned = AnswerTexts(weights, profiles, sums, times)
     to_all = _products(vectors, sums, questions)
-    return learned, _share(to_all - _squares(vectors), times[questions] - 1)
+    return learned, mean_of(to_all - _squares(vectors), times[questions] - 1)
 
 
 def mean_vectors(vectors: sparse.csr_array, systems: Integers, size: int) -> Floats:
-    """Return the mean vector of each system's answers; zeros without any.
-
-    Args:
-        vectors: Shape (N, D).
-        systems: Place of each one's system, shape (N,).
-        size: Number of systems S.
-
-    Returns:
-        Shape (S, D).
-    """
+    """Return the mean vector of the answers of each place, (N, D) to (S, D); zeros without any."""
     answered = np.maximum(np.bincount(systems, minlength=size), 1)
     return _sums(vectors, systems, size) / answered[:, None]
 
@@ -179,10 +171,6 @@ def _unit(counts: sparse.csr_array, weights: Floats) -> sparse.csr_array:
     return sparse.csr_array(normalize(counts, copy=False))
 
 
-def _share(totals: Floats, times: Floats) -> Floats:
-    return np.asarray(np.divide(totals, times, out=np.full(totals.shape, np.nan), where=times > 0))
-
-
 def hashed(texts: Sequence[str]) -> sparse.csr_array:
     """Count character n-grams by signed hash, damped by the logarithm, shape (N, D)."""
     rows = [_hashed(text) for text in texts]
@@ -215,11 +203,8 @@ def ngram_hashes(text: str) -> npt.NDArray[np.uint64]:
             if 0 < offset < size - 1:
                 within &= ~is_space[offset : offset + windows]
         hashes.append(value[within])
-    return _mixed(np.concatenate(hashes))
-
-
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Spread what differs in few bits over all of them (the last steps of SplitMix64)."""
+    values = np.concatenate(hashes)
+    # What differs in few bits is spread over all of them (the last steps of SplitMix64).
     for shift, mixer in zip((30, 27), _MIXERS, strict=True):
         values = (values ^ (values >> np.uint64(shift))) * mixer
     return values ^ (values >> np.uint64(31))

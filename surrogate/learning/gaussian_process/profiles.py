@@ -17,6 +17,7 @@ from surrogate.learning.gaussian_process.answer_texts import (
     read_answer_texts,
 )
 from surrogate.learning.surrogate import ANSWER_MARK
+from surrogate.learning.training import mean_of
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -34,7 +35,6 @@ class SystemProfiles:
     """Features and texts of S systems of one language, as kernels see them.
 
     Attributes:
-        systems: The systems.
         features: Features relative to the training systems, in standard deviations times the
             features' reliability, shape (S, F).
         texts: Mean vector of a system's answers less that of the training systems, shape (S, D);
@@ -59,11 +59,8 @@ class LanguageProfiles:
     """The training systems of one language, and how others are seen beside them.
 
     Attributes:
-        language: Language code.
-        training: Profiles of the training systems.
         names: The F features, the consensus of answers among them where there are texts.
         usable: Which features differ between training systems, shape (F,).
-        questions: Place of each question.
         levels: Mean of each feature over the training systems' answers to a question, shape (Q, F).
         center: Mean of the training systems' features less these levels, shape (F,).
         deviation: Standard deviation of the same, shape (F,).
@@ -136,7 +133,7 @@ def learn_profiles(
     Args:
         rows: Answers of the training systems: ``system, query_id``, the features, and the
             ``answer`` where texts are to be learned from.
-        language: Language code.
+        language: Their language.
         systems: The S training systems.
         features: Feature columns.
         kept: What ``AnswerTexts.arrays`` gave, in place of the texts.
@@ -214,7 +211,7 @@ def _system_means(values: Floats, codes: Integers, size: int) -> Floats:
     totals, times = np.zeros((2, size, values.shape[1]))
     np.add.at(totals, codes, np.where(present, values, 0.0))
     np.add.at(times, codes, present.astype(np.float64))
-    return np.asarray(np.divide(totals, times, out=np.full_like(totals, np.nan), where=times > 0))
+    return mean_of(totals, times)
 
 
 def _spread(means: Floats) -> tuple[Floats, Floats]:
@@ -228,21 +225,14 @@ def _reliability(values: Floats, codes: Integers, means: Floats, deviation: Floa
 
     A mean of few answers is a noisy measurement, and a feature whose systems differ by no more
     than that says little: its values are shrunk as measurement error asks (Fuller, 1987, chapter
-    1). Noise is the squared standard error of a mean, averaged over systems with two answers.
-
-    Args:
-        values: Features less the level of the question, shape (N, F).
-        codes: Place of each answer's system, shape (N,).
-        means: Mean of each system's values, shape (S, F).
-        deviation: Standard deviation of the means, shape (F,).
-
-    Returns:
-        Between 0 and 1, shape (F,); 1 where no system has two answers.
+    1). Noise is the squared standard error of a mean, averaged over systems with two answers. Of
+    values less the level of the question, shape (N, F); between 0 and 1, shape (F,), and 1 where no
+    system has two answers.
     """
     times = np.zeros(means.shape)
     np.add.at(times, codes, np.isfinite(values).astype(np.float64))
     squares = _system_means((values - means[codes]) ** 2, codes, len(means))
-    errors = np.divide(squares, times - 1, out=np.full(means.shape, np.nan), where=times > 1)
+    errors = mean_of(squares, times - 1)
     noise = np.nan_to_num(_system_means(errors, np.zeros(len(means), dtype=np.intp), 1)[0])
     shares = np.divide(noise, deviation**2, out=np.zeros_like(noise), where=deviation > 0)
     return np.asarray(np.clip(1 - shares, 0.0, 1.0))

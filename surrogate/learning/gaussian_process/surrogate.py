@@ -94,10 +94,6 @@ class _Items:
             texts=self.texts[kept],
         )
 
-    def of(self, language: str) -> _Items:
-        """Keep the items of a language."""
-        return self.at([key for key in self.keys if key[0] == language])
-
     @property
     def names(self) -> npt.NDArray[Any]:
         """System of each item, shape (N,)."""
@@ -141,13 +137,9 @@ class GaussianProcessSurrogate(Surrogate):
     It learns from features, and from the answers where the table has a column ``answer``. It has
     no training rows of tournaments: their spread gives the noise of ratings.
 
-    Attributes:
-        name: Name it is found by.
-        rows: Not used; a system has one row.
-        seed: Seed of which questions are kept, where a language has more than 200.
-
-    In a language with few judged systems among more that answered, where other languages have
-    enough, all are seen beside each other and rated, their level the mean of all.
+    ``seed`` draws the questions kept where a language has more than 200; ``rows`` is not used. In a
+    language with few judged systems among more that answered, where other languages have enough,
+    all are seen beside each other and rated, their level the mean of all.
     """
 
     learns_tournaments: ClassVar[bool] = False
@@ -185,10 +177,8 @@ class GaussianProcessSurrogate(Surrogate):
                 continue
             if seen:
                 own = own[own["system"].isin(seen)]
-                texts = arrays.get(language)
-                self.profiles_[language] = learn_profiles(
-                    own, language, seen, self.features_, texts
-                )
+                told = self.features_, arrays.get(language)
+                self.profiles_[language] = learn_profiles(own, language, seen, *told)
                 read |= {(language, system) for system in seen}
         kept = [key in read for key in zip(rows["language"], rows["system"], strict=True)]
         self.X_ = rows.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
@@ -261,9 +251,14 @@ class GaussianProcessSurrogate(Surrogate):
 
     def importances(self) -> pd.DataFrame:
         """Share of each feature in the linear part; see ``Surrogate.importances``."""
-        own, mean = self._slopes()
-        sizes = np.abs(own + mean)[: len(self.features_)]
         parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
+        if self.process_ is None:
+            return parts[0]
+        dual, items = self.process_.dual / self.scales_[:, None], self.items_
+        slopes = items.features.T @ dual[0]  # what a unit of a profile's feature adds
+        if self._is_multilingual:
+            slopes = slopes + items.mean_features[items.system].T @ dual[2]
+        sizes = np.abs(slopes)[: len(self.features_)]
         for language, profiles in self.profiles_.items():
             reliable = sizes * profiles.reliability[: len(sizes)]
             used = np.where(profiles.usable[: len(sizes)], reliable, np.nan)
@@ -275,11 +270,8 @@ class GaussianProcessSurrogate(Surrogate):
 
     def arrays(self) -> dict[str, Arrays]:
         """The vectors of the training answers, in place of the answers."""
-        return {
-            language: profiles.arrays()
-            for language, profiles in self.profiles_.items()
-            if profiles.texts is not None
-        }
+        own = {language: profiles.arrays() for language, profiles in self.profiles_.items()}
+        return {language: arrays for language, arrays in own.items() if arrays}
 
     def _told(self, X: pd.DataFrame) -> pd.DataFrame:
         """Leave out systems of which nothing is known in a language: no mean stands for these."""
@@ -311,14 +303,12 @@ class GaussianProcessSurrogate(Surrogate):
         kernels /= self.scales_[:, None, None]
         # Where no texts are read, much of what a system is like is not seen.
         share = RESIDUAL if self._reads else 1 / (len(kernels) + 1)
-        process = fit_process(
-            kernels, seen, self._groups(self.items_), share, adjusted=not self._reads
-        )
-        self.levels_ = {
-            name: float(self._predicted(process, everybody.of(name))[0].mean())
-            for name in self.borrowing_
-            if name in self.profiles_
-        }
+        groups, adjusted = self._groups(self.items_), not self._reads
+        process = fit_process(kernels, seen, groups, share, adjusted)
+        self.levels_ = {}
+        for name in self.borrowing_ & self.profiles_.keys():
+            own = everybody.at([key for key in everybody.keys if key[0] == name])
+            self.levels_[name] = float(self._predicted(process, own)[0].mean())
         return process
 
     def _predicted(self, process: GaussianProcess, items: _Items) -> tuple[Floats, Floats]:
@@ -376,15 +366,6 @@ class GaussianProcessSurrogate(Surrogate):
     def _groups(self, items: _Items) -> Floats:
         """Which language each item is in, shape (N, L)."""
         return np.asarray(np.equal.outer(items.languages, list(self.profiles_)).astype(np.float64))
-
-    def _slopes(self) -> tuple[Floats, Floats]:
-        """What a unit of a profile's feature adds: in the language, on average over them."""
-        if self.process_ is None:
-            return np.zeros(len(self.features_)), np.zeros(len(self.features_))
-        dual = self.process_.dual / self.scales_[:, None]
-        own, mean = self.items_.features.T @ dual[0], self.items_.mean_features
-        on_average = mean[self.items_.system].T @ dual[2] if self._is_multilingual else 0.0 * own
-        return own, on_average
 
 
 def _rated_systems(rows: pd.DataFrame, rated: TrainingRatings) -> list[str]:

@@ -8,6 +8,7 @@ with one kernel an attribute. Few systems share a value, so that effects are ran
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 
@@ -63,7 +64,7 @@ def factor_ratings(
         arena: Its ``attributes`` say what systems are made of.
         by: Attributes to rate; by default all.
         judge: Whose judgments, or published ratings, to take.
-        seed: Seed of everything random.
+        seed: Of all that is drawn.
 
     Raises:
         UsageError: Without attributes, for unknown ones, with fewer than four rated systems that
@@ -161,10 +162,8 @@ class _Fit:
             rows.append((*combination, system, rating, covariance[np.ix_(own, own)].mean()))
         if new := [each for each in wanted if each not in built]:
             ratings, errors = self.predicted(new)
-            rows += [
-                (*each, None, rating, error**2)
-                for each, rating, error in zip(new, ratings - means.mean(), errors, strict=True)
-            ]
+            found = zip(new, ratings - means.mean(), errors, strict=True)
+            rows += [(*each, None, rating, error**2) for each, rating, error in found]
         table = pd.DataFrame(rows, columns=[*names, "system", "rating", "variance"])
         half = NORMAL_90 * np.sqrt(table.pop("variance").clip(lower=0.0))
         table = table.assign(low=table["rating"] - half, high=table["rating"] + half)
@@ -189,10 +188,8 @@ def _tau_unseen(data: Sequence[LanguageData], values: pd.DataFrame, fit: _Fit) -
     for system in sorted(set(fit.systems)):
         others = []
         for item in data:
-            try:
+            with suppress(UsageError):  # no others met there
                 others.append(item.without([system]))
-            except UsageError:  # no others met there
-                continue
         try:
             rest = _Fit.of(others, values.drop(index=system), FEWEST_SYSTEMS - 1)
         except UsageError:
@@ -205,10 +202,5 @@ def _tau_unseen(data: Sequence[LanguageData], values: pd.DataFrame, fit: _Fit) -
 
 def _kernels(one: Objects, other: Objects) -> Floats:
     """Whether items have the same value of each of A attributes, shape (A, M, N)."""
-    columns = zip(one.T, other.T, strict=True)
-    return np.stack(
-        [
-            (np.equal.outer(own, others) & (own != None)[:, None]).astype(np.float64)  # noqa: E711
-            for own, others in columns
-        ]
-    )
+    own, others = one.T[:, :, None], other.T[:, None, :]
+    return np.asarray((own == others) & (own != None), dtype=np.float64)  # noqa: E711

@@ -126,7 +126,7 @@ class Observation:
         )
 
     def alone(self) -> RatingPosterior:
-        """Return the same where nothing else is known of any system."""
+        """Take it that nothing else is known of any system."""
         return RatingPosterior(self.systems, self.ratings, self.noise, np.ones(len(self.systems)))
 
 
@@ -162,7 +162,6 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
 
 
 def _rated_only(ratings: TrainingRatings) -> TrainingRatings:
-    """Keep the systems that have a rating, and the battles among them."""
     known = np.isfinite(ratings.means)
     names = [name for name, is_known in zip(ratings.systems, known, strict=True) if is_known]
     return ratings if known.all() else ratings.take(names)
@@ -197,9 +196,8 @@ class Observations:
     @cached_property
     def keys(self) -> list[tuple[str, str]]:
         """Language and system of each."""
-        return [
-            (name, system) for name, item in self.by_language.items() for system in item.systems
-        ]
+        items = self.by_language.items()
+        return [(name, system) for name, item in items for system in item.systems]
 
     @cached_property
     def ratings(self) -> Floats:
@@ -227,12 +225,8 @@ class Observations:
 
     def skewness(self, covariance: Floats) -> Floats:
         """Slopes of the posterior's precision; see ``RatingLikelihood.skewness``."""
-        return np.concatenate(
-            [
-                item.skewness(covariance[rows, rows])
-                for item, rows in zip(self.by_language.values(), self._rows, strict=True)
-            ]
-        )
+        items = zip(self.by_language.values(), self._rows, strict=True)
+        return np.concatenate([item.skewness(covariance[rows, rows]) for item, rows in items])
 
     @property
     def _prior(self) -> Floats:
@@ -254,9 +248,8 @@ class Observations:
         """Return what a process that is conditioned on them says of each language."""
         means, covariance, shares = process.posterior()
         means = means + self._prior
-        return {
-            language: RatingPosterior(
-                item.systems, means[rows], covariance[rows, rows], shares[rows]
-            )
-            for (language, item), rows in zip(self.by_language.items(), self._rows, strict=True)
-        }
+        found = {}
+        for (language, item), rows in zip(self.by_language.items(), self._rows, strict=True):
+            own = means[rows], covariance[rows, rows], shares[rows]
+            found[language] = RatingPosterior(item.systems, *own)
+        return found

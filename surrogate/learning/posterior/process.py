@@ -66,8 +66,7 @@ class RatingLikelihood(Protocol):
     def skewness(self, covariance: Floats) -> Floats:
         """Slopes of half the logarithm of the posterior's precision, by each rating, shape (N,).
 
-        Args:
-            covariance: Of the posterior at the ratings it is approximated around, shape (N, N).
+        ``covariance`` is the posterior's at the ratings it is approximated around, shape (N, N).
         """
 
 
@@ -118,12 +117,6 @@ class Fit:
         """What is not known of the mode, shape (N, N)."""
         noise = self.seen.noise
         return np.asarray(noise - noise @ self.restricted @ noise)
-
-    @property
-    def half_log_determinant(self) -> float:
-        """Of the ratings' covariance, the groups' means not known."""
-        known = 0.5 * np.linalg.slogdet(self.precision)[1]
-        return float(np.log(np.diag(self.factor)).sum() + known)
 
     @cached_property
     def restricted(self) -> Floats:
@@ -202,9 +195,8 @@ class GaussianProcess:
             but noise.
         """
         shares = [1.0 - np.diag(fit.seen.noise @ fit.restricted) for fit in self.fits]
-        moments = self._moments(
-            [fit.mode for fit in self.fits], [fit.covariance for fit in self.fits]
-        )
+        modes = [fit.mode for fit in self.fits]
+        moments = self._moments(modes, [fit.covariance for fit in self.fits])
         return *moments, self._mean(shares)
 
     def component(self, kernel: int, cross: Floats, own: Floats) -> tuple[Floats, Floats]:
@@ -313,10 +305,7 @@ def fit_process(
 def _fit_many(
     kernels: Floats, observed: RatingLikelihood, groups: Floats, residual: float, adjusted: bool
 ) -> GaussianProcess:
-    """Learn the variances from some of the ratings, evenly among each group's, best to worst.
-
-    From as many as this, the best set of variances stands for all that are probable.
-    """
+    """Learn the best variances from some of the ratings, evenly among each group's."""
     ordered = np.lexsort((observed.ratings, groups.argmax(axis=1)))
     kept = ordered[np.linspace(0, len(ordered) - 1, MANY).round().astype(np.intp)]
     some = NormalRatings(observed.ratings[kept], observed.noise[np.ix_(kept, kept)])
@@ -330,14 +319,8 @@ def _probable(loss: Loss, best: Floats) -> tuple[Floats, Floats]:
 
     The mode and two points on each axis of the density's curvature there, on a sphere, each by
     what the density has there (Rue, Martino and Chopin, 2009, section 6.5). Were it normal, they
-    would have its mean and its covariance.
-
-    Args:
-        loss: Minus the logarithm of the density, and its gradient.
-        best: Its mode, shape (D,).
-
-    Returns:
-        Points, shape (2D + 1, D), and their probabilities, shape (2D + 1,).
+    would have its mean and its covariance. Takes minus the density's logarithm and its mode, shape
+    (D,); returns points, shape (2D + 1, D), and their probabilities.
     """
     size = len(best)
     steps = DIFFERENCE * np.eye(size)
@@ -345,9 +328,8 @@ def _probable(loss: Loss, best: Floats) -> tuple[Floats, Floats]:
     curvature = (slopes + slopes.T) / (4 * DIFFERENCE)
     values, axes = np.linalg.eigh(curvature)
     lengths = STRETCH * np.sqrt(size / np.maximum(values, PRIOR_DEVIATION**-2))
-    points = best + np.concatenate(
-        [np.zeros((1, size)), axes.T * lengths[:, None], -axes.T * lengths[:, None]]
-    )
+    away = axes.T * lengths[:, None]
+    points = best + np.concatenate([np.zeros((1, size)), away, -away])
     sphere = STRETCH**-2 / (2 * size) * np.exp(0.5 * size * STRETCH**2)
     volumes = np.array([1.0 - STRETCH**-2, *[sphere] * (2 * size)])
     densities = np.array([-loss(point)[0] for point in points])
@@ -379,7 +361,10 @@ class MarginalLikelihood:
         self.seen = seen = fit.seen
         traces = np.tensordot(self.parts, fit.restricted, 2)
         fits = self.parts @ fit.dual
-        value = 0.5 * seen.ratings @ fit.dual + fit.half_log_determinant - seen.remainder
+        # Half the logarithm of the ratings' determinant, the groups' means not known.
+        known = 0.5 * np.linalg.slogdet(fit.precision)[1]
+        half = float(np.log(np.diag(fit.factor)).sum() + known)
+        value = 0.5 * seen.ratings @ fit.dual + half - seen.remainder
         shrunk = seen.noise @ fit.restricted
         bent = seen.skewness(fit.covariance)
         slopes = 0.5 * (traces - fits @ fit.dual) + fits @ (shrunk.T @ bent)
@@ -395,12 +380,8 @@ def condition(
 ) -> GaussianProcess:
     """Condition Gaussian processes of known variances, equally probable ones, on ratings.
 
-    Args:
-        weights: Of K kernels in C sets, shape (C, K).
-        residuals: Shape (C,).
-        kernels: See ``fit_process``.
-        observed: Likewise.
-        groups: Likewise.
+    Takes weights of K kernels in C sets, shape (C, K), residuals, shape (C,), and what
+    ``fit_process`` takes.
     """
     fits = tuple(
         _fit(np.tensordot(own, kernels, 1) + residual * np.eye(len(groups)), observed, groups)

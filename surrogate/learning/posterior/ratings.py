@@ -33,7 +33,7 @@ def posterior_ratings(
     verdicts correct the ratings by surrogates that had not seen the system.
 
     Args:
-        surrogate: A fitted surrogate.
+        surrogate: A fitted one.
         ratings: Language to what is known of the systems' ratings.
         expected: Columns ``language, system, rating``: of every judged system, the rating by a
             surrogate that has not seen it.
@@ -55,18 +55,12 @@ def posterior_ratings(
 def expected_ratings(outcome: Outcome) -> pd.DataFrame:
     """Return what surrogates that had not seen a system expect of it: the mean over splits.
 
-    Returns:
-        Columns ``language, system, rating, standard_error``; NaN where not known.
+    Columns ``language, system, rating, standard_error``; NaN where not known.
     """
-    errors = outcome.standard_errors
-    return pd.DataFrame(
-        {
-            "language": outcome.language,
-            "system": outcome.systems,
-            "rating": finite_means(outcome.predicted),
-            "standard_error": np.nan if errors is None else finite_means(errors),
-        }
-    )
+    errors, rating = outcome.standard_errors, finite_means(outcome.predicted)
+    table = pd.DataFrame({"language": outcome.language, "system": outcome.systems})
+    error = np.nan if errors is None else finite_means(errors)
+    return table.assign(rating=rating, standard_error=error)
 
 
 def _both(

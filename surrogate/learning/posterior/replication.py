@@ -108,7 +108,7 @@ def replicate(
     """Split the judged questions of every language in half, again and again.
 
     Args:
-        languages: Languages; those with published ratings, or fewer than four judged questions,
+        languages: Those with published ratings, or fewer than four judged questions,
             are left out.
         surrogate: What rates together with the verdicts; it is not fitted in place.
         repeats: How often to split.

@@ -22,7 +22,7 @@ def queries_of(query, passages, language="en"):
 
 
 def ids(selected):
-    return [[each["passage_id"] for each in listed] for listed in selected.queries["passages"]]
+    return [[each["passage_id"] for each in listed] for listed in selected[0]["passages"]]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_last_passage_makes_room_for_the_best_relevant_one():
     ((first, last),) = ids(selected)
     assert {first} < {"two", "three"}
     assert last == "one"
-    assert (selected.replaced, selected.without_relevant) == (1, 0)
+    assert selected[1:] == (1, 0)
 
 
 def test_passages_of_a_corpus():
@@ -84,8 +84,8 @@ def test_passages_of_a_corpus():
     selected = select_context(queries_of("cat dog", own), corpus, k=2)
     assert ids(selected) == [["a", "e"]]
     selected = select_context(queries_of("fish", own), corpus, k=2)
-    assert selected.queries["passages"][0][0] == own[0]  # the label is kept
-    assert selected.replaced == 0
+    assert selected[0]["passages"][0][0] == own[0]  # the label is kept
+    assert selected[1] == 0
     assert ids(select_context(queries_of("x", [], "fi"), corpus)) == [[]]
 
 
@@ -98,7 +98,7 @@ texts = st.text(st.sampled_from("ab c東京ไท"), max_size=12)
 def test_a_relevant_passage_is_kept_whatever_the_texts(found, query, k):
     passages = [passage(str(n), text, label) for n, (text, label) in enumerate(found)]
     selected = select_context(queries_of(query or "?", passages), k=k)
-    (listed,) = selected.queries["passages"]
+    (listed,) = selected[0]["passages"]
     assert len(listed) == min(k, len(passages))
     assert len({each["passage_id"] for each in listed}) == len(listed)
     has_relevant = any(each["relevance"] == 1 for each in passages)

@@ -11,7 +11,7 @@ from judged_systems import build_arena, shown_answers
 from arena import read_arena, write_arena
 from arena.data.folder import find_table_file
 from arena.data.rows import read_rows, write_rows
-from arena.judging import AdaptivePairs, AdaptivePlan, judge
+from arena.judging import AdaptivePairs, JudgingSettings, judge
 from arena.judging.run import lasting_failures
 from arena.llm import Budget, open_store
 
@@ -34,11 +34,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def ask(folder, one, budget=None, max_calls=None, **fields):
+def ask(folder, one, budget=None, max_calls=None, prior=None, **fields):
     """Judge as verdicts come, and write them; with what is known of the ranking then."""
     arena, calls = read_arena(folder), Budget(max_calls)
-    plan = AdaptivePlan(budget, **fields)
-    pairs = AdaptivePairs(arena, one.judge, plan, lasting_failures(folder), calls)
+    settings = JudgingSettings(name=one.judge, pairs="adaptive", budget=budget, **fields)
+    pairs = AdaptivePairs(arena, settings, prior, lasting_failures(folder), calls)
     with open_store(folder / "replies.sqlite") as store:
         judging = judge(arena, one, pairs, store, budget=calls)
     judging.write(folder)

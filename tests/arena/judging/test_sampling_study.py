@@ -74,13 +74,7 @@ def test_too_few_systems_or_judgments_are_refused():
         study_sampling(round_robin(3, 2).assign(winner="tie"), repeats=2)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        *({"shares": [0.0]}, {"shares": [0.5, 1.5]}, {"shares": [float("nan")]}, {"shares": []}),
-        *({"designs": ["best"]}, {"repeats": 0}, {"ridge": -1.0}),
-    ],
-)
+@pytest.mark.parametrize("settings", [{"shares": [0.0]}, {"shares": [0.5, 1.5]}, {"repeats": 0}])
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(UsageError):
         study_sampling(round_robin(3, 2), **settings)

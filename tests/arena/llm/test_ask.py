@@ -7,7 +7,6 @@ import pytest
 from chat_server import broken, completion
 from llm_requests import SETTINGS, kept, prompts
 
-from arena.data.errors import UsageError
 from arena.llm import (
     LlmSettings,
     Message,
@@ -148,8 +147,6 @@ def test_max_calls_leaves_the_rest_for_later(ask):
     assert (usage.calls, usage.failures) == (4, {"over_budget": 6})
     replies, usage, _ = ask(prompts(10), max_calls=4)
     assert [each.reason for each in replies] == [None] * 8 + ["over_budget"] * 2
-    with pytest.raises(UsageError, match="max_calls"):
-        ask(prompts(1), max_calls=-1)
 
 
 def test_progress_and_cost(serve, llm_at):
@@ -176,12 +173,9 @@ def test_dry_run_counts_and_asks_nothing(ask, store):
     assert plan.tokens_in == 2 * (3 + 4) + (5 + 4)
     assert plan.tokens_out_at_most == 3 * 1024
     assert plan.cost_at_most == plan.tokens_in + plan.tokens_out_at_most
-    unlimited = dry_run(asked, LlmSettings(model="m", max_tokens=None), count_tokens=len)
-    assert (unlimited.calls, unlimited.tokens_out_at_most, unlimited.cost_at_most) == (
-        6,
-        None,
-        None,
-    )
+    unlimited = dry_run(asked, LlmSettings(model="m", max_tokens=None))
+    assert unlimited.calls == 6
+    assert unlimited.tokens_out_at_most is unlimited.cost_at_most is None
 
 
 def test_prompts_are_made_as_they_are_sent(serve, llm_at):
