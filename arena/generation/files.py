@@ -44,11 +44,7 @@ def read_arena_to_answer(folder: Path | str) -> Arena:
 
 
 def write_answers(answers: pd.DataFrame, path: Path | str, system: str) -> None:
-    """Write one system's answers to a file of their own, in any row format.
-
-    Raises:
-        UsageError: If the file is there and holds something else, or its format is unknown.
-    """
+    """Write one system's answers to a file of their own, see ``check_own_file``."""
     path = Path(path)
     check_own_file(path, system)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -56,13 +56,7 @@ _LABELS = ("yes", "no")
 
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
-    """A question as a RAG system gets it.
-
-    Attributes:
-        key: Language, query_id.
-        question: The question.
-        passages: Its passages; which of them are relevant is not told.
-    """
+    """A question and its passages as a RAG system gets them; which are relevant is not told."""
 
     key: QuestionKey
     question: str

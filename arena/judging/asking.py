@@ -54,10 +54,9 @@ class LlmJudge:
         verdict: ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply.
             ``logprobs``: the likeliest of the letters A, B, C as the reply's first token; one
             token is asked for, whatever the settings say.
-        prompt: What it is asked; the packaged prompt for this form of verdict by default. A
-            ``GradedPrompt`` asks for marks or orders, which become verdicts.
-        name: Its name in the ``judge`` column; the model's by default, followed by the form where
-            that is ``pointwise`` or ``listwise``.
+        prompt: By default the packaged one for this form of verdict. A ``GradedPrompt`` asks for
+            marks or orders, which become verdicts.
+        name: In the ``judge`` column; see ``judge_name`` for the default.
 
     Raises:
         UsageError: If marks or orders are to be read from log-probabilities.

@@ -187,13 +187,7 @@ def judge_graded(
 
     A pair has no verdict where one of its marks, or its order, has none.
 
-    Args:
-        arena: Questions and answers.
-        prompt: What is asked.
-        pairs: All pairs chosen, and those of them without a verdict.
-        llm: See ``ask_table``, like the others.
-        stage: Name.
-        progress: Callback.
+    Of ``pairs`` the first are all that were chosen, the second those without a verdict.
 
     Returns:
         The pairs, each with its winner, or the reason why there is none, and what is odd; and

@@ -138,13 +138,7 @@ class JudgingSettings(LlmSettings):
         failed: pd.DataFrame | None = None,
         calls: Budget | None = None,
     ) -> PairChooser:
-        """Choose what to judge: now, or as verdicts come.
-
-        Args:
-            arena: Questions, answers, and the judgments there are.
-            prior: What is expected of systems; see ``AdaptivePairs``.
-            failed: Pairs that earlier runs got no verdict on; see ``lasting_failures``.
-            calls: The budget of calls.
+        """Choose what to judge: now, or as verdicts come; see ``AdaptivePairs``.
 
         Raises:
             UsageError: If settings contradict each other, or there is nothing to judge.

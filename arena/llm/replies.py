@@ -91,13 +91,7 @@ class MalformedAnswerError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprobs:
-    """One token of an answer.
-
-    Attributes:
-        token: The token that was chosen.
-        logprob: Its log-probability (natural logarithm).
-        alternatives: The likeliest tokens at its place, with their log-probabilities.
-    """
+    """The token chosen at one place, the likeliest ones there, and their log-probabilities."""
 
     token: str
     logprob: float
@@ -109,16 +103,16 @@ class Completion:
     """What the model answered.
 
     Attributes:
-        text: The answer; None where there is none.
+        text: The answer, if any.
         finish_reason: Why the model stopped, in the endpoint's words.
         refusal: The model's refusal, where the endpoint tells it from an answer.
         failure: Why there is no usable answer (one of ``FINAL`` or ``PASSING``), or None.
         detail: More about the failure, for people.
         served_model: The model that answered, in the endpoint's words.
-        tokens_in: Tokens of the prompt; None where the endpoint does not say.
-        tokens_out: Tokens of the answer; None where the endpoint does not say.
+        tokens_in: Of the prompt; None where the endpoint does not say.
+        tokens_out: Of the answer, likewise.
         latency_s: Seconds from sending to the whole answer, without waits and earlier tries.
-        logprobs: Tokens with their log-probabilities, where asked for and given.
+        logprobs: Where asked for and given.
     """
 
     text: str | None
@@ -144,10 +138,10 @@ class Fault:
 
     Attributes:
         reason: One of the reasons of this module.
-        detail: What the server or the network said, without keys.
+        detail: What was said, without keys.
         again: Whether to try again in this run.
         asked_wait_s: Seconds that the server asks to wait.
-        advice: What the user must do first, where no call can succeed before; else None.
+        advice: What the user must do first, where no call can succeed before.
     """
 
     reason: str
@@ -287,9 +281,7 @@ def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[
 def find_rating(text: str, form: RatingForm) -> tuple[int, int]:
     """Find the last rating from 1 to 5 in the format that a prompt asks for, or else near to it.
 
-    Args:
-        text: The reply.
-        form: ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``.
+    The form is ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``.
 
     Returns:
         The rating, and where its number stands in the text.
