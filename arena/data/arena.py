@@ -141,12 +141,7 @@ class Arena:
         """Keep some languages, systems or judges, and leave out of every table what is of others.
 
         Judgments stay where both systems and the judge do. Published ratings of systems that the
-        arena does not have stay.
-
-        Args:
-            languages: Languages to keep; None keeps all.
-            systems: Systems to keep, the reference system among them; None keeps all.
-            judges: Judges to keep; None keeps all.
+        arena does not have stay. None keeps all; the reference system must be kept.
 
         Raises:
             UsageError: If the arena has no such language, system or judge, or the reference

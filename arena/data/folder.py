@@ -113,13 +113,7 @@ def checked_arena(
 ) -> Arena:
     """Build an arena from rows, checking each table and what ties them together.
 
-    Args:
-        info: What ``arena.json`` says.
-        queries: Questions.
-        answers: Answers.
-        judgments: Judgments, if any.
-        published: Published ratings, if any; see ``arena.data.published``.
-        systems: What systems are made of, if it is told: ``system`` and one column an attribute.
+    ``systems`` says what systems are made of: ``system`` and one column an attribute.
 
     Raises:
         DataError: With every problem of every table.

@@ -45,14 +45,7 @@ Frames = Mapping[str, pd.DataFrame | None]
 def arena_of_frames(
     frames: Frames, language: str | None, judge: str | None, info: Mapping[str, object]
 ) -> Arena:
-    """Make an arena of tables in memory; ``Arena.from_frames`` says what they hold.
-
-    Args:
-        frames: The tables by the names of its arguments.
-        language: Language code of rows that name none.
-        judge: Judge of rows that name none.
-        info: What ``arena.json`` would say, as far as it is told.
-    """
+    """Make an arena of tables by the names of the arguments of ``Arena.from_frames``."""
     if language is not None and not re.fullmatch(LANGUAGE_CODE, language):
         fault, hint = "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
         raise DataError([Problem(_WHOLE, None, "language", language, fault, hint)])

@@ -10,24 +10,14 @@ LANGUAGE_CODE = r"[a-z]{2,3}"
 UNDETERMINED = "und"
 """ISO 639 code of a language that nobody determined."""
 
-
-def _by_code(table: str) -> dict[str, str]:
-    """Read ``code Name, code Name, …``."""
-    pairs = (entry.split(maxsplit=1) for entry in table.split(","))
-    return {code: name.strip() for code, name in pairs}
-
-
-MIRACL_LANGUAGES = MappingProxyType(
-    _by_code(
-        """ar Arabic, bn Bengali, de German, en English, es Spanish, fa Persian, fi Finnish,
-        fr French, hi Hindi, id Indonesian, ja Japanese, ko Korean, ru Russian, sw Swahili,
-        te Telugu, th Thai, yo Yoruba, zh Chinese"""
-    )
-)
+_MIRACL = """ar Arabic, bn Bengali, de German, en English, es Spanish, fa Persian, fi Finnish,
+    fr French, hi Hindi, id Indonesian, ja Japanese, ko Korean, ru Russian, sw Swahili,
+    te Telugu, th Thai, yo Yoruba, zh Chinese"""
+MIRACL_LANGUAGES = MappingProxyType(dict(entry.split(maxsplit=1) for entry in _MIRACL.split(",")))
 """The languages of MIRACL and MIRAGE-Bench (table 1), code to English name."""
 
-_FURTHER = _by_code(
-    """af Afrikaans, sq Albanian, am Amharic, hy Armenian, az Azerbaijani, eu Basque, be Belarusian,
+_FURTHER = """
+    af Afrikaans, sq Albanian, am Amharic, hy Armenian, az Azerbaijani, eu Basque, be Belarusian,
     bs Bosnian, bg Bulgarian, my Burmese, ca Catalan, hr Croatian, cs Czech, da Danish, nl Dutch,
     eo Esperanto, et Estonian, tl Filipino, gl Galician, ka Georgian, el Greek, gu Gujarati,
     ha Hausa, he Hebrew, hu Hungarian, is Icelandic, ig Igbo, ga Irish, it Italian, jv Javanese,
@@ -37,9 +27,9 @@ _FURTHER = _by_code(
     pl Polish, pt Portuguese, pa Punjabi, ro Romanian, sr Serbian, si Sinhala, sk Slovak,
     sl Slovenian, so Somali, sv Swedish, tg Tajik, ta Tamil, tt Tatar, tr Turkish, uk Ukrainian,
     ur Urdu, uz Uzbek, vi Vietnamese, cy Welsh, xh Xhosa, yi Yiddish, zu Zulu"""
-)
 _CODES = MappingProxyType(
-    {name.casefold(): code for code, name in (_FURTHER | MIRACL_LANGUAGES).items()}
+    {name.casefold(): code for code, name in (e.split(maxsplit=1) for e in _FURTHER.split(","))}
+    | {name.casefold(): code for code, name in MIRACL_LANGUAGES.items()}
     | {"farsi": "fa", "tagalog": "tl"}
 )
 

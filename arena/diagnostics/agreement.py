@@ -11,14 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.schema import is_derived
 from arena.data.seeds import generator
 from arena.data.wording import count_of
 from arena.diagnostics.verdicts import (
     QUESTION_PAIR,
     Finding,
     Severity,
-    listed,
     majorities,
     verdicts,
 )
@@ -55,17 +53,17 @@ def agreement_table(table: pd.DataFrame, seed: int = 0, of: Collection[str] = ()
         share of items with equal verdicts; kappa has a bootstrap standard error and a 95%
         interval over questions (NaN with one question or fewer than ``FEWEST_ITEMS`` items).
     """
-    counts = table["rater"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    counts = table["judge"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
     kept = {*counts.index[:MANY_JUDGES], *of}
-    items = majorities(table[table["rater"].isin(kept)], [*QUESTION_PAIR, "rater"])
+    items = majorities(table[table["judge"].isin(kept)], [*QUESTION_PAIR, "judge"])
     items = items[items.duplicated(QUESTION_PAIR, keep=False)]
     both = items.merge(items, on=QUESTION_PAIR, suffixes=("", "_other"))
-    both = both[both["rater"] < both["rater_other"]]
+    both = both[both["judge"] < both["judge_other"]]
     if of:
-        both = both[both["rater"].isin(of) | both["rater_other"].isin(of)]
+        both = both[both["judge"].isin(of) | both["judge_other"].isin(of)]
     rows = [
         [*key, *_measured(part, part["outcome_other"], generator(seed, "agreement", *key))]
-        for key, part in both.groupby(["language", "rater", "rater_other"])
+        for key, part in both.groupby(["language", "judge", "judge_other"])
     ]
     return pd.DataFrame(rows, columns=["language", "judge", "other_judge", *MEASURED])
 
@@ -108,8 +106,8 @@ def _kappas(cells: Floats) -> Floats:
     return cohen_kappas(cells.reshape(-1, 3, 3))
 
 
-def agreement_findings(table: pd.DataFrame, agreement: pd.DataFrame) -> Iterator[Finding]:
-    """Say how far judges agree, many pairs of judges together, and who is not compared."""
+def agreement_findings(agreement: pd.DataFrame) -> Iterator[Finding]:
+    """Say how far judges agree, many pairs of judges together."""
     for language, part in agreement.groupby("language"):
         if len(part) <= SAID_ONE_BY_ONE:
             yield from (_pair_finding(str(language), row) for row in part.to_dict("records"))
@@ -121,10 +119,6 @@ def agreement_findings(table: pd.DataFrame, agreement: pd.DataFrame) -> Iterator
         )
         severity: Severity = "warning" if kappas.median() < LOW_KAPPA else "info"
         yield Finding(severity, "agreement", str(language), sentence)
-    derived = sorted({rater for rater in table["rater"] if is_derived(rater)})
-    if derived:
-        sentence = "not held against other judges, being made of their verdicts"
-        yield Finding("info", "agreement", listed(derived), sentence)
 
 
 def _pair_finding(language: str, row: dict[Any, Any]) -> Finding:
@@ -150,7 +144,7 @@ def agreement_with_reference(
         UsageError: If a judge of the reference, or any other, has no judgment.
     """
     table = verdicts(judgments)
-    present = set(table["rater"])
+    present = set(table["judge"])
     absent = [name for name in reference if name not in present]
     if absent or not reference:
         raise UsageError(
@@ -158,14 +152,14 @@ def agreement_with_reference(
             f"{', '.join(sorted(present)) or 'none'}"
         )
     table["query_id"] = table["language"] + "\x1f" + table["query_id"]
-    is_reference = table["rater"].isin(set(reference))
+    is_reference = table["judge"].isin(set(reference))
     theirs = majorities(table[is_reference], QUESTION_PAIR)
-    own = majorities(table[~is_reference], ["rater", *QUESTION_PAIR])
+    own = majorities(table[~is_reference], ["judge", *QUESTION_PAIR])
     both = own.merge(theirs, on=QUESTION_PAIR, suffixes=("", "_reference"))
     if both.empty:
         raise UsageError("no other judge has judged a pair that the reference has")
     rows = []
-    for name, part in both.groupby("rater"):
+    for name, part in both.groupby("judge"):
         random = generator(seed, "agreement", str(name))
         measured = _measured(part, part["outcome_reference"], random)
         rows.append([name, *measured, sorted(part["language"].unique())])

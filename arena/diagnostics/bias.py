@@ -99,7 +99,7 @@ def position(part: pd.DataFrame) -> Looked:
 
 
 def flips(part: pd.DataFrame) -> Looked:
-    """Compare the two orders of every question and pair that one rater judged in both.
+    """Compare the two orders of every question and pair that one judge judged in both.
 
     Several judgments in the same order count as one, their majority.
 

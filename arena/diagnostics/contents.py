@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
@@ -125,17 +124,13 @@ def _alike(rows: pd.DataFrame) -> list[list[str]]:
     wide = rows.assign(code=pd.factorize(rows["text"])[0]).pivot_table(
         index="system", columns="query_id", values="code", aggfunc="first"
     )
-    codes = wide.to_numpy(np.float64, na_value=np.nan)
-    groups: list[list[int]] = []
-    for place, own in enumerate(codes):
-        found = next((group for group in groups if _agree(codes[group[0]], own)), None)
-        if found is None:
-            groups.append([place])
-        else:
-            found.append(place)
-    return [[str(wide.index[place]) for place in group] for group in groups if len(group) > 1]
+    groups: dict[str, list[str]] = {}
+    for name, own in wide.astype(float).iterrows():
+        first = next((each for each in groups if _agree(wide.loc[each], own)), str(name))
+        groups.setdefault(first, []).append(str(name))
+    return [group for group in groups.values() if len(group) > 1]
 
 
-def _agree(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> bool:
-    shared = int((np.isfinite(one) & np.isfinite(other)).sum())
+def _agree(one: pd.Series, other: pd.Series) -> bool:
+    shared = int((one.notna() & other.notna()).sum())
     return shared >= FEWEST_ANSWERS and int((one == other).sum()) > MOST_OF_THEM * shared

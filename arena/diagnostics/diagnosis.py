@@ -24,6 +24,7 @@ from arena.diagnostics.bias import Looked, answer_lengths, flips, length, positi
 from arena.diagnostics.families import self_preference_findings, self_preference_table
 from arena.diagnostics.verdicts import (
     GROUP,
+    ITEM,
     PAIR,
     Finding,
     Severity,
@@ -84,7 +85,6 @@ def diagnose(
     *,
     judge: str | None = None,
     language: str | None = None,
-    pool: bool = False,
 ) -> Diagnosis:
     """Diagnose an arena, or a table of judgments.
 
@@ -95,8 +95,6 @@ def diagnose(
         seed: Seed of the bootstrap.
         judge: The only judge to look at; it is still held against the others.
         language: The only language to look at.
-        pool: Take all judges as one, as for crowd workers; agreement is still between them, and
-            no worker is held against another's verdict when flips are counted.
 
     Raises:
         UsageError: If there is no judgment, or none of that judge or in that language.
@@ -110,7 +108,7 @@ def diagnose(
         raise UsageError(f"arena {whole.info.name!r} has no judgments to diagnose{said}")
     everybody = selected_judgments(checked_judgments(judgments), language or ALL, ALL)
     chosen = selected_judgments(everybody, ALL, judge or ALL)
-    found = _found(chosen, everybody, whole, pool, seed)
+    found = _found(chosen, everybody, whole, seed)
     declared = whole.info.languages if whole is not None and language is None else ()
     sentence = "declared, but without judgments; no system can be ranked there"
     absent = [
@@ -131,16 +129,16 @@ def diagnose_languages(judged: Arena, seed: int = 0) -> dict[str, Diagnosis]:
     for language, own in judged.judgments.groupby("language"):
         answers = judged.answers[judged.answers["language"] == language]
         part = replace(judged, info=bare, answers=answers)
-        found[str(language)] = _found(own, own, part, False, seed)
+        found[str(language)] = _found(own, own, part, seed)
     return found
 
 
 def _found(
-    chosen: pd.DataFrame, everybody: pd.DataFrame, arena: Arena | None, pool: bool, seed: int
+    chosen: pd.DataFrame, everybody: pd.DataFrame, arena: Arena | None, seed: int
 ) -> Diagnosis:
     """Diagnose chosen judgments, beside everybody's; copies of others count once."""
-    table = verdicts(chosen[~copies_of_others(chosen)], pool)
-    around = verdicts(everybody[~copies_of_others(everybody)], pool)
+    table = verdicts(chosen[~copies_of_others(chosen)])
+    around = verdicts(everybody[~copies_of_others(everybody)])
     systems = () if arena is None else arena.info.systems
     looks: list[Callable[[pd.DataFrame], Looked]] = [
         *(connections, partial(amounts, declared=systems), position, flips),
@@ -148,7 +146,7 @@ def _found(
     if arena is not None and len(arena.answers):
         lengths = answer_lengths(arena.answers)
         looks += [partial(unmet_answers, answers=lengths), partial(length, lengths=lengths)]
-    rows, findings = [], [*copy_findings(verdicts(chosen, pool)), *name_findings(table, systems)]
+    rows, findings = [], [*copy_findings(verdicts(chosen)), *name_findings(table, systems)]
     for (code, name), part in table.groupby(GROUP):
         row = {"language": code, "judge": name}
         for look in looks:
@@ -158,33 +156,31 @@ def _found(
                 Finding(grave, check, f"{code}, {name}", text) for grave, check, text in said
             ]
         rows.append(row)
-    witnesses = around[~around["rater"].map(is_derived).astype(bool)]
-    of = () if len(chosen) == len(everybody) else set(table["rater"])
+    witnesses = around[~around["judge"].map(is_derived).astype(bool)]
+    of = () if len(chosen) == len(everybody) else set(table["judge"])
     agreement = agreement_table(witnesses, seed, of)
     preference = self_preference_table(around, None if arena is None else arena.attributes, seed)
     preference = preference[preference["judge"].isin(table["judge"])].reset_index(drop=True)
-    findings += [*agreement_findings(around, agreement), *self_preference_findings(preference)]
+    findings += [*agreement_findings(agreement), *self_preference_findings(preference)]
     return Diagnosis(by_severity(findings), pd.DataFrame(rows), agreement, preference, seed)
 
 
 def copy_findings(table: pd.DataFrame) -> Iterator[Finding]:
     """Say which judgments repeat others: whole copies count once, see ``copies_of_others``."""
-    asked = [*GROUP, "rater", "query_id", *PAIR, "first_on_a"]
+    asked = [*ITEM, "first_on_a"]
     repeats = table[table.duplicated(asked)]
     equal = table.duplicated([*asked, "outcome"])
     for (language, judge), rows in repeats.groupby(GROUP):
-        severity: Severity = "info" if (rows["rater"] == ANONYMOUS_JUDGE).all() else "warning"
+        severity: Severity = "info" if (rows["judge"] == ANONYMOUS_JUDGE).all() else "warning"
         same = int(equal[rows.index].sum())
-        repeated = (
-            f"{count_of(len(rows), 'judgment')} of the same question, sides and judge as others"
-        )
-        sentence = "all with the same verdict, as of a file joined twice: each verdict counts once"
+        said = "all with the same verdict, as of a file joined twice: each verdict counts once"
         if same < len(rows):
-            sentence = (
-                f"{same:,} with the same verdict and {len(rows) - same:,} with another: this "
+            said = (
+                f"{same:,} with the same verdict and {len(rows) - same:,} with another: this judge "
+                "was asked more than once, and each judgment counts"
             )
-            sentence += "judge was asked more than once, and each judgment counts"
-        yield Finding(severity, "copies", f"{language}, {judge}", f"{repeated}, {sentence}")
+        repeated = f"{count_of(len(rows), 'judgment')} of the same question, sides and judge"
+        yield Finding(severity, "copies", f"{language}, {judge}", f"{repeated} as others, {said}")
 
 
 def name_findings(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Finding]:
@@ -289,16 +285,14 @@ def published_findings(arena: Arena) -> Iterator[Finding]:
     for (language, judge), rows in arena.published_ratings.groupby(["language", "judge"]):
         own = set(arena.answers.loc[arena.answers["language"] == language, "system"])
         rated, subject = set(rows["system"]), f"{language}, {judge}"
-        absent, unrated = len(rated - own), len(own - rated)
+        absent, unrated = count_of(len(rated - own), "published rating"), len(own - rated)
         sentence = f"{count_of(len(rated), 'rating')} are published"
         yield Finding("info", "published", subject, sentence)
-        if absent:
-            sentence = f"{count_of(absent, 'published rating')} of systems without answers here: "
-            yield Finding(
-                "warning", "published", subject, f"{sentence}nothing is learned from them"
-            )
+        if rated - own:
+            sentence = f"{absent} of systems without answers here: nothing is learned from them"
+            yield Finding("warning", "published", subject, sentence)
         if unrated:
             sentence = (
-                f"{count_of(unrated, 'system')} of {len(own)} that answered have no published "
+                f"{count_of(unrated, 'system')} of {len(own)} that answered have no published"
             )
-            yield Finding("warning", "published", subject, f"{sentence}rating")
+            yield Finding("warning", "published", subject, f"{sentence} rating")

@@ -34,7 +34,6 @@ FAMILIES = MappingProxyType(
 """Name of each family to a pattern of its models' names."""
 
 RESAMPLES = 2000
-SHOWN_SYSTEMS = 5
 PREFERENCE_COLUMNS = [
     *(*GROUP, "family", "systems", "others", "items", "questions"),
     *("share", "share_others", "excess", "low", "high"),
@@ -46,23 +45,6 @@ _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in FAMIL
 def model_families(name: str) -> frozenset[str]:
     """Return the families that a model's name speaks of; a distilled model may have two."""
     return frozenset(family for family, pattern in _PATTERNS.items() if pattern.search(name))
-
-
-def self_preference_warnings(judge: str, systems: Iterable[str]) -> Iterator[str]:
-    """Warn where a judge is of one family with systems it judges.
-
-    Judges prefer answers of their own kind (Panickssery et al., 2024, "LLM evaluators recognize
-    and favor their own generations").
-    """
-    contestants = sorted(systems)
-    for family in sorted(model_families(judge)):
-        kin = [system for system in contestants if family in model_families(system)]
-        if kin:
-            more = f" and {len(kin) - SHOWN_SYSTEMS} more" if len(kin) > SHOWN_SYSTEMS else ""
-            yield (
-                f"{judge} judges its own family ({family}: {', '.join(kin[:SHOWN_SYSTEMS])}{more});"
-                " it may prefer it: compare with a judge of another family"
-            )
 
 
 def families_of_systems(
@@ -97,7 +79,7 @@ def self_preference_table(
         shares and the excess with its 95% interval over questions; NaN where no other judged.
     """
     systems = families_of_systems(sorted({*table["first"], *table["second"]}), attributes)
-    judges = {rater: model_families(rater) for rater in sorted(table["rater"].unique())}
+    judges = {rater: model_families(rater) for rater in sorted(table["judge"].unique())}
     wanted = [
         (rater, family, kin)
         for rater, its in judges.items()
@@ -111,14 +93,14 @@ def self_preference_table(
         toward = scored["points"].where(is_first, 1.0 - scored["points"])
         mixed = scored.assign(points=toward)[is_first != is_second]
         outside = [name for name in judges if family not in judges[name] and not is_derived(name)]
-        others = mixed[mixed["rater"].isin(outside)]
+        others = mixed[mixed["judge"].isin(outside)]
         means = others.groupby(QUESTION_PAIR, observed=True)["points"].mean().rename("others")
-        own = mixed[mixed["rater"] == rater].merge(
+        own = mixed[mixed["judge"] == rater].merge(
             means.reset_index(), on=QUESTION_PAIR, how="left"
         )
         for (language, judge), part in own.groupby(GROUP, observed=True):
             shared = part.dropna(subset="others")
-            known = others.merge(shared[QUESTION_PAIR])["rater"].nunique()
+            known = others.merge(shared[QUESTION_PAIR])["judge"].nunique()
             counts = [known, len(shared), shared["query_id"].nunique()]
             key = ("self-preference", rater, family, language)
             rows.append(
@@ -143,10 +125,8 @@ def _excess(shared: pd.DataFrame, seed: int, key: tuple[str, ...]) -> tuple[floa
 def self_preference_findings(table: pd.DataFrame) -> Iterator[Finding]:
     """Say by how much each judge favors its own family, as far as that can be known."""
     for row in table.itertuples():
-        subject, kin = (
-            f"{row.language}, {row.judge}",
-            f"its own family ({row.family}: {row.systems})",
-        )
+        subject = f"{row.language}, {row.judge}"
+        kin = f"its own family ({row.family}: {row.systems})"
         if not row.items:
             sentence = (
                 f"it judges {kin}, and no judge of another family judged the same pairs; whether "

@@ -21,10 +21,8 @@ GROUP = ["language", "judge"]
 PAIR = ["first", "second"]
 QUESTION_PAIR = [*QUESTION_KEY, *PAIR]
 """One question and one unordered pair of systems."""
-ITEM = [*GROUP, "rater", "query_id", *PAIR]
-"""One question, one unordered pair of systems, one rater."""
-EVERYONE = "all judges"
-"""Judge under whose name pooled judgments stand."""
+ITEM = [*GROUP, "query_id", *PAIR]
+"""One judge, one question, one unordered pair of systems."""
 
 SHOWN_NAMES = 5
 
@@ -73,14 +71,13 @@ def shown_share(observed: float, low: float, high: float) -> str:
     return f"{observed:.1%}, 95% interval {low:.1%} to {high:.1%}"
 
 
-def verdicts(judgments: pd.DataFrame, pool: bool = False) -> pd.DataFrame:
+def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
     """Bring judgments to one orientation: the pair's first system is the first by name.
 
     Returns:
-        One row a judgment, in the order given: columns ``language, judge, rater, query_id,
-        first, second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie), ``points``
-        (of the first system, as ``points_of_a`` counts them) and ``first_on_a`` (whether it was
-        on side A). ``rater`` is who judged, ``judge`` the same or, pooled, ``EVERYONE``.
+        One row a judgment, in the order given: columns ``language, judge, query_id, first,
+        second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie), ``points`` (of the
+        first system, as ``points_of_a`` counts them) and ``first_on_a`` (was it on side A?).
     """
     side_a, side_b = judgments["system_a"], judgments["system_b"]
     first_on_a = side_a < side_b
@@ -89,8 +86,7 @@ def verdicts(judgments: pd.DataFrame, pool: bool = False) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "language": judgments["language"],
-            "judge": EVERYONE if pool else judgments["judge"],
-            "rater": judgments["judge"],
+            "judge": judgments["judge"],
             "query_id": judgments["query_id"],
             "first": side_a.where(first_on_a, side_b),
             "second": side_b.where(first_on_a, side_a),

@@ -19,7 +19,6 @@ from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, PANEL, WINNERS
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.bias import NOTABLE_INVALID, SelfCheck, self_check
-from arena.diagnostics.families import self_preference_warnings
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.asking import (
     FAILURE_COLUMNS,
@@ -325,7 +324,6 @@ def _summary(
     won = found.judgments["winner"].value_counts()
     noted = pd.concat([found.judgments["flags"], found.failures["flags"]])
     flags = Counter(flag for text in noted for flag in text.split(FLAG_SEPARATOR) if flag)
-    systems = {*pairs.table["system_a"], *pairs.table["system_b"]}
     return JudgingSummary(
         judge=judge.judge,
         prompt=judge.asked_by.version,
@@ -337,10 +335,7 @@ def _summary(
         usage=usage,
         cost=usage.cost(prices or {}),
         check=check,
-        warnings=(
-            *self_preference_warnings(judge.settings.model, systems),
-            *_warnings(judge, there, invalid, usage.asked + already),
-        ),
+        warnings=tuple(_warnings(judge, there, invalid, usage.asked + already)),
     )
 
 

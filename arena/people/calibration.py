@@ -37,11 +37,9 @@ MOST_CERTAIN = 0.01
 
 @dataclass(frozen=True)
 class Calibration:
-    """How a judge's scores relate to people's verdicts; intervals are 95%, over questions.
+    """How a judge's scores relate to those of a reference; intervals are 95%, over questions.
 
     Attributes:
-        judge: Whose verdicts are calibrated.
-        reference: To whose: people, or other judges, by their mean.
         pairs: Pairs of answers that both judged, of so many ``questions``.
         errors: Brier scores: of scores as they are (``before``), calibrated by the labels of other
             questions (``after``), and the ``difference`` (below 0 is better), ``low, high``.
@@ -107,9 +105,8 @@ def calibrate(
     """Calibrate a judge's verdicts to people's.
 
     Platt's scaling has one number here, the slope of the logit (sides being arbitrary, there is no
-    intercept), with his smoothed targets (Platt, 1999). Ratings from calibrated verdicts are those
-    of people as far as the judge's verdicts tell, and nearer to 0 the less they tell. Their
-    intervals take the calibration as known.
+    intercept), with his smoothed targets (Platt, 1999). Intervals of ratings from calibrated
+    verdicts take the calibration as known.
 
     Args:
         judgments: An arena's and, where the judge told them, ``probability_a, probability_b``.

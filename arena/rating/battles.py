@@ -219,36 +219,26 @@ class Battles:
         return totals.reindex(list(self.systems), fill_value=0).rename_axis("system").reset_index()
 
 
-def chosen_of(column: str, wanted: str | None, present: Sequence[str]) -> str | None:
-    """Choose a language or a judge.
+def selected_judgments(
+    judgments: pd.DataFrame, language: str | None = None, judge: str | None = None
+) -> pd.DataFrame:
+    """Keep the judgments of one language and one judge.
 
-    Args:
-        column: ``language`` or ``judge``.
-        wanted: What the user asked for; may be left out where there is one, or ``all``.
-        present: What there is.
-
-    Returns:
-        What to keep; None for everything.
+    Either may be left out where there is one, or be ``all``.
 
     Raises:
         UsageError: If there is no such one, or a choice to be made.
     """
-    if wanted is None and len(present) > 1:
-        raise UsageError(f"several {column}s, choose one (or all): {', '.join(present)}")
-    if wanted is not None and wanted not in present and wanted != ALL:
-        raise UsageError(f"no {column} {wanted!r} here; there is {', '.join(present)}")
-    return wanted if wanted in present else None
-
-
-def selected_judgments(
-    judgments: pd.DataFrame, language: str | None = None, judge: str | None = None
-) -> pd.DataFrame:
-    """Keep the judgments of one language and one judge; see ``chosen_of``."""
     for column, wanted in (("language", language), ("judge", judge)):
-        if column in judgments:
-            kept = chosen_of(column, wanted, sorted(judgments[column].astype(str).unique()))
-            if kept is not None:
-                judgments = judgments[judgments[column] == kept]
+        if column not in judgments:
+            continue
+        present = sorted(judgments[column].astype(str).unique())
+        if wanted is None and len(present) > 1:
+            raise UsageError(f"several {column}s, choose one (or all): {', '.join(present)}")
+        if wanted not in (None, ALL, *present):
+            raise UsageError(f"no {column} {wanted!r} here; there is {', '.join(present)}")
+        if wanted in present:
+            judgments = judgments[judgments[column] == wanted]
     return judgments.reset_index(drop=True)
 
 

@@ -68,13 +68,6 @@ def bootstrap(
     are as far out as the t-distribution of Q - 1 degrees of freedom asks (Hesterberg, 2015, "What
     teachers should know about the bootstrap", the expanded percentile interval). Resamples without
     a maximum have the usual weak prior.
-
-    Args:
-        items: What was judged.
-        problem: Its likelihood.
-        fit: Its fit.
-        rounds: Number of replicates B.
-        random: Generator of the draws.
     """
     questions, systems = items.n_questions, items.pairs.n_systems
     if questions < 2:  # resamples of one question are all alike

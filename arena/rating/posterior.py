@@ -266,7 +266,7 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     ratings, covariances, evidence, own = [], [], [], []
     for each, weight in _priors(known):
         mode = likelihood.mode(each, effect)
-        precision = _precision(likelihood, mode, each, effect)
+        precision = likelihood.information(mode) / effect + np.diag(each.precisions)
         ratings.append(mode - mode.mean())
         spread = np.asarray(np.linalg.inv(precision))
         own.append(1.0 - each.precisions * np.diag(spread))
@@ -292,12 +292,6 @@ def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
         for spread in spreads
         for factor in factors
     ]
-
-
-def _precision(
-    likelihood: BattleLikelihood, ratings: Floats, prior: RatingPrior, effect: float
-) -> Floats:
-    return np.asarray(likelihood.information(ratings) / effect + np.diag(prior.precisions))
 
 
 def _log_prior(prior: RatingPrior, mode: Floats, precision: Floats) -> float:

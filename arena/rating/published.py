@@ -112,9 +112,6 @@ class PublishedTournaments(Tournaments):
         """Return the published ratings with normal 95% intervals, ranks and tiers.
 
         Errors of two systems are taken as independent; those not published as ``errors`` has them.
-
-        Args:
-            by: Not used: there are no judgments, and tournaments are drawn around the ratings.
         """
         errors = self.errors
         width = NORMAL_QUANTILE * errors

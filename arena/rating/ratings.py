@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -169,16 +168,11 @@ def _ratings(
         ALL_LOST: table["wins"] + table["ties"] == 0,
     }
     table["note"] = np.select(list(reasons.values()), list(reasons), "").astype(object)
-    return Ratings(best_first(table), None, tuple(_limits(everything, connected)), signature)
-
-
-def _limits(everything: Battles, connected: Battles) -> Iterator[str]:
-    """Say who is unrated, and what was not compared."""
     outside = len(everything.systems) - len(connected.systems)
-    if outside:
-        yield f"{outside:,} of {len(everything.systems):,} systems are unrated"
+    notes = [f"{outside:,} of {len(everything.systems):,} systems are unrated"] if outside else []
     if len(connected.systems) > MOST_COMPARED:
-        yield TOO_MANY
+        notes.append(TOO_MANY)
+    return Ratings(best_first(table), None, tuple(notes), signature)
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:

@@ -139,14 +139,7 @@ def fleiss_kappa(ratings: RatedItems, resampling: Resampling = DEFAULT_RESAMPLIN
 def _estimate(
     name: str, ratings: RatedItems, by_chance: Callable[[Floats], Floats], resampling: Resampling
 ) -> Coefficient:
-    """Compute a coefficient and its interval.
-
-    Args:
-        name: Keys the draws.
-        ratings: The ratings.
-        by_chance: From shares of the categories, shape (B, K), to agreement by chance, (B,).
-        resampling: How the interval is made.
-    """
+    """Compute a coefficient; ``by_chance`` takes shares of categories (B, K) to agreement (B,)."""
     if not ratings.given.any():
         return Coefficient(math.nan, reason=NO_RATINGS)
     if not ratings.items_with_pairs:

@@ -65,9 +65,6 @@ def parse_answer(output: str) -> RagAnswer:
     last one that says anything counts, as the last verdict of a judge does; it ends at the next
     marker. Without an ``##Answer:`` marker the whole output is the answer: it is all a reader
     or a judge has.
-
-    Args:
-        output: What the system wrote.
     """
     if _MARKER.search(output) is None:
         return RagAnswer(None, output.strip(), output.strip(), is_marked=False)

@@ -63,7 +63,7 @@ def build_board(
 
     Args:
         arena: The arena, or the path of its folder.
-        settings: What is chosen; by default what ``options`` say.
+        settings: By default what ``options`` say.
         feature_table: Features already at hand (published scores, say), used instead of
             extracting any.
         records: What is known of the judge beside its judgments; see ``read_judging_records``.

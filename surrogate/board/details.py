@@ -16,12 +16,8 @@ from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.tables import ARENA, DIFFERENCES, WIN_MATRIX
 
-COMPARED = {
-    "rating": "rating",
-    "verdicts_alone": "arena_rating",
-    "surrogate_alone": "surrogate_rating",
-}
-"""What is compared with the truth, to its column of a board."""
+COMPARED = {"verdicts_alone": "arena_rating", "surrogate_alone": "surrogate_rating"}
+"""What is compared with the truth beside the rating, to its column of a board."""
 ROUNDING = 1e-12
 """Variances below it are rounding errors of none."""
 
@@ -111,12 +107,11 @@ def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame
     """
     merged = board.merge(truth, on=["language", "system"], validate="one_to_one")
     taus = {
-        language: {
-            name: kendall_tau(part[column].to_numpy(float), part["quality"].to_numpy(float))
-            for name, column in COMPARED.items()
-        }
+        language: part[["rating", *COMPARED.values()]]
+        .astype(float)
+        .apply(lambda own, part=part: kendall_tau(own.to_numpy(), part["quality"].to_numpy(float)))
         for language, part in merged.groupby("language")
     }
-    compared = pd.DataFrame.from_dict(taus, orient="index")
+    compared = pd.DataFrame(taus).T.rename(columns={old: new for new, old in COMPARED.items()})
     compared.loc["macro"] = compared.mean()
     return compared.rename_axis("language").reset_index()

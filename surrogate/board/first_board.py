@@ -17,12 +17,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.seeds import generator
-from arena.rating.intervals import ranks_and_tiers
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns
-from surrogate.board.rows import NO_ANSWER
-from surrogate.board.tables import RATINGS
+from surrogate.board.rows import NO_ANSWER, ranked_rows
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 
 Floats = npt.NDArray[np.float64]
@@ -77,9 +75,9 @@ def first_ratings(
         X: Columns ``language, system, query_id, answer`` and one a feature.
         language: Language code.
         systems: Every system of the arena.
-        questions: Number of questions in the language.
+        questions: How many the language has.
         reference: The system whose answers are the references, if there is one.
-        seed: The user's seed.
+        seed: Of the bootstrap.
     """
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
     shares, left_out = _evidence(rows, reference)
@@ -90,15 +88,8 @@ def first_ratings(
     covariance = pd.DataFrame(draws, columns=wide.columns).cov()
     rating = wide.mean(axis=0)
     low, high = np.percentile(draws, LEVEL, axis=0) if len(draws) else (np.nan, np.nan)
-    spread = covariance.to_numpy() * len(wide) / max(len(wide) - 1, 1)
-    rated = pd.DataFrame(
-        {
-            **{"rating": rating, "low": low, "high": high},
-            "rank": rating.rank(ascending=False, method="min"),
-            **ranks_and_tiers(rating.to_numpy(), spread, len(wide) - 1),
-        }
-    )
-    table = rated.reindex(list(systems)).reindex(columns=list(RATINGS.names)).rename_axis(None)
+    spread = covariance * len(wide) / max(len(wide) - 1, 1)
+    rated = pd.DataFrame({"rating": rating, "low": low, "high": high}).reindex(list(systems))
     answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
     compared = {_plain(name) for name in shares} & {*REFERENCE_FEATURES}
     notes = [
@@ -107,19 +98,17 @@ def first_ratings(
         else NO_COMPARISON
         if np.isnan(value)
         else NO_VERDICT + (IS_REFERENCE if compared and name == reference else "")
-        for name, value, count in zip(systems, table["rating"], answers, strict=True)
+        for name, value, count in zip(systems, rated["rating"], answers, strict=True)
     ]
-    table = table.assign(
-        language=language,
-        system=list(systems),
+    rated = rated.assign(
         answers=answers,
         coverage=answers / questions,
         split="unjudged",
-        verdict_share=table["rating"].where(table["rating"].isna(), 0.0),
+        verdict_share=rated["rating"].where(rated["rating"].isna(), 0.0),
         note=notes,
-    ).astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
-    ordered = table.sort_values(["rank", "system"], kind="stable", ignore_index=True)
-    return FirstRatings(ordered, tuple(shares), left_out, covariance)
+    )
+    table = ranked_rows(rated, spread, language, freedom=len(wide) - 1)
+    return FirstRatings(table, tuple(shares), left_out, covariance)
 
 
 def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, dict[str, str]]:

@@ -39,9 +39,8 @@ class MetaEvaluation(BaseModel):
         metric: What the value is, such as ``balanced_accuracy``.
         prompt: Its prompt, with version.
         value: A share or a correlation, -1 to 1; no percentage.
-        standard_error: Bootstrap standard error, on the value's scale.
+        standard_error: By bootstrap, on the value's scale.
         n: Items judged, such as sentences or pairs.
-        languages: Languages of the items.
         failures: Items without a label, counted as errors.
     """
 
@@ -116,28 +115,19 @@ def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -
 
 
 def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluation], dict[str, str]]:
-    """Return what judges' agreement with others in the same arena says of them.
-
-    Args:
-        kappas: As ``arena.diagnostics.agreement.agreement_with_reference`` gives them.
-        reference: Who they were held against, such as ``people``.
+    """Return what judges' agreement with a reference, such as ``people``, says of them.
 
     Returns:
-        Entries, and the judges that have none, to why.
+        An entry a row of ``arena.diagnostics.agreement.agreement_with_reference``, and the judges
+        that have none, to why.
     """
     fitted = kappas["judge"].str.startswith(CALIBRATED)
     known = np.isfinite(kappas[["kappa", "standard_error"]]).all(axis=1)
+    told = kappas.rename(columns={"kappa": "value", "items": "n"})[known & ~fitted]
+    columns = ["judge", "value", "standard_error", "n", "languages"]
     entries = [
-        MetaEvaluation(
-            judge=row.judge,
-            dataset=reference,
-            metric="kappa",
-            value=row.kappa,
-            standard_error=row.standard_error,
-            n=row.items,
-            languages=row.languages,
-        )
-        for row in kappas[known & ~fitted].itertuples()
+        MetaEvaluation.model_validate({"dataset": reference, "metric": "kappa", **row})
+        for row in told[columns].to_dict("records")
     ]
     absent = dict.fromkeys(kappas.loc[~known, "judge"], NO_KAPPA)
     return entries, absent | dict.fromkeys(kappas.loc[fitted, "judge"], FITTED)
@@ -176,18 +166,14 @@ class JudgeReport(JudgingRecords):
     """What is known of a judge.
 
     Attributes:
-        judge: Its name.
-        judgments: Its judgments in the arena.
         systems: Systems it judged.
-        languages: Languages it judged in.
         both_orders: Questions and pairs judged in both orders.
         flipped: Those whose winner changed with the order.
         decided: Judgments that are no tie.
-        first_wins: Decided judgments won by the answer shown first.
-        first_low: Lower bound of the 95% Wilson interval of their share.
-        first_high: Upper bound.
+        first_wins: Decided judgments won by the answer shown first; with the 95% Wilson interval
+            of their share.
         length_preference: What is said of longer answers, by language.
-        agreement: Agreement with the other judges of the arena.
+        agreement: With the other judges of the arena.
     """
 
     judge: str
@@ -242,14 +228,9 @@ def report_judge(
     records: JudgingRecords,
     seed: int = 0,
 ) -> JudgeReport:
-    """Sum up what is known of a judge.
+    """Sum up what is known of a judge in an arena, which has the judgments of all judges.
 
-    Args:
-        arena: The arena, with the judgments of all judges.
-        judge: The judge.
-        diagnoses: Diagnosis of its judgments in each language.
-        records: What is known of it beside its judgments.
-        seed: Seed of the bootstrap.
+    Its own judgments are diagnosed by language; the seed is of the bootstrap.
     """
     own, found = arena.judged_by(judge), list(diagnoses.values())
     items, flipped, decided, first = (
@@ -286,5 +267,5 @@ def _agreement(judgments: pd.DataFrame, judge: str, seed: int) -> tuple[JudgeAgr
     except UsageError:  # nobody else judged the same
         return ()
     most = found.sort_values(["items", "judge"], ascending=[False, True]).head(MOST_JUDGES)
-    rows = most[["judge", "items", "kappa", "low", "high"]].to_dict("records")
-    return tuple(JudgeAgreement(**{str(name): row[name] for name in row}) for row in rows)
+    rows = most[[*JudgeAgreement.model_fields]].to_dict("records")
+    return tuple(map(JudgeAgreement.model_validate, rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,6 +24,7 @@ BY_STANDARD_ERRORS = RatingInterval(half_width=NORMAL_90, in_standard_errors=Tru
 SUBSTANTIAL_SHARE = 0.5
 """Of a rating's information from verdicts on the system, from which they bound it from above."""
 BOUNDS = ["rating", "low", "high"]
+POSTERIOR = ["posterior", "error", "verdict_share"]
 NOTHING_SEEN = pd.DataFrame(columns=["unranked", "original", "remark", "variance"])
 
 VANISHED = "not ranked: it is judged, and none of its answers is here: were they lost?"
@@ -106,7 +108,11 @@ def rated_rows(
 
 
 def ranked_rows(
-    rows: pd.DataFrame, covariance: pd.DataFrame, language: str, arena: pd.DataFrame | None = None
+    rows: pd.DataFrame,
+    covariance: pd.DataFrame,
+    language: str,
+    arena: pd.DataFrame | None = None,
+    freedom: float = math.inf,
 ) -> pd.DataFrame:
     """Rank the rated systems of a language.
 
@@ -115,6 +121,7 @@ def ranked_rows(
         covariance: Of the ratings, see ``covariance_of``.
         language: Language code.
         arena: By system: ``rank, rating, low, high`` by verdicts alone.
+        freedom: Degrees of freedom of the covariance.
 
     Returns:
         ``tables.RATINGS``, best first, unranked systems last. ``rank_low, rank_high`` holds all
@@ -122,7 +129,7 @@ def ranked_rows(
     """
     rating = rows["rating"].dropna()
     spread = covariance.loc[rating.index, rating.index].to_numpy(np.float64)
-    found = pd.DataFrame(ranks_and_tiers(rating.to_numpy(np.float64), spread), index=rating.index)
+    found = pd.DataFrame(ranks_and_tiers(rating.to_numpy(float), spread, freedom), rating.index)
     table = rows.assign(
         language=language, rank=rows["rating"].rank(ascending=False, method="min")
     ).join(found)
@@ -175,15 +182,18 @@ def judged_rows(
         study: What was trained.
         predicted: What the surrogate predicts in this language, by system.
         systems: Every system of the arena.
-        interval: How wide the conformal interval is of what a surrogate expects.
-        looks: By system; see ``rated_rows``.
+        interval: As of ``rated_rows``.
+        looks: Likewise.
 
     Returns:
         ``tables.RATINGS``, and the covariance of the ratings.
     """
     known = _predictions(predicted, systems, len(study.data.questions))
+    is_known = known["expected"].notna()
     unseen = expected_ratings(study.unseen).set_index("system")
     unseen = pd.concat([unseen, predicted.loc[predicted.index.difference(unseen.index)]])
+    if study.by == "surrogate":  # by what it predicts once it is trained on all
+        known[["predicted", "predicted_error"]] = known[["expected", "expected_error"]]
     known["expected"] = unseen["rating"].reindex(known.index)
     known["expected_error"] = unseen["standard_error"].reindex(known.index)
     trained, held = set(study.data.systems), set(study.holdout)
@@ -191,22 +201,13 @@ def judged_rows(
         "holdout" if name in held else "train" if name in trained else "unjudged"
         for name in systems
     ]
-    posterior = study.posterior
-    own = pd.DataFrame(
-        {
-            "posterior": posterior.ratings,
-            "error": posterior.standard_errors,
-            "verdict_share": posterior.shares,
-        },
-        index=list(posterior.systems),
-    )
+    by_verdicts = study.posterior
+    values = (by_verdicts.ratings, by_verdicts.standard_errors, by_verdicts.shares)
+    own = pd.DataFrame(dict(zip(POSTERIOR, values, strict=True)), list(by_verdicts.systems))
     own.loc[own.index.isin(list(study.without_error)), "error"] = np.nan
-    is_known = known["predicted"].notna()
+    known[POSTERIOR] = own.reindex(known.index)
     if study.by == "surrogate":
-        own["posterior"] = np.nan
-    else:
-        known = known.drop(columns=["predicted", "predicted_error"])
-    known = known.drop(columns=list(own)).join(own)
+        known["posterior"] = np.nan
     known["why"] = [
         _why(study, row, is_one)
         for row, is_one in zip(known.to_dict("records"), is_known, strict=True)
@@ -250,9 +251,8 @@ def _predictions(predicted: pd.DataFrame, systems: Sequence[str], questions: int
     known = pd.DataFrame(
         {
             **{"expected": own["rating"], "expected_error": own["standard_error"]},
-            **{"predicted": own["rating"], "predicted_error": own["standard_error"]},
             **{"answers": answers, "coverage": answers / questions, "split": "unjudged"},
-            **dict.fromkeys(("posterior", "error", "verdict_share"), np.nan),
+            **dict.fromkeys(POSTERIOR, np.nan),
         }
     )
     return known.astype({"expected": float, "expected_error": float, "posterior": float})

@@ -38,7 +38,6 @@ from surrogate.learning.training import training_ratings
 
 Floats = npt.NDArray[np.float64]
 
-
 DEFAULT_HOLDOUT_SIZE = 2
 FEWEST_HELD_OUT = 2
 SMALLEST_SPREAD = 1e-6
@@ -50,8 +49,7 @@ TOURNAMENTS_PER_TASK = 25
 ENOUGH_SYSTEMS = 40
 MANY_RATINGS = 50
 SPLITS, FEWER_SPLITS = 5, 3
-NO_HOLDOUT = "no system is held out"
-NO_TOURNAMENTS = "this surrogate learns from no single tournament"
+NO_TOURNAMENTS = "no surrogate learned from one tournament with systems held out"
 NO_R2 = "fewer than two held-out systems are judged in this language"
 
 
@@ -79,7 +77,7 @@ class TournamentFit:
 
     @property
     def train_r2(self) -> float:
-        """R² on the systems trained on."""
+        """Likewise on the systems trained on."""
         return r2(self.coefficients[~self.is_held], self.ratings[~self.is_held])
 
 
@@ -131,13 +129,7 @@ def fit_tournament(
 
     Lines 1 to 7 of Algorithm 1 of MIRAGE-Bench.
 
-    Args:
-        languages: One, or those a pooled surrogate learns from together.
-        surrogate: What to train.
-        holdout: Held-out systems.
-        index: Which tournament.
-        seed: Seed of the surrogate.
-        trees: Trees of a forest.
+    Languages are one, or those a pooled surrogate learns from together.
 
     Raises:
         UsageError: If too few systems can be trained on, or no feature has a value.
@@ -180,7 +172,6 @@ class LanguageStudy:
     """What was trained for the board of one language.
 
     Attributes:
-        data: What it was trained on.
         ratings: The arena's ratings of the judged systems.
         posterior: Their ratings by verdicts and surrogate together.
         by: Whether the board's ratings are these, or by the trained surrogate alone.
@@ -189,7 +180,6 @@ class LanguageStudy:
         unseen: Each judged system's rating by a surrogate trained without it.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
-        failure: Why no surrogate could be trained.
         borrows: Whether few systems are judged, and all rated by what other languages tell, too.
     """
 
@@ -235,7 +225,7 @@ def study_languages(
     Args:
         data: One a language.
         surrogate: What to train; it is fitted in place.
-        settings: The board's: systems kept out of training in every language, single tournaments.
+        settings: The board's.
         n_jobs: Processes to use; -1 for all cores.
         progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
 
@@ -360,16 +350,10 @@ def holdout_r2(study: LanguageStudy) -> HoldoutR2:
     """Summarize R² on the held-out systems over tournaments."""
     defined = study.r2[np.isfinite(study.r2)]
     if not defined.size:
-        absent = NO_TOURNAMENTS if study.holdout else NO_HOLDOUT
-        return HoldoutR2(reason=NO_R2 if study.r2.size else absent)
+        return HoldoutR2(reason=NO_R2 if study.r2.size else NO_TOURNAMENTS)
     low, high = percentile_interval(defined)
-    return HoldoutR2(
-        mean=float(defined.mean()),
-        median=float(np.median(defined)),
-        low=low,
-        high=high,
-        tournaments=defined.size,
-    )
+    mean, median = float(defined.mean()), float(np.median(defined))
+    return HoldoutR2(mean=mean, median=median, low=low, high=high, tournaments=defined.size)
 
 
 def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -77,10 +78,10 @@ def summarize_board(
         arena: The arena.
         judged: The arena with the judgments of the board's judge.
         table: Feature table.
-        studies: What was trained, one a judged language.
+        studies: One a judged language.
         surrogate: The fitted surrogate.
-        predicted: What the surrogate predicts, of all languages.
-        diagnoses: What is wrong with the judgments, by judged language.
+        predicted: What it predicts, of all languages.
+        diagnoses: By judged language.
         settings: What reproduces the board.
     """
     agreements = {study.language: arena_agreement(study, predicted) for study in studies}
@@ -90,27 +91,13 @@ def summarize_board(
     languages = {}
     for study in studies:
         code, tournaments = study.language, study.data.tournaments
-        counted = _counted(arena, table, code)
         asked = len(tournaments.battles.questions)
         limits = (
             [item.sentence for item in diagnoses[code].findings if item.severity != "info"]
             if code in diagnoses
             else _published_notes(study, arena, settings.judge)
         )
-        skipped = counted.pop("skipped")
-        reasons = skipped.missing_feature_values
-        skipped = skipped.model_copy(
-            update={
-                "questions_without_judgments": counted["questions"] - asked,
-                "features_left_out": {
-                    name: " or ".join(sorted(reasons.get(name, ()))) or why
-                    if why == NO_VALUE
-                    else why
-                    for name, why in surrogate.left_out_.get(code, {}).items()
-                },
-                "dropped_ties": tournaments.dropped_ties,
-            }
-        )
+        left_out = surrogate.left_out_.get(code, {})
         languages[code] = LanguageSummary(
             tau=agreements[code].tau,
             **_bounds("tau", agreements[code].interval),
@@ -123,9 +110,8 @@ def summarize_board(
             systems_judged=len(study.data.systems),
             questions_judged=asked,
             judgments=len(study.data.judgments),
-            skipped=skipped,
             notes=(*suspect.get(code, ()), *_training_notes(study), *limits),
-            **counted,
+            **_counted(arena, table, code, asked, left_out, tournaments.dropped_ties),
         )
     for code in sorted(set(arena.queries["language"]) - set(languages)):
         is_rated = predicted.loc[predicted["language"] == code, "rating"].notna().any()
@@ -142,7 +128,6 @@ def summarize_board(
         **_bounds("tau_unseen", percentile_interval(means)),
         **_halves(Replication.of_all([study.halves for study in studies])),
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in rated),
-        holdout_r2_median=_mean(item.holdout_r2.median for item in rated),
     )
     return _summary(arena, settings, macro, languages)
 
@@ -154,18 +139,14 @@ def summarize_first_board(
     suspect = _suspect_answers(arena)
     languages = {}
     for code, first in found.items():
-        counted = _counted(arena, table, code)
-        left_out = {"features_left_out": dict(first.left_out)}
         said = RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES
         languages[code] = LanguageSummary(
             is_first=True,
             interval=RatingInterval(reason=NOBODY_JUDGED),
-            skipped=counted.pop("skipped").model_copy(update=left_out),
             notes=(*suspect.get(code, ()), said),
-            **counted,
+            **_counted(arena, table, code, left_out=first.left_out),
         )
-    macro = MacroSummary(is_first=True)
-    return _summary(arena, settings, macro, languages)
+    return _summary(arena, settings, MacroSummary(is_first=True), languages)
 
 
 def _summary(
@@ -180,7 +161,14 @@ def _summary(
     )
 
 
-def _counted(arena: Arena, table: pd.DataFrame, language: str) -> dict[str, Any]:
+def _counted(
+    arena: Arena,
+    table: pd.DataFrame,
+    language: str,
+    asked: int = 0,
+    left_out: Mapping[str, str] = MappingProxyType({}),
+    dropped_ties: int = 0,
+) -> dict[str, Any]:
     """Count a language's systems and questions, and what is missing."""
     rows = table[table["language"] == language]
     questions = int((arena.queries["language"] == language).sum())
@@ -188,9 +176,14 @@ def _counted(arena: Arena, table: pd.DataFrame, language: str) -> dict[str, Any]
     for entry in missing_counts(rows).to_dict("records"):
         values.setdefault(entry["feature"], {})[str(entry["reason"])] = int(entry["answers"])
     skipped = Skipped(
-        questions_without_judgments=questions,
+        questions_without_judgments=questions - asked,
         missing_answers=len(arena.info.systems) * questions - len(rows),
         missing_feature_values=values,
+        features_left_out={
+            name: (" or ".join(sorted(values.get(name, ()))) or why) if why == NO_VALUE else why
+            for name, why in left_out.items()
+        },
+        dropped_ties=dropped_ties,
     )
     return {"systems": rows["system"].nunique(), "questions": questions, "skipped": skipped}
 

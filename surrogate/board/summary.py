@@ -47,7 +47,7 @@ class Conclusion(_Part):
     """What scores of a board mean, and whether it limits what the board can be used for."""
 
     sentence: str
-    is_warning: bool
+    is_warning: bool = True
 
 
 UNSEEN_RANKED = Conclusion(
@@ -55,13 +55,13 @@ UNSEEN_RANKED = Conclusion(
 )
 UNSEEN_BY_CHANCE = Conclusion(
     sentence="The surrogate is not shown to rank unseen systems better than chance here: rely on "
-    "verdicts, and have a new system judged before it is ranked.",
-    is_warning=True,
+    "verdicts, and have a new system judged before it is ranked."
 )
 UNSEEN_UNKNOWN = Conclusion(
-    sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts.",
-    is_warning=True,
+    sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts."
 )
+SMALL_GAIN = 0.05
+"""In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
 GAINED = Conclusion(
     sentence="Ratings by verdicts and surrogate agree better with the verdicts on other questions "
     "than ratings by verdicts alone.",
@@ -72,22 +72,24 @@ NOT_GAINED = Conclusion(
     "other questions than ratings by verdicts alone.",
     is_warning=False,
 )
+GAIN_UNSURE = Conclusion(
+    sentence="What the surrogate adds to the verdicts cannot be told with so few systems: a gain "
+    f"of {SMALL_GAIN:g} in tau would be within the error.",
+    is_warning=False,
+)
 LOST = Conclusion(
     sentence="Ratings by verdicts alone agree better with the verdicts on other questions than "
-    "those by verdicts and surrogate: rely on verdicts alone here.",
-    is_warning=True,
+    "those by verdicts and surrogate: rely on verdicts alone here."
 )
 NOT_SPLIT = Conclusion(
     sentence="How ratings hold on other questions is not known: verdicts are missing, too few or "
-    "all ties, so that their questions cannot be split in half.",
-    is_warning=True,
+    "all ties, so that their questions cannot be split in half."
 )
 UNJUDGED_BOARD = Conclusion(
     sentence="Nobody has judged these answers. Ranks say how far answers agree with those of the "
     "others, with reference answers and with relevance labels; on six public arenas such ranks had "
     "a Kendall tau with verdicts of 0.07 to 0.72. Have some pairs judged (surrogate-arena judge), "
-    "and build the board again.",
-    is_warning=True,
+    "and build the board again."
 )
 
 
@@ -111,13 +113,11 @@ class RatingInterval(_Part):
 
     Attributes:
         half_width: What is added to and taken from a rating, in logits or in its standard errors.
-        in_standard_errors: Whether it is in standard errors of the rating.
         best: Rating of the best judged system (logits).
         frontier: How far below it (negative) or above it a predicted rating lies, in the same
             units as the half-width, from where the system may be better than every judged one.
         residuals: Ratings of unseen systems it rests on.
         pooled: Whether they are those of all languages, for want of systems in this one.
-        reason: Why there is none, where there is none.
     """
 
     half_width: Number = None
@@ -171,7 +171,6 @@ class Agreements(_Part):
     """How far ratings agree with verdicts they have not seen.
 
     Attributes:
-        is_first: Whether the board is a first one, without any verdict.
         tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
             verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these. With its
             95% bootstrap interval over systems and questions.
@@ -203,11 +202,12 @@ class Agreements(_Part):
         """What these scores mean: of unseen systems first, then of ratings with verdicts."""
         if self.is_first:
             return (UNJUDGED_BOARD,)
-        gain = NOT_GAINED
-        if self.gain_low is None or self.gain_high is None:
+        if self.gain is None or self.gain_low is None or self.gain_high is None:
             gain = NOT_SPLIT
         elif self.gain_low > 0 or self.gain_high < 0:
             gain = GAINED if self.gain_low > 0 else LOST
+        else:
+            gain = GAIN_UNSURE if self.gain - self.gain_low > SMALL_GAIN else NOT_GAINED
         return self._of_unseen(), gain
 
     @property
@@ -230,15 +230,10 @@ class LanguageSummary(Agreements):
     """One language of a board; see ``Agreements`` for how far its ratings agree with verdicts.
 
     Attributes:
-        holdout: Systems held out of training.
-        holdout_r2: R² on them over tournaments.
-        interval: Conformal interval of a rating.
         systems: Systems that answered.
         systems_judged: Systems that were judged, or have a published rating.
-        questions: Questions in this language.
         questions_judged: Questions with judgments; all, where ratings are published.
         judgments: Judgments that entered; none where ratings are published.
-        skipped: What did not enter.
         notes: Anything else that limits how far the numbers can be trusted.
     """
 
@@ -262,14 +257,13 @@ class MacroSummary(Agreements):
 
     judging: str = ""
     holdout_r2_mean: Number = None
-    holdout_r2_median: Number = None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
         """What is wrong with the judge, if anything is, and what the scores mean."""
-        judge = Conclusion(sentence=self.judging, is_warning=True)
-        return (*([judge] if self.judging else []), *super().conclusions)
+        judge = [Conclusion(sentence=self.judging)] if self.judging else []
+        return (*judge, *super().conclusions)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -282,14 +276,11 @@ class BoardSummary(_Part):
     """``summary.json`` of a board.
 
     Attributes:
-        arena: Name of the arena.
         arena_folder: Where the arena was read from, relative to the board's folder; null for a
             board of an arena in memory.
         fingerprint: Digest of the arena's questions and reference answers, which the features of
             new systems are computed against.
         settings: Settings that reproduce the board; their text is its signature.
-        macro: Averages over languages.
-        languages: Language code to its summary.
     """
 
     arena: str

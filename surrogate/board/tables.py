@@ -49,9 +49,10 @@ _LARGEST, _MOST_COUNT = 1e300, 2**53
 
 @dataclass(frozen=True)
 class BoardTable:
-    """A table of a board: its CSV file and the names of its columns."""
+    """A table of a board: its CSV file, what it holds, and the names of its columns."""
 
     file: str
+    holds: str
     names: tuple[str, ...]
 
     def empty(self) -> pd.DataFrame:
@@ -86,11 +87,10 @@ class BoardTable:
                 keep_default_na=False,
                 na_values=[""],
             )
+            if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for one
+                raise pd.errors.ParserError("rows have more cells than the header")
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
             raise DataError([_damaged(self.file, error)]) from error
-        if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for an index
-            more = ValueError("rows have more cells than the header")
-            raise DataError([_damaged(self.file, more)])
         absent = [
             Problem(self.file, 1, name, None, "there is no such column", REBUILD)
             for name in self.names
@@ -123,6 +123,7 @@ class BoardTable:
 
 RATINGS = BoardTable(
     "board.csv",
+    "ratings and ranks of every system in every language, by verdicts and surrogate",
     (
         *("language", "system", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high"),
         *("verdict_share", "surrogate_rating", "surrogate_low", "surrogate_high"),
@@ -132,6 +133,7 @@ RATINGS = BoardTable(
 )
 OVERALL = BoardTable(
     "overall.csv",
+    "systems by their mean rank over languages",
     (
         *("system", "rank", "mean_rank", "mean_rating", "languages", "coverage"),
         *("arena_rank", "arena_mean_rank"),
@@ -139,6 +141,7 @@ OVERALL = BoardTable(
 )
 ARENA = BoardTable(
     "arena.csv",
+    "ratings by verdicts alone (Bradley-Terry), or as published, with 95% intervals",
     (
         *("language", "system", "rank", "rank_low", "rank_high", "tier"),
         *("rating", "low", "high", "note"),
@@ -146,6 +149,7 @@ ARENA = BoardTable(
 )
 IMPORTANCES = BoardTable(
     "importances.csv",
+    "share of each feature in the surrogate's decisions",
     (
         *("language", "feature", "importance"),
         *("tournament_mean", "tournament_low", "tournament_high"),
@@ -153,10 +157,13 @@ IMPORTANCES = BoardTable(
     ),
 )
 WIN_MATRIX = BoardTable(
-    "win_matrix.csv", ("language", "system", "opponent", "wins", "losses", "ties")
+    "win_matrix.csv",
+    "wins, losses and ties of each pair",
+    ("language", "system", "opponent", "wins", "losses", "ties"),
 )
 DIFFERENCES = BoardTable(
     "differences.csv",
+    "by how much, and how surely, one of two systems is rated better",
     ("language", "system", "opponent", "difference", "low", "high", "probability"),
 )
 
@@ -171,12 +178,7 @@ TABLES: Mapping[str, BoardTable] = {
 """Name of a board's attribute to what is in it."""
 
 BOARD_FILES: Mapping[str, str] = {
-    RATINGS.file: "ratings and ranks of every system in every language, by verdicts and surrogate",
-    OVERALL.file: "systems by their mean rank over languages",
-    ARENA.file: "ratings by verdicts alone (Bradley-Terry), or as published, with 95% intervals",
-    IMPORTANCES.file: "share of each feature in the surrogate's decisions",
-    WIN_MATRIX.file: "wins, losses and ties of each pair",
-    DIFFERENCES.file: "by how much, and how surely, one of two systems is rated better",
+    **{table.file: table.holds for table in TABLES.values()},
     FEATURES_FILE: "every feature of every answer",
     JUDGE_REPORT_FILE: "what is known of the judge",
     SURROGATE_FILE: "the surrogate",

@@ -170,19 +170,13 @@ def with_spans(table: pd.DataFrame) -> pd.DataFrame:
 def progress_lines() -> Callable[[str, int, int], None]:
     """Return what says how far a stage is, a line at every tenth of it, on standard error."""
     tenths: dict[str, int] = {}
-    begun: dict[str, tuple[int, float]] = {}  # what was done when first shown, and when
     started = time.monotonic()
 
     def say(stage: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        first, since = begun.setdefault(stage, (done, now))
         tenth = 10 * done // max(total, 1)
-        if tenth <= tenths.get(stage, 0):
-            return
-        tenths[stage] = tenth
-        pace = (now - since) / (done - first) if done > first else None
-        left = "" if pace is None or done >= total else f", {pace * (total - done):.0f} s left"
-        said = f"{stage}: {done:,} of {total:,} ({now - started:.0f} s{left})"
-        print(said, file=sys.stderr, flush=True)
+        if tenth > tenths.get(stage, 0):
+            tenths[stage] = tenth
+            seconds = time.monotonic() - started
+            print(f"{stage}: {done:,} of {total:,} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
     return say

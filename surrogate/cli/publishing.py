@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +24,7 @@ NOT_DONE = 1
 """Exit status where nothing could be drawn, or a board is not current."""
 SITE, FIGURES = "site", "figures"
 CARDS = ("dataset-card", "model-card")
-TABLES = ("csv", "json", "markdown", "latex", "parquet")
+TABLES = ("csv", "markdown", "latex")
 CHANGES = [
     *("system", "rank_old", "rank_new", "rating_change", "standard_error"),
     *("p_value", "verdict", "reason"),
@@ -44,7 +44,7 @@ def publish(
         str,
         Option(
             "--as",
-            help="site; figures; csv, json, markdown, latex, parquet; dataset-card, model-card.",
+            help="site; figures; csv, markdown, latex; dataset-card, model-card.",
         ),
     ] = SITE,
     out: Annotated[
@@ -85,13 +85,13 @@ def publish(
     from arena.data.files import write_text
     from surrogate.board.board import Board
     from surrogate.publish.cards import dataset_card, model_card
-    from surrogate.publish.exports import OVERALL, export_text, exported_board, write_export
+    from surrogate.publish.exports import OVERALL, export_text, exported_board
     from surrogate.publish.figures.board_figures import board_drawings
     from surrogate.publish.figures.studies import study_drawings
     from surrogate.publish.site import write_site
 
     if form == FIGURES and source.is_file():
-        _draw(list(study_drawings(source)), out or Path(FIGURES), file_format, False)
+        _draw(study_drawings(source), out or Path(FIGURES), file_format, False)
         return
     board = Board.load(source)
     if form == SITE:
@@ -100,17 +100,13 @@ def publish(
         return
     if form == FIGURES:
         kinds = split_names(kind)
-        drawings = list(board_drawings(board, kinds, language, signature))
+        drawings = board_drawings(board, kinds, language, signature)
         _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
         return
     if form in CARDS:
         text = (dataset_card if form == CARDS[0] else model_card)(board, license_name or "")
     else:
         exported = exported_board(board, language or OVERALL, split_names(columns), signature)
-        if out is not None:
-            write_export(exported, form, out)
-            print(out)
-            return
         text = export_text(exported, form)
     if out is None:
         sys.stdout.write(text)
@@ -119,26 +115,21 @@ def publish(
         print(out)
 
 
-def _draw(drawings: list[Drawing], out: Path, suffix: str, strict: bool) -> None:
+def _draw(drawings: Iterable[Drawing], out: Path, suffix: str, strict: bool) -> None:
     """Write the figures; where no kind was named, those without data are listed."""
-    from surrogate.publish.figures.figure import FORMATS, save
+    from surrogate.publish.figures.figure import FORMATS, write_drawings
 
     checked_choice(suffix, FORMATS, "format")
-    out.mkdir(parents=True, exist_ok=True)
-    drawn = 0
     with _warnings_in_words():
-        for drawing in drawings:
-            path = out / f"{drawing.name}.{suffix}"
-            try:
-                save(drawing.draw(), path)
-            except UsageError as error:
-                if strict:
-                    raise
-                echo(f"{drawing.name} left out: {error}", err=True)
-                continue
-            print(path)
-            drawn += 1
-    if drawings and not drawn:
+        paths, reasons = write_drawings(drawings, out, [suffix])
+    for path in paths:
+        print(path)
+    said = [f"{name} left out: {reason}" for name, reason in reasons.items()]
+    if strict and said:
+        raise UsageError("; ".join(said))
+    for line in said:
+        echo(line, err=True)
+    if said and not paths:
         raise SystemExit(NOT_DONE)
 
 
@@ -194,7 +185,6 @@ def run(
 def diff(
     old: Annotated[Path, Argument(help="Folder of the earlier board.", **FOLDER)],
     new: Annotated[Path, Argument(help="Folder of the later board.", **FOLDER)],
-    language: Annotated[str | None, Option(help="One language, or overall.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare two boards: what moved, and whether that is more than noise."""
@@ -202,14 +192,11 @@ def diff(
     from surrogate.runs.diff import OVERALL, diff_boards
 
     found = diff_boards(Board.load(old), Board.load(new))
-    if language is not None:
-        found = found.of_language(language)
     if as_json:
         show(found.as_json(), as_json)
         return
     for (name, kind), rows in found.changes.groupby(["language", "kind"], sort=False):
-        in_full = language is not None or name == OVERALL
-        shown = rows if in_full else rows[rows["verdict"].isin(["moved", "new", "gone"])]
+        shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
         title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
         print_table(title, shown, CHANGES)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
 from surrogate.cli.judging import STORE, kept_replies
-from surrogate.cli.options import FILE, OUT_FILE, given_features, setting, settings_of, split_names
+from surrogate.cli.options import FILE, OUT_FILE, given_features, setting, settings_of
 from surrogate.cli.printing import (
     plain,
     print_notes,
@@ -34,7 +34,6 @@ NONE_RANKED = 1
 """Exit status where no new system has a rank."""
 STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
 """Exit status of each verdict of the gate; 1 and 2 are errors."""
-NOT_ALLOWED = 5
 OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
 """Settings of judging that a gate decides itself."""
 
@@ -135,30 +134,21 @@ def gate(
     budget: Annotated[int | None, Option(min=2, help="Most verdicts to ask for.")] = None,
     error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
     margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
-    allow: Annotated[
-        str,
-        Option(
-            help="Comma-separated verdicts that end with status 0: better, same, worse, "
-            "cannot-say. Else worse has 3, cannot-say 4, a better or same not allowed 5."
-        ),
-    ] = "better,same",
-    junit: Annotated[Path | None, Option(help="JUnit XML file to write.", **OUT_FILE)] = None,
-    markdown: Annotated[Path | None, Option(help="Markdown file to write.", **OUT_FILE)] = None,
     arena: opt.MovedArena = None,
     config: opt.Config = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Decide whether a new version of a system is better than a baseline, the same, or worse."""
+    """Decide whether a new version of a system is better than a baseline, the same, or worse.
+
+    The status is 0 for better or the same, 3 for worse, 4 where this cannot be said.
+    """
     settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, OF_PAIRS)
 
     from arena.data.folder import read_answers
     from arena.llm import open_store
-    from surrogate.publish.gate_report import gate_junit, gate_markdown
-    from surrogate.ranking.gate import GATE_VERDICTS, GateJudging, GateRates
+    from surrogate.ranking.gate import GateJudging, GateRates
     from surrogate.ranking.gate import gate as decide
 
-    names = [verdict.replace(" ", "-") for verdict in GATE_VERDICTS]
-    allowed = {checked_choice(name, names, "verdict of --allow") for name in split_names(allow)}
     stated = settings.model_fields_set - {"model", "languages", "seed"}
     if not settings.model and (stated or budget is not None):
         raise UsageError("judging options need --model")
@@ -176,18 +166,12 @@ def gate(
             languages=settings.languages,
             feature_table=given_features(feature_table),
         )
-    passes = found.verdict.replace(" ", "-") in allowed
-    if junit is not None:
-        junit.write_text(gate_junit(found, passes), encoding="utf-8")
-    if markdown is not None:
-        markdown.write_text(gate_markdown(found), encoding="utf-8")
     if as_json:
-        shown = {**plain(found), "passes": passes, "sentences": found.sentences}
+        shown = {**plain(found), "sentences": found.sentences}
         show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)
     else:
         print("\n".join(found.sentences))
-    if not passes:
-        raise SystemExit(STATUS[found.verdict] or NOT_ALLOWED)
+    raise SystemExit(STATUS[found.verdict])
 
 
 def advise(

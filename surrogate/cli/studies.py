@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -32,19 +31,6 @@ BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
 TABLE_3, SAMPLING, HALF = "table3", "sampling", "half"
 SUBSETS = 100
 """Random parts of each size, of sampling."""
-TITLES = MappingProxyType(
-    {
-        "ablation": "unseen systems ranked by part of the features; difference from all",
-        "importances": "tau of unseen systems lost by permutation; 95% over tournaments",
-        "frontier": "systems better than all learned from, and whether this is said",
-        "replication": "ratings by part of the questions against verdicts on the others",
-        "learning-curve": "unseen systems ranked after learning from part of the arena",
-        TABLE_3: "R² of surrogates",
-        SAMPLING: "tau with the whole arena of random parts; 95% over parts",
-        "table4": "all systems ranked by groups of features, two held out",
-    }
-)
-"""What the table of a protocol holds; of others, how far ratings agree with the arena's."""
 
 
 def features(
@@ -195,10 +181,9 @@ def validate(
 
 
 def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
-    title = TITLES.get(protocol, "Kendall tau with the arena; 95% over systems")
     table = study.table if as_json else with_spans(study.table)
     shown = {"table": table, "signature": study.signature}
-    show(shown, as_json, {"table": f"{protocol}: {title}"})
+    show(shown, as_json, {"table": f"{protocol} (taus are Kendall's, intervals 95%)"})
 
 
 def _numbers(judged: str) -> list[int | None]:
@@ -273,7 +258,9 @@ def metaeval(
         _print_report(statistics_report(sentences, resampling), as_json)
         return
     if sheet is not None and path is not None:
-        _write_sheet(path, settings, templates or [], sheet, as_json)
+        from surrogate.metaevaluation.memerag.sheets import make_sheet
+
+        show(make_sheet(path, settings, templates or [], sheet, progress_lines()), as_json)
         return
     made = _benchmark(benchmark, path, settings, templates or [])
     asked = list(dict.fromkeys([*(judges or ()), *filter(None, [settings.reference])]))
@@ -323,37 +310,3 @@ def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> N
             print(note)
     for usage in report.usages or ():
         print(usage)
-
-
-def _write_sheet(
-    path: Path, settings: MetaevalSettings, templates: list[str], out: Path, as_json: bool
-) -> None:
-    """Write a sheet for an annotator, with the support of each sentence marked if asked for."""
-    from arena.llm import Budget, Llm, open_store
-    from arena.text.prompts import read_templates
-    from surrogate.metaevaluation.memerag import sheets
-    from surrogate.metaevaluation.memerag.sentences import read_memerag
-
-    sentences = read_memerag(path, settings.languages)
-    if settings.limit is not None:
-        of_language = sentences.groupby("language", sort=False)
-        sentences = of_language.head(settings.limit).reset_index(drop=True)
-    counts: dict[str, object] = {"file": str(out), "sentences": len(sentences)}
-    if settings.highlight is not None:
-        own = read_templates(templates, [sheets.HIGHLIGHT_PROMPT])
-        most = settings.max_tokens or sheets.MAX_TOKENS
-        update: dict[str, object] = {"model": settings.highlight, "max_tokens": most}
-        update["temperature"] = sheets.TEMPERATURE
-        asked = settings.model_copy(update=update).located()
-        with open_store(settings.store) as store:
-            llm = Llm(asked, store, Budget(settings.max_calls))
-            found, usage = sheets.highlight_support(sentences, llm, own, progress_lines())
-        sentences = sentences.assign(passages=found["highlighted"].to_numpy())
-        counts |= {
-            "highlighted": int((found["references"].map(len) > 0).sum()),
-            "unsupported": sum(each is False for each in found["is_supported"]),
-            "unknown": int(found["is_supported"].isna().sum()),
-            "usage": usage.as_json(),
-        }
-    sheets.write_sheet(sentences, out)
-    show(counts, as_json)

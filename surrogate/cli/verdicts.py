@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, split_names
 from surrogate.cli.printing import print_notes, show
@@ -35,9 +34,6 @@ def fit(
     language: opt.Language = None,
     ties: Annotated[str, Option(help="half or drop.")] = "half",
     position: Annotated[bool, Option("--position", help="Estimate side A's advantage.")] = False,
-    rounds: Annotated[
-        int, Option(min=0, max=MOST_DRAWS, help="Bootstrap rounds, with --position or --ridge.")
-    ] = 1000,
     ridge: Annotated[
         float | None, Option(min=0, help="Precision of the prior. Default: averaged over priors")
     ] = None,
@@ -60,7 +56,6 @@ def fit(
         ties=ties,
         position=position,
         ridge=ridge,
-        rounds=rounds,
         language=language,
         judge=judge,
         seed=seed,
@@ -96,7 +91,6 @@ def diagnose(
     judgments: JudgmentsArgument,
     judge: opt.Judge = None,
     language: opt.Language = None,
-    pool: Annotated[bool, Option("--pool", help="Treat all judges as one.")] = False,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -105,7 +99,7 @@ def diagnose(
     from arena.diagnostics import diagnose as diagnose_judgments
 
     source = judgments if judgments.is_dir() else read_judgments(judgments)
-    found = diagnose_judgments(source, seed, judge=judge, language=language, pool=pool)
+    found = diagnose_judgments(source, seed, judge=judge, language=language)
     if as_json:
         show(found.as_json(), as_json)
         return

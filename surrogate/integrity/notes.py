@@ -75,12 +75,7 @@ NOTED: Mapping[str, tuple[float, str]] = {
 class Note:
     """What is seen in a system's answers in one language, in numbers and words.
 
-    Attributes:
-        measure: Name of the measure.
-        value: Its value.
-        usual: The median of the judged systems'.
-        is_bar: Whether it keeps the system from a rank.
-        sentence: The same in words.
+    ``usual`` is the median of the judged systems, ``is_bar`` whether it keeps a system from a rank.
     """
 
     measure: str
@@ -179,27 +174,19 @@ def system_status(
     unjudged = X.set_index(["language", "system"]).loc[counts.index[kept]].reset_index()
     variances = variances_of_coverage(surrogate, unjudged, questions)
     rows = []
-    for (language, system), count in counts.items():
-        notes = seen.notes.get((language, system), ())
-        original = seen.originals.get((language, system), "")
+    for key, count in counts.items():
+        notes, original = seen.notes.get(key, ()), seen.originals.get(key, "")
         bars = "; ".join(note.sentence for note in notes if note.is_bar)
-        needed = needed_answers(questions.get(language, 0))
-        too_few = TOO_FEW_ANSWERS.format(count, questions.get(language, 0), needed)
-        reasons = [too_few if count < needed else "", NOT_RANKED.format(bars) if bars else ""]
-        said = [
-            NEAR_COPY.format(original) if original else "",
-            SEEN.format("; ".join(note.sentence for note in notes)) if notes else "",
-        ]
-        rows.append(
-            {
-                **{"language": language, "system": system, "original": original},
-                "unranked": "; ".join(filter(None, reasons)),
-                "remark": "; ".join(filter(None, said)),
-                "variance": variances.get((language, system), 0.0),
-            }
-        )
-    columns = ["language", "system", "unranked", "original", "remark", "variance"]
-    return pd.DataFrame(rows, columns=columns).set_index(["language", "system"])
+        asked = questions.get(key[0], 0)
+        needed = needed_answers(asked)
+        too_few = TOO_FEW_ANSWERS.format(count, asked, needed) if count < needed else ""
+        reasons = [too_few, bars and NOT_RANKED.format(bars)]
+        told = SEEN.format("; ".join(note.sentence for note in notes)) if notes else ""
+        said = [original and NEAR_COPY.format(original), told]
+        texts = ["; ".join(filter(None, part)) for part in (reasons, said)]
+        rows.append((texts[0], original, texts[1], variances.get(key, 0.0)))
+    columns = ["unranked", "original", "remark", "variance"]
+    return pd.DataFrame(rows, counts.index, columns)
 
 
 def without_remarks(note: str) -> str:
@@ -224,7 +211,7 @@ def variances_of_coverage(
     counts the mean of the others instead.
 
     Args:
-        surrogate: The surrogate.
+        surrogate: The board's.
         X: Feature table; with the column ``answer`` where the surrogate reads answers.
         questions: Language to its number of questions.
 
@@ -261,9 +248,7 @@ def variances_of_coverage(
 def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[Key, str]:
     """Find the new systems that are copies of a known one, word for word or nearly so.
 
-    Args:
-        new: Columns ``language, system, query_id, answer``.
-        known: Likewise, of the known systems.
+    Both tables have the columns ``language, system, query_id, answer``.
 
     Returns:
         Language and new system to the known system of which it has nearly all answers there.

@@ -132,9 +132,8 @@ class HeldOutRatings:
         )
 
 
-def everything_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
+def everything_left(data: LanguageData, held: Sequence[str], _: int) -> LanguageData:
     """Learn from everything that is left without the held-out systems."""
-    del repeat
     return data.without(held)
 
 
@@ -144,10 +143,7 @@ def leave_systems_out(
     repeats: Repeats,
     training: Training = everything_left,
 ) -> list[Outcome]:
-    """Rate every system by a surrogate that has seen neither its answers nor its judgments.
-
-    Arguments and errors as of ``held_out_ratings``.
-    """
+    """Rate every system by a surrogate that has not seen it; see ``held_out_ratings``."""
     rated = held_out_ratings(languages, surrogate, repeats, training=training)
     return [rated.outcome(data, repeats.times) for data in languages]
 

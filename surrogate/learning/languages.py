@@ -99,10 +99,7 @@ class LanguageData:
     def rows(
         self, systems: Sequence[str] | None = None, questions: Sequence[str] | None = None
     ) -> pd.DataFrame:
-        """Features of some systems' answers, by default the judged ones, to some questions.
-
-        By default those to the judged questions: all of them where ratings are published.
-        """
+        """Features of some systems' answers to some questions; by default those judged."""
         names = self.systems if systems is None else systems
         asked = self.tournaments.battles.questions if questions is None else questions
         return self.X[self.X["system"].isin(set(names)) & self.X["query_id"].isin(set(asked))]

@@ -167,11 +167,7 @@ class RegressionSurrogate(Surrogate):
         return pd.concat(parts, ignore_index=True)
 
     def importances(self) -> pd.DataFrame:
-        """Share of each feature; see ``Surrogate.importances``.
-
-        The mean decrease in impurity of an ensemble of trees, the size of a linear regressor's
-        coefficients.
-        """
+        """Mean decrease in impurity, or the size of coefficients; see ``Surrogate.importances``."""
         parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
         for language, (estimator, used) in self.models_.items():
             shares = np.full(len(self.features_), np.nan)

@@ -201,13 +201,7 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Rows to fit a regressor on.
-
-    Attributes:
-        features: Shape (N, F).
-        targets: Coefficients, shape (N,).
-        systems: Systems that contribute at least one row.
-    """
+    """Rows to fit a regressor on: features (N, F), coefficients (N,), systems with any row."""
 
     features: Floats
     targets: Floats

@@ -1,22 +1,16 @@
-"""A board as CSV, JSON, Parquet, LaTeX and Markdown."""
+"""A board as CSV, LaTeX and Markdown."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from arena.data.errors import UsageError, checked_choice
-from arena.data.files import atomic_path, write_text
-from arena.data.rows import plain_records
+from arena.data.errors import checked_choice
 from arena.data.wording import guarded_csv
 from surrogate.board import tables
 from surrogate.board.board import Board
@@ -24,9 +18,7 @@ from surrogate.publish.formats import decimal, percent, whole
 
 OVERALL = "overall"
 ALL = "all"
-EXPORT_SUFFIXES = {
-    **{"csv": ".csv", "json": ".json", "markdown": ".md", "latex": ".tex", "parquet": ".parquet"}
-}
+EXPORT_SUFFIXES = {"csv": ".csv", "markdown": ".md", "latex": ".tex"}
 """Format to the suffix of its files."""
 COUNTS = ("rank", "rank_low", "rank_high", "tier", "arena_rank", "languages", "answers")
 """Columns of whole numbers."""
@@ -127,47 +119,15 @@ def exported_board(
 
 
 def export_text(board: ExportedBoard, form: str) -> str:
-    """Return a board as CSV, JSON, Markdown or LaTeX.
+    """Return a board as CSV (missing values are empty cells), Markdown or LaTeX.
 
     Raises:
-        UsageError: For another format; Parquet is no text.
+        UsageError: For another format.
     """
-    texts = {"csv": csv_text, "json": json_text}
-    texts |= {"markdown": markdown_table, "latex": latex_table}
-    if form == "parquet":
-        raise UsageError("Parquet is a binary format; name a file to write it to")
-    return texts[checked_choice(form, list(texts), "format")](board)
-
-
-def write_export(board: ExportedBoard, form: str, path: Path) -> None:
-    """Write a board to a file, atomically, in one of the formats of ``EXPORT_SUFFIXES``.
-
-    A Parquet file has arena, judge and signature in its metadata.
-    """
-    if form != "parquet":
-        write_text(export_text(board, form), path)
-        return
-    table = pa.Table.from_pandas(board.table, preserve_index=False)
-    metadata = {**(table.schema.metadata or {}), **_about(board)}
-    with atomic_path(path) as temporary:
-        pq.write_table(table.replace_schema_metadata(metadata), temporary)
-
-
-def csv_text(board: ExportedBoard) -> str:
-    """Return a board as CSV with a header; missing values are empty cells."""
-    return guarded_csv(board.table)
-
-
-def json_text(board: ExportedBoard) -> str:
-    """Return a board as JSON: what it is, and its rows; missing and infinite values are null."""
-    content = {**_about(board), "rows": plain_records(board.table.replace(math.inf, math.nan))}
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _about(board: ExportedBoard) -> dict[str, str]:
-    summary = board.board.summary
-    about = {"arena": summary.arena, "judge": summary.judge, "language": board.language}
-    return about | ({"signature": board.signature} if board.signature else {})
+    checked_choice(form, list(EXPORT_SUFFIXES), "format")
+    if form == "csv":
+        return guarded_csv(board.table)
+    return latex_table(board) if form == "latex" else markdown_table(board)
 
 
 def latex_table(board: ExportedBoard) -> str:

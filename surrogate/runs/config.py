@@ -31,7 +31,7 @@ KEY_LIKE = re.compile(
 )
 
 Raw = Mapping[str, Any]
-Form = Literal["site", "figures", "csv", "json", "markdown", "latex", "parquet"]
+Form = Literal["site", "figures", "csv", "markdown", "latex"]
 
 
 def _board_name(name: str) -> str:

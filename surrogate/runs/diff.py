@@ -9,7 +9,7 @@ than making them up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
@@ -83,12 +83,6 @@ class BoardDiff:
         moved = own[own["verdict"].isin((MOVED, NEW, GONE))]
         names = "; ".join(f"{row.system} {row.verdict}" for row in moved.itertuples())
         return f"<BoardDiff: {counts}{f' ({names})' if names else ''}>"
-
-    def of_language(self, language: str) -> BoardDiff:
-        """Keep one language, or ``overall``."""
-        checked_choice(language, list(dict.fromkeys(self.changes["language"])), "language")
-        kept = self.changes[self.changes["language"] == language]
-        return replace(self, changes=kept.reset_index(drop=True))
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON, missing ones as None."""

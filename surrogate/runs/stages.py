@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.files import file_digest
+from arena.data.files import file_digest, write_text
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
@@ -36,8 +36,9 @@ from surrogate.board.tables import (
     SURROGATE_FILE,
     read_feature_table,
 )
-from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, exported_board, write_export
-from surrogate.publish.figures.board_figures import write_figures
+from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, export_text, exported_board
+from surrogate.publish.figures.board_figures import board_drawings
+from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import write_site
 from surrogate.ranking.prior import expected_systems
 from surrogate.runs.config import ConfiguredBoard
@@ -54,6 +55,7 @@ CONTENT = (
 JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for suffix in SUFFIXES)
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
+NOT_DRAWN_FILE = "not_drawn.txt"
 NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
 MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
 MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
@@ -63,7 +65,7 @@ OF_VERDICTS = {
     *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
-PUBLISHING = {"site": ("jinja2", "matplotlib"), "figures": ("matplotlib",), "parquet": ("pyarrow",)}
+PUBLISHING = {"site": ("jinja2", "matplotlib"), "figures": ("matplotlib",)}
 """What is published to the packages that write it beside pandas."""
 LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
@@ -249,8 +251,11 @@ def _publish(board: ConfiguredBoard, form: str, place: Workplace) -> None:
     if form == "site":
         write_site(loaded, place.target, judged_arena(board, place.board))
     elif form == "figures":
-        write_figures(loaded, place.target)
+        _, reasons = write_drawings(board_drawings(loaded), place.target)
+        if reasons:
+            listed = "".join(f"{name}: {reason}\n" for name, reason in reasons.items())
+            write_text(listed, place.target / NOT_DRAWN_FILE)
     else:
         for part, name in ((OVERALL, "overall"), (ALL, "languages")):
             path = place.target / f"{name}{EXPORT_SUFFIXES[form]}"
-            write_export(exported_board(loaded, part), form, path)
+            write_text(export_text(exported_board(loaded, part), form), path)

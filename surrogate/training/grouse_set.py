@@ -51,10 +51,7 @@ GradedAnswer = tuple[QuestionKey, str, AnswerSample]
 def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list[GradedAnswer]:
     """Return the answers of an arena as GroUSE has them: references numbered, citations likewise.
 
-    Args:
-        arena: Questions with passages, and answers; the reference system's are the expected ones.
-        systems: Whose answers are scored; all but the reference's if there are none.
-        sieve: Counts what is left out.
+    The reference system's answers are the expected ones; the others' are scored, if none is named.
 
     Raises:
         UsageError: If there are no reference answers, or a system is unknown.
@@ -81,9 +78,7 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
             numbers = {each.passage_id: place for place, each in enumerate(passages, start=1)}
             sample = AnswerSample(
                 texts.question(key),
-                tuple(
-                    f"{each.title}\n{each.text}" if each.title else each.text for each in passages
-                ),
+                tuple("\n".join(filter(None, (each.title, each.text))) for each in passages),
                 _numbered(parse_answer(references[key]).text, numbers),
                 _numbered(texts.shown(key, system, "answer"), numbers),
             )
@@ -92,16 +87,9 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
 
 
 def answers_of_file(path: Path) -> list[GradedAnswer]:
-    """Return the answers of a file in GroUSE's format; conditions, if any, do not matter.
-
-    Raises:
-        UsageError: If there is no such file.
-        DataError: If it is faulty.
-    """
-    return [
-        ((test.language or "", test.sample.question), "", test.sample)
-        for test in read_unit_tests(path)
-    ]
+    """Return the answers of a file in GroUSE's format; conditions, if any, do not matter."""
+    tests = read_unit_tests(path)
+    return [((test.language or "", test.sample.question), "", test.sample) for test in tests]
 
 
 def questions_of(graded: Sequence[GradedAnswer]) -> pd.DataFrame:
@@ -122,18 +110,7 @@ def grouse_examples(
     """Let a teacher score answers by each metric, and join its replies to one a row.
 
     The teacher is asked with a prompt a metric, and replies with its reasons; what its store holds
-    is not asked again.
-
-    Args:
-        graded: The answers.
-        teacher: An LLM, by its name at the endpoint.
-        prompts: What the tuned model is asked: all metrics in one prompt.
-        sieve: Collects the rows, and counts what is left out.
-        options: How the teacher is asked.
-        progress: Called with a stage's name, what is done of it, and all of it.
-
-    Raises:
-        UsageError: If the teacher cannot be asked.
+    is not asked again. The tuned model is asked for all metrics in one of the prompts.
     """
     tasks = [ScoringTask(metric, sample) for *_, sample in graded for metric in JUDGED_METRICS]
     with JudgeFactory(options, progress) as factory:
@@ -154,11 +131,6 @@ def balance(sieve: Sieve, count: int, seed: int = 0) -> None:
 
     One after the other, the row is taken whose scores are rarest among those taken so far, over
     all metrics together; of equals, the first in an order drawn.
-
-    Args:
-        sieve: The rows.
-        count: How many to take.
-        seed: Seed of the draw.
     """
     marks = [reply_scores(example.reply) for example in sieve.kept]
     draw = generator(seed, "training", "balance")
@@ -185,11 +157,7 @@ class _Traces(GrousePrompts):
     """Prompts whose replies are kept as they are: reasons and scores, as JSON."""
 
     def read(self, text: str, task: str) -> str:  # type: ignore[override]
-        """Return the objects of a reply that are about the answers.
-
-        Raises:
-            UnparsableError: If the reply holds no score for the metric.
-        """
+        """Return the objects of a reply that are about the answers, if they score the metric."""
         read_metric_score(text, task, self.fields.answers[-1:])
         start, end = text.find("{"), text.rfind("}")
         try:

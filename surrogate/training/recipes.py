@@ -18,15 +18,12 @@ class Recipe:
     """Hyper-parameters of a LoRA (Hu et al., 2022), the same on every device.
 
     Attributes:
-        name: ``mirage``, ``grouse`` or ``judge``.
         rank: Rank of the adapter of each linear layer.
         batch: Examples a step.
-        epochs: Times that each example is seen.
         max_length: Tokens of the longest example that is learned.
         warmup: Steps over which the learning rate rises; below 1, a share of all steps.
         quantized: Whether the base's weights, and the optimizer's state, have 8 bits on CUDA.
         alpha: Scale of the adapters, times the rank.
-        dropout: Dropout before the adapters.
         learning_rate: Highest learning rate; it falls as a cosine.
     """
 
@@ -63,34 +60,24 @@ class TuningSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # built on first use
 
-    epochs: float | None = Field(default=None, gt=0, description="Epochs. Default: the recipe's")
-    batch: int | None = Field(
-        default=None, ge=1, description="Examples a step. Default: the recipe's"
-    )
+    epochs: float | None = Field(None, gt=0, description="Epochs. Default: the recipe's")
+    batch: int | None = Field(None, ge=1, description="Examples a step. Default: the recipe's")
     learning_rate: float | None = Field(
-        default=None, gt=0, description="Highest learning rate. Default: the recipe's"
+        None, gt=0, description="Highest learning rate. Default: the recipe's"
     )
-    rank: int | None = Field(
-        default=None, ge=1, description="Rank of the LoRA. Default: the recipe's"
-    )
+    rank: int | None = Field(None, ge=1, description="Rank of the LoRA. Default: the recipe's")
     warmup: float | None = Field(
-        default=None,
-        ge=0,
-        description="Warm-up steps, or share of all below 1. Default: the recipe's",
+        None, ge=0, description="Warm-up steps, or share of all below 1. Default: the recipe's"
     )
     max_length: int | None = Field(
-        default=None,
+        None,
         ge=8,
         description="Tokens of the longest example; longer ones are left out and counted. "
         "Default: the recipe's",
     )
 
     def of(self, name: str) -> Recipe:
-        """Return a recipe with what is stated in the place of its own numbers.
-
-        Raises:
-            UsageError: If there is none of that name.
-        """
+        """Return a recipe with what is stated in the place of its own numbers."""
         recipe = RECIPES.get(name)
         if recipe is None:
             raise UsageError(f"there is no recipe {name!r}; use one of {', '.join(RECIPES)}")
@@ -101,43 +88,39 @@ class TrainsetSettings(JudgeOptions):
     """What is taught, by whom, and how it is shown; fields of other kinds are refused."""
 
     teacher: str = Field(
-        default="",
+        "",
         description="Who is taught: a system (mirage), a judge of the arena (judge), or an LLM "
         "(grouse).",
     )
-    languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
+    languages: Names = Field((), description="Comma-separated languages. Default: all")
     questions: int | None = Field(
-        default=None,
+        None,
         ge=1,
         description="Questions of each language to train on, those that 'select --questions' "
         "draws. Default: all",
     )
-    seed: int = Field(default=0, ge=0, description="Seed of everything random.")
+    seed: int = Field(0, ge=0, description="Seed of everything random.")
     passage_tokens: int | None = Field(
-        default=None, ge=1, description="mirage: tokens of a passage to show. Default: 800"
+        None, ge=1, description="mirage: tokens of a passage to show. Default: 800"
     )
     context_tokens: int | None = Field(
-        default=None, ge=1, description="mirage: tokens of a prompt. Default: 8192"
+        None, ge=1, description="mirage: tokens of a prompt. Default: 8192"
     )
-    systems: Names = Field(
-        default=(), description="grouse: comma-separated systems to score. Default: all"
-    )
+    systems: Names = Field((), description="grouse: comma-separated systems to score. Default: all")
     balance: int | None = Field(
-        default=None,
-        ge=1,
-        description="grouse: keep so many rows, scores as evenly spread as can be.",
+        None, ge=1, description="grouse: keep so many rows, scores as evenly spread as can be."
     )
     pairs: int | None = Field(
-        default=None, ge=1, description="judge: most pairs of a question. Default: all"
+        None, ge=1, description="judge: most pairs of a question. Default: all"
     )
     show: Literal["output", "answer"] = Field(
-        default="output", description="judge: output (all that a system wrote) or answer."
+        "output", description="judge: output (all that a system wrote) or answer."
     )
     longest_answer: int | None = Field(
-        default=None, ge=1, description="judge: truncate answers to N characters."
+        None, ge=1, description="judge: truncate answers to N characters."
     )
     longest_passage: int | None = Field(
-        default=None, ge=1, description="judge: truncate passages to N characters."
+        None, ge=1, description="judge: truncate passages to N characters."
     )
 
 

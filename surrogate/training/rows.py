@@ -42,10 +42,7 @@ class ChatRow(BaseModel):
 
 
 def read_chat_rows(path: Path | str) -> list[ChatRow]:
-    """Read a training set.
-
-    Args:
-        path: JSONL or Parquet with ``messages``, as ``trainset`` writes it, and trl reads it.
+    """Read JSONL or Parquet with ``messages``, as ``trainset`` writes it, and trl reads it.
 
     Raises:
         UsageError: If there is no such file.
@@ -99,12 +96,7 @@ class TrainExample:
 
 @dataclass
 class Sieve:
-    """Collects examples, and counts by language what is left out and why.
-
-    Attributes:
-        kept: The examples, in the order they came.
-        left_out: How many were left out, by language and reason.
-    """
+    """Collects examples in the order they come, and counts what is left out by language and why."""
 
     kept: list[TrainExample] = field(default_factory=list)
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -141,7 +133,7 @@ def make_train_set(
         queries: ``language, query_id, query`` of all questions.
         questions: How many questions of each language to train on, those that ``select
             --questions`` draws with the same seed; the others are unseen. None trains on all.
-        seed: Seed of the draw.
+        seed: Of the draw.
 
     Raises:
         UsageError: If nothing is left to train on.

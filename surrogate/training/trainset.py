@@ -25,12 +25,7 @@ from surrogate.training.grouse_set import (
     questions_of,
 )
 from surrogate.training.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings
-from surrogate.training.rows import (
-    Sieve,
-    TrainSet,
-    drawn_questions,
-    make_train_set,
-)
+from surrogate.training.rows import Sieve, TrainSet, drawn_questions, make_train_set
 
 PROMPTS = MappingProxyType(
     {

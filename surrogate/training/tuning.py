@@ -64,7 +64,7 @@ def finetune(
     Args:
         file: Training set.
         base: A folder, a GGUF file, or a name on the Hugging Face hub.
-        recipe: How.
+        recipe: With which hyper-parameters.
         out: Folder of the adapter; new, or one of the same training that was cut off.
         test: Rows of unseen questions, whose loss is measured before and after; None for none.
         seed: Seed of the adapter, the order of examples, and dropout.
@@ -190,11 +190,7 @@ def _step(checkpoint: Path) -> int:
 
 
 def _refuse_other_folder(folder: Path, inputs: Mapping[str, Any]) -> None:
-    """Make sure that a folder is new, or holds the same training, cut off.
-
-    Raises:
-        UsageError: If it holds anything else, or a training that is done, or another one.
-    """
+    """Make sure that a folder is new, or holds the same training, cut off."""
     if folder.is_file():
         raise UsageError(f"{folder} is a file; give a folder for the model")
     if not (folder / TRAINING).is_file():

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from chat_server import ChatServer, completion, refused
+from chat_server import ChatServer, completion
 
 from arena import read_answers, read_arena, write_arena
 
@@ -80,16 +80,6 @@ def test_time_dependent_questions_are_skipped_and_listed(generate, tmp_path, cap
     assert f"Time dependent: {len(listed)}" in capsys.readouterr().out
 
 
-def test_failures_are_no_answers(generate, tmp_path, capsys):
-    status, _ = generate("--out", tmp_path / "a.jsonl", behave=lambda *_: refused())
-    assert status == 0
-    assert "Failures: 20 refusal" in capsys.readouterr().out
-    rows = (tmp_path / "failed_answers.jsonl").read_text(encoding="utf-8").splitlines()
-    assert {json.loads(row)["reason"] for row in rows} == {"refusal"}
-    assert (tmp_path / "a.jsonl").read_text(encoding="utf-8") == ""
-    assert generate("--out", tmp_path / "a.jsonl", "--model", "n")[0] == 0
-
-
 def test_a_dry_run_asks_and_writes_nothing(generate, folder, capsys):
     before = sorted(folder.iterdir())
     status, server = generate("--dry-run", "--skip-time-dependent", "--json")
@@ -99,21 +89,6 @@ def test_a_dry_run_asks_and_writes_nothing(generate, folder, capsys):
     assert [row["calls"] for row in printed["runs"]] == [20, 20]
     generate("--dry-run")
     assert "nothing was asked" in capsys.readouterr().out
-
-
-def test_a_template_and_settings_of_ones_own(generate, tmp_path):
-    template = tmp_path / "mine.jinja"
-    template.write_text("Q: {{ question }}", encoding="utf-8")
-    status, server = generate(
-        *("--out", tmp_path / "a.jsonl", "--template", f"answer={template}", "--questions", "1"),
-        config="temperature = -1.0\nbody = {max_completion_tokens = 9}",
-    )
-    assert status == 0
-    (body, _) = server.bodies
-    assert body["messages"][0]["content"].startswith("Q: ")
-    assert "temperature" not in body
-    assert "max_tokens" not in body
-    assert body["max_completion_tokens"] == 9
 
 
 @pytest.mark.parametrize(
@@ -130,18 +105,3 @@ def test_what_cannot_be_done_is_said_before_anything_is_asked(generate, capsys, 
     status, server = generate(*options)
     assert (status, server.bodies) == (2, [])
     assert complaint in capsys.readouterr().err
-
-
-def test_relevant_passages_alone_and_a_context(generate, folder, tmp_path, capsys):
-    out = ["--out", tmp_path / "a.jsonl", "--questions", "3"]
-    status, server = generate(*out, "--relevant-passages", "--json", config="context_tokens = 200")
-    assert status == 0
-    summary = json.loads(capsys.readouterr().out)
-    assert summary["prompt"].endswith("|context:200(bytes/4)|relevant")
-    queries = read_arena(folder).queries.set_index("query")["passages"]
-    for body in server.bodies:
-        text = body["messages"][0]["content"]
-        (passages,) = [found for query, found in queries.items() if f": {query}\n" in text]
-        for passage in passages:
-            assert (f"[{passage['passage_id']}]" in text) == (passage["relevance"] == 1)
-    assert len(server.bodies) == 6

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 import signal
 from dataclasses import replace
 
@@ -77,7 +76,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     assert "Verdicts added: 0" in printed
     assert sum(server.asked.values()) == calls
     assert (folder / "judgments.jsonl.gz").read_bytes() == content
-    assert run("fit", folder, "--judge", "local", "--language", "en", "--rounds", 10) == 0
+    assert run("fit", folder, "--judge", "local", "--language", "en") == 0
     assert "Ratings" in capsys.readouterr().out
 
 
@@ -141,52 +140,6 @@ def test_a_budget_spans_the_panel(judge, serve):
     assert second["failures"] == {"over_budget": first["sent"] - second["sent"]}
 
 
-@pytest.mark.parametrize("form", ["pointwise", "listwise"])
-def test_other_forms_are_held_against_the_verdicts_there_are(judge, serve, folder, form):
-    def behave(prompt, earlier):
-        answers = re.findall(r"\[The Start of (?:the )?Answer", prompt)
-        if form == "pointwise":
-            return completion(f"[[{1 + len(prompt) % 5}]]")
-        return completion(f"[[{' > '.join(str(n + 1) for n in range(len(answers)))}]]")
-
-    before = len(read_arena(folder).judgments)
-    server = serve(behave)
-    own = f'form = "{form}"'
-    status, printed = judge(server, config=own)
-    assert status == 0
-    assert f"local:{form}" in printed
-    assert "Agreement with other judges on the same pairs" in printed
-    added = len(read_arena(folder).judgments) - before
-    assert f"Verdicts added: {added}" in printed
-    calls = sum(server.asked.values())
-    assert calls < added
-    status, printed = judge(server, "--json", config=own)
-    content = json.loads(printed)
-    assert (content["added"], sum(server.asked.values())) == (0, calls)
-    (row,) = [row for row in content["agreement"] if row["language"] == "en"]
-    assert row["items"] > 0
-    assert -1 <= row["kappa"] <= 1
-    status, printed = judge(server, "--both-orders", config=own)
-    assert (status, "both orders are asked of pairs" in printed) == (2, True)
-
-
-def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys):
-    server = serve()
-    options = ["--pairs", "adaptive", "--budget", 20]
-    status, printed = judge(server, *options)
-    assert status == 0
-    assert "the budget of 20 pairs is spent" in printed
-    table = read_arena(folder).judgments
-    assert (table["chosen"] == "adaptive").sum() == 20
-    status, printed = judge(server, *options, "--json", config="until = 0.0001")
-    content = json.loads(printed, parse_constant=pytest.fail)
-    assert (content["added"], content["batches"]) == (0, 0)
-    assert sum(row["judged"] for row in content["languages"]) == 20
-    assert content["judges"][0]["already_judged"] == 20
-    assert run("fit", folder, "--judge", "local", "--language", "en") == 0
-    assert "posterior" in capsys.readouterr().out
-
-
 def test_a_boards_surrogate_is_the_prior(
     judge, serve, folder, english_arena, build_quickly, tmp_path
 ):
@@ -228,16 +181,6 @@ def test_both_orders_are_asked_unless_the_judge_has_verdicts_in_one(run, serve, 
     assert content["judges"][0]["check"]["grade"] == "not known"
 
 
-def test_what_is_missing_is_named_by_its_flag(run, folder, monkeypatch, capsys):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert run("judge", folder, "--model", "gpt-4o", "--questions", 1, "--pairs", 4) == 2
-    said = capsys.readouterr().err
-    assert "OPENAI_API_KEY" in said
-    assert "=None" not in said
-    assert run("judge", folder, "--model", "gpt-4o", "--dry-run") == 0
-    assert "Cost: not known; give each model's price (--prices FILE)" in capsys.readouterr().out
-
-
 def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
     judge, serve, folder, monkeypatch, run, capsys
 ):
@@ -269,32 +212,6 @@ def test_a_panel_gives_one_verdict(judge, serve, folder):
     status, printed = judge(serve(), *options, "--json")
     assert json.loads(printed)["panel"]["verdicts"] == 12
     assert len(read_arena(folder).judgments) == len(table)
-
-
-def test_settings_of_a_file_reach_the_model_under_the_options(
-    judge, serve, folder, small_arena, tmp_path
-):
-    write_arena(small_arena, folder)
-    template = tmp_path / "mine.jinja"
-    template.write_text("{{ question }}\n{{ answer_a }}\n{{ answer_b }}\nSay [[A]] or [[B]].")
-    server = serve(lambda *_: completion("[[B]]"))
-    settings = f"""
-        template = '{template}'
-        temperature = -1.0
-        pairs = 7
-        languages = "sw"
-        show = "answer"
-        body = {{max_completion_tokens = 77}}
-    """
-    status, _ = judge(server, "--pairs", 1, config=settings)
-    assert status == 0
-    body = server.bodies[0]
-    assert body["max_completion_tokens"] == 77
-    assert not {"temperature", "max_tokens"} & set(body)
-    shown = body["messages"][0]["content"]
-    assert shown.endswith("Say [[A]] or [[B]].")
-    assert "##Reason" not in shown
-    assert len(server.bodies) == 3
 
 
 @pytest.mark.parametrize(

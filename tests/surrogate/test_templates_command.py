@@ -12,7 +12,7 @@ from chat_server import ChatServer, completion
 
 import features.models
 from arena import write_arena
-from surrogate.cli.judging import PROMPT_COLUMNS, all_prompts
+from surrogate.cli.judging import PROMPT_COLUMNS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "prompts.md"
 
@@ -81,29 +81,3 @@ def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     assert run("prompts", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
     assert shown == [[row[name] for name in PROMPT_COLUMNS] for row in listed["prompts"]]
-
-
-@pytest.mark.parametrize(
-    "name", sorted({p.name for known in all_prompts().values() for p in known})
-)
-def test_every_packaged_prompt_is_shown_with_its_variables(run, name, capsys):
-    assert run("prompts", name) == 0
-    printed = capsys.readouterr().out
-    for known in all_prompts().values():
-        for prompt in known:
-            if prompt.name == name:
-                assert prompt.packaged_text() in printed
-                assert all(f"{{# {variable}" in printed for variable in prompt.variables)
-
-
-def test_prompts_are_listed(run, capsys):
-    assert run("prompts", "--json") == 0
-    listed = json.loads(capsys.readouterr().out)["prompts"]
-    assert {row["name"] for row in listed} >= {
-        "pairwise",
-        "fluency",
-        "verdicts",
-        "faithfulness",
-    }
-    assert run("prompts", "fluently") == 2
-    assert "there is no prompt 'fluently'" in capsys.readouterr().err

@@ -177,10 +177,8 @@ class GaussianProcessSurrogate(Surrogate):
                 continue
             if seen:
                 own = own[own["system"].isin(seen)]
-                texts = arrays.get(language)
-                self.profiles_[language] = learn_profiles(
-                    own, language, seen, self.features_, texts
-                )
+                told = self.features_, arrays.get(language)
+                self.profiles_[language] = learn_profiles(own, language, seen, *told)
                 read |= {(language, system) for system in seen}
         kept = [key in read for key in zip(rows["language"], rows["system"], strict=True)]
         self.X_ = rows.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
@@ -305,9 +303,8 @@ class GaussianProcessSurrogate(Surrogate):
         kernels /= self.scales_[:, None, None]
         # Where no texts are read, much of what a system is like is not seen.
         share = RESIDUAL if self._reads else 1 / (len(kernels) + 1)
-        process = fit_process(
-            kernels, seen, self._groups(self.items_), share, adjusted=not self._reads
-        )
+        groups, adjusted = self._groups(self.items_), not self._reads
+        process = fit_process(kernels, seen, groups, share, adjusted)
         self.levels_ = {}
         for name in self.borrowing_ & self.profiles_.keys():
             own = everybody.at([key for key in everybody.keys if key[0] == name])

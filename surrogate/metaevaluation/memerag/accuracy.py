@@ -43,10 +43,7 @@ FINE_COLUMNS = [
     *(*BY_JUDGE, "language", "truth", "fine"),
     *("sentences", "accuracy", "errors", "share_of_errors"),
 ]
-COMPARISON_COLUMNS = [
-    *("language", "value_a", "value_b", "difference", "p_value"),
-    *("sentences", "disagreements", "reason"),
-]
+COMPARISON_COLUMNS = ["language", "difference", "p_value", "sentences"]
 
 _CELLS_AT_ONCE = 4_000_000
 _ROUNDING = 1e-12
@@ -210,42 +207,31 @@ def compare_judges(
 
     Returns:
         Columns ``COMPARISON_COLUMNS``, one row a language and one for ``macro``, of the sentences
-        that both were asked about; two-sided p-values ``(1 + hits) / (1 + permutations)``.
+        that both were asked about; two-sided p-values ``(1 + hits) / (1 + permutations)``. NaN
+        where no sentence has one of the labels.
 
     Raises:
         UsageError: If the two have no sentence in common or hold different human labels for one.
     """
-    joint = _joint(verdicts_a, verdicts_b)
-    labels = judged_labels(verdicts_a)
-    rows, amounts = [], {}
+    joint, labels = _joint(verdicts_a, verdicts_b), set(judged_labels(verdicts_a))
+    amounts: dict[str, FloatArray] = {}
     for language, part in joint.groupby("language", sort=False):
-        absent = [label for label in labels if label not in set(part["truth_a"])]
-        recall = part.groupby("truth_a")[["correct_a", "correct_b"]].mean().mean()
         gains = part["correct_a"].astype(float) - part["correct_b"].astype(float)
         sizes = part.groupby("truth_a")["correct_a"].transform("size")
-        amounts[language] = (0.5 * gains / sizes).to_numpy()
-        row = {
-            "language": language,
-            "value_a": np.nan if absent else recall["correct_a"],
-            "value_b": np.nan if absent else recall["correct_b"],
-            "sentences": len(part),
-            "disagreements": int((gains != 0).sum()),
-            "reason": f"no sentence both judged is labeled {absent[0]}" if absent else None,
-        }
-        rows.append(row)
+        has_both = labels <= set(part["truth_a"])
+        amounts[str(language)] = (0.5 * gains / sizes if has_both else gains * np.nan).to_numpy()
     amounts[MACRO] = np.concatenate(list(amounts.values())) / len(amounts)
-    table = pd.DataFrame(rows)
-    reason = next(iter(table["reason"].dropna()), None)
-    macro = table[["value_a", "value_b"]].mean(skipna=False).to_dict() | {"reason": reason}
-    macro |= table[["sentences", "disagreements"]].sum().to_dict()
-    table = pd.DataFrame([*rows, {"language": MACRO, **macro}])
-    p_values = [
-        permutation_p_value(amounts[language], permutations, seed, str(language))
-        for language in table["language"]
+    rows = [
+        (
+            language,
+            terms.sum(),
+            permutation_p_value(terms, permutations, seed, language),
+            len(terms),
+        )
+        for language, terms in amounts.items()
     ]
-    difference = table["value_a"] - table["value_b"]
-    table = table.assign(difference=difference, p_value=p_values)
-    return table.assign(p_value=table["p_value"].where(difference.notna()))[COMPARISON_COLUMNS]
+    table = pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+    return table.assign(p_value=table["p_value"].where(table["difference"].notna()))
 
 
 def permutation_p_value(amounts: FloatArray, permutations: int, seed: int, key: str) -> float:

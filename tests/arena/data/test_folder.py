@@ -11,7 +11,6 @@ from arena import DataError, UsageError, read_answers, read_arena, write_arena
 from arena.data.arena import Arena
 from arena.data.files import locked_folder
 from arena.data.folder import ARENA_SUFFIXES
-from arena.data.rows import write_rows
 
 INFO = {
     "name": "small",
@@ -117,14 +116,6 @@ def test_an_arena_without_judgments_or_answers(suffix: str, folder: Path, tmp_pa
     assert same(arena, read_arena(tmp_path / "copy"))
 
 
-def test_answers_and_judgments_may_be_csv(folder: Path):
-    arena = read_arena(folder)
-    for name, table in [("answers", arena.answers), ("judgments", arena.judgments)]:
-        (folder / f"{name}.jsonl").unlink()
-        write_rows(table, folder / f"{name}.csv.gz")
-    assert same(arena, read_arena(folder))
-
-
 def test_an_arena_in_another_format_is_not_written_over(folder: Path):
     arena = read_arena(folder)
     with pytest.raises(UsageError) as caught:
@@ -200,19 +191,6 @@ def test_everything_that_does_not_fit_together_is_reported(folder: Path):
     ]
 
 
-def test_answers_of_new_systems(folder: Path, tmp_path: Path):
-    queries = read_arena(folder).queries
-    path = tmp_path / "new.csv"
-    path.write_text('query_id,language,system,answer\nq1,en,new,"a,\nb"\nq1,ja,new,\n')
-    answers = read_answers(path, queries)
-    assert answers.to_dict(orient="list") == {
-        "query_id": ["q1", "q1"],
-        "language": ["en", "ja"],
-        "system": ["new", "new"],
-        "answer": ["a,\nb", ""],
-    }
-
-
 def test_answers_without_a_language_have_that_of_their_question(folder: Path, tmp_path: Path):
     queries = read_arena(folder).queries
     path = tmp_path / "new.csv"
@@ -237,14 +215,6 @@ def test_bad_answers_of_new_systems(folder: Path, tmp_path: Path):
         (2, "language+query_id+system"),
         (3, "language+query_id"),
     ]
-    path.write_text(jsonl([{**row, "answer": 3}]))
-    with pytest.raises(DataError, match=r"new.jsonl:1: answer = 3: is not a string; write it as"):
-        read_answers(path, queries)
-    path.write_text("")
-    with pytest.raises(UsageError, match=r"new\.jsonl: there is no answer in it"):
-        read_answers(path, queries)
-    with pytest.raises(UsageError, match="there is no file of answers at"):
-        read_answers(tmp_path / "nothing.jsonl", queries)
 
 
 def test_judgments_of_one_judge(folder: Path):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError, read_arena, write_arena
+from arena import DataError, read_arena, write_arena
 
 FILE = "published_ratings.csv"
 
@@ -67,15 +67,6 @@ def test_a_win_rate_without_a_logit_is_moved_by_half_a_question_and_keeps_its_pl
     assert table["rating"].tolist() == pytest.approx(
         [np.log(0.01 / 0.99), np.log(0.02 / 0.98), np.log(0.99 / 0.01)]
     )
-
-
-def test_several_judges_are_chosen_by_name(folder):
-    read(folder, "system,judge,rating\nx,one,1\nx,two,-1\n")
-    arena = read_arena(folder)
-    assert arena.judges == ("one", "two")
-    assert arena.judged_by("two").published_ratings["rating"].tolist() == [-1.0]
-    with pytest.raises(UsageError, match="the judges are one, two"):
-        arena.judged_by("people")
 
 
 @pytest.mark.parametrize(

@@ -14,24 +14,12 @@ from arena.data.errors import DataError, UsageError
 from arena.data.rows import SUFFIXES, Rows, read_rows, write_rows
 
 COMPRESSED = [suffix for suffix in SUFFIXES if suffix.endswith((".gz", ".parquet"))]
-NESTED = [suffix for suffix in SUFFIXES if ".csv" not in suffix]
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 text_tables = st.lists(
     st.fixed_dictionaries({"query_id": texts, "system, a": texts, "answer": texts}), min_size=1
 )
 values = st.none() | st.booleans() | st.integers(-(2**31), 2**31) | texts
-nested_tables = st.lists(
-    st.fixed_dictionaries(
-        {
-            "query_id": texts,
-            "passages": st.lists(
-                st.fixed_dictionaries({"passage_id": texts, "relevance": st.sampled_from([0, 1])})
-            ),
-        }
-    ),
-    min_size=1,
-)
 per_example = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -61,15 +49,6 @@ def test_text_comes_back_as_written(suffix: str, rows: list[dict[str, str]], tmp
     assert records(back) == rows
 
 
-@pytest.mark.parametrize("suffix", NESTED)
-@per_example
-@given(rows=nested_tables)
-def test_nested_values_come_back_as_written(suffix: str, rows: list[dict], tmp_path: Path):
-    path = tmp_path / f"queries{suffix}"
-    write_rows(pd.DataFrame(rows), path)
-    assert records(read_rows(path)) == rows
-
-
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
 @per_example
 @given(rows=st.lists(st.fixed_dictionaries({"a": values, "b": values}), min_size=1))
@@ -81,22 +60,6 @@ def test_jsonl_keeps_types_and_nulls(suffix: str, rows: list[dict], tmp_path: Pa
     assert [(repr(row["a"]), repr(row["b"])) for row in back] == [
         (repr(row["a"]), repr(row["b"])) for row in rows
     ]
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_awkward_text_survives(suffix: str, tmp_path: Path):
-    awkward = [
-        '"quoted", twice ""',
-        "a\r\nb",
-        "a\rb",
-        "\u2028\u0085\x0b\x00|",
-        "\ufeffx",
-        "日本",
-        "𝒳",
-    ]
-    path = tmp_path / f"t{suffix}"
-    write_rows(pd.DataFrame({"x": awkward, "y": "z"}), path)
-    assert list(read_rows(path).table["x"]) == awkward
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -152,15 +115,6 @@ def test_a_damaged_file_is_an_error(suffix: str, tmp_path: Path):
         path.write_bytes(content)
         with pytest.raises(DataError, match=f"answers{suffix}: cannot be read"):
             read_rows(path)
-
-
-@pytest.mark.parametrize("suffix", [".jsonl.gz"])
-def test_concatenated_compressed_files_are_read_to_the_end(suffix: str, tmp_path: Path):
-    first = write_text(tmp_path / f"a{suffix}", '{"x": 1}\n')
-    second = write_text(tmp_path / f"b{suffix}", '{"x": 2}\n')
-    both = tmp_path / f"c{suffix}"
-    both.write_bytes(first.read_bytes() + second.read_bytes())
-    assert list(read_rows(both).table["x"]) == [1, 2]
 
 
 BAD_LINES = {

@@ -88,15 +88,6 @@ def test_flips_are_counted_over_both_orders():
     assert counts(diagnose(judgments(rows)), "items", "flipped", "flip_rate") == [5, 2, 0.4]
 
 
-def test_pooled_judges_are_one_but_do_not_contradict_each_other():
-    one = judgments([("q", "x", "y", "a")], judge="one")
-    other = judgments([("q", "y", "x", "a")], judge="other")
-    found = diagnose(pd.concat([one, other]), pool=True)
-    assert counts(found, "judge", "judgments", "items") == ["all judges", 2, 0]
-    names = ["judge", "other_judge", "items"]
-    assert found.agreement.iloc[0][names].tolist() == ["one", "other", 1]
-
-
 def test_copies_count_once_and_are_said():
     rows = [(f"q{n}", "x", "y", "a") for n in range(4)]
     found = diagnose(judgments([*rows, *rows], judge="m"))

@@ -5,7 +5,6 @@ import pytest
 
 from arena import UsageError
 from arena.simulation import (
-    DEFAULT_SYSTEMS,
     LANGUAGES,
     NOISE,
     QUESTIONS,
@@ -54,14 +53,6 @@ def test_the_mean_utility_approaches_its_expectation():
     ]
     error = np.std(utilities) / np.sqrt(len(utilities))
     assert abs(np.mean(utilities) - expected_utility(RATES)) < 4 * error
-
-
-def test_a_perfect_system_is_first():
-    simulation = simulate([*DEFAULT_SYSTEMS, PERFECT], questions=4)
-    first = simulation.truth[simulation.truth["rank"] == 1]
-    assert list(first["system"]) == ["sim-perfect"] * len(LANGUAGES)
-    assert (first["quality"] == 1.0).all()
-    assert simulation.arena.info.reference_system == "sim-perfect"
 
 
 def test_judgments_are_drawn_as_often_as_the_model_says():

@@ -35,17 +35,6 @@ def test_the_sample_is_small_and_complete():
     assert sum(path.stat().st_size for path in files) < 1_500_000
 
 
-def test_the_truth_ranks_every_system_in_every_language():
-    truth = sample_truth()
-    assert list(truth.columns) == ["language", "system", "quality", "rank"]
-    assert truth["quality"].between(0, 1).all()
-    for _, rows in truth.groupby("language"):
-        assert list(rows["rank"]) == list(range(1, len(DEFAULT_SYSTEMS) + 1))
-        assert rows["quality"].is_monotonic_decreasing
-    ranks = truth.pivot_table(index="system", columns="language", values="rank")
-    assert len({tuple(ranks[language]) for language in LANGUAGES}) == len(LANGUAGES)
-
-
 def test_win_rates_agree_with_the_truth(default):
     judgments = default.arena.judgments
     points = judgments["winner"].map({"a": 1.0, "tie": 0.5, "b": 0.0})
@@ -58,12 +47,6 @@ def test_win_rates_agree_with_the_truth(default):
     truth = default.truth.pivot_table(index="system", columns="language", values="quality")
     for language in LANGUAGES:
         assert 0.8 <= rates[language].corr(truth[language], method="kendall") <= 0.97
-
-
-def test_another_seed_gives_other_answers_by_the_same_systems(default):
-    other = simulate(seed=1)
-    assert (other.arena.answers["answer"] != default.arena.answers["answer"]).mean() > 0.2
-    pd.testing.assert_frame_equal(other.truth, default.truth)
 
 
 def test_further_systems_languages_and_questions_change_nothing_else(default):

@@ -44,28 +44,20 @@ def test_cohens_kappa_by_hand():
     assert cohen_kappas(np.array([[[20, 5], [10, 15]]])) == pytest.approx([0.4])
 
 
-def test_one_category_has_no_coefficient_but_full_agreement():
-    ratings = code_ratings([("a", "a"), ("a", "a")])
-    for coefficient in ALL:
-        found = coefficient(ratings)
-        assert math.isnan(found.value)
-        assert math.isnan(found.low)
-        assert found.reason == ONE_CATEGORY
-
-
 @pytest.mark.parametrize("coefficient", ALL)
-def test_without_pairs_there_is_no_coefficient(coefficient):
-    single = coefficient(code_ratings([("a",), ("b",)]))
-    assert math.isnan(single.value)
-    assert single.reason == NO_PAIRS
-    apart = coefficient(code_ratings([("a", None), (None, "b")]))
-    assert apart.reason == NO_PAIRS
-
-
-@pytest.mark.parametrize("coefficient", ALL)
-@pytest.mark.parametrize("rows", [[], [()], [(None, None)]])
-def test_without_ratings_there_is_no_coefficient(coefficient, rows):
-    assert coefficient(code_ratings(rows)).reason == NO_RATINGS
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([("a", "a"), ("a", "a")], ONE_CATEGORY),
+        *(([("a",), ("b",)], NO_PAIRS), ([("a", None), (None, "b")], NO_PAIRS)),
+        *(([], NO_RATINGS), ([()], NO_RATINGS), ([(None, None)], NO_RATINGS)),
+    ],
+)
+def test_a_coefficient_that_is_not_defined_has_a_reason(coefficient, rows, reason):
+    found = coefficient(code_ratings(rows))
+    assert math.isnan(found.value)
+    assert math.isnan(found.low)
+    assert found.reason == reason
 
 
 def test_unusable_ratings_are_refused():

@@ -47,10 +47,6 @@ def test_without_an_answer_marker_the_whole_output_is_the_answer(output, text):
     assert parse_answer(output) == RagAnswer(None, text, text, is_marked=False)
 
 
-def test_output_keeps_reason_and_answer_in_order():
-    assert parse_answer("##Reason: a [2] ##Answer: b [1]").output == "a [2]\nb [1]"
-
-
 @given(st.text(alphabet="#*: \n[]1aAnswerReason：", max_size=60))
 def test_any_text_is_parsed(output):
     answer = parse_answer(output)

@@ -41,13 +41,11 @@ def test_text_reads_back_as_the_same_features(features):
             ["citation_recall@10", "target_language(identifier=langid)"],
         ),
         ("english ( part = reason )", ["english(part=reason)"]),
-        ("english,english(identifier=langid)", ["english", "english(identifier=langid)"]),
         ("default", [str(feature) for feature in DEFAULT_FEATURES]),
         (
             "bleu,default",
             ["bleu", *(str(item) for item in DEFAULT_FEATURES if item.name != "bleu")],
         ),
-        ("default,fluency", [str(item) for item in DEFAULT_FEATURES]),
         ("default,chrf", [*(str(item) for item in DEFAULT_FEATURES), "chrf"]),
         ("similarity_question(model=a/b c)", ["similarity_question(model=a/b c)"]),
     ],

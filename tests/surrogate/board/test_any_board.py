@@ -13,13 +13,13 @@ from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import extract
 from surrogate import Board, build_board
 from surrogate.board.summary import UNPROVEN
-from surrogate.publish.exports import ALL, OVERALL, exported_board, write_export
+from surrogate.publish.exports import ALL, OVERALL, export_text, exported_board
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.site import write_site
 from surrogate.ranking import gate
 from surrogate.runs.diff import diff_boards
 
-EXPORTS = ("csv", "json", "parquet", "latex", "markdown")
+EXPORTS = ("csv", "latex", "markdown")
 LANGUAGES = ("en", "sw")
 KEYS = ["language", "query_id", "system"]
 REFUSED = ("to learn from", "no language has answers to compare")
@@ -84,7 +84,7 @@ def use(arena: Arena, features: pd.DataFrame, folder, **options) -> Board:
     write_site(board, folder / "site")
     for part in (OVERALL, ALL):
         for kind in EXPORTS:
-            write_export(exported_board(board, part), kind, folder / f"{part}.{kind}")
+            export_text(exported_board(board, part), kind)
     for drawing in board_drawings(board):
         try:
             drawing.draw()

@@ -71,17 +71,6 @@ def test_a_system_without_answers_or_verdicts_is_unranked_with_its_coverage(gaps
     assert (overall["languages"], overall["coverage"]) == (1, 0.5)
 
 
-def test_a_system_that_answers_but_was_never_judged_is_ranked(english_arena, build_quickly):
-    system = english_arena.info.systems[-1]
-    judgments = english_arena.judgments
-    fewer = judgments[(judgments["system_a"] != system) & (judgments["system_b"] != system)]
-    board = build_quickly(replace(english_arena, judgments=fewer), holdout=[])
-    rows = board.ratings[board.ratings["system"] == system]
-    assert set(rows["split"]) == {"unjudged"}
-    assert rows["rank"].notna().all()
-    assert rows["arena_rank"].isna().all()
-
-
 def test_a_language_without_judgments_is_said(small_arena, build_quickly):
     judgments = small_arena.judgments
     english = judgments[judgments["language"] == "en"].reset_index(drop=True)

@@ -4,6 +4,7 @@ import pytest
 
 from surrogate import build_board
 from surrogate.board.summary import (
+    GAIN_UNSURE,
     GAINED,
     LOST,
     NOT_GAINED,
@@ -40,6 +41,7 @@ def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, conc
     [
         (0.02, 0.01, 0.03, GAINED),
         (0.02, -0.01, 0.04, NOT_GAINED),
+        (0.02, -0.2, 0.3, GAIN_UNSURE),
         (0.0, 0.0, 0.0, NOT_GAINED),
         (-0.1, -0.2, -0.05, LOST),
         (float("nan"), None, None, NOT_SPLIT),

@@ -13,7 +13,7 @@ from arena.rating.published import (
     SOME_ASSUMED,
     published_tournaments,
 )
-from surrogate import Board, build_board, place_systems
+from surrogate import Board, build_board
 from surrogate.board.summarize import PUBLISHED
 from surrogate.publish.site import write_site
 
@@ -40,11 +40,6 @@ def published(small_arena):
 @pytest.fixture(scope="module")
 def english(english_arena):
     return as_published(english_arena)
-
-
-@pytest.fixture(scope="module")
-def tiny(tiny_arena):
-    return as_published(tiny_arena)
 
 
 @pytest.fixture(scope="module")
@@ -93,16 +88,6 @@ def test_its_site_and_files_are_like_any_other(board, tmp_path):
     assert Board.load(tmp_path / "board").summary == saved.summary
     index = write_site(saved, tmp_path / "site").read_text(encoding="utf-8")
     assert "24 published ratings by published" in index
-
-
-def test_another_surrogate_learns_from_published_ratings_and_ranks(tiny, features):
-    own = features.merge(tiny.answers[["language", "system", "query_id"]])
-    board = build_board(tiny, feature_table=own, tournaments=2, surrogate="random-forest", seed=3)
-    assert board.ratings["rank"].notna().all()
-    assert board.summary.languages["en"].tau_unseen is not None
-    new = own[own["system"] == tiny.info.systems[0]].assign(system="newcomer")
-    placed = place_systems(board, new, tiny.queries).new.set_index("language")
-    assert np.isfinite(placed.loc["en", "surrogate_rating"])
 
 
 def test_draws_have_the_mean_and_the_spread_that_is_published(published):

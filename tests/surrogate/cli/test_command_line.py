@@ -1,10 +1,7 @@
 """The command line as such: version, short help, completion, and errors that name options."""
 
-import os
-import re
 import subprocess
 import sys
-from typing import Literal, get_args, get_origin
 
 import pytest
 from typer.main import get_command
@@ -14,11 +11,8 @@ from arena.data.errors import UsageError
 from arena.data.folder import read_arena
 from arena.data.rows import write_rows
 from arena.judging.settings import JudgingSettings
-from features.measures.registry import GROUPS
-from surrogate.board.settings import BoardSettings
 from surrogate.cli.app import app
 from surrogate.cli.options import settings_of
-from surrogate.learning.names import SURROGATE_NAMES
 
 
 def test_version_and_short_help(run, capsys):
@@ -30,48 +24,6 @@ def test_version_and_short_help(run, capsys):
         assert run(*arguments, "--help") == 0
         assert capsys.readouterr().out == short
         assert "Usage:" in short
-
-
-def choices():
-    """Every option of a few values, with what its help says."""
-    for settings in (BoardSettings, JudgingSettings):
-        for name, field in settings.model_fields.items():
-            if get_origin(field.annotation) is Literal:
-                yield pytest.param(get_args(field.annotation), field, id=name)
-    fields = BoardSettings.model_fields
-    yield pytest.param(SURROGATE_NAMES, fields["surrogate"], id="surrogate")
-    yield pytest.param(tuple(GROUPS), fields["features"], id="features")
-
-
-@pytest.mark.parametrize(("values", "field"), list(choices()))
-def test_help_names_every_value_of_an_option(values, field):
-    said = re.findall(r"[\w-]+", f"{field.description} {field.default}")
-    assert set(values) <= set(said)
-
-
-def test_completion_is_installed_and_completes(tmp_path):
-    code = "import sys; sys.argv[0] = 'surrogate-arena'; from surrogate.cli.app import main; main()"
-    own = {"HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(
-        [*command, "--install-completion", "bash"],
-        env=os.environ | own,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "bash completion installed" in done.stdout
-    script = (tmp_path / ".bash_completions" / "surrogate-arena.sh").read_text()
-    assert "_SURROGATE_ARENA_COMPLETE=complete_bash" in script
-    asked = {"_SURROGATE_ARENA_COMPLETE": "complete_bash", "COMP_WORDS": "surrogate-arena di"}
-    found = subprocess.run(
-        command,
-        env=os.environ | own | asked | {"COMP_CWORD": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert sorted(found.stdout.split()) == ["diagnose", "diff"]
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
-from surrogate.board.judge_report import MetaEvaluation
 from surrogate.board.rows import BEYOND
 
 
@@ -94,31 +93,6 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
     assert printed["notes"] == []
     assert "newcomer" in set(pd.read_csv(out)["system"])
     assert contents_of(board_folder) == before
-
-
-def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tmp_path, capsys):
-    answers = newcomer(arena_folder, tmp_path / "answers.jsonl.gz")
-    assert run("rank", answers, "--board", board_folder, "--arena", arena_folder) == 0
-    printed = capsys.readouterr().out
-    assert "Board with the new systems" in printed
-    assert "newcomer" in printed
-
-
-def test_board_says_how_good_its_judge_is(run, tiny_arena, quick_options, tmp_path, capsys):
-    folder = tmp_path / "arena"
-    write_arena(tiny_arena, folder)
-    entry = {"judge": "llm:simulated-teacher", "dataset": "memerag", "n": 10, "languages": ["en"]}
-    numbers = {"metric": "balanced_accuracy", "value": 0.7, "standard_error": 0.01}
-    content = {"metaevaluations": [entry | numbers]}
-    (folder / "metaevaluation.json").write_text(json.dumps(content), encoding="utf-8")
-    assert run("board", folder, "--out", tmp_path / "out", *quick_options) == 0
-    printed = capsys.readouterr().out
-    report = json.loads((tmp_path / "out" / "judge_report.json").read_text(encoding="utf-8"))
-    noted = report["metaevaluations"]
-    assert [item["dataset"] for item in noted] == ["memerag"]
-    for item in noted:
-        text = str(MetaEvaluation.model_validate(item))
-        assert f"against labels (llm:simulated-teacher): {text}" in printed
 
 
 @pytest.mark.parametrize(

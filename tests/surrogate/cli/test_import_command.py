@@ -40,15 +40,6 @@ def test_an_arena_is_written_and_counted(run, table, tmp_path, capsys):
     assert run("fit", out, "--json") == 0
 
 
-def test_what_was_read_and_left_out_is_printed(run, table, tmp_path, capsys):
-    table.write_text(TABLE + "Why?,m1,So,\n")
-    assert run("import", "csv", table, "--out", tmp_path / "arena") == 0
-    printed = capsys.readouterr().out
-    assert "1 languages, 3 systems, 2 questions, 4 answers, 3 judgments" in printed
-    assert "question from 'question', system from 'model'" in printed
-    assert "it is missing" in printed
-
-
 def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, capsys):
     out, damaged = tmp_path / "arena", tmp_path / "damaged.csv"
     damaged.write_text('"')

@@ -91,29 +91,6 @@ def test_an_arena_is_cut_to_a_set_to_annotate(run, tiny_arena, tmp_path, capsys)
         assert row.passages[0] in before[row.query_id]
 
 
-@pytest.mark.slow
-def test_a_part_of_an_arena_is_one_like_any_other(
-    run, small_arena, quick_options, tmp_path, capsys
-):
-    """One language, tried before the others: its board, a rank on it, the board again."""
-    write_arena(small_arena, tmp_path / "whole")
-    part, board = tmp_path / "part", tmp_path / "board"
-    *systems, new = small_arena.info.systems[:9]  # the first is the reference
-    chosen = ["--languages", "sw", "--systems", ",".join(systems)]
-    assert run("select", tmp_path / "whole", "--out", part, *chosen) == 0
-    assert run("board", part, "--out", board, *quick_options) == 0
-    answers = small_arena.part(["sw"]).answers
-    path = tmp_path / "new.jsonl"
-    answers[answers["system"] == new].to_json(path, orient="records", lines=True)
-    assert run("rank", path, "--board", board, "--out", tmp_path / "ranked.csv") == 0
-    assert run("add", part, path) == 0
-    assert set(read_arena(part).info.systems) == {*systems, new}
-    assert run("select", part, "--out", tmp_path / "no", "--languages", "en") == 2
-    assert "no language 'en' here (--languages); there is sw" in capsys.readouterr().err
-    assert run("select", part, "--out", tmp_path / "no", "--systems", f"{systems[1]}x") == 2
-    assert f"did you mean '{systems[1]}'?" in capsys.readouterr().err
-
-
 def test_statistics_count_tokens(run, tiny_arena, tmp_path, capsys):
     tokenizers = pytest.importorskip("tokenizers")
     letters = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0}, unk_token="?"))

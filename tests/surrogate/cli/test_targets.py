@@ -12,7 +12,7 @@ from arena.data.errors import UsageError
 from surrogate.cli.app import app
 from surrogate.cli.options import check_target
 
-WRITTEN = {"out", "junit", "markdown", "unseen", "sheet"}
+WRITTEN = {"out", "unseen", "sheet"}
 LARGE = 10**12
 
 
@@ -38,7 +38,7 @@ COUNTED = [
     (words, parameter.opts[0])
     for words, command in COMMANDS
     for parameter in command.params
-    if parameter.name in ("rounds", "tournaments", "repeats")
+    if parameter.name in ("tournaments", "repeats")
 ]
 
 

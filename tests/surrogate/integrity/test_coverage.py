@@ -52,13 +52,3 @@ def test_where_missing_answers_count_0_those_that_are_left_out_do_not(size, grou
     means = values.reshape(-1, groups).mean(axis=0)
     sampled = (size / 48) ** 2 * means.var(ddof=1) / groups * (1 - size / 48)
     assert found == {("en", "part"): pytest.approx((six - five) ** 2 * sampled)}
-
-
-def test_in_groups_it_is_about_the_same():
-    values = np.random.default_rng(0).normal(size=400)
-    found = variances_of_coverage(MeanOfLength(), answers("part", values), {"en": 4_000})
-    assert found["en", "part"] == pytest.approx(values.var(ddof=1) / 400 * 0.9, rel=0.6)
-
-
-def test_one_answer_has_no_variance_to_know():
-    assert variances_of_coverage(MeanOfLength(), answers("one", [1.0]), {"en": 9}) == {}

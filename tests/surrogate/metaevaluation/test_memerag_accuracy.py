@@ -81,17 +81,6 @@ def test_standard_errors_are_those_of_two_binomials():
     assert found == pytest.approx(spread, rel=0.06)
 
 
-def test_judges_are_compared_on_the_sentences_of_both():
-    a = verdict_table(HITS, judge="a")
-    b = verdict_table([(human, human) for human, _ in HITS], judge="b")
-    b.loc[0, "was_asked"] = False
-    found = compare_judges(a, b)
-    row = found.iloc[0]
-    assert row["value_a"] == pytest.approx((2 / 3 + 1 / 2) / 2)
-    assert row["difference"] == pytest.approx(row["value_a"] - 1)
-    assert (row["sentences"], row["disagreements"]) == (5, 2)
-
-
 def test_p_values_are_those_of_all_swaps():
     amounts = np.array([0.3, 0.2, 0.2, -0.1, 0.05, 0.0])
     signs = np.array(np.meshgrid(*[[-1, 1]] * 5)).reshape(5, -1).T

@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.text import Text
 
@@ -169,32 +168,3 @@ def test_a_rating_without_an_upper_bound_is_drawn(board):
     figure.draw_without_rendering()
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
     assert np.isfinite(axes.get_xlim()).all()
-
-
-def field_of(board, systems, languages):
-    """Return a board of so many systems, the first best everywhere."""
-    count = len(systems)
-    rating = -np.arange(count, dtype=float)
-    common = pd.DataFrame({"system": systems, "rank": range(1, count + 1)})
-    common = common.assign(arena_rank=common["rank"])
-    bounds = {"low": rating - 1, "high": rating + 1}
-    ratings = common.assign(rating=rating, **bounds, split="train")
-    wide = {f"{by}_{name}": side for by in ("surrogate", "arena") for name, side in bounds.items()}
-    ratings = ratings.assign(surrogate_rating=rating, arena_rating=rating, **wide)
-    ratings = ratings.assign(
-        **dict.fromkeys(("rank_low", "rank_high", "tier"), ratings["rank"]),
-        **dict.fromkeys(("verdict_share", "coverage", "answers"), 1),
-    )
-    return replace(
-        board,
-        ratings=pd.concat([ratings.assign(language=name, note="") for name in languages]),
-        overall=common.reindex(columns=list(board.overall)),
-        win_matrix=board.win_matrix.iloc[:0],
-    )
-
-
-def test_one_system_in_one_language(board):
-    alone = field_of(board, ["only"], ["en"])
-    for figure in (rank_heat_map(replace(alone)), draw_ratings(alone, "en")):
-        assert "n = 1 system" in whole_text(figure)
-        figure.draw_without_rendering()

@@ -26,16 +26,6 @@ from surrogate.publish.figures.figure import (
     shown_names,
 )
 
-FORMATS = ("png", "svg")
-
-
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_the_same_board_gives_the_same_bytes(board, tmp_path, suffix):
-    paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
-    for path in paths:
-        save(draw_ratings(board, "en"), path)
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-
 
 def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_folder, tmp_path):
     code = (

@@ -68,32 +68,6 @@ def test_verdicts_by_question_are_the_judgments(small_arena, english):
     assert english["verdicts_left_out"] == 0
 
 
-def test_verdicts_on_systems_that_joined_later_are_left_out_and_counted(
-    board, small_arena, english, tmp_path
-):
-    def joined(table, *columns):
-        more = [table.assign(**{column: "joined later"}) for column in columns]
-        return pd.concat([table, *more], ignore_index=True)
-
-    info = small_arena.info
-    grown = replace(
-        small_arena,
-        info=info.model_copy(update={"systems": (*info.systems, "joined later")}),
-        answers=joined(small_arena.answers, "system").drop_duplicates(
-            ["language", "query_id", "system"]
-        ),
-        judgments=joined(small_arena.judgments, "system_a", "system_b"),
-    )
-    page = PairPages(board, Texts(grown, seed=3), slugs(board.systems)).page("en")
-    assert page["data"]["verdicts"] == english["data"]["verdicts"]
-    count = 2 * small_arena.judgments["language"].eq("en").sum()
-    assert page["verdicts_on_others"] == count
-    site = write_site(of_arena(board, small_arena), tmp_path / "site", grown).parent
-    assert f"{count:,} verdicts in English on systems that joined" in (
-        site / "pairs" / "en.html"
-    ).read_text("utf-8")
-
-
 def shown(arena, verdicts=None, **options):
     said = pd.DataFrame(columns=["query_id", "reason"]) if verdicts is None else verdicts
     return Texts(arena, seed=3, **options).of("en", arena.info.systems, said)

@@ -13,10 +13,9 @@ import matplotlib as mpl
 import pytest
 
 from arena import UsageError
-from surrogate.board.summary import UNSEEN_BY_CHANCE
 from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.figures.figure import save
-from surrogate.publish.formats import interval, slugs
+from surrogate.publish.formats import slugs
 from surrogate.publish.site import write_site
 from surrogate.publish.views import SPLIT_NAMES, overview
 
@@ -103,32 +102,6 @@ def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path)
     for path in site.rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
-
-
-def test_the_front_page_leads_with_what_was_not_seen(site, board):
-    text = (site / "index.html").read_text(encoding="utf-8")
-    macro = board.summary.macro
-    facts = text.split('<dl class="facts">')[1].split("</dl>")[0]
-    assert f"{macro.split_half:.2f}" in facts
-    assert f"verdicts alone {macro.split_half_verdicts:.2f}" in facts
-    assert f"{macro.tau_unseen:.2f}" in facts
-    assert interval(macro.tau_unseen_low, macro.tau_unseen_high) in facts
-    method = (site / "method.html").read_text(encoding="utf-8")
-    trained = method.split("trained on</h2>")[1].split("</section>")[0]
-    for found in (*board.summary.languages.values(), macro):
-        assert f"{found.tau:.2f}" in trained
-        assert interval(found.tau_low, found.tau_high) in trained
-
-
-def test_a_surrogate_that_ranks_by_chance_is_said_at_the_top(board, tmp_path):
-    bad = {"tau_unseen": -0.1, "tau_unseen_low": -0.6, "tau_unseen_high": 0.5}
-    macro = board.summary.macro.model_copy(update=bad)
-    summary = board.summary.model_copy(update={"macro": macro})
-    text = write_site(replace(board, summary=summary), tmp_path / "site").read_text("utf-8")
-    said = text.index(f"<strong>Caution.</strong> {UNSEEN_BY_CHANCE.sentence}")
-    assert said < text.index('<form class="controls"')
-    judge = (tmp_path / "site" / "judge.html").read_text("utf-8")
-    assert UNSEEN_BY_CHANCE.sentence in judge
 
 
 def test_rows_of_the_filter_are_in_step_with_their_columns(board):

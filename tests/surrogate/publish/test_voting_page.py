@@ -199,18 +199,3 @@ def test_people_decide_between_judges(arena, run, tmp_path, capsys):
     assert noted.languages == sorted({pair.comparison.key[0] for pair in own.pairs})
     assert run("agreement", next(folder.glob("judgments*")), "--write") == 2
     assert "--write writes into an arena folder" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ([], "give a page to write (--out FILE.html), or votes (--collect FILE ...)"),
-        (["--collect"], "it needs one at least"),
-        (["--out", "x.html", "--most", "2000"], "most is 2000"),
-        (["--out", "x.html", "--judged-by", "nobody"], "no judge 'nobody'"),
-    ],
-)
-def test_what_cannot_be_voted_on_is_said(run, folder, tmp_path, monkeypatch, capsys, options, said):
-    monkeypatch.chdir(tmp_path)
-    assert run("vote", folder, *options) == 2
-    assert said in capsys.readouterr().err

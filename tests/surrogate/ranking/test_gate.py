@@ -4,7 +4,6 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,6 @@ from typer.main import get_command
 from arena import UsageError, read_arena, write_arena
 from arena.data.rows import write_rows
 from surrogate.cli.app import app
-from surrogate.publish.gate_report import gate_junit, gate_markdown
 from surrogate.ranking.gate import (
     NO_CALIBRATION,
     NO_INTERVAL,
@@ -182,22 +180,11 @@ def command(folders, name, *options):
     ]
 
 
-def test_the_command_writes_reports_and_ends_with_a_status(run, folders, capsys):
-    junit, markdown = folders / "gate.xml", folders / "gate.md"
-    options = ["--junit", junit, "--markdown", markdown]
-    assert run(*command(folders, "worse", *options)) == 3
+def test_the_command_says_the_verdict_and_ends_with_a_status(run, folders, capsys):
+    assert run(*command(folders, "worse")) == 3
     printed = capsys.readouterr().out
     assert printed.startswith(f"new against {BEST}: worse, by the surrogate alone.")
-    case = ET.parse(junit).find("testsuite/testcase")
-    assert case.get("name") == "new"
-    assert case.find("failure").get("type") == "worse"
-    assert markdown.read_text().startswith("### new: worse\n")
-    assert "| en | " in markdown.read_text()
-    assert run(*command(folders, "worse", "--allow", "worse", *options)) == 0
-    assert ET.parse(junit).find("testsuite/testcase/failure") is None
     assert run(*command(folders, "same")) == 4
-    assert run(*command(folders, "same", "--allow", "better,same,cannot-say")) == 0
-    assert run(*command(folders, "same", "--allow", "fine")) == 2
     capsys.readouterr()
     assert run(*command(folders, "same", "--json")) == 4
     content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
@@ -239,12 +226,6 @@ def test_a_judge_that_sees_sides_alone_says_nothing(run, folders, capsys):
     assert "The judge chose side A in" in " ".join(content["sentences"])
 
 
-@pytest.mark.parametrize("option", [["--budget", 40], ["--base-url", "http://localhost/v1"]])
-def test_options_of_judging_without_a_model_are_refused(run, folders, capsys, option):
-    assert run(*command(folders, "same", *option)) == 2
-    assert "need --model" in capsys.readouterr().err
-
-
 def test_the_workflow_runs_the_command_as_it_is():
     workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
     steps = workflow["jobs"]["gate"]["steps"]
@@ -253,18 +234,7 @@ def test_the_workflow_runs_the_command_as_it_is():
     command = get_command(app).get_command(None, "gate")
     known = {name for each in command.params for name in each.opts}
     assert {word for word in words if word.startswith("--")} <= known
-    assert words[words.index("--allow") + 1] == "better,same,cannot-say"
     assert "secrets.OPENAI_API_KEY" in step["env"]["OPENAI_API_KEY"]
-
-
-def test_reports_hold_hostile_names(board, small_arena, quick_features):
-    name = "<b>x|y</b> # new"
-    table = quick_features[quick_features["system"] == BEST].assign(system=name)
-    found = gate(board, answers_of(small_arena, BEST, name), small_arena, feature_table=table)
-    parsed = ET.fromstring(gate_junit(found, passes=False).partition("?>")[2])
-    assert "<b>x|y</b>" in parsed.find("testsuite/testcase").get("name")
-    text = gate_markdown(found)
-    assert "<b>" not in text
 
 
 def test_the_workflow_that_publishes_runs_commands_as_they_are():

@@ -23,16 +23,6 @@ def copy_of(arena, system, name):
     return rows.assign(system=name).reset_index(drop=True)
 
 
-def test_a_copy_of_a_system_gets_its_rating_and_rank(published, small_arena):
-    for system in small_arena.info.systems[:3]:
-        placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
-        new = placed.new.set_index("language")
-        old = published.ratings[published.ratings["system"] == system].set_index("language")
-        assert (new["coverage"] == 1.0).all()
-        apart = (new["rating"] - old["rating"]).abs()  # it agrees with the one it copies, too
-        assert (apart < 0.05).all()
-
-
 def test_paths_take_the_place_of_board_arena_and_answers(
     small_arena, arena_folder, build_quickly, quick_features, tmp_path
 ):

@@ -8,7 +8,6 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion
 
-from arena.data.errors import DataError
 from arena.data.rows import read_rows
 from surrogate.runs.run import bring_up_to_date
 from surrogate.runs.steps import read_manifest
@@ -84,18 +83,3 @@ def test_pairs_are_judged_to_a_budget_beside_the_arena(configure, make, states, 
     more = text.replace("budget = 20", "budget = 22")
     assert states(make(configure(more)))["a/judging"] == "made"
     assert calls < len(server.bodies) <= calls + 2
-
-
-@pytest.mark.parametrize(
-    ("further", "said"),
-    [
-        ('pairs = "adaptive"', "budget"),
-        ('pairs = "adaptive"\n        budget = 5\n        both_orders = true', "both_orders"),
-    ],
-)
-def test_adaptive_pairs_that_cannot_be_asked_are_refused_before_any_call(
-    configure, server, further, said
-):
-    text = judging(server).replace("both_orders = false", "")
-    with pytest.raises(DataError, match=said):
-        configure(text.replace("pairs = 12", further))

@@ -62,20 +62,6 @@ def test_systems_without_a_row_of_features_are_left_out_and_counted(
     assert list(done.table["reason"])[:2] == [UNMEASURED.format(3, 12, ", ".join(gone)), ""]
 
 
-@pytest.mark.parametrize(("protocol", "name"), PROTOCOLS)
-def test_a_language_without_a_row_of_features_does_not_stop_the_others(
-    protocol, name, simulated, table, settings
-):
-    done = validate(
-        *(simulated.arena, protocol, name),
-        **{"feature_table": table[table["language"] != "sw"], "repeats": 1},
-        tournaments=settings,
-    )
-    assert done.of("sw")["systems"] == 0
-    assert "12 of 12 judged systems left out" in done.of("sw")["reason"]
-    assert (done.of("en")["systems"] == 12) == (protocol != "leave-language-out")
-
-
 def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):
     done = validate(
         *(simulated.arena, "leave-systems-out", QUICK),

@@ -76,35 +76,6 @@ def test_compares_surrogates_as_in_table_3(validate, capsys):
     forest = rows["en", "random-forest"]
     assert forest["train_r2"] > max(forest["holdout_r2"], 0.5)
     assert "protocol:table3" in printed["signature"]
-    assert validate(*options, "--surrogate", "linear") == 0
-    assert "R² of surrogates" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (["--protocol", "oracle"], "'oracle'"),
-        (["--protocol", "table3", "--surrogate", "oracle"], "'oracle'"),
-        (["--judge", "nobody"], "'nobody'"),
-        (["--holdout", "x"], "holdout"),
-        (["--judged", "none"], "--judged"),
-    ],
-)
-def test_what_cannot_be_met_is_said(validate, options, named, capsys):
-    assert validate(*options) == 2
-    assert named in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("protocol", "column"),
-    [("ablation", "difference"), ("importances", "permutation"), ("learning-curve", "share")],
-)
-def test_studies_print_strict_json(study, protocol, column, capsys):
-    assert study("--protocol", protocol, *QUICK, "--json") == 0
-    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert {row["language"] for row in printed["table"]} >= {"en"}
-    assert column in printed["table"][0]
-    assert f"protocol:{protocol}|" in printed["signature"]
 
 
 def test_a_preset_gives_what_is_not_stated(study, tmp_path, capsys):
