@@ -67,10 +67,7 @@ def arena_of_frames(
 def open_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
     """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
 
-    Args:
-        answers: File; or table ``query_id, system, answer``, and ``language`` unless ids of
-            questions are unique.
-        queries: Query table of the arena they answer.
+    A table has ``query_id, system, answer``, and ``language`` unless ids of questions are unique.
     """
     if isinstance(answers, Path | str):
         return read_answers(answers, queries)

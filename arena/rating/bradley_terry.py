@@ -216,12 +216,9 @@ def solve(
     warm_start: WarmStart | None = None,
     tolerance: float = TOLERANCE,
 ) -> BradleyTerryFit:
-    """Fit all replicates of a problem.
+    """Fit all replicates of a problem, with errors of ``tolerance`` logits at most.
 
-    Args:
-        problem: Replicates.
-        warm_start: What the replicates lie around; by default the fit of their mean.
-        tolerance: Largest error of replicates, in logits.
+    ``warm_start`` is what the replicates lie around; by default the fit of their mean.
     """
     replicates, systems = problem.points.shape[1], problem.pairs.n_systems
     if warm_start is None:

@@ -263,6 +263,7 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     likelihood = BattleLikelihood(battles.items)
     alone = likelihood.mode(known)
     effect = mean_design_effect(likelihood.design_effects(alone, known.precisions))
+    middle = np.eye(len(systems)) - 1.0 / len(systems)
     ratings, covariances, evidence, own = [], [], [], []
     for each, weight in _priors(known):
         mode = likelihood.mode(each, effect)
@@ -270,7 +271,7 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
         ratings.append(mode - mode.mean())
         spread = np.asarray(np.linalg.inv(precision))
         own.append(1.0 - each.precisions * np.diag(spread))
-        covariances.append(_centered(spread))
+        covariances.append(middle @ spread @ middle)
         found = likelihood.value(mode) / effect + _log_prior(each, mode, precision)
         evidence.append(found + weight)
     shares = softmax(evidence)
@@ -299,8 +300,3 @@ def _log_prior(prior: RatingPrior, mode: Floats, precision: Floats) -> float:
     apart = (prior.precisions * (mode - prior.means) ** 2).sum()
     volume = np.log(prior.precisions).sum() - np.linalg.slogdet(precision)[1]
     return float(0.5 * (volume - apart))
-
-
-def _centered(covariance: Floats) -> Floats:
-    middle = np.eye(len(covariance)) - 1.0 / len(covariance)
-    return np.asarray(middle @ covariance @ middle)

@@ -23,6 +23,26 @@ ONE_CATEGORY = "only one category was chosen, so agreement by chance is certain"
 
 
 @dataclass(frozen=True)
+class Resampling:
+    """How 95% intervals are made: items are drawn with replacement, with all their ratings.
+
+    Attributes:
+        replicates: Number of draws; 0 for no interval.
+        seed: Seed of the draws.
+    """
+
+    replicates: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.replicates < 0:
+            raise UsageError("replicates must be 0 or more")
+
+
+DEFAULT_RESAMPLING = Resampling()
+
+
+@dataclass(frozen=True)
 class RatedItems:
     """How items were rated by raters who are interchangeable.
 
@@ -74,26 +94,6 @@ def code_ratings(
     counts = np.array([[row.count(label) for label in known] for row in given], dtype=np.float64)
     raters = max(map(len, rows), default=0)
     return RatedItems(counts.reshape(len(rows), len(known)), known, raters)
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """How 95% intervals are made: items are drawn with replacement, with all their ratings.
-
-    Attributes:
-        replicates: Number of draws; 0 for no interval.
-        seed: Seed of the draws.
-    """
-
-    replicates: int = 1000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.replicates < 0:
-            raise UsageError("replicates must be 0 or more")
-
-
-DEFAULT_RESAMPLING = Resampling()
 
 
 @dataclass(frozen=True)

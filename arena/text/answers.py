@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 REASON_WORDS = (
@@ -51,12 +50,6 @@ class RagAnswer:
     is_marked: bool
 
 
-@dataclass(frozen=True)
-class _Section:
-    kind: str
-    text: str
-
-
 def parse_answer(output: str) -> RagAnswer:
     """Take the raw output of a system apart.
 
@@ -68,30 +61,18 @@ def parse_answer(output: str) -> RagAnswer:
     """
     if _MARKER.search(output) is None:
         return RagAnswer(None, output.strip(), output.strip(), is_marked=False)
-    sections = list(_sections(output))
-    whole = "\n".join(text for section in sections if (text := section.text.strip()))
-    answers = [place for place, section in enumerate(sections) if section.kind == "answer"]
+    markers = list(_MARKER.finditer(output))
+    ends = [*(marker.start() for marker in markers), len(output)]
+    texts = [output[: ends[0]].strip()]
+    texts += [output[it.end() : end].strip() for it, end in zip(markers, ends[1:], strict=True)]
+    kinds = ["preamble", *(str(marker.lastgroup) for marker in markers)]
+    whole = "\n".join(filter(None, texts))
+    answers = [place for place, kind in enumerate(kinds) if kind == "answer"]
     if not answers:
         return RagAnswer(None, whole, whole, is_marked=False)
-    telling = [place for place in answers if sections[place].text.strip()]
-    chosen = (telling or answers)[-1]
-    return RagAnswer(
-        _reason(sections, chosen), sections[chosen].text.strip(), whole, is_marked=True
-    )
-
-
-def _sections(output: str) -> Iterator[_Section]:
-    markers = list(_MARKER.finditer(output))
-    starts = [0, *(marker.end() for marker in markers)]
-    ends = [*(marker.start() for marker in markers), len(output)]
-    kinds = ["preamble", *(str(marker.lastgroup) for marker in markers)]
-    for kind, start, end in zip(kinds, starts, ends, strict=True):
-        yield _Section(kind, output[start:end])
-
-
-def _reason(sections: list[_Section], chosen: int) -> str | None:
-    """Return the last reason before the chosen answer, else the first one after it."""
-    before = [section.text for section in sections[:chosen] if section.kind == "reason"]
-    after = [section.text for section in sections[chosen:] if section.kind == "reason"]
-    nearest = [*before[-1:], *after[:1]]
-    return nearest[0].strip() if nearest else None
+    chosen = ([place for place in answers if texts[place]] or answers)[-1]
+    # The last reason before the answer, else the first one after it.
+    reasons = [place for place, kind in enumerate(kinds) if kind == "reason"]
+    before = [place for place in reasons if place < chosen]
+    reason = next((texts[place] for place in [*before[-1:], *reasons]), None)
+    return RagAnswer(reason, texts[chosen], whole, is_marked=True)

@@ -156,11 +156,7 @@ class ReplaceablePrompt:
 
 @dataclass(frozen=True)
 class Templates:
-    """A user's templates, by the name of the prompt whose place they take.
-
-    Attributes:
-        own: Names and templates.
-    """
+    """A user's templates, with the names of the prompts whose places they take."""
 
     own: tuple[tuple[str, PromptTemplate], ...] = ()
 

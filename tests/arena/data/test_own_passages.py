@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arena import read_answers, read_arena, write_arena
+from arena import read_arena, write_arena
 from arena.data.errors import DataError
 from arena.data.systems import with_passages_of
 from arena.judging.pairs import ArenaTexts
@@ -109,15 +109,6 @@ def test_retrieval_is_measured_against_all_that_is_known_to_be_relevant(folder):
     assert found.loc["chosen", "retrieval_map@10"] == 0.5  # first of two
     assert found.loc["own", "retrieval_recall@10"] == 0.5
     assert found.loc["own", "retrieval_map@10"] == 0.25  # second of two, half of it
-
-
-def test_new_systems_bring_their_own(folder, tmp_path):
-    arena = read_arena(folder)
-    path = tmp_path / "new.jsonl"
-    write_lines(path, [{**row("own"), "system": "new"}])
-    found = values(arena, "retrieval,invalid_citations", read_answers(path, arena.queries))
-    assert found.loc["new", "retrieval_recall@10"] == 0.5
-    assert found.loc["new", "invalid_citations"] == 0
 
 
 def test_a_judge_is_told_whose_passages_are_whose(folder):

@@ -37,10 +37,6 @@ def test_attributes_are_texts_and_come_back_as_written(folder, tmp_path):
     assert not (tmp_path / "again" / "systems.csv").exists()
 
 
-def test_without_the_table_nothing_is_told(folder):
-    assert list(read_arena(folder).attributes) == ["system"]
-
-
 def test_what_is_wrong_is_said(folder):
     one = systems(folder)[0]
     lines = [

@@ -3,10 +3,10 @@
 import py3langid
 import pytest
 
-from arena.simulation import LANGUAGES, SystemProfile, simulate
+from arena.simulation import SystemProfile, simulate
 from arena.simulation.facts import FACTS_PER_ENTITY
 from arena.text.answers import parse_answer
-from arena.text.citations import cited_passages, find_citations
+from arena.text.citations import cited_passages
 
 PERFECT = SystemProfile(name="sim-perfect")
 EXTRACTIVE = SystemProfile(name="sim-extractive", is_extractive=True, reasons=False)
@@ -47,20 +47,6 @@ def test_clean_answers_cite_exactly_the_relevant_passages(clean):
         assert set(cited.known) == set(ids(row.passages, relevance=1))
         assert cited.unknown == ()
         assert cited.mentions == FACTS_PER_ENTITY
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_truncated_answer_ends_in_the_middle_of_its_last_sentence(language):
-    cut = SystemProfile(truncation=1.0, name="sim-cut")
-    written = simulate([PERFECT, cut], [language], questions=8).arena.answers
-    answers = written.set_index(["query_id", "system"])["answer"]
-    for query_id in answers.index.unique("query_id"):
-        whole = parse_answer(answers[query_id, "sim-perfect"]).text
-        short = parse_answer(answers[query_id, "sim-cut"]).text
-        assert whole.startswith(short)
-        assert short[-1] not in ".。।]"
-        last_whole_citation = list(find_citations(whole))[-2]
-        assert last_whole_citation.end < len(short) < list(find_citations(whole))[-1].start
 
 
 def test_the_wrong_language_is_english_and_for_english_another():

@@ -38,10 +38,6 @@ def test_a_papers_names_of_variables_are_known(file):
     assert template.fill({"question": "Q{{ 1 }}", "passages": ["a", "b"]}) == "Q{{ 1 }}: a b "
 
 
-def test_a_byte_order_mark_is_no_part_of_a_template(file):
-    assert FIRST.read(file("\ufeff" + GOOD)) == FIRST.read(file(GOOD))
-
-
 def test_names_are_given_where_there_are_several_prompts(file):
     path = file(GOOD)
     assert read_templates([str(path)], [FIRST]).replacing(FIRST).version.startswith("mine@")
