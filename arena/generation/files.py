@@ -73,9 +73,6 @@ def list_unanswered(folder: Path, generated: Generated, queries: pd.DataFrame) -
     """List beside the answers which of the questions chosen have none, and which were left out.
 
     What earlier runs of the same system listed on the same questions is replaced.
-
-    Returns:
-        The files that list something.
     """
     settled = {(*question, generated.system) for question in question_keys(queries)}
     listed = ((FAILED_FILE, generated.failures), (SKIPPED_FILE, generated.skipped))

@@ -167,8 +167,7 @@ def dry_run_judge(
     """Count what ``ask_judge`` would ask, and what that would cost at most; nothing is sent.
 
     Raises:
-        UsageError: If the settings or the template cannot be used, or the pairs were chosen for
-            something else than the prompt shows.
+        UsageError: See ``ask_judge``.
     """
     left, prompt = pairs_left(arena, judge, pairs), judge.asked_by
     prompts: Iterator[Prompt]

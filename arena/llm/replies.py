@@ -255,11 +255,7 @@ def is_file_name(served: str) -> bool:
 
 
 def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[str, float]:
-    """Add up the probabilities of each candidate's spellings at one place: "A", " A", "Ａ".
-
-    Returns:
-        Probability by candidate; candidates that are not among the likeliest tokens are absent.
-    """
+    """Add up the probabilities of each candidate's spellings at one place: "A", " A", "Ａ"."""
     likeliest = dict(token.alternatives)
     likeliest.setdefault(token.token, token.logprob)  # it need not be among the likeliest
     masses: dict[str, float] = {}

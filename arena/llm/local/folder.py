@@ -139,11 +139,7 @@ def required_model(model: str) -> LocalModel:
 
 
 def require_local(purpose: str, *packages: str) -> None:
-    """Check that models can be run here.
-
-    Raises:
-        MissingDependencyError: If a package is not installed.
-    """
+    """Check that models can be run here; MissingDependencyError names what is not installed."""
     for package in ("torch", "transformers", *packages):
         if find_spec(package) is None:
             raise MissingDependencyError(purpose, package, "train")

@@ -122,11 +122,7 @@ def load_base(
 
 @contextmanager
 def readable(model: str) -> Iterator[None]:
-    """Say of a model that cannot be read what is wrong, and keep libraries' notices to developers.
-
-    Raises:
-        UsageError: If reading it fails.
-    """
+    """Say of a model that cannot be read what is wrong (UsageError), without libraries' notices."""
     try:
         with quiet():
             yield
