@@ -91,11 +91,7 @@ class LlmJudge:
         return one.sending(**{"logprobs": True, "top_logprobs": ALTERNATIVES} | one.body)
 
     def read(self, completion: Completion) -> PairVerdict:
-        """Read the verdict of a reply.
-
-        Raises:
-            UnparsableError: If there is none, which makes the judgment INVALID.
-        """
+        """Read the verdict of a reply; UnparsableError without, which makes it INVALID."""
         return (read_verdict if self.verdict == "text" else read_letter)(completion)
 
 

@@ -161,11 +161,7 @@ class PairwisePrompt(JudgePrompt):
     """Makes the prompts of pairs of answers."""
 
     def ask(self, comparison: Comparison) -> tuple[Prompt, tuple[str, ...]]:
-        """Make the prompt for a pair of answers, and say what is to be noted; see ``flags``.
-
-        Raises:
-            UsageError: If the template cannot be filled.
-        """
+        """Make the prompt for a pair of answers, and say what is to be noted; see ``flags``."""
         shown = (comparison.answer_a, comparison.answer_b)
         answers = [trimmed(text, self.longest_answer) for text in shown]
         language, given = comparison.key[0], comparison.passages

@@ -190,7 +190,6 @@ def judge(
     Raises:
         UsageError: If a judge cannot be used or two have the same name, or the pairs were chosen
             for something else than a judge's prompt shows. Replies that came are in the store.
-        MissingDependencyError: If the extra ``llm`` is not installed.
     """
     members = (judges,) if isinstance(judges, LlmJudge) else tuple(judges)
     names = [member.judge for member in members]

@@ -104,11 +104,7 @@ class JudgingSettings(LlmSettings):
         return self.name or judge_name(self.located().model, self.form)
 
     def llm_judge(self) -> LlmJudge:
-        """Return the judge.
-
-        Raises:
-            UsageError: If no model is named, or a setting or the template cannot be used.
-        """
+        """Return the judge; UsageError if a setting or the template cannot be used."""
         from arena.judging.asking import LlmJudge
 
         return LlmJudge(self.located(), self.verdict, self._prompt(), self.name)

@@ -158,9 +158,9 @@ class Reply(Generic[T]):
     Attributes:
         value: What was read from the model's answer; None if there is a reason.
         reason: Why there is no value (``unparsable``, ``refusal``, ``timeout`` ...), or None.
-        detail: More about the reason, for people.
-        key: The prompt's key in the store.
-        from_store: Whether the answer was in the store: from before, or by another process.
+        detail: More about the reason.
+        key: In the store.
+        from_store: Whether it was there: from before, or by another process.
     """
 
     value: T | None
@@ -209,11 +209,7 @@ def read_completion(payload: object, latency_s: float) -> Completion:
 
 
 def read_embedding(payload: object, latency_s: float) -> Completion:
-    """Read the JSON of an embedding: the completion's text is the vector, as a JSON list.
-
-    Raises:
-        MalformedAnswerError: If the payload holds no vector of finite numbers.
-    """
+    """Read an embedding (else MalformedAnswerError); the text is the vector, as a JSON list."""
     answer = _mapping(payload, "the answer")
     vector = _mapping(_first(answer, "data"), "an embedding").get("embedding")
     if not isinstance(vector, list) or not vector or not all(map(_is_finite, vector)):
@@ -229,11 +225,7 @@ def read_embedding(payload: object, latency_s: float) -> Completion:
 
 
 def read_vector(completion: Completion) -> tuple[float, ...]:
-    """Return the vector of a completion of ``read_embedding``.
-
-    Raises:
-        UnparsableError: If it has no direction: all its numbers are 0.
-    """
+    """Return the vector of ``read_embedding``; UnparsableError if it is 0 everywhere."""
     vector = tuple(map(float, json.loads(completion.text or "[]")))
     if not any(vector):
         raise UnparsableError("the embedding is 0 everywhere")

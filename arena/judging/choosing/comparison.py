@@ -120,7 +120,6 @@ def compare_systems(
     Raises:
         UsageError: If the judge cannot be used, no question has answers of both, or the budget
             is too small for one.
-        MissingDependencyError: If the extra ``llm`` is not installed.
     """
     if budget is not None and budget < ORDERS:
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
