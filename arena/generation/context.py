@@ -22,7 +22,6 @@ import regex
 from arena.data.errors import MissingDependencyError, UsageError
 
 DEFAULT_PASSAGES = 5
-CORPUS_COLUMNS = ("passage_id", "text")
 
 _DENSE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
 _WORD = r"\p{L}\p{M}\p{N}"
@@ -57,16 +56,13 @@ def select_context(
         passage replaced by a relevant one; and how many have no relevant passage.
 
     Raises:
-        UsageError: If k is below 1, or the corpus lacks a column.
+        UsageError: If k is below 1.
         MissingDependencyError: If bm25s is not installed.
     """
     if k < 1:
         raise UsageError(f"cannot select {k} passages; ask for 1 or more")
     if find_spec("bm25s") is None:
         raise MissingDependencyError("selecting passages by BM25", "bm25s", "bm25")
-    absent = [name for name in CORPUS_COLUMNS if corpus is not None and name not in corpus]
-    if absent:
-        raise UsageError(f"the corpus has no column {absent[0]!r}; it needs passage_id, text")
     rankings: dict[str, _Ranking] = {}
     selected: list[list[Passage]] = []
     replaced = without_relevant = 0

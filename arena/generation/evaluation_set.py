@@ -30,18 +30,15 @@ class SetRules:
     """Which questions and answers make an evaluation set.
 
     Attributes:
-        only_hard: Leave out questions without a passage that is labeled not relevant (MIRAGE-Bench,
-            section 3.2).
+        only_hard: Leave out questions without a passage labeled not relevant (MIRAGE-Bench, 3.2).
         at_least: Where a language has fewer hard questions, fill up with others to so many, drawn
-            at random (the paper's footnote 4: 72 further questions in Telugu); 0 fills nothing.
+            at random (the paper's footnote 4).
         least_words: Leave out questions to which any system gave an answer with fewer words
-            (MEMERAG, section 3.3); 0 keeps all. Scripts without spaces are counted in pairs of
-            characters.
+            (MEMERAG, 3.3); scripts without spaces are counted in pairs of characters.
         questions: Questions to draw of each language; None keeps all.
-        others: Keep the questions that are not drawn instead, such as to test on them.
-        one_answer: Keep one answer a question, systems as evenly as can be, without overlap
-            (MEMERAG, section 3.5).
-        seed: Seed of all draws, which rest on each question's content alone.
+        others: Keep the questions that are not drawn instead.
+        one_answer: Keep one answer a question, systems as evenly as can be (MEMERAG, 3.5).
+        seed: Of all draws, which rest on each question's content alone.
     """
 
     only_hard: bool = False
@@ -105,14 +102,8 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
 def one_answer_each(answers: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """Keep one answer of each question, so that each system has as many as any other, or one less.
 
-    MEMERAG's design: 250 questions a language, 50 a model, none twice (section 3.5).
-
-    Args:
-        answers: Answers of every system to every question.
-        seed: Seed of the draw.
-
-    Returns:
-        One row a question, in the order of the table.
+    MEMERAG's design: 250 questions a language, 50 a model, none twice (section 3.5). Every system
+    must have answered every question.
     """
     kept: list[int] = []
     for language, rows in answers.groupby("language", sort=True):

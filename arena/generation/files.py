@@ -44,11 +44,7 @@ def read_arena_to_answer(folder: Path | str) -> Arena:
 
 
 def write_answers(answers: pd.DataFrame, path: Path | str, system: str) -> None:
-    """Write one system's answers to a file of their own, in any row format.
-
-    Raises:
-        UsageError: If the file is there and holds something else, or its format is unknown.
-    """
+    """Write one system's answers to a file of their own, see ``check_own_file``."""
     path = Path(path)
     check_own_file(path, system)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,9 +73,6 @@ def list_unanswered(folder: Path, generated: Generated, queries: pd.DataFrame) -
     """List beside the answers which of the questions chosen have none, and which were left out.
 
     What earlier runs of the same system listed on the same questions is replaced.
-
-    Returns:
-        The files that list something.
     """
     settled = {(*question, generated.system) for question in question_keys(queries)}
     listed = ((FAILED_FILE, generated.failures), (SKIPPED_FILE, generated.skipped))

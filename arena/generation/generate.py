@@ -48,9 +48,9 @@ class LlmSystem:
     """A RAG system: an LLM, and what it is asked.
 
     Attributes:
-        settings: How it is asked, the paper's numbers included.
+        settings: The paper's numbers included.
         template: What is asked.
-        trimmer: What counts tokens.
+        trimmer: Counts tokens.
         is_shuffled: Whether passages are shown in an order drawn, or in that of the table.
     """
 
@@ -94,9 +94,6 @@ class LlmSystem:
 
         All are trimmed to the same number of tokens. A prompt that is too long without any passage
         text is sent as it is: what the endpoint says of it is a counted failure.
-
-        Raises:
-            UsageError: If the template cannot be filled.
         """
         passages, tokens = self._in_order(given), self.settings.passage_tokens
         text = self._text(given, passages, tokens)

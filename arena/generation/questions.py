@@ -56,13 +56,7 @@ _LABELS = ("yes", "no")
 
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
-    """A question as a RAG system gets it.
-
-    Attributes:
-        key: Language, query_id.
-        question: The question.
-        passages: Its passages; which of them are relevant is not told.
-    """
+    """A question and its passages as a RAG system gets them; which are relevant is not told."""
 
     key: QuestionKey
     question: str
@@ -134,12 +128,9 @@ def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TimeFilter:
-    """Who tells whether a question is time-dependent.
+    """Who tells whether a question is time-dependent; the paper took Llama 3 70B.
 
-    Attributes:
-        settings: How it is asked; the paper took Llama 3 70B. Systems that are to be compared need
-            the same model, or they answer other questions.
-        template: What is asked; ``TIME_PROMPT.read`` reads another one.
+    Systems that are to be compared need the same model, or they answer other questions.
     """
 
     settings: LlmSettings
@@ -193,7 +184,6 @@ def time_dependence(
 
     Raises:
         UsageError: If the settings cannot be used.
-        MissingDependencyError: If the extra ``llm`` is not installed.
     """
     llm = Llm(time_filter.settings, store, budget or Budget())
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))

@@ -54,10 +54,9 @@ class LlmJudge:
         verdict: ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply.
             ``logprobs``: the likeliest of the letters A, B, C as the reply's first token; one
             token is asked for, whatever the settings say.
-        prompt: What it is asked; the packaged prompt for this form of verdict by default. A
-            ``GradedPrompt`` asks for marks or orders, which become verdicts.
-        name: Its name in the ``judge`` column; the model's by default, followed by the form where
-            that is ``pointwise`` or ``listwise``.
+        prompt: By default the packaged one for this form of verdict. A ``GradedPrompt`` asks for
+            marks or orders, which become verdicts.
+        name: In the ``judge`` column; see ``judge_name`` for the default.
 
     Raises:
         UsageError: If marks or orders are to be read from log-probabilities.
@@ -92,11 +91,7 @@ class LlmJudge:
         return one.sending(**{"logprobs": True, "top_logprobs": ALTERNATIVES} | one.body)
 
     def read(self, completion: Completion) -> PairVerdict:
-        """Read the verdict of a reply.
-
-        Raises:
-            UnparsableError: If there is none, which makes the judgment INVALID.
-        """
+        """Read the verdict of a reply; UnparsableError without, which makes it INVALID."""
         return (read_verdict if self.verdict == "text" else read_letter)(completion)
 
 
@@ -172,8 +167,7 @@ def dry_run_judge(
     """Count what ``ask_judge`` would ask, and what that would cost at most; nothing is sent.
 
     Raises:
-        UsageError: If the settings or the template cannot be used, or the pairs were chosen for
-            something else than the prompt shows.
+        UsageError: See ``ask_judge``.
     """
     left, prompt = pairs_left(arena, judge, pairs), judge.asked_by
     prompts: Iterator[Prompt]

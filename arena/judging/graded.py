@@ -142,11 +142,7 @@ class GradedPrompt(JudgePrompt):
         return groups
 
     def ask(self, group: Group, texts: ArenaTexts) -> Prompt:
-        """Make the prompt.
-
-        Raises:
-            UsageError: If the template cannot be filled.
-        """
+        """Make the prompt; UsageError if the template cannot be filled."""
         question, shown = group
         numbered = enumerate(shown, start=1)
         given = passages_of_all({f"answer {number}": own for number, (_, own) in numbered})
@@ -159,11 +155,7 @@ class GradedPrompt(JudgePrompt):
         return Prompt.of(self.template.fill(values), version=self.version)
 
     def read(self, completion: Completion) -> tuple[int, ...]:
-        """Read the place of each text shown, the lower the better.
-
-        Raises:
-            UnparsableError: If there is no mark or order.
-        """
+        """Read the place of each text shown, the lower the better; UnparsableError without."""
         text = completion.text or ""
         if self.form == "pointwise":
             return (-find_rating(text, "brackets")[0],)
@@ -187,13 +179,7 @@ def judge_graded(
 
     A pair has no verdict where one of its marks, or its order, has none.
 
-    Args:
-        arena: Questions and answers.
-        prompt: What is asked.
-        pairs: All pairs chosen, and those of them without a verdict.
-        llm: See ``ask_table``, like the others.
-        stage: Name.
-        progress: Callback.
+    Of ``pairs`` the first are all that were chosen, the second those without a verdict.
 
     Returns:
         The pairs, each with its winner, or the reason why there is none, and what is odd; and

@@ -161,11 +161,7 @@ class PairwisePrompt(JudgePrompt):
     """Makes the prompts of pairs of answers."""
 
     def ask(self, comparison: Comparison) -> tuple[Prompt, tuple[str, ...]]:
-        """Make the prompt for a pair of answers, and say what is to be noted; see ``flags``.
-
-        Raises:
-            UsageError: If the template cannot be filled.
-        """
+        """Make the prompt for a pair of answers, and say what is to be noted; see ``flags``."""
         shown = (comparison.answer_a, comparison.answer_b)
         answers = [trimmed(text, self.longest_answer) for text in shown]
         language, given = comparison.key[0], comparison.passages
@@ -186,13 +182,8 @@ def pairwise_prompt(
 ) -> PairwisePrompt:
     """Choose the prompt.
 
-    Args:
-        template: A user's Jinja template, with the variables of ``VARIABLES``; None takes the
-            one that comes with the package for this form of verdict.
-        verdict: How the reply is read; see ``LlmJudge``.
-        longest_answer: See ``JudgePrompt``, like the others.
-        longest_passage: Characters.
-        show: ``output``, as MIRAGE-Bench's figure 13, or ``answer``.
+    A user's Jinja template has the variables of ``VARIABLES``; without one, it is the packaged one
+    for this form of verdict. The other arguments are those of ``JudgePrompt``.
 
     Raises:
         UsageError: If the template is unusable, or a form, a length or a way to show unknown.

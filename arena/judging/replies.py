@@ -57,12 +57,10 @@ class PairVerdict:
     """What is read from a reply on a pair.
 
     Attributes:
-        winner: The verdict.
+        winner: Of several that differ, the last one.
         shares: Probability of each verdict, where known by log-probabilities.
-        flags: What is odd: ``repeated_verdict`` (the same several times),
-            ``contradictory_verdicts`` (several that differ; the last one counts), ``cut_off``,
-            ``letters_unlikely``.
-        reason: What the judge wrote before its verdict; empty where it wrote nothing else.
+        flags: What is odd, such as ``cut_off``.
+        reason: What the judge wrote before its verdict.
     """
 
     winner: Winner

@@ -52,7 +52,7 @@ class Panel:
     """What a panel of judges says.
 
     Attributes:
-        judgments: Verdicts of ``PANEL_JUDGE``, with the shares of votes as their probabilities.
+        judgments: Of ``PANEL_JUDGE``; probabilities are shares of votes.
         too_few: Items left out, for fewer than half of the judges gave a verdict.
     """
 
@@ -112,13 +112,13 @@ class Judging:
     """What judging brought; the arena is as it was.
 
     Attributes:
-        judgments: New rows of the arena's ``judgments``, with ``VERDICT_COLUMNS``, and ``chosen``
-            where pairs were chosen as verdicts came.
+        judgments: New rows, ``VERDICT_COLUMNS``, and ``chosen`` where pairs were chosen as verdicts
+            came.
         failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
-        summaries: Counts, a judge each.
-        panel: What most of the judges say, earlier verdicts included; None with one judge.
+        summaries: A judge each.
+        panel: Earlier verdicts included; None with one judge.
         pairs: What was chosen, in this run and before.
-        agreement: Each judge against every other of the same pairs; see ``agreement_table``.
+        agreement: See ``agreement_table``.
         batches: How often judges were asked.
         reason: Why no more was asked; empty where all that was chosen is judged.
     """
@@ -190,7 +190,6 @@ def judge(
     Raises:
         UsageError: If a judge cannot be used or two have the same name, or the pairs were chosen
             for something else than a judge's prompt shows. Replies that came are in the store.
-        MissingDependencyError: If the extra ``llm`` is not installed.
     """
     members = (judges,) if isinstance(judges, LlmJudge) else tuple(judges)
     names = [member.judge for member in members]

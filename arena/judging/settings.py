@@ -104,11 +104,7 @@ class JudgingSettings(LlmSettings):
         return self.name or judge_name(self.located().model, self.form)
 
     def llm_judge(self) -> LlmJudge:
-        """Return the judge.
-
-        Raises:
-            UsageError: If no model is named, or a setting or the template cannot be used.
-        """
+        """Return the judge; UsageError if a setting or the template cannot be used."""
         from arena.judging.asking import LlmJudge
 
         return LlmJudge(self.located(), self.verdict, self._prompt(), self.name)
@@ -138,13 +134,7 @@ class JudgingSettings(LlmSettings):
         failed: pd.DataFrame | None = None,
         calls: Budget | None = None,
     ) -> PairChooser:
-        """Choose what to judge: now, or as verdicts come.
-
-        Args:
-            arena: Questions, answers, and the judgments there are.
-            prior: What is expected of systems; see ``AdaptivePairs``.
-            failed: Pairs that earlier runs got no verdict on; see ``lasting_failures``.
-            calls: The budget of calls.
+        """Choose what to judge: now, or as verdicts come; see ``AdaptivePairs``.
 
         Raises:
             UsageError: If settings contradict each other, or there is nothing to judge.

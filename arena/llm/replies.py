@@ -91,13 +91,7 @@ class MalformedAnswerError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprobs:
-    """One token of an answer.
-
-    Attributes:
-        token: The token that was chosen.
-        logprob: Its log-probability (natural logarithm).
-        alternatives: The likeliest tokens at its place, with their log-probabilities.
-    """
+    """The token chosen at one place, the likeliest ones there, and their log-probabilities."""
 
     token: str
     logprob: float
@@ -109,16 +103,16 @@ class Completion:
     """What the model answered.
 
     Attributes:
-        text: The answer; None where there is none.
+        text: The answer, if any.
         finish_reason: Why the model stopped, in the endpoint's words.
         refusal: The model's refusal, where the endpoint tells it from an answer.
         failure: Why there is no usable answer (one of ``FINAL`` or ``PASSING``), or None.
         detail: More about the failure, for people.
         served_model: The model that answered, in the endpoint's words.
-        tokens_in: Tokens of the prompt; None where the endpoint does not say.
-        tokens_out: Tokens of the answer; None where the endpoint does not say.
+        tokens_in: Of the prompt; None where the endpoint does not say.
+        tokens_out: Of the answer, likewise.
         latency_s: Seconds from sending to the whole answer, without waits and earlier tries.
-        logprobs: Tokens with their log-probabilities, where asked for and given.
+        logprobs: Where asked for and given.
     """
 
     text: str | None
@@ -144,10 +138,10 @@ class Fault:
 
     Attributes:
         reason: One of the reasons of this module.
-        detail: What the server or the network said, without keys.
+        detail: What was said, without keys.
         again: Whether to try again in this run.
         asked_wait_s: Seconds that the server asks to wait.
-        advice: What the user must do first, where no call can succeed before; else None.
+        advice: What the user must do first, where no call can succeed before.
     """
 
     reason: str
@@ -164,9 +158,9 @@ class Reply(Generic[T]):
     Attributes:
         value: What was read from the model's answer; None if there is a reason.
         reason: Why there is no value (``unparsable``, ``refusal``, ``timeout`` ...), or None.
-        detail: More about the reason, for people.
-        key: The prompt's key in the store.
-        from_store: Whether the answer was in the store: from before, or by another process.
+        detail: More about the reason.
+        key: In the store.
+        from_store: Whether it was there: from before, or by another process.
     """
 
     value: T | None
@@ -215,11 +209,7 @@ def read_completion(payload: object, latency_s: float) -> Completion:
 
 
 def read_embedding(payload: object, latency_s: float) -> Completion:
-    """Read the JSON of an embedding: the completion's text is the vector, as a JSON list.
-
-    Raises:
-        MalformedAnswerError: If the payload holds no vector of finite numbers.
-    """
+    """Read an embedding (else MalformedAnswerError); the text is the vector, as a JSON list."""
     answer = _mapping(payload, "the answer")
     vector = _mapping(_first(answer, "data"), "an embedding").get("embedding")
     if not isinstance(vector, list) or not vector or not all(map(_is_finite, vector)):
@@ -235,11 +225,7 @@ def read_embedding(payload: object, latency_s: float) -> Completion:
 
 
 def read_vector(completion: Completion) -> tuple[float, ...]:
-    """Return the vector of a completion of ``read_embedding``.
-
-    Raises:
-        UnparsableError: If it has no direction: all its numbers are 0.
-    """
+    """Return the vector of ``read_embedding``; UnparsableError if it is 0 everywhere."""
     vector = tuple(map(float, json.loads(completion.text or "[]")))
     if not any(vector):
         raise UnparsableError("the embedding is 0 everywhere")
@@ -269,11 +255,7 @@ def is_file_name(served: str) -> bool:
 
 
 def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[str, float]:
-    """Add up the probabilities of each candidate's spellings at one place: "A", " A", "Ａ".
-
-    Returns:
-        Probability by candidate; candidates that are not among the likeliest tokens are absent.
-    """
+    """Add up the probabilities of each candidate's spellings at one place: "A", " A", "Ａ"."""
     likeliest = dict(token.alternatives)
     likeliest.setdefault(token.token, token.logprob)  # it need not be among the likeliest
     masses: dict[str, float] = {}
@@ -287,9 +269,7 @@ def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[
 def find_rating(text: str, form: RatingForm) -> tuple[int, int]:
     """Find the last rating from 1 to 5 in the format that a prompt asks for, or else near to it.
 
-    Args:
-        text: The reply.
-        form: ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``.
+    The form is ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``.
 
     Returns:
         The rating, and where its number stands in the text.

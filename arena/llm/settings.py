@@ -213,11 +213,7 @@ class LlmSettings(BaseModel):
         return fields
 
     def refuse_key(self, content: str) -> None:
-        """Refuse to send, and so to keep, a prompt or a setting that holds the key itself.
-
-        Raises:
-            UsageError: If it does.
-        """
+        """Refuse (UsageError) to send, and so to keep, what holds the key itself."""
         key = os.environ.get(self.api_key_env or "", "").strip()
         if len(key) >= 8 and json.dumps(key, ensure_ascii=False)[1:-1] in content:
             raise UsageError(
@@ -267,8 +263,8 @@ class Prompt:
     """What is asked once.
 
     Attributes:
-        messages: The messages, in order.
-        version: Version of the template, kept with the result. No part of the key: the text is.
+        messages: In order.
+        version: Of the template, kept with the result. No part of the key: the text is.
         purpose: Part of the key, no part of what is sent: tells equal prompts apart that shall
             be asked each on its own, such as repetitions (``"repetition 2"``).
     """
@@ -306,12 +302,7 @@ class Request:
 
 
 def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
-    """Put a prompt to a model.
-
-    Raises:
-        UsageError: If no model is named, there are no messages, or a text or a setting cannot be
-            sent as JSON.
-    """
+    """Put a prompt to a model; UsageError if it, or a setting, cannot be sent."""
     if not settings.model:
         raise UsageError("no model is named; name it as the server does")
     try:

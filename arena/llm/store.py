@@ -60,13 +60,7 @@ FROM calls WHERE state = '{_DONE}' GROUP BY model, failure ORDER BY model, failu
 
 
 class Store:
-    """Results of calls by request, shared by any number of processes of one machine.
-
-    Open it by ``arena.llm.open_store``.
-
-    Attributes:
-        path: The file.
-    """
+    """Results of calls by request, shared by any number of processes; see ``open_store``."""
 
     def __init__(self, path: Path, create: bool = True) -> None:
         self.path = path
@@ -192,12 +186,7 @@ def open_store(where: str | Path, create: bool = True) -> Store:
 
 
 def describe_store(path: str | Path) -> pd.DataFrame:
-    """Check a store that is there, and count its rows; see ``Store.stats``.
-
-    Raises:
-        UsageError: If there is no store.
-        DataError: If it is damaged, with all problems.
-    """
+    """Check a store that is there, and count its rows; see ``Store.verify`` and ``stats``."""
     with open_store(path, create=False) as store:
         store.verify()
         return store.stats()

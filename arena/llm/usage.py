@@ -46,9 +46,7 @@ class Price:
 def read_prices(path: Path | str) -> dict[str, Price]:
     """Read what models cost.
 
-    Args:
-        path: JSON, each model's price per million tokens in any one currency:
-            ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``.
+    It is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens.
 
     Raises:
         UsageError: If there is no such file.
@@ -74,10 +72,10 @@ class Usage:
         from_store: Those of them that were answered before, or meanwhile by another process.
         repeated: Those of them that share the call of an equal prompt in this run.
         calls: Calls sent, retries among them.
-        retries: Calls sent again after one that failed in passing.
+        retries: Of these, those after one that failed in passing.
         failures: Outcomes without a usable answer, by reason.
-        tokens_in: Tokens of the prompts of this run's calls, as the endpoint counts.
-        tokens_out: Tokens of the answers of this run's calls, as the endpoint counts.
+        tokens_in: Of the prompts of this run's calls, as the endpoint counts.
+        tokens_out: Of their answers.
         without_tokens: Answers whose endpoint did not count tokens.
         other_models: Answers of another model than the one asked, by its name.
     """

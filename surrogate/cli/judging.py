@@ -159,12 +159,10 @@ def opened_if_there(where: str) -> Any:  # noqa: ANN401 - a store, or nothing to
 
 def _counts_of(chosen: ChosenPairs) -> dict[str, Any]:
     return {
-        "questions": chosen.drawn.counts,
+        "questions": chosen.counts,
         "pairs": len(chosen),
         "both_orders": chosen.both_orders,
         "identical_answers": len(chosen.identical),
-        "questions_without_pair": chosen.drawn.without_pair,
-        "absent_answers": chosen.drawn.absent_answers,
     }
 
 

@@ -18,8 +18,8 @@ from arena.llm import open_store
 
 
 @pytest.fixture
-def folder(small_arena, tmp_path):
-    write_arena(small_arena, tmp_path)
+def folder(english_arena, tmp_path):
+    write_arena(english_arena, tmp_path)
     return tmp_path
 
 
@@ -56,11 +56,11 @@ def judge(run, folder, capsys):
 def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder, run, capsys):
     before = read_arena(folder).judgments
     server = serve()
-    options = ["--pairs", 4, "--both-orders"]
+    options = ["--pairs", 8, "--both-orders"]
     status, printed = judge(server, *options)
     assert status == 0
     calls = sum(server.asked.values())
-    assert f"Pairs: {2 * 3 * 4 * 2}\nBoth orders: True" in printed
+    assert "Pairs: 48\nBoth orders: True" in printed
     assert "INVALID: 0" in printed
     assert "Verdict on local: reliable" in printed
     assert "cost: not known; give each model's price (--prices FILE)" in printed
@@ -90,12 +90,12 @@ def test_json_holds_every_count(judge, serve, folder):
     content = json.loads(printed, parse_constant=pytest.fail)
     summary = content["judges"][0]
     assert status == 0
-    assert content["pairs"] == 30
-    assert sum(summary["verdicts"].values()) + summary["invalid"] == 30
+    assert content["pairs"] == 15
+    assert sum(summary["verdicts"].values()) + summary["invalid"] == 15
     assert summary["failures"] == {"unparsable": summary["invalid"]}
     assert summary["invalid"] > 0
     assert summary["cost"] > 0
-    assert content["added"] == 30 - summary["invalid"]
+    assert content["added"] == 15 - summary["invalid"]
     rows = (folder / "failed_judgments.jsonl").read_text(encoding="utf-8").splitlines()
     assert {json.loads(row)["reason"] for row in rows} == {"unparsable"}
     assert len(rows) == summary["invalid"]
@@ -125,40 +125,40 @@ def test_a_dry_run_leaves_everything_as_it_is(judge, serve, folder):
     status, printed = judge(server, "--pairs", 2, "--dry-run", "--json", "--panel", "other")
     content = json.loads(printed)
     assert [row["judge"] for row in content["judges"]] == ["local", "other"]
-    assert content["judges"][0]["calls"] == 12 - content["identical_answers"]
+    assert content["judges"][0]["calls"] == 6 - content["identical_answers"]
 
 
 def test_a_budget_spans_the_panel(judge, serve):
     server = serve()
     options = ["--pairs", 4, "--panel", "second", "--json"]
-    _, printed = judge(server, *options, config="max_calls = 30")
+    _, printed = judge(server, *options, config="max_calls = 18")
     content = json.loads(printed)
-    assert sum(server.asked.values()) == 30
+    assert sum(server.asked.values()) == 18
     first, second = content["judges"]
     assert first["failures"] == {}
-    assert first["sent"] + second["sent"] == 30
+    assert first["sent"] + second["sent"] == 18
     assert second["failures"] == {"over_budget": first["sent"] - second["sent"]}
 
 
 def test_a_boards_surrogate_is_the_prior(
-    judge, serve, folder, small_arena, build_quickly, tmp_path
+    judge, serve, folder, english_arena, build_quickly, tmp_path
 ):
-    systems = small_arena.info.systems
-    known = small_arena.answers["system"].isin(systems[:-1])
-    judged = small_arena.judgments
+    systems = english_arena.info.systems
+    known = english_arena.answers["system"].isin(systems[:-1])
+    judged = english_arena.judgments
     judged = judged[judged["system_a"].ne(systems[-1]) & judged["system_b"].ne(systems[-1])]
-    info = small_arena.info.model_copy(update={"systems": systems[:-1]})
-    answers = small_arena.answers[known]
+    info = english_arena.info.model_copy(update={"systems": systems[:-1]})
+    answers = english_arena.answers[known]
     board = tmp_path / "board"
-    build_quickly(replace(small_arena, info=info, answers=answers, judgments=judged)).save(
+    build_quickly(replace(english_arena, info=info, answers=answers, judgments=judged)).save(
         board, folder
     )
-    options, ratings = ["--pairs", "adaptive", "--budget", 4, "--json"], []
+    options, ratings = ["--pairs", "adaptive", "--budget", 2, "--json"], []
     for name, prior in (("alone", []), ("told", ["--prior", board])):
         status, printed = judge(serve(), *options, *prior, config=f'name = "{name}"')
         assert status == 0
         content = json.loads(printed, parse_constant=pytest.fail)
-        assert sum(row["judged"] for row in content["languages"]) == 4
+        assert sum(row["judged"] for row in content["languages"]) == 2
         table = pd.DataFrame(content["ratings"]).set_index(["language", "system"])
         ratings.append(table["rating"])
     assert (ratings[0] == 0).any()  # of a system that has not been judged
@@ -169,7 +169,7 @@ def test_both_orders_are_asked_unless_the_judge_has_verdicts_in_one(run, serve, 
     server = serve()
     options = ["--model", "local", "--base-url", server.url, "--pairs", 2]
     assert run("judge", folder, *options, "--questions", 2) == 0
-    assert "7 pairs judged in both orders" in " ".join(capsys.readouterr().out.split())
+    assert "pairs judged in both orders" in " ".join(capsys.readouterr().out.split())
     assert run("judge", folder, *options, "--questions", 3, "--json") == 0
     assert json.loads(capsys.readouterr().out)["both_orders"]
     one = [*options, "--panel", "", "--model", "once"]
@@ -193,7 +193,7 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
         return reply
 
     server = serve(behave)
-    status, printed = judge(server, "--json", config='api_key_env = "PLANTED"')
+    status, printed = judge(server, "--pairs", 4, "--json", config='api_key_env = "PLANTED"')
     assert (status, server.headers[0]["authorization"]) == (0, f"Bearer {key}")
     with open_store(folder / "judging.sqlite") as store:
         assert all("[key] says" in row["text"] for row in kept(store))
@@ -203,14 +203,14 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
 
 
 def test_a_panel_gives_one_verdict(judge, serve, folder):
-    options = ["--pairs", 6, "--panel", "second, third"]
+    options = ["--pairs", 4, "--panel", "second, third"]
     status, printed = judge(serve(), *options)
-    assert (status, "Panel: 36 verdicts" in printed) == (0, True)
+    assert (status, "Panel: 12 verdicts" in printed) == (0, True)
     table = read_arena(folder).judgments
-    assert (table["judge"] == "panel(majority)").sum() == 36
-    assert len(table[table["judge"].isin(["local", "second", "third"])]) == 3 * 36
+    assert (table["judge"] == "panel(majority)").sum() == 12
+    assert len(table[table["judge"].isin(["local", "second", "third"])]) == 3 * 12
     status, printed = judge(serve(), *options, "--json")
-    assert json.loads(printed)["panel"]["verdicts"] == 36
+    assert json.loads(printed)["panel"]["verdicts"] == 12
     assert len(read_arena(folder).judgments) == len(table)
 
 

@@ -73,15 +73,15 @@ class AdaptivePairs:
         votes = arena.judgments[arena.judgments["judge"] == judge]
         failures = _lasting(failed, votes, judge)
         self._languages: dict[str, AdaptivePairing] = {}
-        for language in self._drawn.counts:
-            questions = [query_id for of, query_id in self._drawn.keys if of == language]
+        for language in dict(self._drawn):
+            questions = [query_id for of, query_id in self._drawn if of == language]
             own = arena.answers[arena.answers["language"] == language]
             own = own[own["query_id"].isin(questions)]
             known = None if prior is None else prior[prior["language"] == language]
             pairing = AdaptivePairing(own["system"].unique(), questions, own, seed, known)
             self._languages[language] = pairing
             self._take_in(language, votes, failures)
-        is_drawn = pd.MultiIndex.from_frame(votes[QUESTION_KEY]).isin(list(self._drawn.keys))
+        is_drawn = pd.MultiIndex.from_frame(votes[QUESTION_KEY]).isin(list(self._drawn))
         self._earlier = votes.loc[is_drawn, PAIR_COLUMNS].drop_duplicates()
 
     @property
@@ -172,11 +172,7 @@ class AdaptivePairs:
 
 
 def one_of_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Make one verdict of those on a pair in both orders: a tie where they differ.
-
-    Args:
-        verdicts: Columns ``query_id, system_a, system_b, winner``.
-    """
+    """Make one verdict of those on a pair in both orders: a tie where they differ."""
     first = verdicts[["system_a", "system_b"]].min(axis=1)
     is_first = verdicts["system_a"] == first
     other = verdicts["system_b"].where(is_first, verdicts["system_a"])

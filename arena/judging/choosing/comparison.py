@@ -17,7 +17,6 @@ from arena.judging.asking import IDENTICAL, LlmJudge
 from arena.judging.choosing.drawn import (
     Batches,
     ChosenPairs,
-    DrawnQuestions,
     asked_pairs,
     by_draw,
     joined_pairs,
@@ -46,16 +45,16 @@ class SystemComparison:
     """What verdicts say of a system beside another.
 
     Attributes:
-        difference: What is known of it; None where it is not known yet.
+        difference: None where it is not known yet.
         scores: ``SCORE_COLUMNS``, in the order judged: its share of the points on a question in
             both orders, 0 to 1.
         low: Lower bound of its win rate.
         high: Upper bound.
-        judgments: The verdicts, an arena's ``judgments``.
-        failures: Pairs without a verdict; their questions have no score.
+        judgments: The verdicts.
+        failures: Pairs without one; their questions have no score.
         questions: Questions that both answered.
         reason: Why no more was asked.
-        usage: Calls and tokens.
+        usage: What it took.
     """
 
     difference: Difference | None
@@ -121,7 +120,6 @@ def compare_systems(
     Raises:
         UsageError: If the judge cannot be used, no question has answers of both, or the budget
             is too small for one.
-        MissingDependencyError: If the extra ``llm`` is not installed.
     """
     if budget is not None and budget < ORDERS:
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
@@ -166,7 +164,7 @@ class _ComparedPairs:
         most = len(able)
         self._planned = most if budget is None else min(most, budget // ORDERS)
         both = [(*key, *systems) for key in self.questions[: self._planned]]
-        self._pairs = asked_pairs(texts, both, DrawnQuestions(tuple(able)), True, seed, show)
+        self._pairs = asked_pairs(texts, both, tuple(able), True, seed, show)
         self.whole = ORDERS * self._planned
         self.scores: dict[QuestionKey, float] = {}
         self.difference: Difference | None = None
@@ -188,12 +186,7 @@ class _ComparedPairs:
 
 
 def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:
-    """Return a system's share of the points on each question that is judged in both orders.
-
-    Args:
-        judgments: Of the system and one other; a tie counts one half.
-        system: The system.
-    """
+    """Return a system's share of the points on each question that is judged in both orders."""
     is_a = judgments["system_a"] == system
     won = points_of_a(judgments)
     points = judgments[QUESTION_KEY].assign(is_a=is_a, points=won.where(is_a, 1.0 - won))

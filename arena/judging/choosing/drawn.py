@@ -33,12 +33,7 @@ Names = tuple[str, str]
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What came of asking about pairs.
-
-    Attributes:
-        judgments: Rows of an arena's ``judgments``, one a verdict.
-        failures: Rows of the same key, one a pair without a verdict.
-    """
+    """What came of asking about pairs: a row a verdict, and a row a pair without one."""
 
     judgments: pd.DataFrame
     failures: pd.DataFrame
@@ -63,26 +58,6 @@ class PairChooser(Protocol):
 
 
 @dataclass(frozen=True)
-class DrawnQuestions:
-    """Questions whose answers are compared.
-
-    Attributes:
-        keys: The questions, language by language.
-        without_pair: Questions with fewer than two answers, of which none was drawn.
-        absent_answers: Systems of the arena without an answer, summed over the questions.
-    """
-
-    keys: tuple[QuestionKey, ...]
-    without_pair: int = 0
-    absent_answers: int = 0
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of questions, per language."""
-        return dict(Counter(language for language, _ in self.keys))
-
-
-@dataclass(frozen=True)
 class ChosenPairs:
     """Pairs of answers to judge, in the order of sides to ask in, question by question.
 
@@ -90,7 +65,7 @@ class ChosenPairs:
         table: Pairs to ask: columns ``language, query_id, system_a, system_b``.
         identical: Pairs whose shown texts are the same, which nobody is asked: they are ties.
         both_orders: Whether every pair stands there in both orders.
-        drawn: The questions they are of.
+        questions: The questions they are of, language by language.
         show: What is shown of a system; the judge's prompt must show the same.
         adaptive: Whether they were chosen by verdicts on others, which is noted with theirs.
     """
@@ -98,7 +73,7 @@ class ChosenPairs:
     table: pd.DataFrame
     identical: pd.DataFrame
     both_orders: bool
-    drawn: DrawnQuestions
+    questions: tuple[QuestionKey, ...]
     show: Show = "output"
     adaptive: bool = False
 
@@ -106,6 +81,11 @@ class ChosenPairs:
     def whole(self) -> int:
         """Number of pairs to ask."""
         return len(self.table)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of questions, per language."""
+        return dict(Counter(language for language, _ in self.questions))
 
     def __len__(self) -> int:
         return len(self.table) + len(self.identical)
@@ -190,9 +170,9 @@ def choose_pairs(
         raise UsageError(f"`pairs` is {pairs}; use at least 1")
     texts = ArenaTexts(arena)
     drawn = draw_questions(arena, texts, questions, languages, seed)
-    battles = {language: Counter[str]() for language in drawn.counts}
+    battles = {language: Counter[str]() for language, _ in drawn}
     keys: list[PairKey] = []
-    for language, query_id in drawn.keys:
+    for language, query_id in drawn:
         systems = texts.systems((language, query_id))
         if pairs == "all":
             chosen = list(combinations(systems, 2))
@@ -212,19 +192,14 @@ def pairs_judged_in(
 ) -> ChosenPairs:
     """Choose the pairs that somebody has judged, to hold another judge against their verdicts.
 
-    Args:
-        arena: Questions and answers.
-        judgments: Columns ``language, query_id, system_a, system_b``.
-        both_orders: As in ``choose_pairs``, like the others.
-        seed: Of the sides.
-        show: What the judge will see.
+    Arguments are those of ``choose_pairs``.
 
     Raises:
         UsageError: If a pair has an answer that is absent, or for an unknown way to show.
     """
     checked_choice(show, SHOWS, "show")
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
-    drawn = DrawnQuestions(tuple(dict.fromkeys(key[:2] for key in keys)))
+    drawn = tuple(dict.fromkeys(key[:2] for key in keys))
     return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders, seed, show)
 
 
@@ -234,8 +209,8 @@ def draw_questions(
     questions: int | None,
     languages: Sequence[str] | None,
     seed: int,
-) -> DrawnQuestions:
-    """Draw the questions to judge, as ``choose_pairs`` says.
+) -> tuple[QuestionKey, ...]:
+    """Draw the questions to judge, as ``choose_pairs`` says; those with fewer answers are out.
 
     Raises:
         UsageError: For a number below 1, an unknown language, or no question.
@@ -246,16 +221,13 @@ def draw_questions(
     for language in languages or ():
         checked_choice(language, present, "language")
     drawn: list[QuestionKey] = []
-    without_pair = 0
     for language in (each for each in present if not languages or each in languages):
         keys = [(language, query_id) for query_id in texts.questions(language)]
         able = [key for key in keys if len(texts.systems(key)) > 1]
-        without_pair += len(keys) - len(able)
         drawn += by_draw(texts, able, seed)[:questions]
     if not drawn:
         raise UsageError("no question has answers of two systems: there is nothing to judge")
-    absent = sum(len(arena.info.systems) - len(texts.systems(question)) for question in drawn)
-    return DrawnQuestions(tuple(drawn), without_pair, absent)
+    return tuple(drawn)
 
 
 def by_draw(texts: ArenaTexts, keys: Sequence[QuestionKey], seed: int) -> list[QuestionKey]:
@@ -275,7 +247,7 @@ def question_draw(language: str, query_id: str, question: str, seed: int) -> flo
 def asked_pairs(
     texts: ArenaTexts,
     keys: Sequence[PairKey],
-    drawn: DrawnQuestions,
+    drawn: tuple[QuestionKey, ...],
     both_orders: bool,
     seed: int,
     show: Show,

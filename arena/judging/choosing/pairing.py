@@ -163,9 +163,8 @@ class AdaptivePairing:
 
         Args:
             judgments: Columns ``query_id, system_a, system_b, winner``: ``a``, ``b``, ``tie``, or
-                missing for a judgment that failed. A failed item tells nothing and is not asked
-                for again; its pair may be, on another question. Judgments on further questions
-                tell of the systems.
+                missing for a judgment that failed, whose item is not asked for again. Judgments
+                on further questions tell of the systems.
 
         Raises:
             UsageError: For a system or winner that is not known, an item without two answers,

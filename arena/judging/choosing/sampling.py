@@ -116,11 +116,7 @@ def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "h
 
 
 def _taus(battles: Battles, weights: Floats, ridge: float) -> tuple[Floats, float]:
-    """Rank by parts of one language's battles, from weights of N items, shape (repeats, N).
-
-    Returns:
-        Kendall tau-b with the whole arena, shape (repeats,), and the mean number of judgments.
-    """
+    """Return tau-b with the whole, (repeats,), by weights (repeats, N), and the mean judgments."""
     items = battles.items
     whole = fit_bradley_terry(*items.totals, items.pairs, ridge).coefficients
     if not np.round(np.ptp(whole), SAME_DECIMALS):

@@ -38,12 +38,7 @@ _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 class LoraSettings(BaseModel):
     """What is read of ``adapter_config.json``: a plain LoRA adapter of linear layers.
 
-    Attributes:
-        base_model_name_or_path: Folder, GGUF file, or name on the Hugging Face hub.
-        r: Rank.
-        lora_alpha: Scale times rank.
-        target_modules: Names of the layers that are adapted.
-        init_lora_weights: How its weights began; peft's other ways change the base's weights.
+    Peft's other ways to begin with (``init_lora_weights``) change the base's weights.
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
@@ -66,12 +61,7 @@ class LoraSettings(BaseModel):
 
 @dataclass(frozen=True)
 class LocalModel:
-    """A model on this machine.
-
-    Attributes:
-        path: A folder of safetensors (a model, or a LoRA adapter of one), or a GGUF file.
-        lora: Of an adapter: its settings.
-    """
+    """A folder of safetensors (a model, or a LoRA adapter with its settings), or a GGUF file."""
 
     path: Path
     lora: LoraSettings | None = None
@@ -149,11 +139,7 @@ def required_model(model: str) -> LocalModel:
 
 
 def require_local(purpose: str, *packages: str) -> None:
-    """Check that models can be run here.
-
-    Raises:
-        MissingDependencyError: If a package is not installed.
-    """
+    """Check that models can be run here; MissingDependencyError names what is not installed."""
     for package in ("torch", "transformers", *packages):
         if find_spec(package) is None:
             raise MissingDependencyError(purpose, package, "train")
@@ -197,11 +183,7 @@ def _lora_settings(folder: Path) -> LoraSettings:
 
 
 def _require_weights(folder: Path, pattern: str) -> None:
-    """Refuse a folder without safetensors.
-
-    Raises:
-        UsageError: If there are none.
-    """
+    """Refuse a folder without safetensors."""
     if any(folder.glob(pattern)):
         return
     pickles = sorted(path.name for pattern in _PICKLES for path in folder.glob(pattern))

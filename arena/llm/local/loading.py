@@ -35,13 +35,7 @@ _VOCABULARIES = ("tokenizer.json", "*.model", "vocab.*")
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model in memory.
-
-    Attributes:
-        model: A causal language model of transformers, on its device.
-        tokenizer: Its tokenizer, with a chat template.
-        device: ``cuda``, ``mps`` or ``cpu``.
-    """
+    """A causal language model in memory, and its tokenizer, with a chat template."""
 
     model: Any
     tokenizer: Any
@@ -92,8 +86,8 @@ def load_base(
     Args:
         base: A folder, a GGUF file, or a name on the Hugging Face hub.
         dtype: Of its weights.
-        attention: Which implementation, as transformers names them.
-        quantization: How weights are quantized as they are read, if at all.
+        attention: As transformers names them.
+        quantization: Configuration, if any.
         download: Whether a model that is not here may be fetched.
 
     Raises:
@@ -128,11 +122,7 @@ def load_base(
 
 @contextmanager
 def readable(model: str) -> Iterator[None]:
-    """Say of a model that cannot be read what is wrong, and keep libraries' notices to developers.
-
-    Raises:
-        UsageError: If reading it fails.
-    """
+    """Say of a model that cannot be read what is wrong (UsageError), without libraries' notices."""
     try:
         with quiet():
             yield
@@ -166,7 +156,6 @@ def quiet() -> Iterator[None]:
 
 
 def _completed(tokenizer: Any, template: str) -> Any:  # noqa: ANN401 - of transformers
-    """Give a tokenizer a chat template and a token to pad with, where it has none."""
     if tokenizer.chat_template is None:
         tokenizer.chat_template = template
     if tokenizer.pad_token is None:
@@ -188,11 +177,7 @@ def _tokenizer_of(adapter: Path, base: Any) -> Any:  # noqa: ANN401 - of transfo
 
 
 def _base_of(adapter: Path, lora: LoraSettings) -> str:
-    """Return where the weights are that an adapter was trained on, as far as that can be told.
-
-    Raises:
-        UsageError: If they are not where the adapter says, or not those of its training.
-    """
+    """Return where the weights are that an adapter was trained on, as far as that can be told."""
     named = lora.base_model_name_or_path
     base = local_model(named)
     if base is None:

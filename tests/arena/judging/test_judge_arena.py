@@ -21,14 +21,6 @@ def test_the_better_answer_wins_on_either_side(serve, judge_at, store):
     arena = build_arena(questions=10)
     judged = judge_arena(arena, judge_at(serve(honest)), choose_pairs(arena), store)
     table = judged.judgments
-    assert list(table.columns[:6]) == [
-        "query_id",
-        "language",
-        "system_a",
-        "system_b",
-        "winner",
-        "judge",
-    ]
     assert len(table) == 30
     ranks = {"good": 0, "fair": 1, "poor": 2}
     best = [

@@ -108,8 +108,3 @@ def test_scores_average_both_orders(compare):
     _, found = compare(behave, questions=4)
     assert list(found.scores["score"]) == [0.75] * 4
     assert set(question_scores(found.judgments, "poor").values()) == {0.25}
-
-
-def test_a_budget_for_no_question_is_refused(compare):
-    with pytest.raises(UsageError, match="budget"):
-        compare(honest, budget=1)

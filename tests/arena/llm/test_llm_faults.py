@@ -83,12 +83,6 @@ def test_what_the_model_will_not_answer_is_final(ask, store, reason):
     assert store.verify() == 4
 
 
-def test_retry_after_is_waited_for(ask):
-    started = time.monotonic()
-    ask(prompts(1), first_bad(lambda: say.rate_limited(0.6)))
-    assert time.monotonic() - started >= 0.6
-
-
 def test_retry_after_holds_back_all_workers(ask):
     times = []
 

@@ -4,7 +4,7 @@ import pytest
 from chat_server import completion
 from llm_requests import prompts
 
-from arena.llm import LlmSettings, TokenLogprobs, UnparsableError
+from arena.llm import LlmSettings, TokenLogprobs
 from arena.llm.replies import candidate_masses
 
 DIGITS = set("12345")
@@ -43,19 +43,3 @@ def test_log_probabilities_travel_through_the_store(ask):
         replies, usage, _ = ask(prompts(2), behave, parse, settings)
         assert [each.value for each in replies] == [({"2": 0.0, "4": 0.75}, ("2", -9999.0))] * 2
         assert usage.calls == calls
-
-
-@pytest.mark.parametrize("logprob", [1.0, 710.0])
-def test_more_than_a_probability_of_1_is_none(ask, logprob):
-    content = [{"token": "4", "logprob": logprob, "top_logprobs": []}]
-
-    def parse(said):
-        if said.logprobs is None:
-            raise UnparsableError("no log-probabilities")
-        return candidate_masses(said.logprobs[0], DIGITS)
-
-    replies, usage, _ = ask(
-        prompts(1), lambda *_: completion("4", logprobs={"content": content}), parse
-    )
-    assert [each.reason for each in replies] == ["unparsable"]
-    assert usage.failures == {"unparsable": 1}

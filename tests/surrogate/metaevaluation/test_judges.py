@@ -85,14 +85,6 @@ def test_a_reply_without_a_label_is_asked_again_and_nothing_is_paid_twice(serve,
         assert [usage.calls for usage in judge.usages] == calls
 
 
-def test_retries_have_seeds_of_their_own(serve, llm_at):
-    server = serve(lambda prompt, earlier: completion("Hm."))
-    judge_on(llm_at(server, settings=LlmSettings(model="m", body={"seed": 7})), retries=2).judge(
-        [CLAIM]
-    )
-    assert [body["seed"] for body in server.bodies] == [7, 8, 9]
-
-
 def test_a_server_that_fails_in_passing_is_no_error_of_the_judge(serve, llm_at):
     server = serve(lambda prompt, earlier: tagged(YES) if earlier else error(500))
     first, second = (judge_on(llm_at(server)).judge([CLAIM])[0] for _ in range(2))
