@@ -45,6 +45,8 @@ NAMES = {
 }
 """What most programs need, by the package that has it; the packages have the rest."""
 PACKAGES = tuple(NAMES)
+_HOMES = {name: package for package, names in NAMES.items() for name in names}
+__all__ = [*sorted(_HOMES), *PACKAGES]
 
 
 def _refuse_others() -> None:
@@ -63,8 +65,6 @@ def _refuse_others() -> None:
 
 
 _refuse_others()
-_HOMES = {name: package for package, names in NAMES.items() for name in names}
-__all__ = [*sorted(_HOMES), *PACKAGES]
 
 
 def __getattr__(name: str) -> object:

@@ -51,6 +51,13 @@ _LINE_MARKER = re.compile(r"^[ \t]*" + _MARKER.format(id=r"[^\]\n]+"), re.MULTIL
 _MIRACL_ID = re.compile(r"\d+#\d+")
 _UNLISTED = "its id is neither positive nor negative"
 _REWRITE = "write 'Question: …', 'Contexts:', '[docid] text' a passage, and 'Instruction: …'"
+_SCORES: dict[str, Any] = {
+    name: (
+        dict[str, Annotated[float, Strict()] | None] | None,
+        Field(default=None, description="one object {model: score} a row, scores as numbers"),
+    )
+    for name in PUBLISHED_FEATURES
+}
 
 
 class PromptRow(BaseModel):
@@ -76,13 +83,6 @@ class OutputRow(BaseModel):
     outputs: list[Output] = Field(description="a list of {model, output}")
 
 
-_SCORES: dict[str, Any] = {
-    name: (
-        dict[str, Annotated[float, Strict()] | None] | None,
-        Field(default=None, description="one object {model: score} a row, scores as numbers"),
-    )
-    for name in PUBLISHED_FEATURES
-}
 ScoredRow = create_model("ScoredRow", __base__=OutputRow, **_SCORES)
 
 

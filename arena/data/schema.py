@@ -61,6 +61,8 @@ Fault = tuple[str, str]
 """What is wrong with a value, and what to do about it."""
 Kind = Literal["name", "text", "language", "winner", "passages"]
 """What a column holds; a name is a text with something in it."""
+_KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
+_PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
 
 
 class Passage(BaseModel):
@@ -120,8 +122,6 @@ class TableSchema:
     columns: Mapping[str, Kind]
 
 
-_KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
-_PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
 QUERIES = TableSchema("queries", {**_KEY, "query": "name", "passages": "passages"})
 ANSWERS = TableSchema("answers", {**_KEY, "system": "name", "answer": "text"})
 JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"})

@@ -36,6 +36,10 @@ from arena.text.prompts import ReplaceablePrompt, Variable
 GradedForm = Literal["pointwise", "listwise"]
 PAIRWISE: Literal["pairwise"] = "pairwise"
 """The form of a judge that is asked about pairs."""
+ShownAnswer = tuple[str, tuple[ShownPassage, ...]]
+"""An answer as a judge sees it: its text, and the passages it was given for."""
+Group = tuple[QuestionKey, tuple[ShownAnswer, ...]]
+"""What one prompt shows: a question, and answers, each once, in the order shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +81,6 @@ GRADED_PROMPTS = MappingProxyType[GradedForm, ReplaceablePrompt](
     }
 )
 """What a judge is asked that gives marks or orders."""
-
-
-ShownAnswer = tuple[str, tuple[ShownPassage, ...]]
-"""An answer as a judge sees it: its text, and the passages it was given for."""
-Group = tuple[QuestionKey, tuple[ShownAnswer, ...]]
-"""What one prompt shows: a question, and answers, each once, in the order shown."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ ID_DIGITS = 20
 MOST_PAIRS = 1000
 
 _HINT = "export the file again from the page"
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{20}$")]
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,6 @@ def _printable(name: str) -> str:
 
 
 Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_printable)]
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{20}$")]
 
 
 class Vote(BaseModel):

@@ -13,6 +13,10 @@ from arena.text.citations import Citations, cited_passages, strip_citations
 from features.text.sentences import Statement, cut_statements
 from features.text.tokens import words
 
+Part = Literal["output", "answer", "reason"]
+"""Part of what a system wrote: all of it, what follows ``##Answer:``, or what ``##Reason:``."""
+Result = TypeVar("Result")
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -49,12 +53,6 @@ NO_KNOWN_QUERY_WORDS = Missing("no passage holds a word of the query")
 NO_REASON = Missing("no reason given")
 NO_CITATION = Missing("no citation")
 NO_FULL_STOPS = Missing("language without full stops")
-
-
-Part = Literal["output", "answer", "reason"]
-"""Part of what a system wrote: all of it, what follows ``##Answer:``, or what ``##Reason:``."""
-
-Result = TypeVar("Result")
 
 
 class Memo:

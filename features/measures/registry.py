@@ -47,6 +47,14 @@ _DEFAULT = (
 # All without a model: chrF is the costliest, and cited sentences need Thai cut into sentences.
 _DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences chrf"
 _ALL = f"{_DETERMINISTIC} {_SUPPORT} reranker_score {_SIMILARITY}"
+_AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
+    {
+        "target_language": {"identifier": "langid"},
+        "english": {"identifier": "langid"},
+        "bleu": {"tokenize": "13a", "order": "full"},
+        "rouge_l": {"tokens": "rouge-score", "stem": "yes"},
+    }
+)
 
 
 def _features(names: str) -> tuple[Feature, ...]:
@@ -65,14 +73,6 @@ what a plain install brings."""
 PAPER_FEATURES = _features(f"{_PAPER} {_PAPER_MODELS} {_LLM}")
 """The 11 features of MIRAGE-Bench, section 4.1."""
 
-_AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
-    {
-        "target_language": {"identifier": "langid"},
-        "english": {"identifier": "langid"},
-        "bleu": {"tokenize": "13a", "order": "full"},
-        "rouge_l": {"tokens": "rouge-score", "stem": "yes"},
-    }
-)
 _OF_THE_REASON = tuple(
     FEATURES[name].with_settings({"part": "reason"}) for name in ("target_language", "english")
 )

@@ -78,6 +78,41 @@ _ANSWER = Variable("the answer", "sampleanswer", True)
 _QUESTION = Variable("the question", "samplequestion")
 _PASSAGES = Variable("list of the passages' texts", ("samplepart one", "samplepart two"))
 _CONTEXT = Variable("the same as one text", "samplepart one\n\nsamplepart two", True)
+Shown = Mapping[str, str | Sequence[str]]
+"""Values of a template, without the code of its delimiters."""
+_DEMONSTRATIONS: Mapping[str, tuple[Shown, str]] = MappingProxyType(
+    {
+        "statements": (
+            {
+                "question": "Who was Marie Curie?",
+                "answer": "She was a physicist born in Warsaw, and she won two Nobel Prizes.",
+            },
+            "1. Marie Curie was a physicist.\n2. Marie Curie was born in Warsaw.\n"
+            "3. Marie Curie won two Nobel Prizes.",
+        ),
+        "verdicts": (
+            {
+                "passages": [
+                    "Marie Curie studied radiation. She was born in Warsaw and moved to Paris."
+                ],
+                "statements": [
+                    "Marie Curie was born in Warsaw.",
+                    "Marie Curie won two Nobel Prizes.",
+                    "Marie Curie lived in Paris.",
+                ],
+            },
+            "1. The context says that she was born in Warsaw.\n"
+            "2. The context does not mention prizes.\n"
+            "3. The context says that she moved to Paris.\n"
+            "FINAL VERDICTS\n1: Yes\n2: No\n3: Yes",
+        ),
+        "question": (
+            {"answer": "Marie Curie was born in Warsaw, on 7 November 1867."},
+            "Where and when was Marie Curie born?",
+        ),
+    }
+)
+"""What is shown before the packaged prompts, and replied; a user's template is sent as it is."""
 
 
 def _asking(name: str, asks: str, reply: str, **variables: Variable) -> ReplaceablePrompt:
@@ -118,43 +153,6 @@ SENTENCES = _asking(
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
 FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS)
 """Prompts that a user's templates may replace, see ``arena.text.prompts.read_templates``."""
-
-Shown = Mapping[str, str | Sequence[str]]
-"""Values of a template, without the code of its delimiters."""
-
-_DEMONSTRATIONS: Mapping[str, tuple[Shown, str]] = MappingProxyType(
-    {
-        "statements": (
-            {
-                "question": "Who was Marie Curie?",
-                "answer": "She was a physicist born in Warsaw, and she won two Nobel Prizes.",
-            },
-            "1. Marie Curie was a physicist.\n2. Marie Curie was born in Warsaw.\n"
-            "3. Marie Curie won two Nobel Prizes.",
-        ),
-        "verdicts": (
-            {
-                "passages": [
-                    "Marie Curie studied radiation. She was born in Warsaw and moved to Paris."
-                ],
-                "statements": [
-                    "Marie Curie was born in Warsaw.",
-                    "Marie Curie won two Nobel Prizes.",
-                    "Marie Curie lived in Paris.",
-                ],
-            },
-            "1. The context says that she was born in Warsaw.\n"
-            "2. The context does not mention prizes.\n"
-            "3. The context says that she moved to Paris.\n"
-            "FINAL VERDICTS\n1: Yes\n2: No\n3: Yes",
-        ),
-        "question": (
-            {"answer": "Marie Curie was born in Warsaw, on 7 November 1867."},
-            "Where and when was Marie Curie born?",
-        ),
-    }
-)
-"""What is shown before the packaged prompts, and replied; a user's template is sent as it is."""
 
 
 def named_models(model: str) -> tuple[str, str]:

@@ -46,6 +46,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
     }
 )
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
+Positive = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=0)]
 
 
 def _surrogate_name(surrogate: object) -> object:
@@ -66,8 +68,6 @@ def split_list(value: object) -> object:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
-Positive = Annotated[int, Field(ge=1)]
-Count = Annotated[int, Field(ge=0)]
 
 
 class BoardSettings(BaseModel):

@@ -11,17 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_fie
 
 from surrogate.board.settings import BoardRecord
 
-
-def _none_for_nan(value: object) -> object:
-    if isinstance(value, float | np.floating) and not np.isfinite(value):
-        return None
-    return value
-
-
 Floats = npt.NDArray[np.float64]
-Number = Annotated[float | None, BeforeValidator(_none_for_nan)]
-"""A number, or null where it is not defined."""
-
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
 POOLED = "too few systems, so that they rest on those of all languages"
@@ -37,6 +27,18 @@ RATED_BY = {
 }
 """What a board's ratings are by, as its settings have it, to words."""
 SHARES = "shares of the other systems' answers that a system's answers agree more than"
+SMALL_GAIN = 0.05
+"""In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
+
+
+def _none_for_nan(value: object) -> object:
+    if isinstance(value, float | np.floating) and not np.isfinite(value):
+        return None
+    return value
+
+
+Number = Annotated[float | None, BeforeValidator(_none_for_nan)]
+"""A number, or null where it is not defined."""
 
 
 class _Part(BaseModel):
@@ -60,8 +62,6 @@ UNSEEN_BY_CHANCE = Conclusion(
 UNSEEN_UNKNOWN = Conclusion(
     sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts."
 )
-SMALL_GAIN = 0.05
-"""In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
 GAINED = Conclusion(
     sentence="Ratings by verdicts and surrogate agree better with the verdicts on other questions "
     "than ratings by verdicts alone.",

@@ -26,6 +26,55 @@ Settings = TypeVar("Settings", bound=BaseModel)
 FOLDER: Any = {"exists": True, "file_okay": False}
 """Of arguments: a folder that is there, which is said before anything is loaded."""
 FILE: Any = {"exists": True, "dir_okay": False}
+Arena = Annotated[Path, Argument(help="Arena folder.", **FOLDER)]
+Answers = Annotated[
+    Path, Argument(help="Answers of the new systems (JSONL, CSV, Parquet).", **FILE)
+]
+Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
+MovedArena = Annotated[
+    Path | None,
+    Option("--arena", help="Arena folder, if it moved since the board was made.", **FOLDER),
+]
+Judgments = Annotated[
+    Path | None, Option(help="Judgments that involve the new systems.", exists=True)
+]
+Replace = Annotated[bool, Option("--replace", help="Replace an arena folder that exists.")]
+Config = Annotated[
+    Path | None,
+    Option(
+        metavar="FILE.toml",
+        help="Further settings; keys are the fields of the settings in Python. Options win.",
+        **FILE,
+    ),
+]
+Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
+Jobs = Annotated[
+    int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
+]
+Seed = Annotated[int, Option(min=0, help="Seed of everything random.")]
+Language = Annotated[str | None, Option(help="Language. Default: all")]
+Languages = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]
+Judge = Annotated[str | None, Option(help="Judge to use, where there are several.")]
+Preset = Annotated[
+    str | None, Option(help="mirage: settings as MIRAGE-Bench was published. Options win.")
+]
+FeatureTable = Annotated[
+    Path | None, Option(help="Feature table to use instead of computing features.", **FILE)
+]
+Download = Annotated[
+    bool, Option("--download", help="Download models that are not on this machine.")
+]
+Templates = Annotated[
+    list[str] | None,
+    Option(
+        "--template",
+        metavar="NAME=FILE",
+        help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable.",
+    ),
+]
+DryRun = Annotated[
+    bool, Option("--dry-run", help="Print what would be asked and cost; ask nothing.")
+]
 
 
 def setting(model: type[BaseModel], name: str, flag: str | None = None) -> Any:  # noqa: ANN401
@@ -152,54 +201,5 @@ OUT_FOLDER: Any = _checked(is_folder=True)
 """Of options: a folder to write."""
 OUT_FILE: Any = _checked(is_folder=False)
 
-Arena = Annotated[Path, Argument(help="Arena folder.", **FOLDER)]
-Answers = Annotated[
-    Path, Argument(help="Answers of the new systems (JSONL, CSV, Parquet).", **FILE)
-]
-Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
-MovedArena = Annotated[
-    Path | None,
-    Option("--arena", help="Arena folder, if it moved since the board was made.", **FOLDER),
-]
-Judgments = Annotated[
-    Path | None, Option(help="Judgments that involve the new systems.", exists=True)
-]
 BoardFolder = Annotated[Path, Option("--out", help="Board folder to write.", **OUT_FOLDER)]
 ArenaFolder = Annotated[Path, Option("--out", help="Arena folder to write.", **OUT_FOLDER)]
-Replace = Annotated[bool, Option("--replace", help="Replace an arena folder that exists.")]
-Config = Annotated[
-    Path | None,
-    Option(
-        metavar="FILE.toml",
-        help="Further settings; keys are the fields of the settings in Python. Options win.",
-        **FILE,
-    ),
-]
-Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
-Jobs = Annotated[
-    int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
-]
-Seed = Annotated[int, Option(min=0, help="Seed of everything random.")]
-Language = Annotated[str | None, Option(help="Language. Default: all")]
-Languages = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]
-Judge = Annotated[str | None, Option(help="Judge to use, where there are several.")]
-Preset = Annotated[
-    str | None, Option(help="mirage: settings as MIRAGE-Bench was published. Options win.")
-]
-FeatureTable = Annotated[
-    Path | None, Option(help="Feature table to use instead of computing features.", **FILE)
-]
-Download = Annotated[
-    bool, Option("--download", help="Download models that are not on this machine.")
-]
-Templates = Annotated[
-    list[str] | None,
-    Option(
-        "--template",
-        metavar="NAME=FILE",
-        help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable.",
-    ),
-]
-DryRun = Annotated[
-    bool, Option("--dry-run", help="Print what would be asked and cost; ask nothing.")
-]

@@ -26,6 +26,9 @@ from features.engine.columns import MISSING_SUFFIX
 from surrogate.learning.surrogate import KEYS
 
 Floats = npt.NDArray[np.float64]
+FEW_TOURNAMENTS = 20
+"""Enough for surrogates that learn from tournaments, where many are trained to be compared."""
+NO_JUDGMENTS = "{}: only ratings are published, there are no judgments to leave out"
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,6 @@ class TournamentSettings:
             f"tournaments:{self.tournaments}|questions:{self.questions}|ties:{self.ties}"
             f"|ridge:{self.ridge:g}|seed:{self.seed}"
         )
-
-
-FEW_TOURNAMENTS = 20
-"""Enough for surrogates that learn from tournaments, where many are trained to be compared."""
-NO_JUDGMENTS = "{}: only ratings are published, there are no judgments to leave out"
 
 
 @dataclass(frozen=True)

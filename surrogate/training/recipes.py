@@ -12,6 +12,16 @@ from arena.data.errors import UsageError
 from arena.llm.settings import Names
 from surrogate.metaevaluation.settings import JudgeOptions
 
+SHARED = frozenset({"teacher", "languages", "questions", "seed"})
+OF_KINDS = MappingProxyType(
+    {
+        "mirage": frozenset({"passage_tokens", "context_tokens"}),
+        "grouse": frozenset({"systems", "balance"}) | frozenset(JudgeOptions.model_fields),
+        "judge": frozenset({"pairs", "show", "longest_answer", "longest_passage"}),
+    }
+)
+KINDS = tuple(OF_KINDS)
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -122,14 +132,3 @@ class TrainsetSettings(JudgeOptions):
     longest_passage: int | None = Field(
         None, ge=1, description="judge: truncate passages to N characters."
     )
-
-
-SHARED = frozenset({"teacher", "languages", "questions", "seed"})
-OF_KINDS = MappingProxyType(
-    {
-        "mirage": frozenset({"passage_tokens", "context_tokens"}),
-        "grouse": frozenset({"systems", "balance"}) | frozenset(JudgeOptions.model_fields),
-        "judge": frozenset({"pairs", "show", "longest_answer", "longest_passage"}),
-    }
-)
-KINDS = tuple(OF_KINDS)

@@ -48,6 +48,7 @@ _NAMED = re.compile(
 )
 _GAPS = re.compile(r"[\W_]+")
 _WORDS = dict.fromkeys(("mark", "score", "scores"), "marks") | {"relevance": "relevancy"}
+_WRITTEN_NAMES = [f"{metric}_condition" for metric in JUDGED_METRICS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +266,6 @@ def _condition(value: object) -> Condition:
 WrittenCondition = Annotated[Condition, BeforeValidator(_condition)]
 
 
-_WRITTEN_NAMES = [f"{metric}_condition" for metric in JUDGED_METRICS]
 _EACH: Any = dict.fromkeys(_WRITTEN_NAMES, (WrittenCondition, ...))
 WrittenConditions = create_model("WrittenConditions", **_EACH)
 

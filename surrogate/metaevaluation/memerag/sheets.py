@@ -59,6 +59,8 @@ MARK = "**"
 _LABEL = re.compile(r"<label>\s{0,9}([^<]{0,40}?)\s{0,9}</label>", re.IGNORECASE)
 _REFERENCES = re.compile(r"<references>(.*?)</references>", re.IGNORECASE | re.DOTALL)
 _REFERENCE = re.compile(r"\b(\d{1,3})\.(\d{1,3})\b")
+Place = tuple[int, int]
+"""Passage and sentence of it, both from 1."""
 
 
 def write_sheet(sentences: pd.DataFrame, path: Path | str) -> None:
@@ -108,9 +110,6 @@ HIGHLIGHT_PROMPT = ReplaceablePrompt(
     _PACKAGE,
     "highlight.v1",
 )  # fmt: skip
-
-Place = tuple[int, int]
-"""Passage and sentence of it, both from 1."""
 
 
 def highlight_support(

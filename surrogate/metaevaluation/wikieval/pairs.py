@@ -42,6 +42,8 @@ ALIKE = 95.0
 """Percent of characters that must agree for two texts to count as one."""
 
 PairRow = tuple[str, str, str | None, str, str]
+_ANSWER: Any = {"answer": (FilledText, ...)}
+_CONTEXT: Any = {"context": (FilledText, ...)}
 
 
 def read_wikieval(path: Path | str, criteria: Sequence[str] = ()) -> pd.DataFrame:
@@ -144,8 +146,6 @@ class RecastRow(BaseModel):
     question: FilledText
 
 
-_ANSWER: Any = {"answer": (FilledText, ...)}
-_CONTEXT: Any = {"context": (FilledText, ...)}
 _RECORDS: Mapping[Criterion, type[RecastRow]] = MappingProxyType(
     {
         FAITHFULNESS: create_model("AnswerInContext", __base__=RecastRow, **_ANSWER, **_CONTEXT),
