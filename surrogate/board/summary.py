@@ -16,10 +16,10 @@ LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
 POOLED = "too few systems, so that they rest on those of all languages"
 UNPROVEN = (
-    "not ranked: no verdict on it, and the surrogate is not shown to rank unseen systems better "
-    "than chance; have it judged"
+    "not ranked: few or no verdicts on it, and the surrogate is not shown to rank unseen systems "
+    "better than chance; have it judged"
 )
-"""Why a system without verdicts has no rank on a board whose surrogate is not shown to work."""
+"""Why a system whose rating rests on a surrogate that is not shown to work has no rank."""
 RATED_BY = {
     "posterior": "verdicts and surrogate",
     "surrogate": "the trained surrogate",

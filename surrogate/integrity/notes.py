@@ -47,7 +47,7 @@ Key = tuple[str, str]
 
 FACTS: Mapping[str, tuple[float, float, str]] = {
     "same": (0.5, 0.3, "{:.0%} of its answers are one text, whatever was asked, or empty"),
-    "misfit": (1 / 3, 0.2, "its answers fit other questions as well as their own"),
+    "misfit": (0.25, 0.2, "its answers fit other questions as well as their own"),
 }
 """Measure to the value above which it keeps a system from a rank, by how much it must exceed that
 of every judged system, and what is said."""

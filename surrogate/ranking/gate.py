@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from arena.llm.store import Store
 
 GateVerdict = Literal["better", "same", "worse", "cannot say"]
+GateSource = Literal["answers", "surrogate", "verdicts", ""]
 GATE_VERDICTS: tuple[GateVerdict, ...] = ("better", "same", "worse", "cannot say")
 
 SURROGATE_SHARE = 0.2
@@ -44,6 +45,10 @@ UNRATED = "the candidate has no rating in {}: {}"
 UNLIKE = "the candidate is unlike the systems the surrogate was trained on, in {}"
 TOO_WIDE = "the interval of the difference is too wide"
 CANDIDATE = "{} (candidate)"
+SAID_BY = {
+    "answers": ", for its answers are the baseline's, word for word",
+    "surrogate": ", by the surrogate alone",
+}
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,8 @@ class Gate:
 
     Attributes:
         verdict: ``better``, ``same``, ``worse`` or ``cannot say``.
-        by: ``surrogate`` or ``verdicts``, whichever says so; empty where nothing does.
+        by: ``surrogate`` or ``verdicts``, whichever says so, or ``answers`` where these are the
+            baseline's, word for word; empty where nothing does.
         candidate: The new system.
         baseline: The system of the board that it is held against.
         rates: How often the gate may be wrong.
@@ -136,7 +142,7 @@ class Gate:
     """
 
     verdict: GateVerdict
-    by: Literal["surrogate", "verdicts", ""]
+    by: GateSource
     candidate: str
     baseline: str
     rates: GateRates
@@ -179,7 +185,8 @@ def gate(
 ) -> Gate:
     """Say how a candidate differs from a system of a board.
 
-    First by the ratings: the candidate's by the surrogate, with the interval that systems unseen
+    Answers that are the baseline's, word for word, are the same at once. Otherwise it is said
+    first by the ratings: the candidate's by the surrogate, with the interval that systems unseen
     in training had, the baseline's as on the board. Where that is inconclusive and there is a
     judge, by its verdicts on the two, as many as find a difference of the margin
     (``arena.judging.compare_systems``), whatever the surrogate is worth. With a judge the
@@ -225,6 +232,9 @@ def gate(
         for rows in (answers, arena.answers[arena.answers["system"] == against])
     )
     others = {key for key in others if not languages or key[0] in languages}
+    is_same = own == others and _is_word_for_word(answers, arena, against)
+    if is_same:
+        found = replace(found, difference="same", reason="")
     variance, verdicts = _planned_variance(board, arena), None
     if found.difference is None and judging is not None and own & others:
         test = rates.test(1 - SURROGATE_SHARE)
@@ -240,7 +250,7 @@ def gate(
             progress=judging.progress,
         )
     said: GateVerdict = found.difference or "cannot say"
-    by: Literal["surrogate", "verdicts", ""] = "surrogate" if found.difference else ""
+    by: GateSource = "answers" if is_same else "surrogate" if found.difference else ""
     if verdicts is not None and verdicts.difference is not None and verdicts.one_side is None:
         said, by = verdicts.difference, "verdicts"
     known = float("nan") if verdicts is None else verdicts.variance
@@ -270,6 +280,13 @@ def _candidate(board: Board, answers: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     while name in board.systems:
         name = CANDIDATE.format(name)
     return answers.assign(system=name), name
+
+
+def _is_word_for_word(answers: pd.DataFrame, arena: Arena, system: str) -> bool:
+    """Tell whether answers are those of a system of the arena."""
+    columns = [*QUESTION_KEY, "answer"]
+    theirs = arena.answers.loc[arena.answers["system"] == system, columns]
+    return len(answers.merge(theirs, on=columns)) == len(answers)
 
 
 def rating_difference(
@@ -361,7 +378,9 @@ def _sentences(found: Gate) -> Iterator[str]:
             f"{verdicts.low:.1%} to {verdicts.high:.1%}."
         )
     else:
-        yield f"{headline}{', by the surrogate alone' if found.by else ''}."
+        yield f"{headline}{SAID_BY.get(found.by, '')}."
+    if found.by == "answers":
+        return
     if not np.isnan(ratings.rating):
         low, high = expit(ratings.low), expit(ratings.high)
         level = f"{1 - ratings.error:.0%} interval"

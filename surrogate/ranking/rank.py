@@ -23,7 +23,7 @@ from features.engine.extraction import extract
 from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
-from surrogate.board.rows import absence, rated_rows
+from surrogate.board.rows import SUBSTANTIAL_SHARE, absence, rated_rows
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
 from surrogate.board.tables import DECIMALS, RATINGS
@@ -107,9 +107,9 @@ def rank_systems(
     A new system's rank is the place it would take: one more than the number of the board's
     systems with a higher rating. The board's own ranks and ratings do not change. With verdicts or
     without, a system has no rank where its answers are too few (``needed_answers``), one text
-    whatever was asked, or fit other questions as well as their own (``look_at``); without verdicts,
-    it has none where the board's surrogate is not shown to rank unseen systems better than chance.
-    ``note`` says so. Of one that answered a part of the questions the interval is wider. A
+    whatever was asked, or fit other questions as well as their own (``look_at``); nor
+    where less than half of its rating rests on verdicts and the board's surrogate is not shown to
+    rank unseen systems better than chance. ``note`` says so. Of one that answered a part of the questions the interval is wider. A
     near-copy of a judged system stands beside that.
 
     Args:
@@ -235,7 +235,8 @@ def place_systems(
     looks[texts] = looks[texts].astype(object).fillna("")
     summary = board.summary
     if not summary.macro.ranks_unseen and summary.settings.ratings == "posterior":
-        is_open = (looks[["unranked", "original"]] == "").all(axis=1) & known["posterior"].isna()
+        is_open = (looks[["unranked", "original"]] == "").all(axis=1)
+        is_open &= ~(known["verdict_share"] >= SUBSTANTIAL_SHARE)
         looks.loc[is_open, "unranked"] = UNPROVEN
     unlike = systems_outside(board.surrogate, table, board.features)
     explanations = pd.DataFrame(

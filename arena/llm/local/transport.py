@@ -65,7 +65,9 @@ def _refused(asked: Mapping[str, Any], path: str) -> Fault | None:
     if not further:
         return None
     said = f"a model that is run here takes no {', '.join(further)}"
-    return Fault(replies.REJECTED, said, advice="leave it out")
+    is_form = "response_format" in further
+    advice = 'ask for text (`replies = "text"` of --config)' if is_form else "leave it out"
+    return Fault(replies.REJECTED, said, advice=advice)
 
 
 def _generated(loaded: Loaded, asked: Mapping[str, Any], key: str) -> Completion | Fault:

@@ -114,12 +114,14 @@ def test_systems_without_verdicts_are_unranked_where_the_surrogate_is_not_shown_
     assert (rows.loc[best, "note"] == UNPROVEN).all()
     assert rows.loc[others, "rank"].notna().all()
     assert board.systems[-1] == best
-    placed = board.rank(
-        part.answers[part.answers["system"] == best].assign(system="newcomer"),
-        feature_table=features[features["system"] == best].assign(system="newcomer"),
-    )
-    assert placed.new["rank"].isna().all()
-    assert placed.new["note"].str.startswith(UNPROVEN).all()
+    own = part.answers[part.answers["system"] == best].assign(system="newcomer")
+    table = features[features["system"] == best].assign(system="newcomer")
+    first = own.iloc[[0]][["language", "query_id"]]
+    lost = first.assign(system_a="newcomer", system_b=others[0], winner="b", judge="any")
+    for judgments in (None, lost):
+        placed = board.rank(own, feature_table=table, judgments=judgments)
+        assert placed.new["rank"].isna().all()
+        assert placed.new["note"].str.startswith(UNPROVEN).all()
     assert placed.overall.set_index("system")["rank"].isna()["newcomer"]
 
 

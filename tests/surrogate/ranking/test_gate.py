@@ -98,6 +98,7 @@ def test_the_surrogate_alone(board, small_arena, quick_features):
 def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     table = quick_features[quick_features["system"] == BEST].assign(system="new")
     half = answers_of(small_arena, BEST)
+    half["answer"] += " That is all."
     found = gate(board, half, small_arena, BEST, feature_table=table)
     assert (found.verdict, found.by, found.ratings.reason) == ("cannot say", "", TOO_WIDE)
     assert found.verdicts_needed == 2 * found.rates.test(0.8).scores_needed(0.05, found.variance)
@@ -189,6 +190,18 @@ def test_the_command_says_the_verdict_and_ends_with_a_status(run, folders, capsy
     assert run(*command(folders, "same", "--json")) == 4
     content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert content["verdict"] == "cannot say"
+
+
+def test_the_same_answers_are_the_same_whatever_the_surrogate_is_worth(board, small_arena):
+    """One other word, or one answer less, and it is no longer said at once."""
+    macro = board.summary.macro.model_copy(update={"tau_unseen": 0.1, "tau_unseen_low": -0.4})
+    doubted = replace(board, summary=board.summary.model_copy(update={"macro": macro}))
+    own = answers_of(small_arena, BEST)
+    found = gate(doubted, own, small_arena, BEST)
+    assert (found.verdict, found.by) == ("same", "answers")
+    other = own.assign(answer=own["answer"].where(own.index != own.index[0], "Another."))
+    for candidate in (other, own.iloc[1:]):
+        assert gate(doubted, candidate, small_arena, BEST).verdict == "cannot say"
 
 
 def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
