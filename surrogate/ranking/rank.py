@@ -109,8 +109,8 @@ def rank_systems(
     without, a system has no rank where its answers are too few (``needed_answers``), one text
     whatever was asked, or fit other questions as well as their own (``look_at``); nor
     where less than half of its rating rests on verdicts and the board's surrogate is not shown to
-    rank unseen systems better than chance. ``note`` says so. Of one that answered a part of the questions the interval is wider. A
-    near-copy of a judged system stands beside that.
+    rank unseen systems better than chance. ``note`` says so. Of one that answered a part of the
+    questions the interval is wider. A near-copy of a judged system stands beside that.
 
     Args:
         board: The board, or the path of its folder.
