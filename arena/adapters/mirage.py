@@ -150,7 +150,7 @@ def _arena(read: Collected, tables: Tables, name: str, reference: str | None) ->
     answering = {system for *_, system in read.answers}
     for judgment in read.judgments if not read.problems else ():
         for side in ("system_a", "system_b"):
-            if judgment[side] not in answering and judgment[side] is not None:
+            if isinstance(judgment[side], str) and judgment[side] not in answering:
                 hint = "add its outputs or correct the name"
                 fault = "has no output in any language"
                 read.fault(judgment["place"], side, judgment[side], fault, hint)
