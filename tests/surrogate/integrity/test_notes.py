@@ -73,6 +73,18 @@ def test_answers_that_are_none_do(chatbots):
     assert not any(found[name] for name in chatbots.info.systems[1:])
 
 
+def test_answers_to_the_next_questions_of_the_same_kind_are_told(chatbots):
+    """Questions of one kind stand together here, so that these fit better than any others."""
+    own = chatbots.answers[chatbots.answers["system"] == "gpt4"]
+    moved = own.assign(system="moved", answer=np.roll(own["answer"].to_numpy(), -3))
+    both = pd.concat([chatbots.answers, moved])
+    found = look_at(both, {"en": chatbots.info.systems}, chatbots.queries)
+    assert [note.measure for note in found["en", "moved"] if note.is_bar] == ["misfit"]
+    assert not any(
+        note.is_bar for name in chatbots.info.systems for note in found.get(("en", name), ())
+    )
+
+
 def test_what_is_unusual_is_noted_in_numbers(chatbots):
     answers = chatbots.answers.pivot(index="query_id", columns="system", values="answer")
     one, other = (answers[name] for name in chatbots.info.systems[1:3])
