@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import DataError, UsageError
+from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, named_values, split_names, toml_options
@@ -32,6 +33,7 @@ OF_ANSWERS = [
 ]
 """Columns of ``arena.diagnostics.arena_contents``, by the table they are shown in."""
 FIELD = "FIELD=NAME, such as question=prompt"
+NO_LANGUAGE = "the language of some rows is not known (und): name it with --language"
 LANGUAGE, QUESTIONS, SYSTEMS = "en", 4, 3
 """What ``init`` writes of the sample arena."""
 
@@ -112,7 +114,7 @@ def check(
     unit = "words" if counted is None else f"tokens of {counted.name}"
     length = counted.count if counted else white_space_words
     contents = arena_contents(read, length, split_names(systems))
-    gaps = list(gaps_of(read))
+    gaps = list(gaps_of(read, source))
     if as_json:
         show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
         return
@@ -126,11 +128,13 @@ def check(
     print_notes(gaps)
 
 
-def gaps_of(arena: Arena) -> Iterator[str]:
+def gaps_of(arena: Arena, folder: Path) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
     from arena.data.schema import QUESTION_KEY
     from arena.data.systems import alike
     from arena.diagnostics.contents import same_answer_findings
+    from arena.diagnostics.diagnosis import copy_findings
+    from arena.diagnostics.verdicts import verdicts
 
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
@@ -139,6 +143,7 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     absent = sum(~arena.judgments[side].agg(tuple, axis=1).isin(set(keys)) for side in sides)
     if len(arena.judgments) and (absent > 0).any():
         yield f"{count_of((absent > 0).sum(), 'judgment')} of answers that are not in the arena"
+    yield from map(str, copy_findings(verdicts(arena.judgments)))
     yield from map(str, same_answer_findings(arena))
     rated, questions = set(arena.rated_systems), len(arena.queries)
     answered = arena.answers["system"].value_counts()
@@ -151,7 +156,7 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     if without:
         yield f"{without} of {count_of(questions, 'question')} without passages of their own"
     if not arena.judges:
-        yield "nobody has judged:  surrogate-arena judge ARENA --model MODEL --dry-run"
+        yield f"nobody has judged:  surrogate-arena judge {folder} --model MODEL --dry-run"
         return
     for system in arena.info.systems:
         if system not in rated:
@@ -301,7 +306,9 @@ def write_and_print(
         "skipped": "Left out on reading",
         "questions_left_out": "Left out on choosing",
     }
-    show(shown | {"notes": [*filter(None, [read.arena.info.note]), *notes]}, as_json, titles)
+    unknown = NO_LANGUAGE if UNDETERMINED in read.arena.info.languages else ""
+    said = [*filter(None, [read.arena.info.note, unknown]), *notes]
+    show(shown | {"notes": said}, as_json, titles)
 
 
 def add(arena: opt.Arena, answers: opt.Answers) -> None:

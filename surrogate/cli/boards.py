@@ -195,8 +195,7 @@ def notes_of(summary: BoardSummary) -> list[str]:
     from surrogate.board.summary import POOLED
 
     said: dict[str, list[str]] = {}
-    unused: dict[str, None] = {}
-    absent, without, values = 0, 0, 0
+    absent, without = 0, 0
     for language, item in summary.languages.items():
         found = list(item.notes)
         if len(summary.languages) > 1 and item.systems_judged:
@@ -207,17 +206,11 @@ def notes_of(summary: BoardSummary) -> list[str]:
             found.append(f"intervals of the surrogate's predictions are rough: {POOLED}")
         for note in found:
             said.setdefault(note, []).append(language)
-        unused |= dict.fromkeys(item.skipped.features_left_out)
         absent += item.skipped.missing_answers
         without += item.skipped.questions_without_judgments
-        for reasons in item.skipped.missing_feature_values.values():
-            values += sum(reasons.values())
     notes = [f"{note} ({', '.join(languages)})" for note, languages in said.items()]
-    skipped = {"absent answers": absent, "feature values that could not be computed": values}
-    skipped["questions without judgments"] = without
+    skipped = {"absent answers": absent, "questions without judgments": without}
     counts = [f"{count:,} {what}" for what, count in skipped.items() if count]
     if counts:
         notes.append(f"skipped: {', '.join(counts)} (reasons in summary.json)")
-    if unused:
-        notes.append(f"features not used everywhere: {', '.join(unused)}")
     return notes

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -52,6 +53,19 @@ def test_check_says_every_problem(run, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["problems"] == [
         f"{tmp_path / 'mine'} has no queries file; expected queries.jsonl or the like"
     ]
+
+
+def test_check_says_which_judgments_are_copies_and_what_to_run_next(
+    run, tiny_arena, tmp_path, capsys
+):
+    twice = pd.concat([tiny_arena.judgments] * 2, ignore_index=True)
+    write_arena(replace(tiny_arena, judgments=twice), tmp_path / "twice")
+    assert run("check", tmp_path / "twice") == 0
+    count = f"{len(tiny_arena.judgments)} judgments of the same question, sides and judge"
+    assert count in capsys.readouterr().out
+    write_arena(replace(tiny_arena, judgments=twice[:0]), tmp_path / "none")
+    assert run("check", tmp_path / "none") == 0
+    assert f"surrogate-arena judge {tmp_path / 'none'} --model" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")

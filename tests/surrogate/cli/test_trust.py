@@ -216,3 +216,19 @@ def test_names_in_any_script_are_names(name):
 def test_one_name_written_in_two_ways_is_refused():
     (problem,) = name_problems(["caf\u00e9", "cafe\u0301"], "answers", "system")
     assert "written differently" in str(problem)
+
+
+def test_advice_repeats_that_a_surrogate_is_not_shown_to_work(
+    quick_board, small_arena, arena_folder, run, tmp_path, capsys
+):
+    macro = quick_board.summary.macro.model_copy(update={"tau_unseen_low": -0.1})
+    board = replace(quick_board, summary=quick_board.summary.model_copy(update={"macro": macro}))
+    board.save(tmp_path / "board", arena_folder)
+    answers = small_arena.answers
+    own = answers[answers["system"] == answers["system"].iloc[0]].assign(system="new")
+    own.to_json(tmp_path / "new.jsonl", orient="records", lines=True)
+    assert run("advise", tmp_path / "new.jsonl", "--board", tmp_path / "board") == 0
+    said = capsys.readouterr().out
+    cautions = Board.load(tmp_path / "board").summary.macro.cautions
+    assert cautions
+    assert all(f"Note: {caution}" in said for caution in cautions)

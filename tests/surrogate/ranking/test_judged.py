@@ -8,7 +8,8 @@ import pytest
 
 from arena.adapters.judgments import read_judgments
 from arena.data.errors import DataError, UsageError
-from arena.simulation import simulate
+from arena.simulation import sample_arena, simulate
+from features import extract
 from surrogate import build_board
 from surrogate.learning.languages import with_answers
 from surrogate.ranking.advice import advise
@@ -50,8 +51,6 @@ def board(request, whole, new):
 
 @pytest.fixture(scope="module")
 def table(whole, new):
-    from features import extract
-
     own = whole.answers[whole.answers["system"] == new]
     return with_answers(extract(whole, FEATURES, answers=own), own)
 
@@ -166,3 +165,21 @@ def test_verdicts_without_a_language_are_in_that_of_their_questions(
         pd.testing.assert_frame_equal(board.rank(answers, whole, judgments=given).new, expected)
     with pytest.raises(DataError, match=r"judgments:1: winner = 'A'"):
         board.rank(answers, whole, judgments=bare.assign(winner="A"))
+
+
+def test_one_verdict_never_widens_an_interval():
+    whole = sample_arena().part(["en"])
+    new = "sim-grove-base"
+    others = [name for name in whole.info.systems if name != new]
+    features = extract(whole, FEATURES)
+    board = build_board(
+        whole.part(["en"], others), feature_table=features[features["system"] != new], holdout=[]
+    )
+    own = whole.answers[whole.answers["system"] == new].reset_index(drop=True)
+    table = with_answers(features[features["system"] == new].reset_index(drop=True), own)
+    [before] = place_systems(board, table, whole.queries).new.to_dict("records")
+    about = whole.judgments[whole.judgments["system_b"] == new]
+    for winner in "ab":
+        one = about.head(1).assign(winner=winner)
+        [after] = place_systems(board, table, whole.queries, judgments=one).new.to_dict("records")
+        assert after["high"] - after["low"] < before["high"] - before["low"]
