@@ -24,7 +24,7 @@ def blocks(document, language):
 def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys, whole):
     monkeypatch.chdir(tmp_path)
     if not whole:
-        small = simulate(DEFAULT_SYSTEMS[:5], languages=("en", "sw"), questions=6, seed=1).arena
+        small = simulate(DEFAULT_SYSTEMS[:5], languages=("en",), questions=4, seed=1).arena
         monkeypatch.setattr("arena.sample_arena", lambda: small)
     quickstart = blocks("README.md", "python")[0]
     assert len([line for line in quickstart.splitlines() if line.strip()]) <= 10

@@ -6,13 +6,15 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from arena import read_arena, sample_arena, write_arena
+from arena import read_arena, write_arena
 from arena.data.errors import DataError
+from arena.simulation import DEFAULT_SYSTEMS, simulate
 
 
 @pytest.fixture
 def folder(tmp_path):
-    write_arena(sample_arena(), tmp_path)
+    small = simulate(DEFAULT_SYSTEMS[:4], languages=("en",), questions=2, seed=1)
+    write_arena(small.arena, tmp_path)
     return tmp_path
 
 
