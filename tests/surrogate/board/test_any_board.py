@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from simulations import small_simulation
 
 from arena import Arena, UsageError, write_arena
-from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import extract
 from surrogate import Board, build_board
 from surrogate.board.summary import UNPROVEN
@@ -27,7 +27,7 @@ REFUSED = ("to learn from", "no language has answers to compare")
 
 @pytest.fixture(scope="module")
 def whole():
-    return simulate(DEFAULT_SYSTEMS[:6], languages=LANGUAGES, questions=5, seed=1).arena
+    return small_simulation(range(6), LANGUAGES, questions=5).arena
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from simulations import sample_part
 
-from arena.simulation import simulate
 from features import extract, parse_features
 from surrogate.learning.cross_fitting import Repeats
 from surrogate.learning.names import find_surrogate
@@ -21,7 +21,7 @@ SETTINGS = TournamentSettings(tournaments=5, seed=2)
 
 @pytest.fixture(scope="module")
 def study():
-    arena = simulate(languages=("en", "es"), questions=8, seed=4).arena
+    arena = sample_part(languages=("en", "es"), questions=8).arena
     unsendable = threading.RLock()  # as displays of progress have one
     return validate(
         arena,
