@@ -85,7 +85,7 @@ def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
         return Problem(source, line, field, value, error["msg"], error["ctx"]["hint"])
     if kind == "missing" or value is None:
         return Problem(source, line, field, None, "is missing", "add it")
-    hint = "see the benchmark's published format"
+    hint = "see the guide for the format"
     return Problem(source, line, field, value, error["msg"], hint)
 
 
