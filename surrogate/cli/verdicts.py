@@ -22,7 +22,6 @@ JudgmentsArgument = Annotated[
     Argument(help="Arena folder, or file of judgments (JSONL, CSV, Parquet).", exists=True),
 ]
 
-MOST_COMBINATIONS = 30
 SHOWN_OF_A_KIND = 5
 PEOPLE = "people"
 
@@ -67,7 +66,7 @@ def fit(
 
 
 def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
-    """Rate what systems are made of, and predict combinations that nobody has built."""
+    """Rate what systems are made of."""
     from arena.data.folder import read_arena
     from arena.rating.battles import ALL
     from surrogate.learning.posterior.factors import factor_ratings
@@ -76,14 +75,11 @@ def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bo
     found = factor_ratings(read_arena(arena), chosen, judge=judge, seed=seed)
     titles = {
         "effects": "Effect of each value, in logits, with 90% intervals",
-        "combinations": "Combinations, and the systems that are built",
         "tau_unseen": "Kendall tau of systems predicted from the others' attributes",
         "skipped": "Left out",
     }
-    shown = {"effects": found.effects, "combinations": found.combinations}
-    if not as_json:
-        shown["combinations"] = found.combinations.head(MOST_COMBINATIONS)
-    show(shown | {"tau_unseen": found.tau, "skipped": found.skipped}, as_json, titles)
+    shown = {"effects": found.effects, "tau_unseen": found.tau, "skipped": found.skipped}
+    show(shown, as_json, titles)
 
 
 def diagnose(
@@ -136,7 +132,7 @@ def vote(
     chosen = choose_pairs(read, questions, pairs, False, split_names(languages) or None, seed)
     from arena.data.files import atomic_path
     from arena.people import make_ballot
-    from surrogate.publish.voting import ballot_page
+    from surrogate.publish.pages import ballot_page
 
     ballot = make_ballot(read, chosen, most, seed)
     with atomic_path(out) as path:

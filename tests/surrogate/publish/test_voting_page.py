@@ -13,7 +13,7 @@ from arena.judging import choose_pairs
 from arena.people import make_ballot
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from surrogate.board.judge_report import read_judging_records
-from surrogate.publish.voting import ballot_page
+from surrogate.publish.pages import ballot_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028\x00"
 SCREENSHOTS = Path(__file__).parents[3] / "out" / "screenshots"
