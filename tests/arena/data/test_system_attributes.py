@@ -5,16 +5,15 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from simulations import small_simulation
 
 from arena import read_arena, write_arena
 from arena.data.errors import DataError
-from arena.simulation import DEFAULT_SYSTEMS, simulate
 
 
 @pytest.fixture
 def folder(tmp_path):
-    small = simulate(DEFAULT_SYSTEMS[:4], languages=("en",), questions=2, seed=1)
-    write_arena(small.arena, tmp_path)
+    write_arena(small_simulation(range(4), ["en"], questions=2).arena, tmp_path)
     return tmp_path
 
 

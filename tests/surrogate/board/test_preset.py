@@ -10,12 +10,12 @@ import sacrebleu
 from langid.langid import LanguageIdentifier, model
 from rouge_score.rouge_scorer import RougeScorer
 from scipy.stats import kendalltau
+from simulations import sample_part
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import r2_score
 
 from arena.data.seeds import seed_sequence
 from arena.rating.tournaments import DECIMALS, TOURNAMENTS_REGULARIZED, bootstrap_tournaments
-from arena.simulation import DEFAULT_SYSTEMS, simulate
 from arena.text.answers import parse_answer
 from arena.text.citations import strip_citations
 from features import extract, parse_features
@@ -32,8 +32,7 @@ MEASURED = f"target_language,english,citation_recall,citation_map,{BY_LIBRARIES}
 @pytest.fixture(scope="module")
 def arena():
     """Seven systems; in Hindi one wins every battle, so that no likelihood has a maximum."""
-    systems = [*DEFAULT_SYSTEMS[:3], *DEFAULT_SYSTEMS[-4:]]
-    made = simulate(systems, languages=("en", "hi"), questions=6, seed=2).arena
+    made = sample_part((0, 1, 2, 8, 9, 10, 11), ("en", "hi"), questions=6).arena
     judgments, best = made.judgments, made.info.systems[0]
     winner = judgments["winner"].mask(judgments["system_a"] == best, "a")
     winner = winner.mask(judgments["system_b"] == best, "b")

@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from simulations import small_simulation
 
 from arena import write_arena
-from arena.simulation import DEFAULT_SYSTEMS, simulate
 from surrogate.validation.scores import SCORES
 
 QUICK = ("--surrogate", "linear", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
@@ -29,7 +29,7 @@ def small(small_arena, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    arena = simulate(DEFAULT_SYSTEMS[:8], languages=("en",), questions=4, seed=1).arena
+    arena = small_simulation(range(8), ["en"], questions=4).arena
     return with_features(arena, tmp_path_factory.mktemp("tiny"))
 
 
