@@ -13,7 +13,6 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
-from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.judging.pairs import (
     PAIR_COLUMNS,
@@ -189,16 +188,19 @@ def pairs_judged_in(
     judgments: pd.DataFrame,
     both_orders: bool = False,
     seed: int = 0,
+    show: Show = "output",
 ) -> ChosenPairs:
     """Choose the pairs that somebody has judged, to hold another judge against their verdicts.
 
-    Arguments are those of ``choose_pairs``. A pair with an answer that is absent is left out.
+    Arguments are those of ``choose_pairs``.
+
+    Raises:
+        UsageError: If a pair has an answer that is absent, or for an unknown way to show.
     """
-    answered = set(arena.answers[[*QUESTION_KEY, "system"]].itertuples(index=False, name=None))
-    judged = dict.fromkeys(unordered(key) for key in pair_keys(judgments))
-    keys = [key for key in judged if {(*key[:2], name) for name in key[2:]} <= answered]
+    checked_choice(show, SHOWS, "show")
+    keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
     drawn = tuple(dict.fromkeys(key[:2] for key in keys))
-    return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders, seed, "output")
+    return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders, seed, show)
 
 
 def draw_questions(
