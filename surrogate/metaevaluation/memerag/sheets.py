@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -86,13 +85,6 @@ def write_sheet(sentences: pd.DataFrame, path: Path | str) -> None:
     write_rows(shown.assign(**dict.fromkeys(FILLED_COLUMNS, "")), path)
 
 
-@dataclass(frozen=True, slots=True)
-class CutPassage:
-    """A passage as the prompt shows it: its sentences."""
-
-    text: tuple[str, ...]
-
-
 HIGHLIGHT_PROMPT = ReplaceablePrompt(
     "highlight",
     "Which sentences of the passages support a sentence (MEMERAG, appendix G.2)",
@@ -101,7 +93,7 @@ HIGHLIGHT_PROMPT = ReplaceablePrompt(
         "language": Variable("English name of the language", "English"),
         "question": Variable("the question", "samplequestion"),
         "passages": Variable(
-            "the passages, each with text, a list of its sentences", (CutPassage(("samplepart",)),),
+            "the passages, each with text, a list of its sentences", ({"text": ("samplepart",)},),
             True,
         ),
         "sentence": Variable("the sentence of the answer", "samplesentence", True),
@@ -129,18 +121,17 @@ def highlight_support(
     """
     rows = sentences.to_dict("records")
     passages = [
-        [CutPassage(tuple(split_sentences(text, row["language"]))) for text in row["passages"]]
-        for row in rows
+        [split_sentences(text, row["language"]) for text in row["passages"]] for row in rows
     ]
     template = templates.of(HIGHLIGHT_PROMPT)
 
     def prompt(number: int) -> Prompt:
         row, cut = rows[number], passages[number]
-        texts = [part for passage in cut for part in passage.text]
+        texts = [part for passage in cut for part in passage]
         values = {
             "language": named_language(row["language"]),
             "question": row["query"],
-            "passages": cut,
+            "passages": [{"text": parts} for parts in cut],
             "sentence": row["sentence"],
             "code": delimiter_code(row["query"], row["sentence"], *texts),
         }
@@ -151,7 +142,7 @@ def highlight_support(
     for number, reply in asked:
         (supported, places), cut = reply.value or (None, ()), passages[number]
         reason, detail = reply.reason, reply.detail
-        known = {(p, s) for p, each in enumerate(cut, 1) for s, _ in enumerate(each.text, 1)}
+        known = {(p, s) for p, each in enumerate(cut, 1) for s, _ in enumerate(each, 1)}
         absent = [place for place in places if place not in known]
         if absent:
             supported, places, reason = None, (), UNPARSABLE
@@ -179,11 +170,11 @@ def read_support(completion: Completion) -> tuple[bool, tuple[Place, ...]]:
     return labels[-1] == "1", tuple(sorted(distinct))
 
 
-def _marked(passages: Sequence[CutPassage], places: Sequence[Place]) -> tuple[str, ...]:
+def _marked(passages: Sequence[Sequence[str]], places: Sequence[Place]) -> tuple[str, ...]:
     return tuple(
         " ".join(
             f"{MARK}{text}{MARK}" if (number, place) in places else text
-            for place, text in enumerate(passage.text, start=1)
+            for place, text in enumerate(passage, start=1)
         )
         for number, passage in enumerate(passages, start=1)
     )
