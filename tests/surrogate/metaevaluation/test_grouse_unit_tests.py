@@ -84,7 +84,7 @@ def test_choosing_by_language_type_and_number(tmp_path):
     assert [test.test_id for test in chosen] == ["tests.jsonl:4"]
     with pytest.raises(UsageError, match="unknown language of unit tests 'fr'; use one of en, de"):
         choose_tests(tests, ["fr"])
-    with pytest.raises(UsageError, match="unknown test type of unit tests .low_relevancy_1."):
+    with pytest.raises(UsageError, match="unknown test type of unit tests"):
         choose_tests(tests, types=["low_relevancy_1"])
 
 
