@@ -61,6 +61,24 @@ _REFERENCE = re.compile(r"\b(\d{1,3})\.(\d{1,3})\b")
 Place = tuple[int, int]
 """Passage and sentence of it, both from 1."""
 
+HIGHLIGHT_PROMPT = ReplaceablePrompt(
+    "highlight",
+    "Which sentences of the passages support a sentence (MEMERAG, appendix G.2)",
+    "the last <label>1</label> or 0, and <references>1.2, 2.1</references>",
+    {
+        "language": Variable("English name of the language", "English"),
+        "question": Variable("the question", "samplequestion"),
+        "passages": Variable(
+            "the passages, each with text, a list of its sentences", ({"text": ("samplepart",)},),
+            True,
+        ),
+        "sentence": Variable("the sentence of the answer", "samplesentence", True),
+        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    },
+    _PACKAGE,
+    "highlight.v1",
+)  # fmt: skip
+
 
 def write_sheet(sentences: pd.DataFrame, path: Path | str) -> None:
     """Write a sheet for one annotator as CSV, without the labels that there are.
@@ -83,25 +101,6 @@ def write_sheet(sentences: pd.DataFrame, path: Path | str) -> None:
     ]
     shown = sentences[SHOWN_COLUMNS].assign(passages=numbered)
     write_rows(shown.assign(**dict.fromkeys(FILLED_COLUMNS, "")), path)
-
-
-HIGHLIGHT_PROMPT = ReplaceablePrompt(
-    "highlight",
-    "Which sentences of the passages support a sentence (MEMERAG, appendix G.2)",
-    "the last <label>1</label> or 0, and <references>1.2, 2.1</references>",
-    {
-        "language": Variable("English name of the language", "English"),
-        "question": Variable("the question", "samplequestion"),
-        "passages": Variable(
-            "the passages, each with text, a list of its sentences", ({"text": ("samplepart",)},),
-            True,
-        ),
-        "sentence": Variable("the sentence of the answer", "samplesentence", True),
-        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
-    },
-    _PACKAGE,
-    "highlight.v1",
-)  # fmt: skip
 
 
 def highlight_support(
