@@ -1,7 +1,5 @@
 """Small files in the schemas in which others publish, for the fuzzing of what reads them."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,12 +15,6 @@ Readers = tuple[Callable[[Path], object], ...]
 
 def _lines(*records: object) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-
-
-def _table(*rows: list[object]) -> str:
-    stream = io.StringIO()
-    csv.writer(stream).writerows(rows)
-    return stream.getvalue()
 
 
 def _labeled(number: int, factuality: object) -> dict[str, object]:
@@ -50,23 +42,6 @@ MEMERAG = {"en.jsonl": _lines(_answered("q1"), _answered("q2")), "de.jsonl": _li
 
 _CONTEXT, _ANSWER = "Oslo is in Norway. 720,000 people live there.", "It is in Norway."
 WIKIEVAL = {
-    "ff.csv": _table(
-        ["question", "context", "answer", "label"],
-        ["Where is Oslo?", _CONTEXT, "In Sweden.", 0],
-        ["Where is Oslo?", _CONTEXT, _ANSWER, 1],
-    ),
-    "ar.csv": _table(
-        ["question", "answer", "label"],
-        ["Where is Oslo?", "Oslo is nice.", 0],
-        ["Where is Oslo?", _ANSWER, 1],
-    ),
-    "cr.csv": _table(
-        ["question", "context", "label"],
-        ["Where is Oslo?", _CONTEXT + " Fish is sold.", 0],
-        ["Where is Oslo?", _CONTEXT, 1],
-    ),
-}
-PUBLISHED_WIKIEVAL = {
     "data/train.jsonl": _lines(
         {
             "question": "Where is Oslo?",
@@ -130,10 +105,7 @@ def _unit_tests(folder: Path) -> object:
 
 PUBLISHED: Mapping[str, tuple[tuple[Mapping[str, str], Readers], ...]] = {
     "MEMERAG": ((MEMERAG, (read_memerag, _imported("memerag"))),),
-    "WikiEval": (
-        (WIKIEVAL, (read_wikieval,)),
-        (PUBLISHED_WIKIEVAL, (read_wikieval,)),
-    ),
+    "WikiEval": ((WIKIEVAL, (read_wikieval,)),),
     "GroUSE": ((GROUSE, (_unit_tests,)),),
     "MIRAGE-Bench": ((MIRAGE, (_imported("mirage"),)),),
 }

@@ -185,13 +185,6 @@ def open_store(where: str | Path, create: bool = True) -> Store:
     return Store(path, create)
 
 
-def describe_store(path: str | Path) -> pd.DataFrame:
-    """Check a store that is there, and count its rows; see ``Store.verify`` and ``stats``."""
-    with open_store(path, create=False) as store:
-        store.verify()
-        return store.stats()
-
-
 def _connect(path: Path, create: bool) -> sqlite3.Connection:
     connection = None
     try:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pydantic import BaseModel
@@ -20,7 +20,6 @@ from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
 from arena.data.wording import count_of
 from features.declare.feature import offer
-from features.models.scorer import ModelOptions
 from surrogate.board import tables
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import BoardSummary
@@ -28,8 +27,6 @@ from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from surrogate.ranking.rank import RankedSystems
 
 
@@ -112,45 +109,12 @@ class Board:
         self,
         answers: pd.DataFrame | Path | str,
         arena: Arena | Path | str | None = None,
-        n_jobs: int = 1,
-        models: ModelOptions | None = None,
-        *,
-        feature_table: pd.DataFrame | None = None,
-        judgments: pd.DataFrame | None = None,
+        **options: Any,  # noqa: ANN401 - of rank_systems
     ) -> RankedSystems:
-        """Rank new systems by their answers and, if there are some, verdicts.
-
-        Arguments as of ``ranking.rank.rank_systems``.
-        """
+        """Rank new systems by their answers and, if there are some, verdicts: ``rank_systems``."""
         from surrogate.ranking.rank import rank_systems
 
-        return rank_systems(
-            *(self, answers, arena, n_jobs, models),
-            feature_table=feature_table,
-            judgments=judgments,
-        )
-
-    def plot(self, kind: str | None = None, language: str | None = None) -> Figure:
-        """Return a figure of the board, which notebooks show and ``.savefig(path)`` writes.
-
-        Args:
-            kind: One of ``surrogate.publish.figures``; by default ``ratings`` of a board of one
-                language, the ``heatmap`` of ranks of others.
-            language: Language to take, where the figure is of one and the board has several.
-
-        Raises:
-            UsageError: For an unknown kind or language, one that is to be chosen, or a board that
-                lacks what the figure shows.
-            MissingDependencyError: If the extra ``plots`` is not installed.
-        """
-        from surrogate.publish.figures.board_figures import board_drawings
-
-        chosen = kind or ("ratings" if len(self.languages) == 1 else "heatmap")
-        drawings = list(board_drawings(self, [chosen], language))
-        if len(drawings) > 1:
-            known = ", ".join(self.languages)
-            raise UsageError(f"{chosen} are of one language; name it with `language`: {known}")
-        return drawings[0].draw()
+        return rank_systems(self, answers, arena, **options)
 
     def arena_folder(self) -> Path:
         """Return the arena folder the board was built from.

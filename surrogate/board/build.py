@@ -142,9 +142,7 @@ def build_board(
         win_matrix=win_table(judged.judgments),
         differences=difference_table(rated),
         features=table,
-        judge_report=report_judge(
-            arena, judge, diagnoses, records or JudgingRecords(), record.seed
-        ),
+        judge_report=report_judge(arena, judge, diagnoses, records or JudgingRecords()),
         summary=summary,
         surrogate_or_file=surrogate,
     )

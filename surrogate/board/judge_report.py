@@ -16,7 +16,6 @@ from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.rows import read_rows
 from arena.data.schema import CALIBRATED, validation_problems
 from arena.diagnostics import Diagnosis
-from arena.diagnostics.agreement import agreement_with_reference
 from arena.diagnostics.verdicts import share_of
 from surrogate.board.summary import Number
 
@@ -25,8 +24,6 @@ NO_KAPPA = "no kappa with a standard error is known"
 FITTED = "it was calibrated by such labels"
 _LLM = "llm:"
 _HINT = "see MetaEvaluation for what it should hold, or delete the file"
-MOST_JUDGES = 20
-"""Judges compared with a board's own: those that share the most items with it."""
 
 
 class MetaEvaluation(BaseModel):
@@ -133,30 +130,15 @@ def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluatio
     return entries, absent | dict.fromkeys(kappas.loc[fitted, "judge"], FITTED)
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class JudgeAgreement(_Part):
-    """Cohen's kappa with another judge over all languages, with a 95% bootstrap interval.
-
-    ``items`` are the questions and pairs that both judged.
-    """
-
-    judge: str
-    items: int
-    kappa: Number
-    low: Number
-    high: Number
-
-
-class JudgingRecords(_Part):
+class JudgingRecords(BaseModel):
     """What an arena's folder knows of a judge beside its judgments.
 
     Attributes:
         metaevaluations: How it did against human labels.
         failures: Reason to the number of pairs it gave no verdict on; null where not known.
     """
+
+    model_config = ConfigDict(frozen=True)
 
     metaevaluations: tuple[MetaEvaluation, ...] = ()
     failures: dict[str, int] | None = None
@@ -172,8 +154,6 @@ class JudgeReport(JudgingRecords):
         decided: Judgments that are no tie.
         first_wins: Decided judgments won by the answer shown first; with the 95% Wilson interval
             of their share.
-        length_preference: What is said of longer answers, by language.
-        agreement: With the other judges of the arena.
     """
 
     judge: str
@@ -186,8 +166,6 @@ class JudgeReport(JudgingRecords):
     first_wins: int = 0
     first_low: Number = None
     first_high: Number = None
-    length_preference: dict[str, str] = {}
-    agreement: tuple[JudgeAgreement, ...] = ()
 
     @property
     def flip_rate(self) -> float | None:
@@ -226,12 +204,8 @@ def report_judge(
     judge: str,
     diagnoses: Mapping[str, Diagnosis],
     records: JudgingRecords,
-    seed: int = 0,
 ) -> JudgeReport:
-    """Sum up what is known of a judge in an arena, which has the judgments of all judges.
-
-    Its own judgments are diagnosed by language; the seed is of the bootstrap.
-    """
+    """Sum up what is known of a judge in an arena; its own judgments are diagnosed by language."""
     own, found = arena.judged_by(judge), list(diagnoses.values())
     items, flipped, decided, first = (
         sum(int(item.counts[name].sum()) for item in found)
@@ -250,22 +224,4 @@ def report_judge(
         first_wins=first,
         first_low=low,
         first_high=high,
-        length_preference={
-            language: finding.sentence
-            for language, diagnosis in diagnoses.items()
-            for finding in diagnosis.findings
-            if finding.check == "length"
-        },
-        agreement=_agreement(arena.judgments, judge, seed),
     )
-
-
-def _agreement(judgments: pd.DataFrame, judge: str, seed: int) -> tuple[JudgeAgreement, ...]:
-    """Compare the judge with every other one on the items both judged, languages together."""
-    try:
-        found = agreement_with_reference(judgments, [judge], seed)
-    except UsageError:  # nobody else judged the same
-        return ()
-    most = found.sort_values(["items", "judge"], ascending=[False, True]).head(MOST_JUDGES)
-    rows = most[[*JudgeAgreement.model_fields]].to_dict("records")
-    return tuple(map(JudgeAgreement.model_validate, rows))

@@ -176,16 +176,13 @@ class BoardRecord(BoardSettings):
             found += [(name, text, meaning) for text in texts]
         return list(dict.fromkeys(found))
 
-    def chosen(self) -> BoardSettings:
-        """Return the settings to build the board again with, of an arena that has grown, say."""
-        values = {name: getattr(self, name) for name in BoardSettings.model_fields}
-        if self.ratings == "consensus":
-            del values["judge"]
-        return BoardSettings(**values)
-
     def toml(self) -> str:
         """Return the settings that are not the default ones, as ``board --config`` reads them."""
-        chosen = self.chosen().model_dump(mode="json", exclude_defaults=True)
+        hidden = {"judge"} if self.ratings == "consensus" else set()
+        own = {
+            name: getattr(self, name) for name in BoardSettings.model_fields if name not in hidden
+        }
+        chosen = BoardSettings(**own).model_dump(mode="json", exclude_defaults=True)
         lines = [f"{name} = {json.dumps(chosen[name], ensure_ascii=False)}" for name in chosen]
         return "\n".join(lines)
 

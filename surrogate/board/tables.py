@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ValidationError
 
-from arena.data.errors import DataError, Problem, UsageError, counted_problems
+from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
 from arena.data.rows import read_rows
 from arena.data.schema import validation_problems
@@ -42,9 +41,6 @@ COUNTS = {
     *("wins", "losses", "ties"),
 }
 """Columns that are whole numbers, or missing."""
-ENDLESS = {"high", "surrogate_high"}
-"""Numbers that may be infinite: there is no upper bound."""
-_LARGEST, _MOST_COUNT = 1e300, 2**53
 
 
 @dataclass(frozen=True)
@@ -79,46 +75,17 @@ class BoardTable:
         Raises:
             DataError: If the file is damaged, a column is missing or a number is none.
         """
-        texts = [name for name in self.names if name in TEXTS]
+        texts = dict.fromkeys([name for name in self.names if name in TEXTS], "str")
         try:
             table = pd.read_csv(
-                folder / self.file,
-                dtype=dict.fromkeys(texts, "str"),
-                keep_default_na=False,
-                na_values=[""],
+                folder / self.file, dtype=texts, keep_default_na=False, na_values=[""]
             )
             if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for one
                 raise pd.errors.ParserError("rows have more cells than the header")
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+            plain = {name: table[name].fillna("").map(unguarded) for name in texts}
+            return self.typed(table.assign(**plain))
+        except (KeyError, TypeError, ValueError) as error:
             raise DataError([_damaged(self.file, error)]) from error
-        absent = [
-            Problem(self.file, 1, name, None, "there is no such column", REBUILD)
-            for name in self.names
-            if name not in table
-        ]
-        numbers = [name for name in self.names if name not in TEXTS]
-        problems = absent or [
-            problem for name in numbers for problem in self._problems(table[name], name)
-        ]
-        if problems:
-            raise DataError(problems)
-        return self.typed(
-            table.assign(**{name: table[name].fillna("").map(unguarded) for name in texts})
-        )
-
-    def _problems(self, column: pd.Series, name: str) -> list[Problem]:
-        numbers = pd.to_numeric(column, errors="coerce")
-        wrong = (numbers.isna() & column.notna()) | (numbers.abs() > _LARGEST)
-        fault = "is not a number"
-        if name in ENDLESS:
-            wrong &= numbers != np.inf
-        if name in COUNTS:
-            fault = "is not a whole number"
-            wrong |= numbers.notna() & (numbers != numbers.round()) | (numbers.abs() > _MOST_COUNT)
-        return counted_problems(
-            list(column[wrong].items()),
-            lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
-        )
 
 
 RATINGS = BoardTable(

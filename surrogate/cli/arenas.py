@@ -71,10 +71,7 @@ def _template(name: str) -> Arena:
 
 
 def check(
-    source: Annotated[
-        Path,
-        Argument(metavar="ARENA", help="Arena folder, or a store of replies.", exists=True),
-    ],
+    arena: opt.Arena,
     systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
     tokenizer: Annotated[
         Path | None,
@@ -87,26 +84,20 @@ def check(
 ) -> None:
     """Report every problem of an arena, what it lacks, and what it holds, by language.
 
-    The status is 1 if there are problems. Of a store of replies, every row is checked and counted.
+    The status is 1 if there are problems.
     """
     from arena.diagnostics import arena_contents, white_space_words
     from arena.generation import read_arena_to_answer
-    from arena.llm.store import describe_store
     from arena.text.prompts import read_tokenizer
 
     try:
-        if source.is_file():
-            show({"problems": [], "replies": describe_store(source)}, as_json)
-            return
-        read = read_arena_to_answer(source)
+        read = read_arena_to_answer(arena)
     except (DataError, UsageError) as error:
-        if source.is_file() and isinstance(error, UsageError):
-            raise
         problems = list(map(str, getattr(error, "problems", [error])))
         if as_json:
             show({"problems": problems}, as_json)
         else:
-            print("\n".join([*problems, f"{count_of(len(problems), 'problem')} in {source}"]))
+            print("\n".join([*problems, f"{count_of(len(problems), 'problem')} in {arena}"]))
         raise SystemExit(FAULTY) from None
     counted = None if tokenizer is None else read_tokenizer(tokenizer)
     unit = "words" if counted is None else f"tokens of {counted.name}"

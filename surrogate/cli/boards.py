@@ -15,8 +15,7 @@ from surrogate.cli.printing import (
     print_table,
     progress_lines,
     show,
-    spans,
-    two_decimals,
+    shown_ratings,
     with_spans,
 )
 
@@ -149,15 +148,7 @@ def _print_overall(overall: pd.DataFrame, by: str) -> None:
 
 
 def _print_language(ratings: pd.DataFrame, by: str) -> None:
-    columns = ["rank", "ranks", "system", "rating", "interval"]
-    columns += [
-        name for name, empty in (("coverage", 1), ("note", "")) if any(ratings[name] != empty)
-    ]
-    rows = ratings.assign(
-        interval=spans(ratings),
-        ranks=spans(ratings, "rank_low", "rank_high", "–", str),
-        rating=ratings["rating"].map(two_decimals),
-    )
+    rows, columns = shown_ratings(ratings, ["rank", "ranks", "system", "rating", "interval"])
     print_table(f"Leaderboard: ratings by {by}, with 90% intervals", rows, columns)
 
 
@@ -177,26 +168,27 @@ def print_agreement(summary: BoardSummary) -> None:
         }
         for language, item in items.items()
     ]
+    shown, said = pd.DataFrame(rows), ""
+    if summary.macro.holdout_r2_mean is not None:
+        found = {name: item.holdout_r2 for name, item in summary.languages.items()}
+        means = {name: each.mean for name, each in found.items()}
+        shown["R²"] = shown["language"].map(means | {"macro": summary.macro.holdout_r2_mean})
+        for bound in ("low", "high"):
+            values = {name: getattr(each, bound) for name, each in found.items()}
+            shown[f"R²_{bound}"] = shown["language"].map(values)
+        said = "; R² on held-out systems"
     print_table(
         f"Kendall tau with the verdicts of {summary.judge}: of half of the questions with the "
-        "other half; of the surrogate, on unseen systems and on those it was trained on",
-        with_spans(pd.DataFrame(rows)),
+        f"other half; of the surrogate, on unseen systems and on those it was trained on{said}",
+        with_spans(shown),
     )
-    if summary.macro.holdout_r2_mean is not None:
-        found = [(name, item.holdout_r2) for name, item in summary.languages.items()]
-        columns = ["language", "mean", "R²_low", "R²_high", "median"]
-        r2 = [(name, each.mean, each.low, each.high, each.median) for name, each in found]
-        title = f"R² on held-out systems (macro {two_decimals(summary.macro.holdout_r2_mean)})"
-        print_table(title, with_spans(pd.DataFrame(r2, columns=columns)))
 
 
 def notes_of(summary: BoardSummary) -> list[str]:
-    """Say what was skipped, and what limits each language, each sentence once."""
+    """Say what limits each language, each sentence once."""
     from surrogate.board.summary import POOLED
 
     said: dict[str, list[str]] = {}
-    unused: dict[str, None] = {}
-    absent, without, values = 0, 0, 0
     for language, item in summary.languages.items():
         found = list(item.notes)
         if len(summary.languages) > 1 and item.systems_judged:
@@ -207,17 +199,4 @@ def notes_of(summary: BoardSummary) -> list[str]:
             found.append(f"intervals of the surrogate's predictions are rough: {POOLED}")
         for note in found:
             said.setdefault(note, []).append(language)
-        unused |= dict.fromkeys(item.skipped.features_left_out)
-        absent += item.skipped.missing_answers
-        without += item.skipped.questions_without_judgments
-        for reasons in item.skipped.missing_feature_values.values():
-            values += sum(reasons.values())
-    notes = [f"{note} ({', '.join(languages)})" for note, languages in said.items()]
-    skipped = {"absent answers": absent, "feature values that could not be computed": values}
-    skipped["questions without judgments"] = without
-    counts = [f"{count:,} {what}" for what, count in skipped.items() if count]
-    if counts:
-        notes.append(f"skipped: {', '.join(counts)} (reasons in summary.json)")
-    if unused:
-        notes.append(f"features not used everywhere: {', '.join(unused)}")
-    return notes
+    return [f"{note} ({', '.join(languages)})" for note, languages in said.items()]

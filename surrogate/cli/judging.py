@@ -225,17 +225,15 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     from arena.judging.graded import GRADED_PROMPTS
     from arena.judging.prompt import PAIRWISE_PROMPTS
     from features.models import FEATURE_PROMPTS
-    from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, JOINT_PROMPT
-    from surrogate.metaevaluation.memerag.memerag import MEMERAG_PROMPTS
+    from surrogate.metaevaluation import Grouse, Memerag, Wikieval
     from surrogate.metaevaluation.memerag.sheets import HIGHLIGHT_PROMPT
-    from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
 
     rated = {prompt.name for prompt in FEATURE_PROMPTS}
     return {
         "judge": (*PAIRWISE_PROMPTS.values(), *GRADED_PROMPTS.values()),
         "features, board, rank": FEATURE_PROMPTS,
         "generate": (*ANSWER_PROMPTS.values(), TIME_PROMPT),
-        "metaeval memerag": (*MEMERAG_PROMPTS, HIGHLIGHT_PROMPT),
-        "metaeval wikieval": tuple(each for each in WIKIEVAL_PROMPTS if each.name not in rated),
-        "metaeval grouse": (*GROUSE_PROMPTS.values(), JOINT_PROMPT),
+        "metaeval memerag": (*Memerag.replaceable, HIGHLIGHT_PROMPT),
+        "metaeval wikieval": tuple(each for each in Wikieval.replaceable if each.name not in rated),
+        "metaeval grouse": tuple(Grouse.replaceable),
     }

@@ -77,17 +77,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
     return str(value) if isinstance(value, Path) else value
 
 
-def print_table(
-    title: str, table: pd.DataFrame, columns: Sequence[str] | None = None, most: int | None = None
-) -> None:
-    """Print a table; numbers to the right, missing values as a dash.
-
-    Args:
-        title: Shown in a line above the table.
-        table: The rows.
-        columns: Columns to show; all without.
-        most: Rows to show; how many there are more is said.
-    """
+def print_table(title: str, table: pd.DataFrame, columns: Sequence[str] | None = None) -> None:
+    """Print a title, and a table, of some columns; numbers to the right, a dash for no value."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -97,7 +88,7 @@ def print_table(
         console = Console(width=WIDTH_WHERE_PIPED)
     console.print(Text(f"\n{title}"), highlight=False)
     names = list(table if columns is None else columns)
-    rows = list(table[names].head(most or len(table)).itertuples(index=False, name=None))
+    rows = list(table[names].itertuples(index=False, name=None))
     shown = Table()
     for index, name in enumerate(names):
         values = [row[index] for row in rows]
@@ -111,8 +102,6 @@ def print_table(
     for row in rows:
         shown.add_row(*(Text(cell(value)) for value in row))
     console.print(shown)
-    if len(table) > len(rows):
-        print(f"… and {count_of(len(table) - len(rows), 'more row')}; --json has all")
 
 
 def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_NOTES) -> None:
@@ -156,6 +145,17 @@ def spans(
         cell(None) if is_missing(one) else f"{shown(one)}{between}{shown(other)}"
         for one, other in zip(table[low], table[high], strict=True)
     ]
+
+
+def shown_ratings(ratings: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return ratings as they are shown, and the columns: coverage and notes where they say much."""
+    shown = ratings.assign(
+        interval=spans(ratings),
+        ranks=spans(ratings, "rank_low", "rank_high", "–", str),
+        rating=ratings["rating"].map(two_decimals),
+    )
+    more = [name for name, empty in (("coverage", 1), ("note", "")) if any(ratings[name] != empty)]
+    return shown, [*columns, *more]
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:

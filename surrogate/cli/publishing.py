@@ -63,8 +63,8 @@ def publish(
     kind: Annotated[
         str | None,
         Option(
-            help="Figures of a board: comma-separated heatmap, lollipops, importances, ratings, "
-            "wins. Default: all it has data for"
+            help="Figures of a board: comma-separated heatmap, lollipops, importances, ratings. "
+            "Default: all it has data for"
         ),
     ] = None,
     file_format: Annotated[str, Option("--format", help="Figures: png or svg.")] = "png",
@@ -85,7 +85,7 @@ def publish(
     from arena.data.files import write_text
     from surrogate.board.board import Board
     from surrogate.publish.cards import dataset_card, model_card
-    from surrogate.publish.exports import OVERALL, export_text, exported_board
+    from surrogate.publish.exports import OVERALL, export_text
     from surrogate.publish.figures.board_figures import board_drawings
     from surrogate.publish.figures.studies import study_drawings
     from surrogate.publish.site import write_site
@@ -106,8 +106,8 @@ def publish(
     if form in CARDS:
         text = (dataset_card if form == CARDS[0] else model_card)(board, license_name or "")
     else:
-        exported = exported_board(board, language or OVERALL, split_names(columns), signature)
-        text = export_text(exported, form)
+        chosen = language or OVERALL, split_names(columns)
+        text = export_text(board, form, *chosen, signature=signature)
     if out is None:
         sys.stdout.write(text)
     else:

@@ -19,8 +19,7 @@ from surrogate.cli.printing import (
     print_table,
     progress_lines,
     show,
-    spans,
-    two_decimals,
+    shown_ratings,
 )
 
 if TYPE_CHECKING:
@@ -112,14 +111,9 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
     columns = ["rank", "new", "system", "rating" if of_one else "mean_rank", "coverage"]
     whole = whole.assign(new=is_new.map({True: "new", False: ""}))
     print_table("Board with the new systems", whole, columns)
-    rows = new.assign(
-        of=new["language"].map(placed.board.groupby("language")["rank"].count()),
-        ranks=spans(new, "rank_low", "rank_high", "–", str),
-        interval=spans(new),
-        rating=new["rating"].map(two_decimals),
-    )
+    ranked = placed.board.groupby("language")["rank"].count()
     columns = ["language", "system", "rank", "of", "ranks", "rating", "interval", "judgments"]
-    columns += [name for name, empty in (("coverage", 1), ("note", "")) if any(new[name] != empty)]
+    rows, columns = shown_ratings(new.assign(of=new["language"].map(ranked)), columns)
     print_table(f"New systems by language, with {LEVEL:.0%} intervals", rows, columns)
     print_notes(placed.notes)
 

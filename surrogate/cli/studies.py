@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,6 @@ from arena.data.errors import UsageError, checked_choice
 from surrogate.board.settings import MOST_DRAWS, PRESET, BoardSettings, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
-    FILE,
     FOLDER,
     OUT_FILE,
     given_features,
@@ -23,7 +23,7 @@ from surrogate.cli.printing import print_table, progress_lines, show, with_spans
 from surrogate.metaevaluation.settings import OF_PROMPTS, MetaevalSettings
 
 if TYPE_CHECKING:
-    from surrogate.metaevaluation.evaluation import Benchmark, Report
+    from surrogate.metaevaluation.evaluation import Report
 
 STORE = "ratings.sqlite"
 LISTED = ["feature", "summary", "source", "needs", "available"]
@@ -39,7 +39,6 @@ def features(
         Path | None, Option(help="Table to write, such as f.parquet.", **OUT_FILE)
     ] = None,
     features: Annotated[str, setting(BoardSettings, "features")] = "default",
-    answers: Annotated[Path | None, Option(help="Answers of other systems.", **FILE)] = None,
     jobs: opt.Jobs = -1,
     device: Annotated[str, Option(help="Where models run: auto, cpu, cuda or mps.")] = "auto",
     download: opt.Download = False,
@@ -51,7 +50,7 @@ def features(
 
     A run that was killed resumes.
     """
-    from arena.data.folder import read_answers, read_arena
+    from arena.data.folder import read_arena
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
     from arena.text.prompts import read_templates
@@ -70,14 +69,13 @@ def features(
     own = read_templates(templates or (), FEATURE_PROMPTS)
     declared = parse_features(features)
     read = read_arena(arena)
-    others = None if answers is None else read_answers(answers, read.queries)
     cache = out.with_name(f"{out.name}.cache")
     cache.mkdir(parents=True, exist_ok=True)
     asked = {"store": str(cache / STORE), "base_url": base_url}
     llm = settings_of(LlmSettings, None, asked)
     models = ModelOptions(device=device, download=download, llm=llm, templates=own)
     table = extract(
-        *(read, declared, others),
+        *(read, declared),
         n_jobs=jobs,
         models=models,
         cache=cache,
@@ -102,9 +100,9 @@ def validate(
             help="leave-systems-out, leave-language-out, mirage (two systems held out, all "
             "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
             "systems held out, all ranked), ablation (part of the features), importances (of "
-            "features), frontier (the best systems rated by surrogates of the others), replication "
-            "(half of the questions against the other half), learning-curve (part of the arena) or "
-            "sampling (verdicts alone: fewer questions, or fewer pairs, against all of them)."
+            "features), replication (half of the questions against the other half), learning-curve "
+            "(part of the arena) or sampling (verdicts alone: fewer questions, or fewer pairs, "
+            "against all of them)."
         ),
     ] = "leave-systems-out",
     preset: opt.Preset = None,
@@ -200,8 +198,8 @@ def metaeval(
     path: Annotated[
         Path | None,
         Argument(
-            help="Its data as published: MEMERAG's folder, WikiEval's rows or the folder of its "
-            "recast, GroUSE's tests (this project's by default).",
+            help="Its data as published: MEMERAG's folder, WikiEval's rows, GroUSE's tests "
+            "(this project's by default).",
             exists=True,
         ),
     ] = None,
@@ -270,27 +268,13 @@ def metaeval(
 
 def _benchmark(
     name: str, path: Path | None, settings: MetaevalSettings, templates: list[str]
-) -> Benchmark:
+) -> Any:  # noqa: ANN401 - one of three classes
     from arena.text.prompts import read_templates
+    from surrogate import metaevaluation
 
-    if name == "grouse" or path is None:
-        from surrogate.metaevaluation.grouse.grouse import Grouse
-        from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, JOINT_PROMPT
-
-        own = read_templates(templates, [*GROUSE_PROMPTS.values(), JOINT_PROMPT])
-        return Grouse.read(path, settings, own)
-    if name == "wikieval":
-        from surrogate.metaevaluation.wikieval.pairs import read_wikieval
-        from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS, Wikieval
-
-        own = read_templates(templates, WIKIEVAL_PROMPTS)
-        return Wikieval(read_wikieval(path, settings.kinds), settings, own)
-    from surrogate.metaevaluation.memerag.memerag import MEMERAG_PROMPTS, Memerag
-    from surrogate.metaevaluation.memerag.sentences import read_memerag
-
-    own = read_templates(templates, MEMERAG_PROMPTS)
-    sentences = read_memerag(path, settings.languages)
-    return Memerag(sentences, settings, own, "faithfulness" if name == "memerag" else "relevance")
+    kind = getattr(metaevaluation, name.partition("-")[0].capitalize())
+    made = kind.read(path, settings, read_templates(templates, kind.replaceable))
+    return replace(made, quality="relevance") if name == BENCHMARKS[1] else made
 
 
 def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> None:

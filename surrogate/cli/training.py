@@ -114,7 +114,7 @@ def generate(
 
 def trainset(
     kind: Annotated[str, Argument(help=f"One of {', '.join(KINDS)}.")],
-    source: Annotated[Path, Argument(help="Arena, or answers as GroUSE's.", exists=True)],
+    arena: opt.Arena,
     out: Annotated[Path, Option(help="File of chats to write, such as train.jsonl.", **OUT_FILE)],
     teacher: Annotated[str | None, setting(TrainsetSettings, "teacher")] = None,
     base_url: Annotated[str | None, setting(TrainsetSettings, "base_url")] = None,
@@ -122,7 +122,6 @@ def trainset(
     questions: Annotated[int | None, setting(TrainsetSettings, "questions")] = None,
     systems: Annotated[str | None, setting(TrainsetSettings, "systems")] = None,
     balance: Annotated[int | None, setting(TrainsetSettings, "balance")] = None,
-    pairs: Annotated[int | None, setting(TrainsetSettings, "pairs")] = None,
     unseen: Annotated[Path | None, Option(help="File for the test split.", **OUT_FILE)] = None,
     config: opt.Config = None,
     templates: opt.Templates = None,
@@ -131,8 +130,7 @@ def trainset(
     """Make a training set of an arena: chats that finetune and trl read.
 
     mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
-    score an answer by all metrics in one reply (GroUSE, section 5); judge to decide as another
-    judge did.
+    score an answer by all metrics in one reply (GroUSE, section 5).
     """
     settings = settings_of(TrainsetSettings, config, locals())
 
@@ -140,7 +138,7 @@ def trainset(
     from surrogate.training.trainset import make_trainset
 
     made = make_trainset(
-        *(kind, source, settings, templates or (), unseen is not None, progress_lines())
+        *(kind, arena, settings, templates or (), unseen is not None, progress_lines())
     )
     write_train_set(made, out, unseen)
     shown = {"rows": len(made.rows), "unseen": len(made.unseen), "languages": made.counts}
@@ -152,7 +150,7 @@ def finetune(
     file: Annotated[Path, Argument(help="Training set, as of trainset.", **FILE)],
     base: Annotated[str, Option(help="Model to tune: a folder, GGUF file or name on the hub.")],
     out: Annotated[Path, Option(help="Folder for the adapter.", **OUT_FOLDER)],
-    recipe: Annotated[str, Option(help="mirage, grouse (as in the papers) or judge.")] = "mirage",
+    recipe: Annotated[str, Option(help="mirage or grouse, as in the papers.")] = "mirage",
     epochs: Annotated[float | None, setting(TuningSettings, "epochs")] = None,
     batch: Annotated[int | None, setting(TuningSettings, "batch")] = None,
     learning_rate: Annotated[float | None, setting(TuningSettings, "learning_rate")] = None,

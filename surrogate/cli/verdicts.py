@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +22,6 @@ JudgmentsArgument = Annotated[
     Argument(help="Arena folder, or file of judgments (JSONL, CSV, Parquet).", exists=True),
 ]
 
-MOST_COMBINATIONS = 30
 SHOWN_OF_A_KIND = 5
 PEOPLE = "people"
 
@@ -68,7 +66,7 @@ def fit(
 
 
 def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
-    """Rate what systems are made of, and predict combinations that nobody has built."""
+    """Rate what systems are made of."""
     from arena.data.folder import read_arena
     from arena.rating.battles import ALL
     from surrogate.learning.posterior.factors import factor_ratings
@@ -77,14 +75,11 @@ def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bo
     found = factor_ratings(read_arena(arena), chosen, judge=judge, seed=seed)
     titles = {
         "effects": "Effect of each value, in logits, with 90% intervals",
-        "combinations": "Combinations, and the systems that are built",
         "tau_unseen": "Kendall tau of systems predicted from the others' attributes",
         "skipped": "Left out",
     }
-    shown = {"effects": found.effects, "combinations": found.combinations}
-    if not as_json:
-        shown["combinations"] = found.combinations.head(MOST_COMBINATIONS)
-    show(shown | {"tau_unseen": found.tau, "skipped": found.skipped}, as_json, titles)
+    shown = {"effects": found.effects, "tau_unseen": found.tau, "skipped": found.skipped}
+    show(shown, as_json, titles)
 
 
 def diagnose(
@@ -117,7 +112,6 @@ def vote(
     collect: Annotated[bool, Option("--collect", help="Add the votes of FILES.")] = False,
     questions: Annotated[int, Option(min=1, help="Questions to draw a language.")] = 20,
     pairs: Annotated[int, Option(min=1, help="Pairs of systems a question.")] = 3,
-    judged_by: Annotated[str | None, Option(help="Draw from pairs of this judge.")] = None,
     most: Annotated[int, Option(min=1, help="Most pairs on the page.")] = 60,
     languages: opt.Languages = None,
     seed: opt.Seed = 0,
@@ -125,7 +119,7 @@ def vote(
 ) -> None:
     """Write a page on which people judge blind pairs, or read their votes back as judgments."""
     from arena.data.folder import read_arena
-    from arena.judging.choosing.drawn import choose_pairs, pairs_judged_in
+    from arena.judging.choosing.drawn import choose_pairs
 
     if collect == (out is not None):
         raise UsageError("give a page to write (--out FILE.html), or votes (--collect FILE ...)")
@@ -134,17 +128,11 @@ def vote(
     if out is None:
         _collect(arena, files or [], as_json)
         return
-    read, chosen_languages = read_arena(arena), split_names(languages) or None
-    if judged_by is None:
-        chosen = choose_pairs(read, questions, pairs, False, chosen_languages, seed)
-    else:
-        judgments = read.judged_by(judged_by).judgments
-        if chosen_languages:
-            judgments = judgments[judgments["language"].isin(chosen_languages)]
-        chosen = pairs_judged_in(read, judgments, False, seed)
+    read = read_arena(arena)
+    chosen = choose_pairs(read, questions, pairs, False, split_names(languages) or None, seed)
     from arena.data.files import atomic_path
     from arena.people import make_ballot
-    from surrogate.publish.voting import ballot_page
+    from surrogate.publish.pages import ballot_page
 
     ballot = make_ballot(read, chosen, most, seed)
     with atomic_path(out) as path:
@@ -177,7 +165,6 @@ def agreement(
         str,
         Option(help="Comma-separated judges that are the reference, by majority; people: voters."),
     ] = PEOPLE,
-    judges: Annotated[str | None, Option(help="Judges to compare. Default: all")] = None,
     calibrate: Annotated[str | None, Option(help="Judge to calibrate.")] = None,
     write: Annotated[
         bool,
@@ -201,7 +188,7 @@ def agreement(
         raise UsageError(f"{judgments}: there is no judgment in it")
     if write and not judgments.is_dir():
         raise UsageError(f"--write writes into an arena folder, and {judgments} is a file")
-    named, table = _asked(table, reference, split_names(judges))
+    named = _reference(table, reference)
     if calibrate is not None:
         _calibrate(table, calibrate, named, seed, judgments if write else None, as_json)
         return
@@ -219,25 +206,20 @@ def agreement(
     show(shown, as_json, {"judges": title, "reference": "", "written": "Noted, for board, in"})
 
 
-def _asked(
-    table: pd.DataFrame, reference: str, judges: Sequence[str]
-) -> tuple[list[str], pd.DataFrame]:
-    """Return the judges of the reference, and the judgments of these and of those asked for."""
+def _reference(table: pd.DataFrame, reference: str) -> list[str]:
+    """Return the judges that are the reference."""
     from arena.people.ballots import PREFIX
 
+    if reference != PEOPLE:
+        return split_names(reference)
     present = sorted(set(table["judge"]))
-    named = split_names(reference)
-    if reference == PEOPLE:
-        named = [name for name in present if name.startswith(PREFIX)]
-        if not named:
-            raise UsageError(
-                "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect, "
-                f"or name judges (--reference): {', '.join(present)}"
-            )
-    unknown = [name for name in judges if name not in present]
-    if unknown:
-        raise UsageError(f"no judge {unknown[0]!r} (--judges); there is {', '.join(present)}")
-    return named, table[table["judge"].isin({*named, *judges})] if judges else table
+    named = [name for name in present if name.startswith(PREFIX)]
+    if not named:
+        raise UsageError(
+            "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect, "
+            f"or name judges (--reference): {', '.join(present)}"
+        )
+    return named
 
 
 def _calibrate(

@@ -14,7 +14,6 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from arena.text.citations import strip_citations
-from features.text.sentences import breaks_off
 from features.text.tokens import folded_words
 from surrogate.learning.gaussian_process.answer_texts import hashed
 
@@ -26,7 +25,7 @@ Flags = npt.NDArray[np.bool_]
 MOST_QUESTIONS = 100
 """Questions of a language that are looked at, evenly spaced."""
 RUN, PASSAGE_RUN, PAIR = 5, 8, 2
-"""Words in a row that two answers, an answer and a passage, or an answer and its question share."""
+"""Words in a row that two answers share, an answer and a passage, or any two texts."""
 FEWEST_DISTINCT = 5
 """Answers from which it is told whether they fit their questions."""
 LONGEST = 20_000
@@ -67,7 +66,7 @@ def measure_texts(
     Args:
         rows: Columns ``system, query_id, answer``.
         judged: The judged systems among them; each is measured beside the others.
-        queries: Columns ``query_id, query, passages``.
+        queries: Columns ``query_id, passages``.
 
     Returns:
         A row a system, a column a measure: means over its answers.
@@ -94,7 +93,6 @@ def measure_texts(
     shares["same"] = _same(plain, rows["system"])
     lengths = words.counts + 1.0
     medians = pd.Series(lengths).where(is_judged).groupby(questions).transform("median")
-    shares["unfinished"] = [np.nan if end is None else float(end) for end in map(breaks_off, plain)]
     means = shares.groupby(rows["system"]).mean()
     means["length"] = (lengths / medians).groupby(rows["system"]).median()
     vectors = _vectors(rows["answer"], known)
@@ -135,18 +133,14 @@ def _of_runs(
     several = own.drop_duplicates()["run"]
     pairs, pair_owners = words.runs(PAIR)
     _, copy_owners, is_copied = of_question(PASSAGE_RUN)
-    queried = _keyed(*Words(list(asked["query"].astype(str))).runs(PAIR))
     is_known = _of_others(keys, systems[owners], is_judged[owners]) & ~is_quoted
     is_usual = _of_others(pairs, systems[pair_owners], is_judged[pair_owners])
     is_usual |= _among(pairs, shown.runs(PAIR)[0])
-    is_echo = _among(_keyed(pairs, questions[pair_owners]), queried)
     return pd.DataFrame(
         {
             "shared": share(is_known, owners),
             "repeated": share(_among(own["run"], several[several.duplicated()]), owners),
-            "looped": share(own.duplicated(), owners),
             "passages": share(is_copied, copy_owners),
-            "question": share(is_echo, pair_owners),
             "new_pairs": share(~is_usual, pair_owners),
         }
     )

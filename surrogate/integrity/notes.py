@@ -62,11 +62,8 @@ NOTED: Mapping[str, tuple[float, str]] = {
     "same": (0.3, FACTS["same"][-1]),
     "shared": (0.2, "{:.0%} of its text is shared with judged systems' answers"),
     "repeated": (0.1, "{:.0%} of its text is in its answers to several questions"),
-    "looped": (0.1, "{:.0%} of its text says again what the same answer said"),
     "passages": (0.2, "{:.0%} of its text is copied from the passages"),
-    "question": (0.3, "{:.0%} of its text repeats the question"),
     "new_pairs": (0.3, "{:.0%} of its pairs of words are in no judged answer and no passage"),
-    "unfinished": (0.25, "{:.0%} of its answers end without a mark that ends a sentence"),
 }
 """Measure to the value from which it may be noted, and what is said."""
 
@@ -102,7 +99,7 @@ def look_at(
         answers: Columns ``language, system, query_id, answer`` of all of them, and ``passages``
             where some have their own.
         judged: Language to its judged systems.
-        queries: Columns ``language, query_id, query, passages``.
+        queries: Columns ``language, query_id, passages``.
 
     Returns:
         Language and system to what is seen. Of judged systems, facts alone: a verdict says more
@@ -207,8 +204,6 @@ def variances_of_coverage(
 
     The delete-a-group jackknife (Kott, 2001) of what the surrogate predicts, times the finite
     population correction 1 - n / Q: a system that answered all Q questions has none.
-    Where an answer that is not there counts 0 in a mean (``missing``), one that is left out
-    counts the mean of the others instead.
 
     Args:
         surrogate: The board's.
@@ -219,8 +214,6 @@ def variances_of_coverage(
         Language and system to the variance; systems that answered every question, or one alone,
         are left out.
     """
-    is_zero = getattr(surrogate, "missing", "nan") == "zero"
-    counted = [name for name in surrogate.features_ if name in X] if is_zero else []
     parts, corrections = [], dict[Key, float]()
     for (language, system), rows in X.groupby(["language", "system"]):
         total, size = questions.get(str(language), 0), len(rows)
@@ -230,11 +223,8 @@ def variances_of_coverage(
         ordered = rows.sort_values("query_id", kind="stable")
         groups = np.arange(size) % min(GROUPS, size)
         for group in range(groups.max() + 1):
-            kept = ordered[groups != group]
-            if counted:
-                means = kept[counted].fillna(0.0).mean()
-                kept = pd.concat([kept, ordered[groups == group].assign(**means)])
-            parts.append(kept.assign(system=f"{system}{ANSWER_MARK}{group}"))
+            left = f"{system}{ANSWER_MARK}{group}"
+            parts.append(ordered[groups != group].assign(system=left))
     if not parts:
         return {}
     rated = surrogate.predict(pd.concat(parts, ignore_index=True))

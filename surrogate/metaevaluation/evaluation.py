@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import pandas as pd
-from pydantic import BaseModel
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
@@ -25,7 +24,7 @@ from surrogate.metaevaluation.judges import (
     PromptJudge,
     Verdict,
 )
-from surrogate.metaevaluation.records import read_run
+from surrogate.metaevaluation.records import VerdictRecord, read_run
 from surrogate.metaevaluation.settings import JudgeOptions, MetaevalSettings
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class Report:
 class Benchmark(Protocol):
     """Items with what people said of them; ``record`` is a line of a file of verdicts."""
 
-    record: ClassVar[type[BaseModel]]
+    record: ClassVar[type[VerdictRecord]]
 
     @property
     def settings(self) -> MetaevalSettings:

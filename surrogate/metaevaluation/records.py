@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
@@ -17,6 +17,17 @@ from arena.data.schema import is_unstorable
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz")
+
+
+class VerdictRecord(BaseModel):
+    """A line of a file of verdicts; each benchmark has further fields."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    judge: str
+    prompt: str
+    failure: str | None = None
+    was_asked: bool
 
 
 def refuse(fault: str, hint: str) -> PydanticCustomError:
@@ -85,7 +96,7 @@ def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
         return Problem(source, line, field, value, error["msg"], error["ctx"]["hint"])
     if kind == "missing" or value is None:
         return Problem(source, line, field, None, "is missing", "add it")
-    hint = "see the benchmark's published format"
+    hint = "see the guide for the format"
     return Problem(source, line, field, value, error["msg"], hint)
 
 
@@ -103,7 +114,7 @@ def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> Non
     write_rows(verdicts.assign(notice=notice) if notice else verdicts, path)
 
 
-def read_run(path: Path | str, record: type[BaseModel]) -> pd.DataFrame:
+def read_run(path: Path | str, record: type[VerdictRecord]) -> pd.DataFrame:
     """Read the verdicts of a file that ``write_run`` wrote.
 
     Returns:

@@ -31,7 +31,6 @@ class JudgeOptions(LlmSettings):
         "in the paper, none elsewhere",
     )
     device: str = Field(default="auto", description="Where models run: auto, cpu, cuda or mps.")
-    batch_size: int = Field(default=32, ge=1, description="Batch size of models on this machine.")
     download: bool = Field(default=False, description="Fetch models that are not on this machine.")
 
     @property
@@ -39,7 +38,7 @@ class JudgeOptions(LlmSettings):
         """How models on this machine are run, and how LLMs are asked."""
         from features.models import ModelOptions
 
-        return ModelOptions(self.device, self.batch_size, self.download, self)
+        return ModelOptions(device=self.device, download=self.download, llm=self)
 
 
 class MetaevalSettings(JudgeOptions):
@@ -71,7 +70,7 @@ class MetaevalSettings(JudgeOptions):
     permutations: int = Field(
         default=10_000, ge=1, le=100_000, description="Random swaps of each significance test."
     )
-    replies: Literal["json_schema", "json_object", "text"] = Field(
+    replies: Literal["json_schema", "text"] = Field(
         default="json_schema", description="GroUSE: format of replies that the server enforces."
     )
     shares: str | None = Field(

@@ -1,11 +1,7 @@
 from .cards import dataset_card as dataset_card
 from .cards import model_card as model_card
 from .exports import export_text as export_text
-from .exports import exported_board as exported_board
-from .exports import latex_table as latex_table
-from .exports import markdown_table as markdown_table
 from .figures.board_figures import draw_ratings as draw_ratings
-from .figures.board_figures import draw_win_matrix as draw_win_matrix
 from .figures.board_figures import feature_lollipops as feature_lollipops
 from .figures.board_figures import importance_boxes as importance_boxes
 from .figures.board_figures import rank_heat_map as rank_heat_map

@@ -6,7 +6,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
@@ -20,14 +19,7 @@ OVERALL = "overall"
 ALL = "all"
 EXPORT_SUFFIXES = {"csv": ".csv", "markdown": ".md", "latex": ".tex"}
 """Format to the suffix of its files."""
-COUNTS = ("rank", "rank_low", "rank_high", "tier", "arena_rank", "languages", "answers")
-"""Columns of whole numbers."""
-TEXTS = ("language", "system", "split", "note")
 SHARES = ("coverage", "verdict_share")
-OVERALL_COLUMNS = (
-    *("system", "rank", "mean_rank", "mean_rating", "languages", "coverage"),
-    *("arena_rank", "arena_mean_rank"),
-)
 PRINTED = (
     *("rank", "rank_low", "rank_high", "tier", "system", "rating", "low", "high"),
     *("verdict_share", "surrogate_rating", "arena_rating", "coverage"),
@@ -53,51 +45,10 @@ MARKDOWN_SPECIAL = re.compile(
 MARKDOWN_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 
 
-@dataclass(frozen=True)
-class ExportedBoard:
-    """What is exported.
-
-    Attributes:
-        board: The board.
-        table: Columns of ``board.csv`` or ``overall.csv``; ranks and counts are ``Int64``.
-        language: A language code, ``overall`` or ``all``.
-        printed: Columns of Markdown and LaTeX.
-        signature: Settings that reproduce the board; empty to leave it out.
-    """
-
-    board: Board
-    table: pd.DataFrame
-    language: str
-    printed: Sequence[str]
-    signature: str
-
-    @property
-    def title(self) -> str:
-        """What the table shows, in a few words."""
-        summary = self.board.summary
-        part = {OVERALL: "mean rank over languages", ALL: "every language"}
-        judged = " (not judged)" if summary.is_first else ""
-        return f"Leaderboard of {summary.arena}{judged}, {part.get(self.language, self.language)}"
-
-    def shown(self) -> pd.DataFrame:
-        """Return the printed columns as texts, two decimals each, under their headings."""
-        return pd.DataFrame(
-            {
-                HEADINGS.get(name, name.replace("_", " ")).capitalize(): [
-                    _cell(name, value) for value in self.table[name]
-                ]
-                for name in self.printed
-            }
-        )
-
-
-def exported_board(
-    board: Board, language: str = OVERALL, columns: Sequence[str] = (), signature: bool = True
-) -> ExportedBoard:
-    """Choose rows (of a language, ``overall`` or ``all``) and columns of a board.
-
-    By default all columns, of which Markdown and LaTeX print those that there is room for and that
-    have a value; all but CSV hold the board's signature, unless it is to be left out.
+def exported_table(
+    board: Board, language: str = OVERALL, columns: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Choose rows (of a language, ``overall`` or ``all``) and columns (default: all) of a board.
 
     Raises:
         UsageError: If the board has no such language or column.
@@ -106,41 +57,58 @@ def exported_board(
     table = board.overall if language == OVERALL else board.ratings
     if language in board.languages:
         table = table[table["language"] == language]
-    every = list(OVERALL_COLUMNS if language == OVERALL else tables.RATINGS.names)
     for name in columns:
-        checked_choice(name, every, "columns")
-    table = table[list(columns) or every].reset_index(drop=True)
-    table = table.astype({name: "Int64" for name in COUNTS if name in table})
-    wanted = PRINTED_OVERALL if language == OVERALL else PRINTED
-    present = table.notna().any()
-    printed = [name for name in wanted if name in {"rank", "system"} or present.get(name, False)]
-    shown = list(columns) or [*(["language"] if language == ALL else []), *printed]
-    return ExportedBoard(board, table, language, shown, board.summary.signature * signature)
+        checked_choice(name, list(table), "columns")
+    return table[list(columns) or list(table)].reset_index(drop=True)
 
 
-def export_text(board: ExportedBoard, form: str) -> str:
+def export_text(
+    board: Board,
+    form: str,
+    language: str = OVERALL,
+    columns: Sequence[str] = (),
+    *,
+    signature: bool = True,
+) -> str:
     """Return a board as CSV (missing values are empty cells), Markdown or LaTeX.
 
+    Where no columns are chosen, Markdown and LaTeX print those that there is room for and that have
+    a value. They end with the board's signature, unless it is to be left out.
+
     Raises:
-        UsageError: For another format.
+        UsageError: For another format, or as ``exported_table``.
     """
     checked_choice(form, list(EXPORT_SUFFIXES), "format")
+    table, summary = exported_table(board, language, columns), board.summary
     if form == "csv":
-        return guarded_csv(board.table)
-    return latex_table(board) if form == "latex" else markdown_table(board)
+        return guarded_csv(table)
+    wanted = PRINTED_OVERALL if language == OVERALL else PRINTED
+    kept = [name for name in wanted if name in {"rank", "system"} or table[name].notna().any()]
+    printed = table if columns else table[["language"] * (language == ALL) + kept]
+    part = {OVERALL: "mean rank over languages", ALL: "every language"}.get(language, language)
+    judged = " (not judged)" if summary.is_first else ""
+    title = f"Leaderboard of {summary.arena}{judged}, {part}"
+    write = latex_table if form == "latex" else markdown_table
+    return write(printed, title, summary.judge, summary.signature * signature)
 
 
-def latex_table(board: ExportedBoard) -> str:
-    """Return a board as a LaTeX table (``booktabs``), its signature below in small print."""
-    style = board.shown().style.hide(axis="index").format(escape="latex")
+def _shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as texts, two decimals each, under headings."""
+    headings = [HEADINGS.get(name, name.replace("_", " ")).capitalize() for name in table]
+    cells = {name: [_cell(name, value) for value in table[name]] for name in table}
+    return pd.DataFrame(cells).set_axis(headings, axis=1)
+
+
+def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
+    """Return a LaTeX table (``booktabs``), the signature below in small print."""
+    style = _shown(table).style.hide(axis="index").format(escape="latex")
     style = style.format_index(escape="latex", axis=1)
-    columns = "".join("l" if name in TEXTS else "r" for name in board.printed)
-    title = f"{board.title}. Judge: {board.board.summary.judge}."
-    caption = _latex_text(title)
+    columns = "".join("l" if name in tables.TEXTS else "r" for name in table)
+    caption = _latex_text(f"{title}. Judge: {judge}.")
     looks = {"hrules": True, "position_float": "centering"}
     text = str(style.to_latex(column_format=columns, caption=caption, **looks))
-    if board.signature:
-        note = _latex_text(re.sub(r"([|,])", r"\1 ", board.signature))
+    if signature:
+        note = _latex_text(re.sub(r"([|,])", r"\1 ", signature))
         below = rf"\par\smallskip\parbox{{\linewidth}}{{\raggedright\tiny {note}}}"
         text = text.replace(r"\end{table}", f"{below}\n\\end{{table}}")
     return text
@@ -153,16 +121,16 @@ def _latex_text(text: str) -> str:
     return row.removesuffix(r"\\").strip()
 
 
-def markdown_table(board: ExportedBoard) -> str:
-    """Return a board as a pipe table, with its title above and its signature below."""
-    shown = board.shown()
-    sides = [":--" if name in TEXTS else "--:" for name in board.printed]
+def markdown_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
+    """Return a pipe table, with its title above and the signature below."""
+    shown = _shown(table)
+    sides = [":--" if name in tables.TEXTS else "--:" for name in table]
     rows = [list(shown.columns), *shown.itertuples(index=False, name=None)]
     lines = [f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in rows]
     lines.insert(1, f"| {' | '.join(sides)} |")
-    below = [f"Judge: {markdown_text(board.board.summary.judge)}."]
-    below += [f"Signature: {markdown_text(board.signature)}"] if board.signature else []
-    return "\n".join([f"**{markdown_text(board.title)}**", "", *lines, "", *below]) + "\n"
+    below = [f"Judge: {markdown_text(judge)}."]
+    below += [f"Signature: {markdown_text(signature)}"] if signature else []
+    return "\n".join([f"**{markdown_text(title)}**", "", *lines, "", *below]) + "\n"
 
 
 def markdown_text(text: str) -> str:
@@ -186,7 +154,7 @@ def _one_line(text: str) -> str:
 def _cell(column: str, value: object) -> str:
     if isinstance(value, str):
         return _one_line(value)
-    if column in COUNTS:
+    if column in tables.COUNTS:
         return whole(value)  # type: ignore[arg-type]
     if value == math.inf:
         return "∞"

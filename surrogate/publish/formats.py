@@ -1,4 +1,8 @@
-"""Numbers as readers see them. Each function shows what is missing as a dash."""
+"""Numbers, names and colors as readers see them; what is missing is a dash.
+
+Colors are distinguishable with any color vision: the hues of Okabe and Ito, "Color Universal
+Design" (2008). Color never stands alone: what it tells is also told by shape or by text.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable
+from operator import mul
+from types import MappingProxyType
 from typing import Literal, SupportsFloat
 
 from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
@@ -17,6 +23,28 @@ LONGEST = 60
 DIGEST_DIGITS = 8
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin|conout|index)")
 NOT_PLAIN = re.compile(r"[^a-z0-9]+")
+OKABE_ITO = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
+    *("#E69F00", "#56B4E9", "#F0E442", "#000000"),
+)
+"""The eight colors, those that stand out on white first."""
+BLUE, VERMILLION, BLUISH_GREEN, _, ORANGE, SKY_BLUE, _, BLACK = OKABE_ITO
+
+BOTH = BLACK
+"""Ratings of the board: by verdicts and surrogate."""
+SURROGATE = BLUE
+"""Ratings by the surrogate alone."""
+VERDICTS = VERMILLION
+"""Ratings by the verdicts alone."""
+
+ON_DARK = MappingProxyType({BLUE: SKY_BLUE, VERMILLION: ORANGE, BLACK: "#FFFFFF"})
+"""What to use on a dark ground instead of the colors that are too dark for it."""
+
+SEQUENTIAL = (
+    *("#08306B", "#0B4A8F", "#1A65AC", "#3A82BE", "#5E9FCE"),
+    *("#86BADB", "#AED2E6", "#D2E4F1", "#EFF5FB"),
+)
+"""Best to worst: one hue whose lightness rises step by step, so that it also reads in gray."""
 
 Number = SupportsFloat | None
 
@@ -123,3 +151,14 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
             digits, is_plain = digits + 4, True
         slug_of[name] = slug
     return slug_of
+
+
+def text_on(ground: str) -> str:
+    """Return black or white, whichever reads better on ``#RRGGBB``; never below 4.5 to 1 (WCAG)."""
+    channels = [int(ground[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in channels
+    ]
+    luminance = sum(map(mul, (0.2126, 0.7152, 0.0722), linear))
+    return BLACK if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"

@@ -1,4 +1,4 @@
-"""Templates of pages, filled: what all pages of a site share, scripts, security policy."""
+"""Templates of pages, filled: what all pages of a site share, and a ballot as a page alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from arena.data import __version__
 from arena.data.wording import count_of
-from surrogate.publish import formats, palette
+from arena.people.ballots import FORMAT, LONGEST_NAME, Ballot
+from surrogate.publish import formats
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,7 +34,7 @@ def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
     from markupsafe import Markup
 
     environment = _environment()
-    style = environment.get_template("style.css.jinja").render(p=palette)
+    style = environment.get_template("style.css.jinja").render(p=formats)
     theme, script = _text(THEME), "".join(map(_text, scripts))
     digests = (hashlib.sha256(text.encode()).digest() for text in (theme, script))
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
@@ -48,6 +49,40 @@ def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
         **values,
     )
     return UNSTORABLE.sub("\ufffd", text)
+
+
+def ballot_page(ballot: Ballot) -> str:
+    """Write a ballot as one page that needs neither a server nor the network.
+
+    The same ballot gives the same bytes. Texts of others stand in it as data, and are shown as
+    text.
+    """
+    pairs: list[dict[str, Any]] = []
+    for pair in ballot.pairs:
+        shown, language = pair.comparison, pair.comparison.key[0]
+        passages = [
+            {
+                "id": each.passage_id,
+                "title": each.title or "",
+                "text": each.text,
+                "given_to": each.given_to or "",
+            }
+            for each in shown.passages
+        ]
+        pairs.append(
+            {
+                "id": pair.id,
+                "language": formats.language_tag(language),
+                "direction": formats.direction(language),
+                "question": shown.question,
+                "passages": passages,
+                "a": shown.answer_a,
+                "b": shown.answer_b,
+            }
+        )
+    data = {"format": FORMAT, "ballot": ballot.id, "arena": ballot.arena, "pairs": pairs}
+    values = {"arena": ballot.arena, "longest_name": LONGEST_NAME, "data": data}
+    return filled("vote", ("vote.js",), **values)
 
 
 @cache

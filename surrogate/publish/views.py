@@ -13,7 +13,7 @@ from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
-from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE, BoardSummary
+from surrogate.board.summary import BoardSummary
 from surrogate.publish.formats import finite, language_name, slugs
 
 SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
@@ -25,7 +25,6 @@ ROW_COLUMNS = (
 """Of a language's board, as scripts read it."""
 STORED_DECIMALS = 4
 """Of numbers that scripts read."""
-GRAVEST = (UNSEEN_BY_CHANCE, LOST)
 
 Row = dict[str, Any]
 
@@ -54,10 +53,7 @@ def mean_importances(board: Board) -> dict[str, float]:
 
 
 def language_warnings(board: Board) -> list[str]:
-    """Return what limits a board in some languages, as sentences, gravest first.
-
-    What it says of all languages together is not said again.
-    """
+    """Return what limits a board in some languages but not in all together, as sentences."""
     summary = board.summary
     overall = {item.sentence for item in summary.macro.conclusions}
     languages: dict[str, list[str]] = {}
@@ -65,9 +61,7 @@ def language_warnings(board: Board) -> list[str]:
         for item in found.conclusions:
             if item.is_warning and item.sentence not in overall:
                 languages.setdefault(item.sentence, []).append(language_name(code))
-    order = {item.sentence: place for place, item in enumerate(GRAVEST)}
-    ranked = sorted(languages.items(), key=lambda item: order.get(item[0], len(order)))
-    return [f"{', '.join(sorted(names))}: {said}" for said, names in ranked]
+    return [f"{', '.join(sorted(names))}: {said}" for said, names in languages.items()]
 
 
 def overview(

@@ -36,7 +36,7 @@ from surrogate.board.tables import (
     SURROGATE_FILE,
     read_feature_table,
 )
-from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, export_text, exported_board
+from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, export_text
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import write_site
@@ -258,4 +258,4 @@ def _publish(board: ConfiguredBoard, form: str, place: Workplace) -> None:
     else:
         for part, name in ((OVERALL, "overall"), (ALL, "languages")):
             path = place.target / f"{name}{EXPORT_SUFFIXES[form]}"
-            write_text(export_text(exported_board(loaded, part), form), path)
+            write_text(export_text(loaded, form, part), path)

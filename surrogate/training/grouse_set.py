@@ -6,10 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
@@ -30,11 +27,7 @@ from surrogate.metaevaluation.grouse.prompts import (
     GrousePrompts,
     read_metric_score,
 )
-from surrogate.metaevaluation.grouse.unit_tests import (
-    JUDGED_METRICS,
-    AnswerSample,
-    read_unit_tests,
-)
+from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, AnswerSample
 from surrogate.metaevaluation.judges import Verdict
 from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.rows import Sieve, TrainExample
@@ -86,19 +79,6 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
     return graded
 
 
-def answers_of_file(path: Path) -> list[GradedAnswer]:
-    """Return the answers of a file in GroUSE's format; conditions, if any, do not matter."""
-    tests = read_unit_tests(path)
-    return [((test.language or "", test.sample.question), "", test.sample) for test in tests]
-
-
-def questions_of(graded: Sequence[GradedAnswer]) -> pd.DataFrame:
-    """Return the questions that answers are to, once each: ``language, query_id, query``."""
-    asked = {key: sample.question for key, _, sample in graded}
-    rows = [(*key, question) for key, question in asked.items()]
-    return pd.DataFrame(rows, columns=[*QUESTION_KEY, "query"])
-
-
 def grouse_examples(
     graded: Sequence[GradedAnswer],
     teacher: str,
@@ -122,8 +102,8 @@ def grouse_examples(
             sieve.drop(key[0], NO_SCORE)
             continue
         prompt = prompts.ask(ScoringTask(JUDGED_METRICS[0], sample))[0]
-        notes = {"system": system} if system else {}
-        sieve.kept.append(TrainExample(key, prompt, _joined(said, prompts), notes))
+        reply = _joined(said, prompts)
+        sieve.kept.append(TrainExample(key, prompt, reply, {"system": system}))
 
 
 def balance(sieve: Sieve, count: int, seed: int = 0) -> None:

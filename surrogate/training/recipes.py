@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,7 +16,6 @@ OF_KINDS = MappingProxyType(
     {
         "mirage": frozenset({"passage_tokens", "context_tokens"}),
         "grouse": frozenset({"systems", "balance"}) | frozenset(JudgeOptions.model_fields),
-        "judge": frozenset({"pairs", "show", "longest_answer", "longest_passage"}),
     }
 )
 KINDS = tuple(OF_KINDS)
@@ -57,8 +55,6 @@ RECIPES = MappingProxyType(
             Recipe("mirage", rank=16, batch=32, epochs=1, max_length=6144),
             # GroUSE, appendix H.
             Recipe("grouse", 32, 64, 3, max_length=7104, warmup=10, quantized=True),
-            # Own; rank and rate as in MIRAGE-Bench.
-            Recipe("judge", rank=16, batch=16, epochs=1, max_length=6144),
         )
     }
 )
@@ -95,12 +91,11 @@ class TuningSettings(BaseModel):
 
 
 class TrainsetSettings(JudgeOptions):
-    """What is taught, by whom, and how it is shown; fields of other kinds are refused."""
+    """What is taught, by whom, and how it is shown; fields of the other kind are refused."""
 
     teacher: str = Field(
         "",
-        description="Who is taught: a system (mirage), a judge of the arena (judge), or an LLM "
-        "(grouse).",
+        description="Who is learned from: a system of the arena (mirage) or an LLM (grouse).",
     )
     languages: Names = Field((), description="Comma-separated languages. Default: all")
     questions: int | None = Field(
@@ -119,16 +114,4 @@ class TrainsetSettings(JudgeOptions):
     systems: Names = Field((), description="grouse: comma-separated systems to score. Default: all")
     balance: int | None = Field(
         None, ge=1, description="grouse: keep so many rows, scores as evenly spread as can be."
-    )
-    pairs: int | None = Field(
-        None, ge=1, description="judge: most pairs of a question. Default: all"
-    )
-    show: Literal["output", "answer"] = Field(
-        "output", description="judge: output (all that a system wrote) or answer."
-    )
-    longest_answer: int | None = Field(
-        None, ge=1, description="judge: truncate answers to N characters."
-    )
-    longest_passage: int | None = Field(
-        None, ge=1, description="judge: truncate passages to N characters."
     )

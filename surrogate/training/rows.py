@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from arena.data.errors import DataError, Problem, UsageError
-from arena.data.rows import read_rows, write_rows
-from arena.data.schema import validation_problems
+from arena.data.errors import Problem, UsageError
+from arena.data.rows import write_rows
 from arena.generation.questions import is_drawn, question_keys
 from arena.judging.pairs import QuestionKey
 from arena.llm.settings import Prompt
+from surrogate.metaevaluation.records import raise_if, read_records, refuse
 
 COUNTS = ["language", "candidates", "kept"]
 LEFT_OUT = ["language", "reason", "count"]
-
-_HINT = "write one JSON object a line: {'messages': [{'role': …, 'content': …}, …]}"
 
 
 class ChatMessage(BaseModel):
@@ -33,12 +31,19 @@ class ChatMessage(BaseModel):
     content: Annotated[str, Field(min_length=1)]
 
 
+def _ends_with_reply(messages: list[ChatMessage]) -> list[ChatMessage]:
+    if messages[-1].role != "assistant":
+        fault = f"ends with a message of {messages[-1].role}"
+        raise refuse(fault, "end each chat with what the assistant is to learn")
+    return messages
+
+
 class ChatRow(BaseModel):
     """One line of a training set: a chat whose last message, the assistant's, is learned."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
-    messages: list[ChatMessage] = Field(min_length=2)
+    messages: Annotated[list[ChatMessage], Field(min_length=2), AfterValidator(_ends_with_reply)]
 
 
 def read_chat_rows(path: Path | str) -> list[ChatRow]:
@@ -48,25 +53,9 @@ def read_chat_rows(path: Path | str) -> list[ChatRow]:
         UsageError: If there is no such file.
         DataError: With every problem: file, line, field, value and hint.
     """
-    rows = read_rows(Path(path))
-    problems: list[Problem] = list(rows.problems)
-    read: list[ChatRow] = []
-    for line, record in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
-        given = {str(name): value for name, value in record.items() if value is not None}
-        try:
-            row = ChatRow.model_validate(given)
-        except ValidationError as error:
-            problems += validation_problems(error, rows.source, int(line), lambda _: _HINT)
-            continue
-        role = row.messages[-1].role
-        if role != "assistant":
-            fault = "is the last role; it should be assistant's"
-            problems.append(Problem(rows.source, int(line), "messages", role, fault, _HINT))
-        read.append(row)
-    if not read and not problems:
-        problems = [Problem(rows.source, None, None, None, "holds no chats", _HINT)]
-    if problems:
-        raise DataError(sorted(problems, key=lambda problem: problem.line or 0))
+    problems: list[Problem] = []
+    read = [row for _, row in read_records(Path(path), ChatRow, problems)]
+    raise_if(problems)
     return read
 
 

@@ -1,4 +1,4 @@
-"""Making a training set of an arena, of one of the kinds."""
+"""Making a training set of an arena: a teacher's RAG answers (MIRAGE-Bench, 3.3), or its scores."""
 
 from __future__ import annotations
 
@@ -7,34 +7,32 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.folder import read_arena
 from arena.generation.generate import LlmSystem
-from arena.generation.questions import choose_questions, question_keys
+from arena.generation.questions import GivenQuestion, choose_questions, question_keys
 from arena.generation.settings import ANSWER_PROMPTS, GenerationSettings
-from arena.judging.prompt import PAIRWISE_PROMPTS, PairwisePrompt
+from arena.judging.pairs import ArenaTexts, ShownPassage
 from arena.llm.ask import Progress
+from arena.text.answers import parse_answer
+from arena.text.citations import cited_passages, strip_citations
 from arena.text.prompts import read_templates
+from features.measures.language import identify
 from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
-from surrogate.training.arena_sets import judge_examples, mirage_examples
-from surrogate.training.grouse_set import (
-    answers_of_arena,
-    answers_of_file,
-    balance,
-    grouse_examples,
-    questions_of,
-)
+from surrogate.training.grouse_set import answers_of_arena, balance, grouse_examples
 from surrogate.training.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings
-from surrogate.training.rows import Sieve, TrainSet, drawn_questions, make_train_set
+from surrogate.training.rows import Sieve, TrainExample, TrainSet, drawn_questions, make_train_set
 
-PROMPTS = MappingProxyType(
-    {
-        "mirage": ANSWER_PROMPTS["mirage"],
-        "grouse": JOINT_PROMPT,
-        "judge": PAIRWISE_PROMPTS["logprobs"],
-    }
-)
+PROMPTS = MappingProxyType({"mirage": ANSWER_PROMPTS["mirage"], "grouse": JOINT_PROMPT})
 """The prompt of each kind, which a user's template may replace."""
+NO_ANSWER = "questions without an answer of the teacher"
+NO_MARKERS = "answers without ##Reason and ##Answer"
+NO_CITATION = "answers that cite no passage of the question"
+WRONG_CITATION = "answers that cite what is no passage of the question"
+NOT_RELEVANT = "answers that cite a passage labeled not relevant"
+OTHER_LANGUAGE = "answers in another language than the question"
+NO_RELEVANT = "questions without a relevant passage"
 
 
 def make_trainset(
@@ -49,9 +47,9 @@ def make_trainset(
 
     Args:
         kind: ``mirage`` (chats that teach to answer as a teacher does, from noisy passages;
-            MIRAGE-Bench, 3.3), ``grouse`` (to score an answer by all metrics in one reply; GroUSE,
-            section 5) or ``judge`` (to decide as another judge did).
-        source: Arena folder; of grouse, also a file of answers in its format.
+            MIRAGE-Bench, 3.3) or ``grouse`` (to score an answer by all metrics in one reply;
+            GroUSE, section 5).
+        source: Arena folder.
         settings: What is taught.
         templates: Files in the place of prompts; see ``arena.text.prompts.read_templates``.
         split: Whether rows of questions that are not trained on are wanted.
@@ -64,41 +62,82 @@ def make_trainset(
     foreign = sorted(settings.model_fields_set - SHARED - OF_KINDS[known])
     if foreign:
         raise UsageError(f"{kind} takes no {', '.join(f'`{name}`' for name in foreign)}")
-    if kind != "judge" and not settings.teacher:
+    if not settings.teacher:
         raise UsageError("nobody is named whom to learn from; name the `teacher`")
-    own = read_templates(templates, [PROMPTS[kind]])
+    own, arena = read_templates(templates, [PROMPTS[kind]]), read_arena(source)
     teacher, questions, seed = settings.teacher, settings.questions, settings.seed
-    if source.is_file() and kind == "grouse":
-        graded, arena = answers_of_file(source), None
-        asked = choose_questions(questions_of(graded), settings.languages)
-    else:
-        graded, arena = [], read_arena(source)
-        asked = choose_questions(arena.queries, settings.languages)
+    asked = choose_questions(arena.queries, settings.languages)
     drawn = drawn_questions(asked, questions, seed)
     if split and len(drawn) == len(asked):
         raise UsageError(
             "all questions are trained on, so none is unseen; train on some (`questions`)"
         )
-    scored = asked if split else drawn  # what no row is written of need not be scored
-    sieve = Sieve()
-    if kind == "grouse":
-        if arena is not None:
-            part = replace(arena, queries=scored)
-            graded = answers_of_arena(part, settings.systems, sieve)
-        known_keys = set(question_keys(scored))
-        graded = [each for each in graded if each[0] in known_keys]
-        prompts = GrousePrompts("text", ReplyFields(()), own, is_joint=True)
-        model = teacher.removeprefix("llm:")
-        grouse_examples(graded, model, prompts, sieve, settings, progress)
-        if settings.balance is not None:
-            balance(sieve, settings.balance, seed)
-    elif arena is not None and kind == "mirage":
+    if kind == "mirage":
         names = ("passage_tokens", "context_tokens", "seed")
         shown = GenerationSettings(**{name: getattr(settings, name) for name in names})
         sieve = mirage_examples(arena, teacher, LlmSystem.of(shown, own), settings.languages)
-    elif arena is not None:
-        cuts = (settings.longest_answer, settings.longest_passage)
-        prompt = PairwisePrompt(own.of(PROMPTS[kind]), *cuts, settings.show)
-        picked = (settings.pairs, settings.languages, seed)
-        sieve = judge_examples(arena, prompt, teacher or None, *picked)
+        return make_train_set(sieve, asked, questions, seed)
+    sieve = Sieve()
+    part = replace(arena, queries=asked if split else drawn)  # others need not be scored
+    graded = answers_of_arena(part, settings.systems, sieve)
+    prompts = GrousePrompts("text", ReplyFields(()), own, is_joint=True)
+    model = teacher.removeprefix("llm:")
+    grouse_examples(graded, model, prompts, sieve, settings, progress)
+    if settings.balance is not None:
+        balance(sieve, settings.balance, seed)
     return make_train_set(sieve, asked, questions, seed)
+
+
+def mirage_examples(
+    arena: Arena, teacher: str, asked: LlmSystem, languages: Sequence[str] = ()
+) -> Sieve:
+    """Make chats of a teacher's answers, curated.
+
+    The teacher answered from relevant passages alone (``generate --relevant-passages``); the
+    prompts of the rows show all passages, so that the tuned model learns to leave the others
+    aside. Kept are answers with both markers, whose citations are passages of the question and
+    not labeled irrelevant, in the question's language (where the language is one that can be
+    told).
+
+    Raises:
+        UsageError: If the teacher has no answers here, or a language no questions.
+    """
+    own = arena.answers[arena.answers["system"] == teacher]
+    if own.empty:
+        known = ", ".join(sorted(set(arena.answers["system"])))
+        raise UsageError(
+            f"there are no answers of {teacher!r} here (`teacher`); there is {known}; let a model "
+            "answer with  surrogate-arena generate ARENA --relevant-passages --append"
+        )
+    answers = dict(zip(question_keys(own), map(str, own["answer"]), strict=True))
+    texts, sieve = ArenaTexts(arena), Sieve()
+    for key in question_keys(choose_questions(arena.queries, languages)):
+        answer, passages = answers.get(key), texts.passages(key, teacher)
+        fault = NO_ANSWER if answer is None else _fault(key[0], answer, passages)
+        if answer is None or fault is not None:
+            sieve.drop(key[0], fault or NO_ANSWER)
+            continue
+        shown = tuple(replace(each, relevance=None) for each in passages)
+        prompt = asked.ask(GivenQuestion(key, texts.question(key), shown))
+        sieve.kept.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
+    return sieve
+
+
+def _fault(language: str, answer: str, passages: Sequence[ShownPassage]) -> str | None:
+    """Return why an answer is not taught."""
+    parsed = parse_answer(answer)
+    if not any(passage.relevance != 0 for passage in passages):
+        return NO_RELEVANT
+    if not parsed.is_marked or parsed.reason is None or not parsed.text:
+        return NO_MARKERS
+    ids = [passage.passage_id for passage in passages]
+    cited = cited_passages(parsed.text, ids)
+    if cited.unknown:
+        return WRONG_CITATION
+    if not cited.known:
+        return NO_CITATION
+    if any(each.relevance == 0 and each.passage_id in cited.known for each in passages):
+        return NOT_RELEVANT
+    told = identify(strip_citations(parsed.text, ids))
+    likeliest = max(told, key=told.__getitem__)
+    return OTHER_LANGUAGE if language in told and likeliest != language else None

@@ -26,12 +26,6 @@ SCORES = [
 ]
 
 
-def finite_mean(values: Sequence[float]) -> float:
-    """Return the mean of the finite values; NaN without any."""
-    defined = [value for value in values if np.isfinite(value)]
-    return float(np.mean(defined)) if defined else float("nan")
-
-
 def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
     """Return the bootstrap replicates behind the intervals of ``outcome_scores``.
 
@@ -65,7 +59,7 @@ def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
         low, high = percentile_interval(finite_means(np.array([taus[name] for name in defined])))
     macro = {
         "language": MACRO,
-        **{name: finite_mean(table[name]) for name in AVERAGED},
+        **table[AVERAGED].astype(float).replace([np.inf, -np.inf], np.nan).mean(),
         "tau_low": low,
         "tau_high": high,
         "systems": len({system for name in defined for system in rated[name]}),

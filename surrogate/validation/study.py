@@ -53,7 +53,6 @@ from surrogate.validation.feature_groups import (
     papers_groups,
     taus_of_all,
 )
-from surrogate.validation.frontier import frontier_table, held_out, rate_held
 from surrogate.validation.importances import importance_table, permuted_answers, permuted_name
 from surrogate.validation.protocols import (
     AXES,
@@ -316,32 +315,6 @@ class Study:
         table = pd.concat(tables).sort_values("language", kind="stable", ignore_index=True)
         shown = ",".join(f"{share:g}" for share in sorted(shares))
         return self._given(table, "learning-curve", f"shares:{shown}")
-
-    def frontier(self) -> StudyTable:
-        """Rate the best systems by surrogates of the others, and systems of all kinds beside them.
-
-        Each repeat holds out the better half of the systems, by their mean rank over languages,
-        and learns from four fifths of the others, drawn; and it leaves out every fifth of all
-        systems in turn. What is held out is rated as ``rank`` does it, with intervals that rest on
-        systems left out of what is learned from.
-
-        Returns:
-            Columns ``language, better, flagged, tau, others, false_alarms, coverage``: ratings of
-            held-out systems that are better than all learned from, share of them said to be so,
-            Kendall tau among the better half; ratings of other held-out systems, share of them
-            said to be better, and share of the arena's ratings of systems left out in turn that
-            their 90% intervals hold.
-
-        Raises:
-            UsageError: With fewer than nine judged systems.
-        """
-        once = Repeats(1, self.repeats.seed)  # what shows progress is not sent to processes
-        tasks = [
-            delayed(rate_held)(self.languages, self.surrogate, once, kind, held)
-            for kind, held in held_out(self.languages, self.repeats)
-        ]
-        rated = pd.concat(self.repeats.run(tasks), ignore_index=True)
-        return self._given(frontier_table(rated), "frontier")
 
     def replicate(self, judged: Sequence[int | None] = (None,)) -> StudyTable:
         """Rate by the verdicts on part of the questions, and compare with those on the others.

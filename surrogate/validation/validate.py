@@ -34,7 +34,6 @@ PROTOCOLS: Mapping[str, tuple[str, int]] = MappingProxyType(
         "ablation": ("ablate", REPEATS),
         "importances": ("importances", REPEATS),
         "learning-curve": ("learning_curves", REPEATS),
-        "frontier": ("frontier", 2),
         REPLICATION: ("replicate", 10),
     }
 )

@@ -1,4 +1,4 @@
-"""What a model, a retriever or a prompt adds to a rating, and what a new combination would have.
+"""What a model, a retriever or a prompt adds to a rating.
 
 A system's rating is a sum of what each of its attributes adds, in all systems that share its value,
 and of what is its own: a composite Bradley-Terry model, as the small-area estimator of ``process``
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -29,28 +28,23 @@ Floats = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]
 
 FEWEST_SYSTEMS = 4
-MOST_COMBINATIONS = 1_000
 EFFECT_COLUMNS = ("attribute", "value", "systems", "effect", "low", "high", "share")
 
 
 @dataclass(frozen=True)
 class FactorRatings:
-    """Ratings of attributes and of their combinations, in logits, with 90% intervals.
+    """Ratings of attributes, in logits, with 90% intervals.
 
     Attributes:
         effects: Columns ``attribute, value, systems, effect, low, high, share``: what a value
             adds, against the mean of the attribute's values; systems that have it; and the share
             of the variance between systems that the attribute explains.
-        combinations: Columns one an attribute, ``system, rating, low, high``: every combination
-            of values, with the name of the system that has it, or None where none has and the
-            rating is predicted; best first.
         tau: Kendall's tau-b of systems' ratings by verdicts alone with those predicted from the
             other systems' attributes and battles; NaN where all are predicted alike.
-        skipped: What is left out, to why: systems, combinations that are not predicted.
+        skipped: What is left out, to why.
     """
 
     effects: pd.DataFrame
-    combinations: pd.DataFrame
     tau: float
     skipped: dict[str, str]
 
@@ -87,14 +81,7 @@ def factor_ratings(
     skipped = {}
     if absent := [name for name in judged.rated_systems if name not in values.index]:
         skipped["systems"] = f"no attributes of {', '.join(absent)}"
-    wanted = list(product(*fit.levels))
-    if len(wanted) > MOST_COMBINATIONS:
-        skipped["combinations that nobody has built"] = (
-            f"{len(wanted):,} are more than {MOST_COMBINATIONS:,}; rate fewer attributes"
-        )
-        wanted = []
-    tau = _tau_unseen(data, values, fit)
-    return FactorRatings(fit.effects(names), fit.combinations(names, wanted), tau, skipped)
+    return FactorRatings(fit.effects(names), _tau_unseen(data, values, fit), skipped)
 
 
 @dataclass(frozen=True)
@@ -128,17 +115,13 @@ class _Fit:
         share = 1 / (len(kernels) + 1)
         return cls(observed, systems, own, fit_process(kernels, observed, observed.groups, share))
 
-    @property
-    def levels(self) -> list[list[object]]:
-        """The known values of each attribute, sorted."""
-        return [sorted({value for value in own if value is not None}) for own in self.values.T]
-
     def effects(self, names: Sequence[str]) -> pd.DataFrame:
         """Rate the values of each attribute; see ``FactorRatings``."""
         shares = self.process.variances / self.process.variances.sum()
         rows = []
-        for place, (name, levels) in enumerate(zip(names, self.levels, strict=True)):
+        for place, name in enumerate(names):
             own = self.values[:, place]
+            levels = sorted({value for value in own if value is not None})
             cross = np.equal.outer(np.array(levels, dtype=object), own).astype(np.float64)
             mean, covariance = self.process.component(place, cross, np.eye(len(levels)))
             centered = np.eye(len(levels)) - 1 / len(levels)
@@ -149,37 +132,15 @@ class _Fit:
                 rows.append((name, level, systems, *bounds, shares[place]))
         return pd.DataFrame(rows, columns=list(EFFECT_COLUMNS))
 
-    def combinations(
-        self, names: Sequence[str], wanted: Sequence[tuple[object, ...]]
-    ) -> pd.DataFrame:
-        """Rate the combinations that systems have, and others; see ``FactorRatings``."""
-        means, covariance, _ = self.process.posterior()
-        built, rows = set(), []
-        for system in sorted(set(self.systems)):
-            own = np.flatnonzero(self.systems == system)
-            built.add(combination := tuple(self.values[own[0]]))
-            rating = means[own].mean() - means.mean()
-            rows.append((*combination, system, rating, covariance[np.ix_(own, own)].mean()))
-        if new := [each for each in wanted if each not in built]:
-            ratings, errors = self.predicted(new)
-            found = zip(new, ratings - means.mean(), errors, strict=True)
-            rows += [(*each, None, rating, error**2) for each, rating, error in found]
-        table = pd.DataFrame(rows, columns=[*names, "system", "rating", "variance"])
-        half = NORMAL_90 * np.sqrt(table.pop("variance").clip(lower=0.0))
-        table = table.assign(low=table["rating"] - half, high=table["rating"] + half)
-        named = table["system"].astype(object)
-        table["system"] = named.where(named.notna(), None)
-        return table.sort_values("rating", ascending=False, ignore_index=True)
-
-    def predicted(self, combinations: Sequence[tuple[object, ...]]) -> tuple[Floats, Floats]:
-        """Rate combinations that no system has: means over languages and their errors, (M,)."""
-        new = np.array(combinations, dtype=object).reshape(len(combinations), -1)
+    def predicted(self, combination: Sequence[object]) -> float:
+        """Rate a system with these values that it has not seen: the mean over languages."""
+        new = np.array(combination, dtype=object)[None]
         languages = len(self.observed.by_language)
         cross = _kernels(new, self.values)
         if languages > 1:
             cross = np.concatenate([cross, np.zeros((1, *cross.shape[1:]))])
-        groups = np.full((len(new), languages), 1 / languages)
-        return self.process.predict(cross, np.ones(cross.shape[:2]), groups)
+        groups = np.full((1, languages), 1 / languages)
+        return float(self.process.predict(cross, np.ones(cross.shape[:2]), groups)[0][0])
 
 
 def _tau_unseen(data: Sequence[LanguageData], values: pd.DataFrame, fit: _Fit) -> float:
@@ -194,8 +155,8 @@ def _tau_unseen(data: Sequence[LanguageData], values: pd.DataFrame, fit: _Fit) -
             rest = _Fit.of(others, values.drop(index=system), FEWEST_SYSTEMS - 1)
         except UsageError:
             return float("nan")
-        expected, _ = rest.predicted([tuple(values.loc[system])])
-        predicted.append(expected[0] - rest.process.posterior()[0].mean())
+        expected = rest.predicted(tuple(values.loc[system]))
+        predicted.append(expected - rest.process.posterior()[0].mean())
         by_verdicts.append(fit.observed.ratings[fit.systems == system].mean())
     return kendall_tau(np.array(predicted), np.array(by_verdicts))
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
-from arena.text.prompts import NO_TEMPLATES, Templates
+from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from surrogate.board.judge_report import MetaEvaluation
 from surrogate.metaevaluation import evaluation as shared
 from surrogate.metaevaluation.evaluation import (
@@ -27,10 +26,16 @@ from surrogate.metaevaluation.evaluation import (
     judges_of,
 )
 from surrogate.metaevaluation.grouse import judges, scores, unit_tests
-from surrogate.metaevaluation.grouse.prompts import PROMPT_NAMES, GrousePrompts
+from surrogate.metaevaluation.grouse.prompts import (
+    GROUSE_PROMPTS,
+    JOINT_PROMPT,
+    PROMPT_NAMES,
+    GrousePrompts,
+)
 from surrogate.metaevaluation.grouse.scores import SPEARMAN, TOTAL
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, UnitTest
 from surrogate.metaevaluation.judges import Judge
+from surrogate.metaevaluation.records import VerdictRecord
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 
 BUILTIN_DATASET = "grouse-builtin"
@@ -40,13 +45,9 @@ HEADINGS = dict(zip(METRICS, _SHORT, strict=True))
 _TYPES = {"was_asked": bool, "was_called": bool}
 
 
-class ScoreVerdict(BaseModel):
+class ScoreVerdict(VerdictRecord):
     """A line of a file of verdicts."""
 
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    judge: str
-    prompt: str
     test_id: str
     language: str | None = None
     topic: str | None = None
@@ -56,8 +57,6 @@ class ScoreVerdict(BaseModel):
     condition: str | None = None
     value: int | float | None = None
     null_reason: str | None = None
-    failure: str | None = None
-    was_asked: bool
     was_called: bool
     passed: bool | None = None
     is_reference: bool
@@ -81,7 +80,8 @@ class Grouse:
         source: The tests' file; None for those of this project.
     """
 
-    record: ClassVar[type[BaseModel]] = ScoreVerdict
+    record: ClassVar[type[VerdictRecord]] = ScoreVerdict
+    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = (*GROUSE_PROMPTS.values(), JOINT_PROMPT)
     tests: Sequence[UnitTest] = field(default_factory=unit_tests.builtin_tests)
     settings: MetaevalSettings = DEFAULTS
     templates: Templates = NO_TEMPLATES

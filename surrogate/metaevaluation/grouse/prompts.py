@@ -85,8 +85,8 @@ GROUSE_PROMPTS = MappingProxyType(
             metric,
             f"{metric.replace('_', ' ').capitalize()} of an answer (GroUSE, figure "
             f"{_FIGURES[metric]}); a template is the whole prompt",
-            f'JSON: {{"answer_2": {{"{metric}": S}}}}, or {{"{metric}": S}} where answer_1 is not '
-            f"shown; S {SCALES[metric][0]} to {SCALES[metric][-1]} or null",
+            f'JSON: {{"answer_2": {{"{metric}": S}}}}, or "answer" where there is but one; S '
+            f"{SCALES[metric][0]} to {SCALES[metric][-1]} or null",
             _VARIABLES,
             _PACKAGE,
             f"{metric}.v1",
@@ -165,13 +165,10 @@ def response_format(
 ) -> Mapping[str, object] | None:
     """Return the ``response_format`` of a request for one metric, or (None) for all in one reply.
 
-    ``form`` is ``json_schema``, ``json_object`` (any object, for servers that know no schemas) or
-    ``text`` (nothing is said).
+    ``form`` is ``json_schema``, or ``text`` where nothing is said.
     """
     if form == "text":
         return None
-    if form == "json_object":
-        return {"type": "json_object"}
     if metric is None:
         of_answer = _object({each: _answer_schema(each, fields) for each in JOINT_ORDER})
     else:
@@ -208,8 +205,8 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
 
     Attributes:
         reply_form: How far the server holds a model to the form of the reply; see
-            ``response_format``. With a template of the user's own, whose keys nobody knows here,
-            a server that is to be held to a schema is held to some JSON object.
+            ``response_format``. With a template of the user's own nothing is said: nobody here
+            knows its keys.
         fields: What packaged prompts ask for.
         templates: Files in the place of ``GROUSE_PROMPTS``, or of ``JOINT_PROMPT``.
         is_joint: Whether one prompt asks for all four metrics, as in the paper's appendix G: one
@@ -299,20 +296,13 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
 
     def reply_format(self, task: str) -> Mapping[str, object] | None:
         """Return the ``response_format`` of a metric's requests."""
-        metric, form = task, self.reply_form
-        if self._own(metric) is not None and form == "json_schema":
-            form = "json_object"
-        return response_format(None if self.is_joint else metric, form, self.fields)
+        form = self.reply_form if self._own(task) is None else "text"
+        return response_format(None if self.is_joint else task, form, self.fields)
 
     def read(self, text: str, task: str) -> int | None:
         """Read a score, see ``read_metric_score``."""
-        metric = task
-        own = self._own(metric)
-        if own is None:
-            return read_metric_score(text, metric, self.fields.answers[-1:])
-        is_alone = not GROUSE_PROMPTS[metric].shows(own, "answer_1")
-        keys = (SCORED, ONLY, "answer_1", SCORE_KEY) if is_alone else (SCORED,)
-        return read_metric_score(text, metric, keys)
+        keys = self.fields.answers[-1:] if self._own(task) is None else (SCORED, ONLY)
+        return read_metric_score(text, task, keys)
 
 
 def _versions(*names: str) -> str:
@@ -332,22 +322,17 @@ def read_metric_score(text: str, metric: str, scored: Collection[str] = (SCORED,
     Args:
         text: What the judge replied.
         metric: What it was asked for.
-        scored: Keys that the answer in question may stand under, the first found counts;
-            ``SCORE_KEY`` for one whose score stands under no answer.
+        scored: Keys that the answer in question may stand under, the first found counts.
 
     Raises:
         UnparsableError: If there is no object with the score, the score is none of the scale, or
             several objects state different scores.
     """
     found = [*_objects(THOUGHTS.sub(" ", text))]
-    for key in scored:
-        names = (SCORE_KEY, metric) if key == SCORE_KEY else (key,)
-        replies = [reply for reply in found if any(name in reply for name in names)]
-        if replies:
-            break
-    else:
+    key = next((key for key in scored if any(key in reply for reply in found)), None)
+    if key is None:
         raise UnparsableError(f"the reply holds no JSON object with {' or '.join(scored)}")
-    scores = {_score_of(reply, metric, key) for reply in replies}
+    scores = {_score_of(reply[key], metric, key) for reply in found if key in reply}
     if len(scores) > 1:
         raise UnparsableError(f"the reply states different scores for {metric}")
     return scores.pop()
@@ -366,8 +351,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         position = text.find("{", end)
 
 
-def _score_of(reply: Mapping[str, Any], metric: str, key: str) -> int | None:
-    answer = reply if key == SCORE_KEY else reply[key]
+def _score_of(answer: object, metric: str, key: str) -> int | None:
     if not isinstance(answer, Mapping):
         raise UnparsableError(f"{key} is no JSON object")
     value: object = answer

@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
-from arena.text.prompts import NO_TEMPLATES, Templates
+from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from surrogate.metaevaluation import evaluation as shared
 from surrogate.metaevaluation.evaluation import NO_VALUE, Evaluation, Kinds, Report, ReportTable
 from surrogate.metaevaluation.judges import Judge
 from surrogate.metaevaluation.memerag import accuracy, claims
 from surrogate.metaevaluation.memerag.accuracy import BEST, DAGGER, MACRO, SIGNIFICANCE
 from surrogate.metaevaluation.memerag.claims import Claim, ClaimPrompts, Quality
-from surrogate.metaevaluation.memerag.sentences import COARSE_OF_RELEVANCE, JUDGED, SENTENCE_KEY
+from surrogate.metaevaluation.memerag.sentences import (
+    COARSE_OF_RELEVANCE,
+    JUDGED,
+    SENTENCE_KEY,
+    read_memerag,
+)
+from surrogate.metaevaluation.records import VerdictRecord
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 
 NOTICE = (
@@ -38,21 +44,15 @@ _MARK_NOTES = {
 }
 
 
-class LabelVerdict(BaseModel):
+class LabelVerdict(VerdictRecord):
     """A line of a file of verdicts."""
 
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    judge: str
-    prompt: str
     language: str
     query_id: str
     sentence_id: int
     truth: str
     fine: str | None = None
     value: str | None = None
-    failure: str | None = None
-    was_asked: bool
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,18 @@ class Memerag:
         quality: What is judged of a sentence.
     """
 
-    record: ClassVar[type[BaseModel]] = LabelVerdict
+    record: ClassVar[type[VerdictRecord]] = LabelVerdict
+    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = MEMERAG_PROMPTS
     notice: ClassVar[str] = NOTICE
     sentences: pd.DataFrame
     settings: MetaevalSettings = DEFAULTS
     templates: Templates = NO_TEMPLATES
     quality: Quality = "faithfulness"
+
+    @classmethod
+    def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> Memerag:
+        """Read the sentences of a folder, see ``read_memerag``."""
+        return cls(read_memerag(path, settings.languages), settings, templates)
 
     @property
     def prompts(self) -> list[ClaimPrompts]:

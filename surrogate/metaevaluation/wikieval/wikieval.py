@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.seeds import generator, seed_sequence
 from arena.llm import Budget
 from arena.statistics.bootstrap import resampled_sums
-from arena.text.prompts import NO_TEMPLATES, Templates
+from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from features.models.ragas import RAGAS_PROMPTS
 from surrogate.metaevaluation import evaluation as shared
 from surrogate.metaevaluation.evaluation import BY_JUDGE, VALUES, Evaluation, Kinds, Report
 from surrogate.metaevaluation.judges import Judge
+from surrogate.metaevaluation.records import VerdictRecord
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 from surrogate.metaevaluation.wikieval import judges
 from surrogate.metaevaluation.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
-from surrogate.metaevaluation.wikieval.pairs import CRITERIA
+from surrogate.metaevaluation.wikieval.pairs import CRITERIA, read_wikieval
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,18 +44,12 @@ PUBLISHED = {
 """Published accuracies by ``CRITERIA``: 50 pairs a criterion, judged by gpt-3.5-turbo-16k."""
 
 
-class ChoiceVerdict(BaseModel):
+class ChoiceVerdict(VerdictRecord):
     """A line of a file of verdicts."""
 
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    judge: str
-    prompt: str
     criterion: str
     question: str
     value: str | None = None
-    failure: str | None = None
-    was_asked: bool
 
 
 @dataclass(frozen=True)
@@ -70,10 +65,16 @@ class Wikieval:
         templates: Files in the place of ``WIKIEVAL_PROMPTS``.
     """
 
-    record: ClassVar[type[BaseModel]] = ChoiceVerdict
+    record: ClassVar[type[VerdictRecord]] = ChoiceVerdict
+    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = WIKIEVAL_PROMPTS
     pairs: pd.DataFrame
     settings: MetaevalSettings = DEFAULTS
     templates: Templates = NO_TEMPLATES
+
+    @classmethod
+    def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> Wikieval:
+        """Read the pairs of published rows, see ``read_wikieval``."""
+        return cls(read_wikieval(path, settings.kinds), settings, templates)
 
     @property
     def kinds(self) -> Kinds:

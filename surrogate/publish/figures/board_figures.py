@@ -1,4 +1,4 @@
-"""Figures of a board: ratings, ranks, who beats whom, features and what they matter."""
+"""Figures of a board: ratings, ranks, features and what they matter."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ from surrogate.publish.figures.figure import (
     shown_names,
     style,
 )
-from surrogate.publish.formats import decimal, percent, rank_range, slugs, whole
-from surrogate.publish.palette import (
+from surrogate.publish.formats import (
     BLUE,
     BOTH,
     OKABE_ITO,
@@ -41,13 +40,17 @@ from surrogate.publish.palette import (
     SURROGATE,
     VERDICTS,
     VERMILLION,
+    decimal,
+    percent,
+    rank_range,
+    slugs,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KINDS = ("heatmap", "lollipops", "importances", "ratings", "wins")
+KINDS = ("heatmap", "lollipops", "importances", "ratings")
 """Kinds of figures of a board; ``ratings`` are of one language each."""
 LOOKS = (
     ("", "", BOTH, "D", -0.25),
@@ -60,7 +63,6 @@ TIERS = ["tier", "rank_low", "rank_high"]
 TIER_AT, RANKS_AT = 1.05, 1.15
 RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
 """Of the columns on the right of ratings."""
-LOSES_TO_WINS = (VERMILLION, "#F7F7F7", BLUE)
 OTHER_FAMILY = "family not known"
 BOX = 0.56
 
@@ -78,20 +80,18 @@ def board_drawings(
     if language is not None:
         checked_choice(language, board.languages, "language of this board")
     files = slugs(board.languages)
-    whole: dict[str, Any] = {"heatmap": rank_heat_map, "lollipops": feature_lollipops}
-    parts: dict[str, Any] = {
-        "importances": importance_boxes,
-        "ratings": draw_ratings,
-        "wins": draw_win_matrix,
+    draws: dict[str, Any] = {
+        "heatmap": rank_heat_map,
+        "lollipops": feature_lollipops,
+        "importances": partial(importance_boxes, language=language),
     }
     for kind in dict.fromkeys(kinds or KINDS):
-        if kind in whole:
-            yield Drawing(kind, partial(whole[kind], board, signature=signature))
-            continue
-        each: Sequence[str | None] = board.languages if kind == "ratings" else [None]
-        for code in [language] if language else each:
-            draw = partial(parts[kind], board, code, signature=signature)
-            yield Drawing(f"{kind}-{files[code]}" if code else kind, draw)
+        if kind == "ratings":
+            for code in [language] if language else board.languages:
+                draw = partial(draw_ratings, board, code, signature=signature)
+                yield Drawing(f"ratings-{files[code]}", draw)
+        else:
+            yield Drawing(kind, partial(draws[kind], board, signature=signature))
 
 
 def rows_in(table: pd.DataFrame, language: str | None) -> pd.DataFrame:
@@ -240,43 +240,6 @@ def rank_heat_map(board: Board, *, signature: bool = True) -> Figure:
     return figure
 
 
-def draw_win_matrix(board: Board, language: str | None = None, *, signature: bool = True) -> Figure:
-    """Draw each system's share of points against each other one; a tie is half a point.
-
-    Raises:
-        UsageError: If the board has no win matrix, or not in this language.
-    """
-    counts = rows_in(board.win_matrix, language)
-    if counts.empty:
-        raise UsageError("win_matrix.csv holds no pair of judged systems, so there are no wins")
-    ranked = board.overall if language is None else rows_in(board.ratings, language)
-    ranks = ranked.set_index("system")["arena_rank"].astype(float).fillna(np.inf)
-    names = sorted(set(counts["system"]), key=lambda name: (ranks.get(name, np.inf), name))
-    summed = counts.groupby(["system", "opponent"])[["wins", "ties", "losses"]].sum()
-    battles = summed.sum(axis=1)
-    share = ((summed["wins"] + summed["ties"] / 2) / battles.where(battles > 0)).unstack()
-    shares = share.reindex(index=names, columns=names).to_numpy(float)
-    texts = [[decimal(100 * share, 0) for share in row] for row in shares]
-    for place in range(len(names)):
-        texts[place][place] = ""
-    cell = float(np.clip(20 / len(names), 0.11, 0.42))
-    caption = Caption(
-        f"Who beats whom: {board.summary.arena}, {language or 'all languages'}",
-        f"Share of points of the row's system against the column's, in %; a tie is half a point; "
-        f"{MISSING} never met. n = {count_of(len(names), 'judged system')}, "
-        f"{whole(battles.sum() / 2)} battles, {count_of(counts['language'].nunique(), 'language')};"
-        f" best rank by them first. Judge: {board.summary.judge}.",
-        board.summary.signature if signature else "",
-    )
-    side = len(names) * cell + label_inches(names) * min(cell / 0.2, 1)
-    with style():
-        figure, (axes,) = new_figure(caption, max(side + 0.5, 6.0), side + 0.4)
-        draw_matrix(axes, shares, texts, names, names, LOSES_TO_WINS, cell=cell, upright=True)
-        axes.set_xlabel("opponent")
-        axes.set_ylabel("system")
-    return figure
-
-
 def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
     """Draw every feature's mean a system, language by language (MIRAGE-Bench, figures 3 and 9).
 
@@ -338,7 +301,7 @@ def families_of(systems: Sequence[str]) -> dict[str, str]:
 
 
 def importance_boxes(
-    board: Board, language: str | None = None, *, signature: bool = True
+    board: Board, *, language: str | None = None, signature: bool = True
 ) -> Figure:
     """Draw how each feature's share in the surrogate spreads over tournaments (figure 5).
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 from arena.data.files import atomic_path
-from surrogate.publish.palette import text_on
+from surrogate.publish.formats import text_on
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -45,8 +45,18 @@ from surrogate.publish.figures.figure import (
     shown_names,
     style,
 )
-from surrogate.publish.formats import decimal, finite, percent, slugs, whole
-from surrogate.publish.palette import BLUE, ORANGE, SEQUENTIAL, SKY_BLUE, VERMILLION
+from surrogate.publish.formats import (
+    BLUE,
+    ORANGE,
+    SEQUENTIAL,
+    SKY_BLUE,
+    VERMILLION,
+    decimal,
+    finite,
+    percent,
+    slugs,
+    whole,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

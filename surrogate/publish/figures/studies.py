@@ -25,8 +25,7 @@ from surrogate.publish.figures.figure import (
     style,
 )
 from surrogate.publish.figures.judges import run_drawings
-from surrogate.publish.formats import whole
-from surrogate.publish.palette import OKABE_ITO
+from surrogate.publish.formats import OKABE_ITO, whole
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -14,7 +14,6 @@ from llm_requests import SETTINGS, prompts
 from arena.data.errors import ArenaError, DataError, UsageError
 from arena.llm import Completion, ask_table, open_store, read_text
 from arena.llm.settings import request_for
-from arena.llm.store import describe_store
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["arena.llm.ask", "arena.llm.transport"])
@@ -145,8 +144,6 @@ def test_damaged_rows_are_said_and_nothing_breaks(ask, store, store_path, change
     with pytest.raises(DataError) as caught:
         store.verify()
     assert caught.value.problems
-    with pytest.raises(DataError):
-        describe_store(store_path)
     for use in (store.stats, lambda: ask(prompts(2))):
         with suppress(ArenaError):
             use()
@@ -172,6 +169,6 @@ def test_looking_makes_no_store(tmp_path):
     empty.touch()
     for path in (empty, tmp_path / "absent"):
         with pytest.raises(UsageError, match=path.name):
-            describe_store(path)
+            open_store(path, create=False)
     assert empty.read_bytes() == b""
     assert list(tmp_path.iterdir()) == [empty]

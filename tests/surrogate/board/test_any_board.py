@@ -13,7 +13,7 @@ from arena import Arena, UsageError, write_arena
 from features import extract
 from surrogate import Board, build_board
 from surrogate.board.summary import UNPROVEN
-from surrogate.publish.exports import ALL, OVERALL, export_text, exported_board
+from surrogate.publish.exports import ALL, OVERALL, export_text
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.site import write_site
 from surrogate.ranking import gate
@@ -84,7 +84,7 @@ def use(arena: Arena, features: pd.DataFrame, folder, **options) -> Board:
     write_site(board, folder / "site")
     for part in (OVERALL, ALL):
         for kind in EXPORTS:
-            export_text(exported_board(board, part), kind)
+            export_text(board, kind, part)
     for drawing in board_drawings(board):
         try:
             drawing.draw()

@@ -94,19 +94,12 @@ def test_a_failure_leaves_the_board_that_was_there(small_board, tmp_path, monkey
     Board.load(folder)
 
 
-def test_a_table_names_what_is_wrong_in_it(tmp_path):
+def test_a_damaged_table_is_named(tmp_path):
     header = "language,system,rank,rank_low,rank_high,tier,rating,low,high,note\n"
-    for text, message in [
-        (
-            f"{header}en,a,first,1,2,1,0,0,0,\n",
-            r"arena\.csv:2: rank = 'first': is not a whole number",
-        ),
-        (f"{header}en,a,1.5,1,2,1,0,0,0,\n", r"arena\.csv:2: rank = 1\.5: is not a whole number"),
-        ("language,system\nen,a\n", "there is no such column"),
-        ("", "cannot be read"),
-    ]:
+    rows = (f"{header}en,a,first,1,2,1,0,0,0,\n", f"{header}en,a,1.5,1,2,1,0,0,0,\n")
+    for text in (*rows, f"{header}en,a,1,1,2,1,x,0,0,\n", "language,system\nen,a\n", ""):
         (tmp_path / ARENA.file).write_text(text)
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(DataError, match=r"arena\.csv: cannot be read .*build the board again"):
             ARENA.read(tmp_path)
 
 

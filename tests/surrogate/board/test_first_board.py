@@ -22,7 +22,7 @@ from surrogate.board.settings import NOBODY
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import UNJUDGED_BOARD
 from surrogate.publish.cards import dataset_card, model_card
-from surrogate.publish.exports import exported_board, markdown_text
+from surrogate.publish.exports import export_text, markdown_text
 from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.site import write_site
 
@@ -183,7 +183,7 @@ def test_pages_figures_cards_and_exports_are_marked(built, tmp_path):
     card = dataset_card(built, "mit")
     assert "**Nobody has judged them**" in card
     assert "Bradley-Terry models" not in card
-    assert "(not judged)" in exported_board(built).title
+    assert "(not judged)" in export_text(built, "latex")
     figure = draw_ratings(built, "en")
     said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]
     assert any("Ratings without verdicts" in text for text in said)

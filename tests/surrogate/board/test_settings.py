@@ -39,6 +39,7 @@ def test_the_settings_of_a_board_are_read_back_from_their_toml(small_board):
         update={"judge": 'gpt|4o "x" ü', "metaevaluation": ("m 0.71",), "holdout": ("a,b", "c")}
     )
     again = BoardSettings.model_validate(tomllib.loads(record.toml()))
-    assert again.model_dump() == record.chosen().model_dump()
+    own = again.model_dump()
+    assert own == record.model_dump(include=set(own))
     assert (again.judge, again.holdout) == ('gpt|4o "x" ü', ("a,b", "c"))
     assert "metaevaluation:m 0.71|" in str(record)

@@ -5,13 +5,10 @@ import pandas as pd
 import pytest
 
 from surrogate.integrity.notes import needed_answers, variances_of_coverage
-from surrogate.learning.names import find_surrogate
 
 
 class MeanOfLength:
     """A surrogate whose rating is the mean of one feature, so that the jackknife is exact."""
-
-    missing, rows = "nan", "system"
 
     def predict(self, X, questions=None):
         rated = X.groupby(["language", "system"])["answer_length"].mean().rename("rating")
@@ -36,19 +33,3 @@ def test_the_variance_is_that_of_a_mean_of_a_part_of_the_questions():
     found = variances_of_coverage(MeanOfLength(), table, {"en": 24, "de": 6})
     expected = values.var(ddof=1) / 6 * (1 - 6 / 24)
     assert found == {("en", "part"): pytest.approx(expected)}
-
-
-@pytest.mark.parametrize(("size", "groups"), [(6, 6), (40, 10)])
-def test_where_missing_answers_count_0_those_that_are_left_out_do_not(size, groups):
-    """They once did: the variance was that of one with fewer answers, a third too small here."""
-    lengths = np.random.default_rng(0).normal(5.0, 1.0, size=48)
-    levels = {f"s{level}": answers(f"s{level}", lengths * level / 4) for level in range(9)}
-    rated = [{"language": "en", "system": name, "rating": float(name[1:])} for name in levels]
-    linear = find_surrogate("linear", rows="overall", missing="zero")
-    linear.fit(pd.concat(levels.values()), pd.DataFrame(rated))
-    five, six = (linear.predict(answers("new", [level] * 48))["rating"][0] for level in (5.0, 6.0))
-    values = lengths[:size]
-    found = variances_of_coverage(linear, answers("part", values), {"en": 48})
-    means = values.reshape(-1, groups).mean(axis=0)
-    sampled = (size / 48) ** 2 * means.var(ddof=1) / groups * (1 - size / 48)
-    assert found == {("en", "part"): pytest.approx((six - five) ** 2 * sampled)}

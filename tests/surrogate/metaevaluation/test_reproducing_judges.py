@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from grouse_samples import unit_test, written
 from memerag_samples import answered, labeled, lines_of
-from wikieval_samples import published_rows, write_wikieval
+from wikieval_samples import published_rows
 
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, TEST_TYPES
 
@@ -57,7 +57,6 @@ def data(tmp_path, monkeypatch):
             Path(name, f"{language}.jsonl").write_text(lines_of(*sentences(several)))
     Path("WIKIEVAL/data").mkdir(parents=True)
     pd.DataFrame(published_rows()).to_parquet("WIKIEVAL/data/train.parquet")
-    write_wikieval(Path("RECAST"))
     tests = [unit_test(kind.name, kind.name) for kind in TEST_TYPES]
     Path("TESTS.jsonl").write_text(lines_of(*map(as_written, tests)))
     plain = [as_written(test) for test in tests]

@@ -1,6 +1,4 @@
-"""A small WikiEval made up for tests: three questions, in the format of the public recast."""
-
-import csv
+"""A small WikiEval made up for tests: three questions."""
 
 QUESTIONS = {
     "Where is Oslo, and how many people live there?": {
@@ -25,36 +23,6 @@ QUESTIONS = {
         "added": " Films are shown in cinemas. Popcorn is sold there.",
     },
 }
-
-
-def rows_of(flipped=()):
-    """Return the rows of each file; the labels of flipped questions are the other way round."""
-    files = {"ff": [], "ar": [], "cr": []}
-    for place, (question, texts) in enumerate(QUESTIONS.items()):
-        good = 0 if place in flipped else 1
-        context = texts["context"]
-        for text, label in (("answer", good), ("ungrounded", 1 - good)):
-            files["ff"].append([question, context, texts[text], label])
-        for text, label in (("answer", good), ("poor", 1 - good)):
-            files["ar"].append([question, texts[text], label])
-        files["cr"].append([question, context, good])
-        files["cr"].append([question, context + texts["added"], 1 - good])
-    return {name: sorted(rows, key=lambda row: row[-1]) for name, rows in files.items()}
-
-
-HEADERS = {
-    "ff": ["question", "context", "answer", "label"],
-    "ar": ["question", "answer", "label"],
-    "cr": ["question", "context", "label"],
-}
-
-
-def write_wikieval(folder, files=None):
-    folder.mkdir(exist_ok=True)
-    for name, rows in (files or rows_of()).items():
-        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream).writerows([HEADERS[name], *rows])
-    return folder
 
 
 def published_rows():

@@ -10,7 +10,6 @@ from matplotlib.text import Text
 from surrogate.publish.figures.board_figures import (
     OTHER_FAMILY,
     draw_ratings,
-    draw_win_matrix,
     families_of,
     feature_lollipops,
     importance_boxes,
@@ -23,7 +22,6 @@ ALL_KINDS = {
     "lollipops": feature_lollipops,
     "importances": importance_boxes,
     "ratings": lambda board: draw_ratings(board, "en"),
-    "wins": draw_win_matrix,
 }
 
 
@@ -83,22 +81,6 @@ def test_the_heat_map_holds_the_ranks_of_the_board_and_by_verdicts_alone(board):
         for system, (en, sw, mean) in zip(board.systems, ranks, strict=True):
             assert [en, sw] == [rows.loc[(system, name), column] for name in ("en", "sw")]
             assert mean == (en + sw) / 2
-
-
-def test_the_win_matrix_holds_shares_of_points_best_first(board):
-    figure = draw_win_matrix(board, "en")
-    (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
-    names = y_labels(axes)
-    ranks = board.ratings[board.ratings["language"] == "en"].set_index("system")["arena_rank"]
-    assert names == x_labels(axes) == list(ranks.sort_values(kind="stable").index)
-    table = cells(axes, len(names))
-    wins = board.win_matrix[board.win_matrix["language"] == "en"]
-    row = wins.set_index(["system", "opponent"]).loc[(names[0], names[1])]
-    points = row["wins"] + row["ties"] / 2
-    share = 100 * points / (row["wins"] + row["losses"] + row["ties"])
-    assert float(table[0][1]) == pytest.approx(share, abs=0.5001)
-    assert float(table[0][1]) + float(table[1][0]) == pytest.approx(100, abs=1.001)
-    assert [table[at][at] for at in range(len(names))] == [""] * len(names)
 
 
 def test_lollipops_hold_the_means_by_family(board):

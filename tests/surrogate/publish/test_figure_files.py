@@ -13,11 +13,7 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from arena.data.errors import MissingDependencyError
-from surrogate.publish.figures.board_figures import (
-    draw_ratings,
-    draw_win_matrix,
-    rank_heat_map,
-)
+from surrogate.publish.figures.board_figures import draw_ratings, rank_heat_map
 from surrogate.publish.figures.figure import (
     LONGEST_NAME,
     MissingGlyphWarning,
@@ -45,7 +41,7 @@ def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_fo
     assert elsewhere.read_bytes() == here.read_bytes()
 
 
-@pytest.mark.parametrize("draw", [rank_heat_map, draw_win_matrix, lambda t: draw_ratings(t, "en")])
+@pytest.mark.parametrize("draw", [rank_heat_map, lambda t: draw_ratings(t, "en")])
 def test_svg_with_hostile_names_is_well_formed(drawn_hostile, tmp_path, draw):
     path = tmp_path / "a.svg"
     save(draw(drawn_hostile), path)
@@ -58,11 +54,7 @@ def test_svg_with_hostile_names_is_well_formed(drawn_hostile, tmp_path, draw):
 
 
 def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(drawn_hostile):
-    for figure in (
-        rank_heat_map(drawn_hostile),
-        draw_win_matrix(drawn_hostile),
-        draw_ratings(drawn_hostile, "sw"),
-    ):
+    for figure in (rank_heat_map(drawn_hostile), draw_ratings(drawn_hostile, "sw")):
         renderer = FigureCanvasAgg(figure).get_renderer()
         figure.draw(renderer)
         whole = figure.bbox

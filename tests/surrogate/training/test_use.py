@@ -22,18 +22,18 @@ def arena(tmp_path_factory, tiny_arena):
 
 
 @pytest.fixture(scope="module")
-def judge(arena, tiny_llama, tmp_path_factory):
-    """Tune the tiny model on verdicts: it learns to reply with a letter, if not with which."""
+def judge(tiny_llama, tmp_path_factory):
+    """Tune the tiny model to reply with a letter."""
     folder = tmp_path_factory.mktemp("judges")
-    template = folder / "brief.jinja"
+    template, rows = folder / "brief.jinja", folder / "rows.jsonl"
     template.write_text("{{ question }} A: {{ answer_a[:20] }} B: {{ answer_b[:20] }} Better?")
-    rows = ["--pairs", "1", "--template", template, "--out", folder / "rows.jsonl"]
-    command("trainset", "judge", arena, *rows)
+    asked = {"role": "user", "content": "Where? A: There. B: Here. Better?"}
+    chats = [[asked, {"role": "assistant", "content": letter}] for letter in "ABAB"]
+    rows.write_text("".join(json.dumps({"messages": chat}) + "\n" for chat in chats))
     at_once = folder / "at_once.toml"
     at_once.write_text("warmup = 0.0\n")
     fast = ["--learning-rate", "0.02", "--epochs", "12", "--batch", "4", "--config", at_once]
-    tune = ["--base", tiny_llama, "--recipe", "judge", *fast, "--out", folder / "tiny-judge"]
-    command("finetune", folder / "rows.jsonl", *tune)
+    command("finetune", rows, "--base", tiny_llama, *fast, "--out", folder / "tiny-judge")
     return folder / "tiny-judge", template
 
 

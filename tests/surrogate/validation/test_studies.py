@@ -1,7 +1,6 @@
 """Studies by part of the features or judgments, on an arena whose good feature is known."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
@@ -14,7 +13,6 @@ from surrogate.validation.feature_groups import (
     feature_subsets,
     papers_groups,
 )
-from surrogate.validation.importances import permuted_answers
 from surrogate.validation.protocols import AXES, part_left
 
 QUICK = "linear"
@@ -42,17 +40,6 @@ def test_what_the_good_feature_is_worth_is_found(ablation):
     assert abs(alone["difference"]) < 0.3
     whole = rows.loc[("macro", "all")]
     assert (whole[["difference", "difference_low", "difference_high"]] == 0).all()
-
-
-def test_all_features_are_ranked_as_validate_does(ablation, simulated, table, settings):
-    done = validate(
-        *(simulated.arena, "leave-systems-out", QUICK),
-        **{"feature_table": table, "repeats": 1, "tournaments": settings},
-    )
-    whole = rows_by(ablation.table, "language", "subset").loc[("macro", "all")]
-    assert whole["tau"] == done.of()["tau"]
-    assert whole["tau_low"] == done.of()["tau_low"]
-    assert "protocol:ablation|" in ablation.signature
 
 
 def test_features_are_grouped_by_what_they_look_at():
@@ -91,27 +78,6 @@ def test_a_feature_without_values_has_no_importance(simulated, table, settings):
     assert rows.loc[("sw", "nothing")].isna().all()
     assert rows.loc[("sw", "close"), "share"] == 1
     assert rows.loc[("en", "nothing")].notna().all()
-
-
-def test_a_permuted_feature_is_anothers_answer_by_answer(simulated, table, data_of):
-    data = data_of(simulated.arena, table)[0]
-    held = list(data.systems[:2])
-    rows = permuted_answers(data, held, 0, ["close", "nothing"], 2, 0)
-    plain = rows[rows["system"].isin(held)]
-    pd.testing.assert_frame_equal(
-        plain.sort_values(["system", "query_id"])[["close", "nothing"]].reset_index(drop=True),
-        data.rows(held)
-        .sort_values(["system", "query_id"])[["close", "nothing"]]
-        .reset_index(drop=True),
-    )
-    assert rows["system"].nunique() == 2 * (1 + 2 * 2)
-    turned = rows[rows["system"] == f"{held[0]}\x1f1"].set_index("query_id")
-    own = plain[plain["system"] == held[0]].set_index("query_id")
-    pd.testing.assert_series_equal(turned["nothing"], own["nothing"])
-    donors = data.rows().groupby("system")["close"].apply(lambda part: set(part.dropna()))
-    given = [name for name, values in donors.items() if set(turned["close"].dropna()) <= values]
-    assert len(given) == 1
-    assert given != [held[0]]
 
 
 def test_curves_end_at_what_validate_finds(simulated, table, settings):
