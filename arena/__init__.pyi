@@ -38,4 +38,4 @@ from .rating.ratings import Ratings as Ratings
 from .rating.ratings import rate as rate
 from .rating.tournaments import Tournaments as Tournaments
 from .rating.tournaments import bootstrap_tournaments as bootstrap_tournaments
-from .simulation.simulator import sample_arena as sample_arena
+from .simulation import sample_arena as sample_arena

@@ -17,6 +17,7 @@ import traceback
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from arena.data.folder import read_arena
 from arena.llm import LlmSettings, Prompt, open_store
 from arena.llm.replies import Completion, MalformedAnswerError, read_completion, read_embedding
 from arena.llm.settings import request_for
-from arena.simulation import DEFAULT_SYSTEMS, simulate
+from arena.simulation import sample_arena
 from surrogate import Board, build_board
 from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE
 from surrogate.learning.saving import load_surrogate
@@ -180,7 +181,14 @@ def battles_border(work: Path, rng: random.Random) -> Border:
 
 
 def _arena() -> Arena:
-    return simulate(DEFAULT_SYSTEMS[:5], languages=("en",), questions=4, seed=1).arena
+    sample = sample_arena()
+    part = sample.part(["en"], sample.info.systems[:5])
+    asked = part.queries["query_id"].head(4)
+    tables = {
+        name: (rows := getattr(part, name))[rows["query_id"].isin(asked)].reset_index(drop=True)
+        for name in ("queries", "answers", "judgments")
+    }
+    return replace(part, **tables)
 
 
 def _board(folder: Path) -> None:

@@ -23,7 +23,7 @@ from scipy.optimize import fsolve
 from scipy.special import softmax
 from scipy.stats import norm
 
-from arena.statistics.sequential import EVEN, SequentialTest
+from arena.statistics.significance import EVEN, SequentialTest
 from surrogate.board.tables import RATINGS
 from surrogate.ranking.gate import GateRates, rating_difference
 

@@ -2,7 +2,7 @@
 
     python examples/extend_board.py [--judged 10] [--out out/extended]
 
-Runs on a simulated arena, offline, in half a minute. A board of eight systems is built from the
+Runs on the simulated sample, offline, in half a minute. A board of eight systems is built from the
 judgments among them. Four systems come later: the board's surrogate ranks them by their answers
 alone. Then a few questions, drawn at random, are judged (here by the simulated teacher; on data of
 your own by ``surrogate-arena judge``), and the systems are rated by answers and verdicts together,
@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from arena import Arena
-from arena.simulation import simulate
+from arena.simulation import sample_arena
 from surrogate import Board, build_board
 from surrogate.ranking.advice import advise
 from surrogate.ranking.rank import rank_systems
@@ -30,7 +30,7 @@ NEWER = ("sim-borealis-70", "sim-delta-chat", "sim-cedar-mini", "sim-harbor-tiny
 def main() -> None:
     """Build, rank, judge a little, combine."""
     options = read_options()
-    whole = simulate(languages=(LANGUAGE,), seed=7).arena
+    whole = sample_arena().part(languages=[LANGUAGE])
     board_of_eight = build_board(without(whole, NEWER), holdout=(), tournaments=40)
     board_of_eight.save(options.out)
     board = Board.load(options.out)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from simulations import small_simulation
 
 from arena import Arena
-from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import Question, Sample, parse_features
 from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
 from surrogate.ranking.gate import GATE_VERDICTS
@@ -24,7 +24,7 @@ def blocks(document, language):
 def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys, whole):
     monkeypatch.chdir(tmp_path)
     if not whole:
-        small = simulate(DEFAULT_SYSTEMS[:5], languages=("en", "sw"), questions=6, seed=1).arena
+        small = small_simulation(range(5), ["en"], questions=4).arena
         monkeypatch.setattr("arena.sample_arena", lambda: small)
     quickstart = blocks("README.md", "python")[0]
     assert len([line for line in quickstart.splitlines() if line.strip()]) <= 10
@@ -42,7 +42,7 @@ def test_own_systems_go_from_tables_to_a_gate(tmp_path, monkeypatch, capsys):
 
     (code,) = [block for block in blocks("README.md", "python") if "from_frames" in block]
     assert len([line for line in code.splitlines() if line.strip()]) < 30
-    arena = simulate(DEFAULT_SYSTEMS[:5], languages=("en",), questions=8, seed=1).arena
+    arena = small_simulation(range(5), ["en"], questions=8).arena
     *judged, new = arena.info.systems
     answers = arena.answers[["query_id", "system", "answer"]]
     arena.queries[["query_id", "query"]].to_csv(tmp_path / "questions.csv", index=False)

@@ -1,5 +1,29 @@
-"""A simulated arena whose true ranking is known, and the sample that comes with the package."""
+"""The sample that comes with the package: an arena that was simulated, whose true ranking is known.
 
-import lazy_loader as lazy
+Entities are fictional. Answers hold errors drawn at the known rates of each system and language, of
+which follows how good they are; verdicts are drawn by the Bradley-Terry model with ties.
+"""
 
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.folder import read_arena
+
+
+def sample_folder() -> Path:
+    """Return the arena folder that comes with the package."""
+    return Path(str(files(__name__) / "sample"))
+
+
+def sample_arena() -> Arena:
+    """Read the sample: 12 simulated systems, 6 languages, 24 questions each, all pairs judged."""
+    return read_arena(sample_folder())
+
+
+def sample_truth() -> pd.DataFrame:
+    """Read ``language, system, quality, rank``: what answers are worth, and 1 for the best."""
+    types = {"language": "str", "system": "str", "quality": "float64", "rank": "int64"}
+    return pd.read_csv(sample_folder() / "truth.csv", keep_default_na=False, dtype=types)

@@ -19,8 +19,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
 from arena.judging.choosing.comparison import ORDERS, SystemComparison, compare_systems
 from arena.rating.battles import points_of_a
-from arena.statistics.sequential import EVEN, Difference, SequentialTest
-from arena.statistics.significance import NORMAL_90
+from arena.statistics.significance import EVEN, NORMAL_90, Difference, SequentialTest
 from features.declare.feature import offer
 from surrogate.board.board import Board, open_board
 from surrogate.ranking.rank import RankedSystems, rank_systems

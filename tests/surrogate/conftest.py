@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from simulations import small_simulation
 
 from arena import Arena, write_arena
-from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import extract
 from surrogate import build_board
 from surrogate.cli.app import main
@@ -18,7 +18,7 @@ QUICK_FEATURES = ("answer_length", "content_coverage", "citation_recall@10")
 
 @pytest.fixture(scope="session")
 def simulation():
-    return simulate(languages=("en", "sw"), questions=10, seed=1)
+    return small_simulation()
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +46,7 @@ def small_board(small_arena):
 
 @pytest.fixture(scope="session")
 def tiny_simulation():
-    return simulate(DEFAULT_SYSTEMS[:6], languages=("en",), questions=6, seed=1)
+    return small_simulation(range(6), ["en"], questions=6)
 
 
 @pytest.fixture(scope="session")
@@ -99,7 +99,7 @@ def forest_board(small_arena, small_board):
     """A board by the paper's own surrogate, which holds two systems out."""
     table = small_board.features
     return build_board(
-        small_arena, feature_table=table, tournaments=10, seed=3, surrogate="random-forest"
+        small_arena, feature_table=table, tournaments=3, seed=3, surrogate="random-forest"
     )
 
 

@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion, embedding
+from simulations import small_simulation
 
 from arena import Arena, ArenaInfo, read_arena, write_arena
 from arena.generation import (
@@ -28,7 +29,6 @@ from arena.generation import (
 )
 from arena.judging import LlmJudge, choose_pairs, judge, pairwise_prompt
 from arena.llm import Budget, Llm, LlmSettings, open_store
-from arena.simulation import DEFAULT_SYSTEMS, simulate
 from arena.text.prompts import read_templates
 from features import extract
 from features.models import FEATURE_PROMPTS, ModelOptions
@@ -196,7 +196,7 @@ def test_the_guides_command_for_figure_13_asks_each_pair_once(
     serve, file, tmp_path, run, monkeypatch
 ):
     """In an order drawn at random (section 4.2), also where there are no verdicts yet."""
-    unjudged = simulate(DEFAULT_SYSTEMS[:3], languages=("en",), questions=4, seed=1).arena
+    unjudged = small_simulation(range(3), ["en"], questions=4).arena
     write_arena(replace(unjudged, judgments=unjudged.judgments.head(0)), tmp_path / "ARENA")
     asked = "{{question}} {{documents}} {{answer_a}} {{answer_b}} say [[A]], [[B]] or [[C]]"
     [command] = re.findall(r"figure 13: .*?`surrogate-arena (judge [^`]+)`", GUIDE.read_text())

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from simulations import small_simulation
 
 from arena.adapters.mirage_rows import PUBLISHED_FEATURES
-from arena.simulation import DEFAULT_SYSTEMS, simulate
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
 BASELINES = (
@@ -92,7 +92,7 @@ def pairs_of(judgments):
 def clones(tmp_path_factory):
     """A folder with the three data sets as they are published, a file a language."""
     folder = tmp_path_factory.mktemp("mirage")
-    made = simulate(DEFAULT_SYSTEMS[:9], languages=("en", "sw"), questions=5, seed=1)
+    made = small_simulation(range(9), questions=5)
     arena = made.arena
     first = arena.info.reference_system
     others = [system for system in arena.info.systems if system != first]

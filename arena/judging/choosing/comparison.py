@@ -26,7 +26,7 @@ from arena.judging.run import judge as judge_pairs
 from arena.llm.ask import Progress
 from arena.llm.usage import Usage
 from arena.rating.battles import points_of_a
-from arena.statistics.sequential import EVEN, Difference, SequentialTest
+from arena.statistics.significance import EVEN, Difference, SequentialTest
 
 if TYPE_CHECKING:
     from arena.llm.store import Store

@@ -2,12 +2,12 @@
 
 import pandas as pd
 import pytest
+from simulations import small_simulation
 
 from arena import write_arena
 from arena.adapters.judgments import checked_judgments, read_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.rows import write_rows
-from arena.simulation import simulate
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
 
@@ -30,7 +30,7 @@ def test_every_format_is_read_and_completed(tmp_path, suffix):
 
 
 def test_an_arena_folder_gives_its_judgments(tmp_path):
-    arena = simulate(languages=("en",), questions=2, seed=1).arena
+    arena = small_simulation(languages=["en"], questions=2).arena
     write_arena(arena, tmp_path)
     pd.testing.assert_frame_equal(read_judgments(tmp_path), arena.judgments[COLUMNS])
 

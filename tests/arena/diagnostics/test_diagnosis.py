@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from simulations import small_simulation
 
 from arena import Arena
 from arena.data.errors import UsageError
 from arena.diagnostics import diagnose, diagnose_languages
-from arena.simulation import simulate
 
 CYCLE = [("q1", "x", "y", "a"), ("q1", "y", "z", "a"), ("q1", "z", "x", "a")]
 
@@ -137,7 +137,7 @@ def test_without_judgments_there_is_nothing_to_diagnose():
 
 
 def test_languages_of_a_board_are_diagnosed_one_by_one():
-    arena = simulate(languages=("en", "sw"), questions=5, seed=1).arena
+    arena = small_simulation(questions=5).arena
     together = diagnose_languages(arena)
     assert list(together) == ["en", "sw"]
     for language, found in together.items():

@@ -7,7 +7,7 @@ from judged_systems import better, build_arena, shown_answers
 from arena import UsageError
 from arena.judging import compare_systems
 from arena.judging.choosing.comparison import ALL_JUDGED, DECIDED, question_scores
-from arena.statistics.sequential import SequentialTest
+from arena.statistics.significance import SequentialTest
 
 TEST = SequentialTest()
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from arena import UsageError, write_arena
-from arena.simulation import simulate
+from arena.simulation import sample_arena
 from features import extract
 from features.engine import extraction
 from features.engine.cache import CACHE_FILE, Cache, content_key
@@ -116,7 +116,7 @@ def rows_kept(folder):
 def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
     arena = tmp_path / "arena"
     arena.mkdir()
-    write_arena(simulate(questions=24, seed=0).arena, arena)
+    write_arena(sample_arena(), arena)
     whole, broken = tmp_path / "whole" / "f.parquet", tmp_path / "broken" / "f.parquet"
     whole.parent.mkdir()
     broken.parent.mkdir()

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from simulations import sample_part
 
-from arena.simulation import simulate
 from features import extract, parse_features
 from features.engine import extraction
 from features.models import ModelOptions
@@ -26,7 +26,7 @@ def chosen(minilm):
 
 @pytest.fixture(scope="module")
 def simulated():
-    return simulate(languages=("en",), questions=3, seed=2).arena
+    return sample_part(questions=3).arena
 
 
 @pytest.fixture(scope="module")

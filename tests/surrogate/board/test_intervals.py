@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import binom
+from simulations import sample_part
 
-from arena.simulation import simulate
 from features import extract, parse_features
 from surrogate.board.intervals import conformal_intervals, half_width, unseen_distances
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
@@ -73,7 +73,7 @@ def held_out_residuals(data):
 @pytest.fixture(scope="module")
 def held_out():
     languages = ("en", "es", "hi", "ja", "sw")
-    arena = simulate(languages=languages, questions=6, seed=4).arena
+    arena = sample_part(languages=languages, questions=6).arena
     X = extract(arena, parse_features("answer_length,content_coverage,citation_recall@10"))
     settings = TournamentSettings(tournaments=10, seed=1)
     return [pair for data in language_data(arena, X, settings) for pair in held_out_residuals(data)]

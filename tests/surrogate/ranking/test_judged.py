@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from simulations import sample_part
 
 from arena.adapters.judgments import read_judgments
 from arena.data.errors import DataError, UsageError
-from arena.simulation import simulate
 from surrogate import build_board
 from surrogate.learning.languages import with_answers
 from surrogate.ranking.advice import advise
@@ -20,7 +20,7 @@ FEATURES = "answer_length,content_coverage,citation_recall@10"
 
 @pytest.fixture(scope="module")
 def whole():
-    return simulate(languages=["en"], questions=16, seed=4).arena
+    return sample_part(languages=["ja"], questions=16).arena
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,70 @@
+"""Simulated arenas whose true ranking is known: parts of the sample, or of a small one of its own.
+
+The small arena holds other draws of the same systems: 10 questions in English and Swahili.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from arena import Arena, read_arena
+from arena.simulation import sample_folder, sample_truth
+
+SMALL = Path(__file__).parent / "simulated"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """An arena, and what is true of it: ``language, system, quality, rank``."""
+
+    arena: Arena
+    truth: pd.DataFrame
+
+
+@cache
+def _whole(folder: Path) -> Arena:
+    return read_arena(folder)
+
+
+def small_simulation(
+    systems: Sequence[int] = range(12),
+    languages: Sequence[str] = ("en", "sw"),
+    questions: int = 10,
+    folder: Path = SMALL,
+) -> Simulated:
+    """Take some systems, by their places, and the first questions; the best is the reference."""
+    whole = _whole(folder)
+    names = [whole.info.systems[place] for place in systems]
+    asked = whole.queries[whole.queries["language"].isin(languages)]
+    asked = asked.groupby("language", sort=False).head(questions).reset_index(drop=True)
+    keys = pd.MultiIndex.from_frame(asked[["language", "query_id"]])
+
+    def kept(table: pd.DataFrame, *sides: str) -> pd.DataFrame:
+        is_asked = pd.MultiIndex.from_frame(table[["language", "query_id"]]).isin(keys)
+        is_in = is_asked & table[list(sides)].isin(names).all(axis=1)
+        return table[is_in].reset_index(drop=True)
+
+    truth = sample_truth()
+    truth = truth[truth["system"].isin(names) & truth["language"].isin(languages)]
+    ranks = truth.groupby("language")["quality"].rank(ascending=False, method="min")
+    truth = truth.assign(rank=ranks.astype("int64")).reset_index(drop=True)
+    best = str(truth.groupby("system")["quality"].mean().idxmax())
+    told = {"systems": tuple(names), "languages": tuple(languages), "reference_system": best}
+    arena = replace(
+        whole,
+        info=whole.info.model_copy(update=told),
+        queries=asked,
+        answers=kept(whole.answers, "system"),
+        judgments=kept(whole.judgments, "system_a", "system_b"),
+    )
+    return Simulated(arena, truth)
+
+
+def sample_part(
+    systems: Sequence[int] = range(12), languages: Sequence[str] = ("en",), questions: int = 24
+) -> Simulated:
+    """Take a part of the sample that comes with the package."""
+    return small_simulation(systems, languages, questions, sample_folder())
