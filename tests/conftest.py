@@ -16,6 +16,7 @@ TOGETHER = {
     ),
     "board": (
         *("tests/surrogate/publish/", "tests/surrogate/ranking/test_rank.py"),
+        "tests/surrogate/cli/test_commands.py",
         *(
             f"tests/surrogate/board/test_{name}.py"
             for name in ("build", "board", "conclusions", "differences", "settings", "tiers")

@@ -99,7 +99,7 @@ def forest_board(small_arena, small_board):
     """A board by the paper's own surrogate, which holds two systems out."""
     table = small_board.features
     return build_board(
-        small_arena, feature_table=table, tournaments=10, seed=3, surrogate="random-forest"
+        small_arena, feature_table=table, tournaments=3, seed=3, surrogate="random-forest"
     )
 
 

@@ -29,7 +29,6 @@ CITATION_FEATURES = (
 OVERLAP_FEATURES = (FEATURES["bleu"], FEATURES["rouge_l"], FEATURES["chrf"])
 IDENTIFIED = (
     *(FEATURES["target_language"], FEATURES["english"]),
-    *parse_features("target_language(identifier=langid),english(identifier=langid)"),
     *parse_features("target_language(part=reason),english(part=reason)"),
 )
 ALL = (

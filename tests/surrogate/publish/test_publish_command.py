@@ -18,20 +18,16 @@ from surrogate.metaevaluation.settings import MetaevalSettings
 FIGURES = ("--as", "figures")
 
 
-def test_draws_all_that_the_board_has_data_for(board_folder, tmp_path, run, capsys):
-    out = tmp_path / "new" / "plots"
-    assert run("publish", board_folder, *FIGURES, "--out", out) == 0
-    names = {"heatmap", "lollipops", "importances", "ratings-en", "ratings-sw"}
-    assert {path.name for path in out.iterdir()} == {f"{name}.png" for name in names}
-    printed = capsys.readouterr().out.splitlines()
-    assert sorted(printed) == sorted(str(path) for path in out.iterdir())
-
-
-def test_figures_without_data_are_listed(board, tmp_path, run, capsys):
+def test_draws_all_that_the_board_has_data_for_and_lists_the_rest(board, tmp_path, run, capsys):
     replace(board, importances=board.importances.iloc[:0]).save(tmp_path / "few")
-    options = [*FIGURES, "--out", tmp_path / "plots"]
+    out = tmp_path / "new" / "plots"
+    options = [*FIGURES, "--out", out]
     assert run("publish", tmp_path / "few", *options) == 0
-    assert "importances left out: " in capsys.readouterr().err
+    names = {"heatmap", "lollipops", "ratings-en", "ratings-sw"}
+    assert {path.name for path in out.iterdir()} == {f"{name}.png" for name in names}
+    printed = capsys.readouterr()
+    assert sorted(printed.out.splitlines()) == sorted(str(path) for path in out.iterdir())
+    assert "importances left out: " in printed.err
     assert run("publish", tmp_path / "few", *options, "--kind", "importances") == 2
     assert "no surrogate was trained" in capsys.readouterr().err
 

@@ -73,17 +73,21 @@ def test_nothing_is_loaded_but_pictures_of_the_site_and_only_our_scripts_run(hos
     assert drawn == {"heatmap.svg", "ratings-en.svg", "ratings-sw.svg"}
 
 
-def test_pictures_are_those_of_figures_and_a_site_needs_none(
-    board, small_arena, tmp_path, monkeypatch
-):
+@pytest.fixture
+def plain(monkeypatch):
+    """No matplotlib: sites are written in a moment."""
+    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
+    monkeypatch.setattr(mpl, "style", None, raising=False)
+
+
+def test_pictures_are_those_of_figures_and_a_site_needs_none(board, small_arena, tmp_path, request):
     site = write_site(board, tmp_path / "site", small_arena).parent
     save(draw_ratings(board, "sw", signature=False), tmp_path / "sw.svg")
     assert (site / "figures" / "ratings-sw.svg").read_bytes() == (tmp_path / "sw.svg").read_bytes()
-    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
-    monkeypatch.setattr(mpl, "style", None, raising=False)
-    plain = write_site(board, tmp_path / "plain")
-    assert not (plain.parent / "figures").exists()
-    assert "figures/" not in plain.read_text("utf-8")
+    request.getfixturevalue("plain")
+    bare = write_site(board, tmp_path / "plain")
+    assert not (bare.parent / "figures").exists()
+    assert "figures/" not in bare.read_text("utf-8")
 
 
 def test_hostile_names_are_text(hostile_site):
@@ -119,7 +123,7 @@ def test_rows_of_the_filter_are_in_step_with_their_columns(board):
             assert shown["note"] == row["note"]
 
 
-def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
+def test_unranked_systems_are_shown_with_the_reason(board, tmp_path, plain):
     first = board.overall["system"] == board.overall.loc[0, "system"]
     overall = board.overall.copy()
     overall.loc[first, ["rank", "mean_rank", "mean_rating"]] = None
@@ -145,7 +149,7 @@ def test_examples_log_the_site_and_no_other_file_of_a_board(board_folder, monkey
     assert [call.args[0] for call in add.call_args_list] == [f"{board_folder}/site"]
 
 
-def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path):
+def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path, plain):
     out = tmp_path / "site"
     write_site(board, out)
     (out / "judge.html").write_text("old")
@@ -163,7 +167,7 @@ def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path)
     assert (out / "mine.txt").read_text() == "keep"
 
 
-def test_a_failure_leaves_the_former_site(board, tmp_path, monkeypatch):
+def test_a_failure_leaves_the_former_site(board, tmp_path, plain, monkeypatch):
     out = tmp_path / "site"
     write_site(board, out)
     before = (out / "index.html").read_bytes()

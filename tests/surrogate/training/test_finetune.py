@@ -128,6 +128,7 @@ def test_the_adapter_answers_otherwise_than_its_base_and_is_asked_once(
     assert learned[0] > learned[1] + 0.3
 
 
+@pytest.mark.slow
 def test_the_same_training_gives_the_same_adapter(folder, tune, tmp_path):
     again = tune(tmp_path / "again")
     assert again["adapter"] == noted(folder)["adapter"]
