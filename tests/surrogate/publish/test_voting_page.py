@@ -132,8 +132,7 @@ def test_no_serious_fault_of_accessibility(page, page_file, theme):
     assert serious == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
 def test_it_fits_phones_and_both_themes(browser, page_file, theme, width):
     size = {"width": width, "height": 844}
     with watched(browser, viewport=size, color_scheme=theme) as page:
