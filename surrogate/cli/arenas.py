@@ -66,8 +66,7 @@ def _template(name: str) -> Arena:
         table: getattr(part, table)[getattr(part, table)["query_id"].isin(asked["query_id"])]
         for table in ("answers", "judgments")
     }
-    note = "A template: its questions, systems, answers and judgments are made up; put your own "
-    note += "in their place."
+    note = "A template: all that it holds is made up; put your own in its place."
     info = part.info.model_copy(update={"name": name, "note": note, "reference_system": None})
     return replace(part, info=info, queries=asked, **tables)
 
@@ -105,7 +104,7 @@ def check(
     unit = "words" if counted is None else f"tokens of {counted.name}"
     length = counted.count if counted else white_space_words
     contents = arena_contents(read, length, split_names(systems))
-    gaps = list(gaps_of(read, source))
+    gaps = list(gaps_of(read, arena))
     if as_json:
         show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
         return
@@ -143,17 +142,15 @@ def gaps_of(arena: Arena, folder: Path) -> Iterator[str]:
             yield f"{system} is judged and has no answer: were its answers lost?"
         elif (found := int(answered.get(system, 0))) < questions:
             yield f"{system} has answers to {found} of {count_of(questions, 'question')}"
+        if arena.judges and system not in rated:
+            yield f"{system} has no judgment"
     without = sum(not passages for passages in arena.queries["passages"])
     if without:
         yield f"{without} of {count_of(questions, 'question')} without passages of their own"
     if not arena.judges:
         yield f"nobody has judged:  surrogate-arena judge {folder} --model MODEL --dry-run"
-        return
-    for system in arena.info.systems:
-        if system not in rated:
-            yield f"{system} has no judgment"
     judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
-    if len(arena.judgments) and judged < questions:
+    if 0 < judged < questions:
         yield f"{judged} of {count_of(questions, 'question')} with judgments"
 
 
@@ -209,8 +206,7 @@ def select(
         queries, replaced, without = select_context(kept.queries, whole, bm25)
         kept = replace(kept, queries=queries)
         notes = [
-            f"BM25: the last passage of {count_of(replaced, 'question')} made room for a "
-            "relevant one",
+            f"BM25: of {count_of(replaced, 'question')} a relevant passage took the last place",
             f"BM25: {count_of(without, 'question')} without a relevant passage",
         ]
     nothing = pd.DataFrame(columns=["source", "item", "reason", "count"])
@@ -297,9 +293,9 @@ def write_and_print(
         "skipped": "Left out on reading",
         "questions_left_out": "Left out on choosing",
     }
-    unknown = NO_LANGUAGE if UNDETERMINED in read.arena.info.languages else ""
-    said = [*filter(None, [read.arena.info.note, unknown]), *notes]
-    show(shown | {"notes": said}, as_json, titles)
+    unknown = UNDETERMINED in read.arena.info.languages and NO_LANGUAGE
+    shown["notes"] = [each for each in (read.arena.info.note, unknown, *notes) if each]
+    show(shown, as_json, titles)
 
 
 def add(arena: opt.Arena, answers: opt.Answers) -> None:
@@ -307,9 +303,8 @@ def add(arena: opt.Arena, answers: opt.Answers) -> None:
     from arena.data.folder import add_answers, read_answers, read_arena
 
     given = read_answers(answers, read_arena(arena).queries)
-    names = list(dict.fromkeys(given["system"]))
     file, added, there = add_answers(arena, given)
-    read = read_arena(arena)
+    read, names = read_arena(arena), list(dict.fromkeys(given["system"]))
     print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file}; {there} were there")
     for name in names:
         answered = int((read.answers["system"] == name).sum())

@@ -56,6 +56,7 @@ def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, cap
 def test_an_arena_is_replaced_only_when_asked(run, table, tmp_path, capsys):
     out = tmp_path / "arena"
     assert run("import", "csv", table, "--out", out) == 0
+    assert "not known (und): name it with --language" in capsys.readouterr().out
     assert run("import", "csv", table, "--out", out) == 2
     assert "name another folder, or say --replace" in capsys.readouterr().err
     before = sorted(path.name for path in out.iterdir())

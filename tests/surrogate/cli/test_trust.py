@@ -117,14 +117,6 @@ def test_names_with_characters_that_cannot_be_seen_are_refused(mark):
     assert mark == "\n" or mark not in str(caught.value)
 
 
-def test_joiners_between_letters_that_need_them_are_names(tiny_arena, tmp_path):
-    arena = replace(
-        tiny_arena, judgments=tiny_arena.judgments.assign(judge="می\u200cخواهم 🤖\ufe0f")
-    )
-    write_arena(arena, tmp_path)
-    assert read_arena(tmp_path).judges == ("می\u200cخواهم 🤖\ufe0f",)
-
-
 @pytest.mark.parametrize("name", ["arena.json", "leaderboards.toml", "prompt.jinja"])
 def test_a_huge_file_is_not_read_whole(name, run, tiny_arena, tmp_path, capsys):
     write_arena(tiny_arena, tmp_path / "arena")
@@ -195,7 +187,7 @@ def board_of(quick_board, arena_folder, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["gpt-4o", "मॉडल", "نموذج", "模型 1", "e\u0301x", "Ⅳ", "a/b:c@d"])
+@pytest.mark.parametrize("name", ["مدل\u200cها 🤖\ufe0f", "मॉडल", "模型 1", "e\u0301x", "Ⅳ"])
 def test_names_in_any_script_are_names(name):
     assert name_problems([name], "answers", "system") == []
 
@@ -209,13 +201,9 @@ def test_advice_repeats_that_a_surrogate_is_not_shown_to_work(
     quick_board, small_arena, arena_folder, run, tmp_path, capsys
 ):
     macro = quick_board.summary.macro.model_copy(update={"tau_unseen_low": -0.1})
-    board = replace(quick_board, summary=quick_board.summary.model_copy(update={"macro": macro}))
-    board.save(tmp_path / "board", arena_folder)
-    answers = small_arena.answers
-    own = answers[answers["system"] == answers["system"].iloc[0]].assign(system="new")
-    own.to_json(tmp_path / "new.jsonl", orient="records", lines=True)
+    summary = quick_board.summary.model_copy(update={"macro": macro})
+    replace(quick_board, summary=summary).save(tmp_path / "board", arena_folder)
+    own = small_arena.answers[small_arena.answers["system"] == quick_board.systems[0]]
+    own.assign(system="new").to_json(tmp_path / "new.jsonl", orient="records", lines=True)
     assert run("advise", tmp_path / "new.jsonl", "--board", tmp_path / "board") == 0
-    said = capsys.readouterr().out
-    cautions = Board.load(tmp_path / "board").summary.macro.cautions
-    assert cautions
-    assert all(f"Note: {caution}" in said for caution in cautions)
+    assert f"Note: {macro.cautions[0]}" in capsys.readouterr().out
