@@ -75,12 +75,9 @@ def test_a_rank_command_that_ranks_nobody_says_so_by_its_status(
 
 
 def test_no_encoding_of_the_terminal_is_a_traceback():
-    done = subprocess.run(
-        [sys.executable, "-m", "surrogate_arena", "prompts"],
-        env=os.environ | {"PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "surrogate_arena", "prompts"]
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=ascii_only, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode("ascii", "replace")[-500:]
     assert done.stdout
 
