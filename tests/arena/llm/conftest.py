@@ -1,7 +1,4 @@
-import contextlib
-
 import pytest
-from chat_server import ChatServer
 
 pytest.importorskip("openai", reason="needs the extra llm: pip install 'surrogate-arena[llm]'")
 
@@ -19,12 +16,6 @@ def store_path(tmp_path):
 def store(store_path):
     with open_store(store_path) as opened:
         yield opened
-
-
-@pytest.fixture
-def serve():
-    with contextlib.ExitStack() as stack:
-        yield lambda *args, **kwargs: stack.enter_context(ChatServer(*args, **kwargs))
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from arena.statistics.agreement import (
     gwet_ac1,
 )
 
+# Ratings, and the coefficients that irrCAC 0.4.4 gives for them (identity weights, 15 digits).
 CASES = json.loads((Path(__file__).parent / "fixtures" / "agreement.json").read_text())
 EXACT = {"abs": 1e-9, "rel": 1e-9}
 POINT = Resampling(replicates=0)
