@@ -54,20 +54,16 @@ def init(
 
 def _template(name: str) -> Arena:
     """Cut a few questions, answers and judgments out of the simulated sample arena."""
+    from arena.generation import SetRules, evaluation_set
     from arena.simulation import sample_arena
 
     whole = sample_arena()
-    systems = list(whole.info.systems[:SYSTEMS])
-    part = whole.part([LANGUAGE], systems)
-    asked = part.queries.head(QUESTIONS)
-    tables = {
-        table: getattr(part, table)[getattr(part, table)["query_id"].isin(asked["query_id"])]
-        for table in ("answers", "judgments")
-    }
+    part = whole.part([LANGUAGE], list(whole.info.systems[:SYSTEMS]))
+    cut, _ = evaluation_set(part, SetRules(questions=QUESTIONS))
     note = "A template: its questions, systems, answers and judgments are made up; put your own "
     note += "in their place."
-    info = part.info.model_copy(update={"name": name, "note": note, "reference_system": None})
-    return replace(part, info=info, queries=asked, **tables)
+    info = cut.info.model_copy(update={"name": name, "note": note, "reference_system": None})
+    return replace(cut, info=info)
 
 
 def check(

@@ -4,15 +4,7 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-
 from arena.generation import GenerationSettings, LlmSystem
-from arena.llm import open_store
-
-
-@pytest.fixture
-def store(tmp_path):
-    with open_store(tmp_path / "store.db") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,18 +1,11 @@
-"""A store, and judges at a server of the tests' own."""
+"""Judges at a server of the tests' own."""
 
 import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-
 from arena.judging import LlmJudge
-from arena.llm import LlmSettings, open_store
-
-
-@pytest.fixture
-def store(tmp_path):
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
+from arena.llm import LlmSettings
 
 
 @pytest.fixture

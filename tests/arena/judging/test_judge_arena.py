@@ -1,13 +1,10 @@
 """Judging against a server: verdicts, failures, both orders, resuming."""
 
-import pytest
 from chat_server import completion
 from judged_systems import better, build_arena, judge_arena, shown_answers
 
-from arena import UsageError
 from arena.data.folder import as_rows, checked_arena
-from arena.judging import choose_pairs, dry_run_judge, pairwise_prompt
-from arena.judging.pairs import SHOWS
+from arena.judging import choose_pairs
 from arena.llm import Price
 from arena.rating.ratings import rate
 
@@ -99,7 +96,7 @@ def test_both_orders_show_flips(serve, judge_at, store):
 REASONED = "##Reason: the passage [p1] says so ##Answer: good, in 1990"
 
 
-def test_the_judge_sees_the_whole_output_by_default(serve, judge_at, store):
+def test_the_judge_sees_the_whole_output(serve, judge_at, store):
     arena = build_arena({("q0", "good"): f" {REASONED}\n"}, questions=1, systems=("good", "fair"))
     seen = []
 
@@ -107,25 +104,9 @@ def test_the_judge_sees_the_whole_output_by_default(serve, judge_at, store):
         seen.append(sorted(shown_answers(prompt)))
         return completion("[[C]]")
 
-    server, versions = serve(behave), []
-    for show in SHOWS:
-        judge = judge_at(server, prompt=pairwise_prompt(show=show))
-        judged = judge_arena(arena, judge, choose_pairs(arena, show=show), store)
-        versions += list(judged.judgments["prompt"])
-    assert seen == [[REASONED, "fair answer to q0"], ["fair answer to q0", "good, in 1990"]]
-    assert [version.partition("|")[2] for version in versions] == ["shows:output", ""]
-    default = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
-    assert default.summary.usage.from_store == 1
-    assert default.summary.prompt == versions[0]
-
-
-def test_pairs_are_chosen_for_what_the_prompt_shows(serve, judge_at, store):
-    arena = build_arena()
-    judge = judge_at(serve(honest), prompt=pairwise_prompt(show="answer"))
-    with pytest.raises(UsageError, match="show"):
-        judge_arena(arena, judge, choose_pairs(arena), store)
-    with pytest.raises(UsageError, match="show"):
-        dry_run_judge(arena, judge, choose_pairs(arena))
+    judged = judge_arena(arena, judge_at(serve(behave)), choose_pairs(arena), store)
+    assert seen == [[REASONED, "fair answer to q0"]]
+    assert judged.summary.prompt.endswith("|shows:output")
 
 
 def test_verdicts_of_one_letter_have_a_probability(serve, judge_at, store):

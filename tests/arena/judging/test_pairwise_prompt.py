@@ -3,7 +3,7 @@
 import pytest
 
 from arena.judging.pairs import Comparison, ShownPassage
-from arena.judging.prompt import TRIMMED, answer_flags, pairwise_prompt
+from arena.judging.prompt import answer_flags, pairwise_prompt
 
 KEY = ("en", "q", "s", "t")
 PASSAGES = (ShownPassage("5#1", "Rivers & <b>lakes</b>", "Water", 1), ShownPassage("5#2", "Sand"))
@@ -62,15 +62,3 @@ def test_delimiters_cannot_be_forged():
 )
 def test_attempts_to_steer_the_judge_are_noticed(answer, flags):
     assert answer_flags(answer) == flags
-
-
-def test_texts_are_trimmed_only_when_asked():
-    long = compared("x" * 500, "short", passages=(ShownPassage("1", "y" * 500),))
-    assert pairwise_prompt().ask(long)[1] == ()
-    prompt = pairwise_prompt(longest_answer=10, longest_passage=20)
-    asked = prompt.ask(long)
-    assert asked[1] == (TRIMMED,)
-    assert "x" * 10 + "…" in text_of(asked)
-    assert "y" * 21 not in text_of(asked)
-    assert prompt.version.endswith("|shows:output|answers:10|passages:20")
-    assert prompt.ask(compared("short", "short", passages=()))[1] == ()

@@ -4,18 +4,7 @@ pytest.importorskip("openai", reason="needs the extra llm: pip install 'surrogat
 
 from llm_requests import SETTINGS, at
 
-from arena.llm import Budget, Llm, ask_table, open_store, read_text
-
-
-@pytest.fixture
-def store_path(tmp_path):
-    return tmp_path / "store.db"
-
-
-@pytest.fixture
-def store(store_path):
-    with open_store(store_path) as opened:
-        yield opened
+from arena.llm import Budget, Llm, ask_table, read_text
 
 
 @pytest.fixture
