@@ -55,7 +55,7 @@ def test_bm25_shows_the_best_of_the_corpus_and_one_that_is_relevant(run, miracl,
     assert run("import", "miracl", *miracl, "--out", tmp_path / "whole") == 0
     options = ["--corpus", tmp_path / "docs.en.jsonl", "--out", out]
     assert run("select", tmp_path / "whole", "--bm25", 2, *options) == 0
-    assert "the last passage of 1 question made room" in capsys.readouterr().out
+    assert "of 1 question a relevant passage took the last place" in capsys.readouterr().out
     oslo = read_arena_to_answer(out).queries["passages"][0]
     assert len(oslo) == 2
     assert oslo[1]["passage_id"] == "p0"
