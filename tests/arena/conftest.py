@@ -1,17 +1,8 @@
-"""A store, and servers of the tests' own."""
-
-import contextlib
+"""A store of replies."""
 
 import pytest
-from chat_server import ChatServer
 
 from arena.llm import open_store
-
-
-@pytest.fixture
-def serve():
-    with contextlib.ExitStack() as stack:
-        yield lambda *args, **kwargs: stack.enter_context(ChatServer(*args, **kwargs))
 
 
 @pytest.fixture

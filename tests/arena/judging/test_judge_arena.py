@@ -1,13 +1,11 @@
 """Judging against a server: verdicts, failures, both orders, resuming."""
 
-import pandas as pd
-import pytest
 from chat_server import completion
 from judged_systems import better, build_arena, judge_arena, shown_answers
 
 from arena.data.folder import as_rows, checked_arena
-from arena.judging import choose_pairs, dry_run_judge
-from arena.llm import Budget, Price
+from arena.judging import choose_pairs
+from arena.llm import Price
 from arena.rating.ratings import rate
 
 
@@ -93,46 +91,6 @@ def test_both_orders_show_flips(serve, judge_at, store):
     assert biased.check.grade == "unreliable"
     fair = judge_arena(arena, judge_at(serve(honest), "fair"), pairs, store).summary
     assert fair.check.grade != "unreliable"
-
-
-def test_nothing_is_asked_twice(serve, judge_at, store):
-    arena = build_arena()
-    first = judge_arena(arena, judge_at(serve(honest)), choose_pairs(arena), store)
-    server = serve(honest)
-    again = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
-    assert not server.asked
-    assert (again.summary.usage.from_store, again.summary.usage.sent) == (12, 0)
-    pd.testing.assert_frame_equal(first.judgments, again.judgments)
-    known = type(arena)(arena.info, arena.queries, arena.answers, first.judgments)
-    third = judge_arena(known, judge_at(server), choose_pairs(arena), store)
-    assert (third.summary.already_judged, third.summary.usage.asked) == (12, 0)
-    assert third.judgments.empty
-    assert not server.asked
-
-
-def test_a_budget_ends_a_run_and_the_next_goes_on(serve, judge_at, store):
-    arena = build_arena()
-    server = serve(honest)
-    first = judge_arena(arena, judge_at(server), choose_pairs(arena), store, budget=Budget(5))
-    assert (first.summary.usage.sent, first.summary.usage.failures) == (5, {"over_budget": 7})
-    assert (first.summary.usage.asked, len(first.judgments)) == (5, 5)
-    rest = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
-    assert (rest.summary.usage.sent, rest.summary.usage.from_store) == (7, 5)
-    assert sum(server.asked.values()) == 12
-
-
-def test_a_dry_run_asks_nothing(judge_at, store, serve):
-    arena = build_arena()
-    server = serve(honest)
-    prices = {"test-judge": Price(1.0, 2.0)}
-    planned = dry_run_judge(arena, judge_at(server), choose_pairs(arena), store, prices)
-    assert (planned.prompts, planned.calls) == (12, 12)
-    assert planned.cost_at_most == pytest.approx(
-        (planned.tokens_in + 2 * planned.tokens_out_at_most) / 1e6
-    )
-    assert not server.asked
-    judge_arena(arena, judge_at(server), choose_pairs(arena), store)
-    assert dry_run_judge(arena, judge_at(server), choose_pairs(arena), store).calls == 0
 
 
 REASONED = "##Reason: the passage [p1] says so ##Answer: good, in 1990"

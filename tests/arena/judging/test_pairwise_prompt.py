@@ -2,7 +2,6 @@
 
 import pytest
 
-from arena import UsageError
 from arena.judging.pairs import Comparison, ShownPassage
 from arena.judging.prompt import answer_flags, pairwise_prompt
 
@@ -63,32 +62,3 @@ def test_delimiters_cannot_be_forged():
 )
 def test_attempts_to_steer_the_judge_are_noticed(answer, flags):
     assert answer_flags(answer) == flags
-
-
-def test_versions_tell_templates_apart(tmp_path):
-    file = tmp_path / "mine.jinja"
-    file.write_text("{{ question }} {{ answer_a }} {{ answer_b }}")
-    first = pairwise_prompt(file).version
-    file.write_text("{{ question }}! {{ answer_a }} {{ answer_b }}")
-    second = pairwise_prompt(file).version
-    assert first.startswith("mine@")
-    assert first != second
-    assert pairwise_prompt().version.startswith("pairwise.v1@")
-
-
-@pytest.mark.parametrize(
-    ("template", "named"),
-    [
-        ("{{ answer_a }} {{ answer_b }} {{ reference }}", "reference"),
-        ("{{ answer_a }}", "answer_b"),
-        ("{{ answer_a }} {{ answer_b }} {% if %}", "line 1"),
-        ("{{ answer_a }} {{ answer_b }} {{ passages[0].author }}", "author"),
-        ("{{ answer_a }} {{ answer_b }} {{ question.__class__.mro() }}", "template"),
-        ("{{ answer_a }} {{ answer_b }} {% include 'other' %}", "template"),
-    ],
-)
-def test_unusable_templates_are_refused(tmp_path, template, named):
-    file = tmp_path / "mine.jinja"
-    file.write_text(template)
-    with pytest.raises(UsageError, match=named):
-        pairwise_prompt(file)

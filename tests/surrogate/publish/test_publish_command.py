@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from memerag_samples import verdict_table
 
 from arena.judging.choosing.sampling import study_sampling
 from surrogate.metaevaluation.evaluation import evaluate_judges
@@ -100,20 +101,10 @@ def test_cards_need_a_license(board_folder, run, capsys, card):
 @pytest.fixture
 def verdicts():
     labels = ["Supported", "Not Supported"]
-    rows = [
-        {
-            "judge": judge,
-            "prompt": "",
-            "language": "en",
-            "query_id": str(number // 2),
-            "sentence_id": number,
-            "truth": labels[number % 2],
-            "fine": None,
-            "value": labels[(number + (number % every == 0)) % 2],
-            "failure": None,
-            "was_asked": True,
-        }
+    tables = [
+        verdict_table(
+            [(labels[n % 2], labels[(n + (n % every == 0)) % 2]) for n in range(40)], judge
+        )
         for judge, every in (("good", 9), ("poor", 2))
-        for number in range(40)
     ]
-    return pd.DataFrame(rows).astype({"value": object, "fine": object, "failure": object})
+    return pd.concat(tables, ignore_index=True)

@@ -1,6 +1,7 @@
 """Sites as files: what they hold, what they escape, what they replace."""
 
 import json
+import re
 import runpy
 import sys
 from dataclasses import replace
@@ -11,11 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 import matplotlib as mpl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena import UsageError
 from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.figures.figure import save
-from surrogate.publish.formats import slugs
+from surrogate.publish.formats import LONGEST, slugs
 from surrogate.publish.site import write_site
 from surrogate.publish.views import SPLIT_NAMES, overview
 
@@ -180,3 +183,22 @@ def test_a_failure_leaves_the_former_site(board, tmp_path, plain, monkeypatch):
         write_site(board, out)
     assert (out / "index.html").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+@given(st.sets(st.text(max_size=80), max_size=30))
+def test_slugs_are_safe_and_unique(names):
+    found = slugs(names)
+    assert set(found) == names
+    assert len(set(found.values())) == len(names)
+    for slug in found.values():
+        assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", slug)
+        assert len(slug) <= LONGEST
+
+
+def test_plain_names_stay_and_others_are_told_apart():
+    found = slugs(["gpt-4", "GPT-4", "con", "CON", "../x", "<script>", "n" * 300, "日本"])
+    assert found["gpt-4"] == "gpt-4"
+    assert found["GPT-4"].startswith("gpt-4-")
+    assert found["con"] != "con"
+    assert found["日本"].startswith("system-")
+    assert found["GPT-4"] == slugs(["GPT-4"])["GPT-4"]
