@@ -18,8 +18,6 @@ from surrogate.cli.printing import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.data.arena import Arena
     from surrogate.board.board import Board
 
@@ -122,24 +120,13 @@ def print_board(board: Board) -> None:
 
     summary = board.summary
     if len(board.languages) > 1:
-        _print_overall(board.overall, summary.rated_by)
+        title = f"Leaderboard, mean rank over languages (by {summary.rated_by})"
+        print_table(title, board.overall, ["rank", "system", "mean_rank", "coverage"])
     else:
-        _print_language(board.ratings, summary.rated_by)
-    print(conclusion(board))
-    for sentence in summary.macro.warnings:
-        print(sentence)
-    for entry in board.judge_report.metaevaluations:
-        print(f"Judge {board.judge_report.judge} against labels ({entry.judge}): {entry}")
-
-
-def _print_overall(overall: pd.DataFrame, by: str) -> None:
-    columns = ["rank", "system", "mean_rank", "coverage"]
-    shown = overall.rename(columns={"arena_rank": "rank_by_verdicts_alone"})
-    if overall["arena_rank"].notna().any():
-        columns.append("rank_by_verdicts_alone")
-    print_table(f"Leaderboard, mean rank over languages (by {by})", shown, columns)
-
-
-def _print_language(ratings: pd.DataFrame, by: str) -> None:
-    rows, columns = shown_ratings(ratings, ["rank", "ranks", "system", "rating", "interval"])
-    print_table(f"Leaderboard: ratings by {by}, with 90% intervals", rows, columns)
+        rows, columns = shown_ratings(
+            board.ratings, ["rank", "ranks", "system", "rating", "interval"]
+        )
+        print_table(
+            f"Leaderboard: ratings by {summary.rated_by}, with 90% intervals", rows, columns
+        )
+    print("\n".join((conclusion(board), *summary.macro.warnings)))

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from surrogate import build_board
@@ -76,13 +75,10 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
 def altered(board, grade="reliable", **alike):
     """The board with another grade of its judge, and how many are like the first by language."""
     macro = board.summary.macro.model_copy(update={"grade": grade})
-    first = {code: list(board.overall["system"][: 1 + number]) for code, number in alike.items()}
-    tiers = [
-        1 if system in first[code] else 2
-        for code, system in zip(board.ratings["language"], board.ratings["system"], strict=True)
-    ]
+    places = board.ratings["system"].map(list(board.overall["system"]).index)
+    tiers = 1 + (places > board.ratings["language"].map(alike)).astype("Int64")
     summary = board.summary.model_copy(update={"macro": macro})
-    return replace(board, ratings=board.ratings.assign(tier=pd.array(tiers)), summary=summary)
+    return replace(board, ratings=board.ratings.assign(tier=tiers), summary=summary)
 
 
 @pytest.mark.parametrize("grade", ["reliable", "doubtful", "not known", "unreliable"])
@@ -91,8 +87,8 @@ def test_a_board_names_its_leader_who_may_be_as_good_and_its_judge(quick_board, 
     codes, names = quick_board.languages, list(quick_board.overall["system"])
     said = conclusion(altered(quick_board, grade, **dict.fromkeys(codes, alike)))
     assert said.startswith(names[0])
-    assert quick_board.summary.judge in said
     assert said.endswith(f"{grade}.")
+    assert quick_board.summary.judge in said
     assert ("leads" in said) == (grade != "unreliable")
     if grade != "unreliable":
         assert ("not distinguishable" in said) == (alike > 0)
@@ -100,10 +96,8 @@ def test_a_board_names_its_leader_who_may_be_as_good_and_its_judge(quick_board, 
 
 
 def test_half_of_the_languages_are_enough_not_to_be_distinguishable(quick_board):
-    one, other = quick_board.languages
-    second = quick_board.overall["system"][1]
-    said = conclusion(altered(quick_board, **{one: 0, other: 1}))
-    assert f"at least half of 2 languages {second} is not distinguishable" in said
+    said = conclusion(altered(quick_board, **dict(zip(quick_board.languages, (0, 1), strict=True))))
+    assert f"at least half of 2 languages {quick_board.systems[1]} is not distinguishable" in said
 
 
 def test_who_always_says_a_is_unreliable_and_a_first_board_judged_by_nobody(tiny_arena):
