@@ -1,9 +1,9 @@
 """The difference of two boards: what moved, and is it more than noise?
 
 The standard error of a rating is read off its 90% interval, as of normal errors, and a change is
-tested against the errors of both boards. The two are taken as independent. Boards that share questions have errors that go up and down
-together, so that the true error of the difference is smaller: the test then misses changes rather
-than making them up.
+tested against the errors of both boards. The two are taken as independent. Boards that share
+questions have errors that go up and down together, so that the true error of the difference is
+smaller: the test then misses changes rather than making them up.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ SAME_QUESTIONS = (
 OTHER_QUESTIONS = "the boards rest on different questions or reference answers"
 HOLM = "tested at 5%, Holm-corrected over the systems of a language"
 RECENTERED = (
-    "{language}: the boards do not rate the same systems; changes are relative to the mean of those "
-    "on both"
+    "{language}: the boards do not rate the same systems; changes are relative to the mean of those"
+    " on both"
 )
 
 
