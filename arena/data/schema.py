@@ -72,6 +72,7 @@ Fault = tuple[str, str]
 Kind = Literal["name", "text", "language", "winner", "passages", "history"]
 """What a column holds; a name is a text with something in it."""
 _KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
+_TURNS: dict[str, Kind] = {HISTORY: "history"}
 _PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
 
 
@@ -133,7 +134,6 @@ class TableSchema:
     optional: Mapping[str, Kind] = field(default_factory=dict)
 
 
-_TURNS: dict[str, Kind] = {HISTORY: "history"}
 QUERIES = TableSchema("queries", {**_KEY, "query": "name", "passages": "passages"}, _TURNS)
 ANSWERS = TableSchema("answers", {**_KEY, "system": "name", "answer": "text"}, _TURNS)
 JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"})
