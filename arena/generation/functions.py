@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any
 
 from arena.data.errors import UsageError
-from arena.data.schema import OWN_PASSAGES, passages_fault, passages_of
+from arena.data.schema import HISTORY, OWN_PASSAGES, passages_fault, passages_of
 from arena.data.wording import did_you_mean
 from arena.generation.questions import GivenQuestion
 from arena.generation.settings import GenerationSettings
@@ -27,7 +27,7 @@ from arena.llm import replies
 from arena.llm.replies import Completion, Fault, read_completion, shown_detail
 from arena.llm.settings import Message, Prompt, Request
 
-BY_NAME = ("language", OWN_PASSAGES)
+BY_NAME = ("language", OWN_PASSAGES, HISTORY)
 """What a function gets if it has parameters of these names; the question it gets first."""
 OF_PASSAGES = ("passage_id", "text", "title")
 RETURNS = "return the answer as a text, or the answer and the list of its passages"
@@ -41,10 +41,10 @@ DIGITS = 12
 class FunctionSystem:
     """A RAG system: a function of a question.
 
-    It takes the question and, if it has parameters of these names, ``language`` (a code) and
-    ``passages`` (the arena's: dicts of ``passage_id, text, title``). It returns the answer, or a
-    tuple of the answer and a list of passages (texts, or dicts with ``text``), or either when
-    awaited.
+    It takes the question and, if it has parameters of these names, ``language`` (a code),
+    ``passages`` (the arena's: dicts of ``passage_id, text, title``) and ``history`` (the turns
+    before: dicts of ``role, content``). It returns the answer, or a tuple of the answer and a list
+    of passages (texts, or dicts with ``text``), or either when awaited.
 
     Attributes:
         settings: How it is called; ``model`` is its place, with digits of the digest of its file.
@@ -94,7 +94,8 @@ class FunctionSystem:
     def ask(self, given: GivenQuestion) -> Prompt:
         """Return what the function gets for a question, as JSON."""
         passages = [{name: getattr(each, name) for name in OF_PASSAGES} for each in given.passages]
-        every = {"language": given.key[0], OWN_PASSAGES: passages}
+        turns = [{"role": turn.role, "content": turn.text} for turn in given.history]
+        every = {"language": given.key[0], OWN_PASSAGES: passages, HISTORY: turns}
         asked = {"question": given.question, **{name: every[name] for name in self.named}}
         content = json.dumps(asked, ensure_ascii=False)
         return Prompt((Message("user", content),), self.version, self.settings.name)
@@ -195,7 +196,7 @@ def _parameters(function: Callable[..., Any], place: str) -> tuple[str, ...]:
     except (TypeError, ValueError) as error:
         raise UsageError(
             f"{place} cannot be called with a question ({error}); give it one parameter for the "
-            f"question, and {' and '.join(BY_NAME)} if it wants them"
+            f"question, and {', '.join(BY_NAME)} if it wants them"
         ) from error
     return named
 

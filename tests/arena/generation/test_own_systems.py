@@ -37,13 +37,15 @@ def test_a_function_gets_what_it_asks_for_and_may_return_passages(own_system, st
     system = own_system(
         """
 import json
-def answer(question, *, passages, language):
+def answer(question, *, passages, history, language):
     found = [{"text": "Found.", "passage_id": 7, "score": object()}, "Too."]
-    return json.dumps([question, language, passages]), found if language == "fi" else None
+    return json.dumps([question, language, passages, history]), found if language == "fi" else None
 """,
         name="mine",
     )
     queries = build_queries(2, ("en", "fi"))
+    turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Yes?"}]
+    queries["history"] = [turns] * len(queries)
     generated = generate_answers(queries, system, store)
     said = checked_answers(as_rows(generated.answers, "answers"), queries)
     assert set(said["system"]) == {"mine"}
@@ -56,6 +58,7 @@ def answer(question, *, passages, language):
     given = json.loads(said["answer"][0])
     first = queries.iloc[0]
     assert given[:2] == [first["query"], first["language"]]
+    assert given[3] == turns
     assert [set(each) for each in given[2]] == [{"passage_id", "text", "title"}] * len(
         first["passages"]
     )
