@@ -184,9 +184,9 @@ def diff(
     if as_json:
         show(found.as_json(), as_json)
         return
-    for (name, kind), rows in found.changes.groupby(["language", "kind"], sort=False):
+    for name, rows in found.changes.groupby("language", sort=False):
         shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
-        title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
+        title = f"{name}: {', '.join(f'{count} {item}' for item, count in counts)}"
         print_table(title, shown, CHANGES)
     print_notes(found.notes)

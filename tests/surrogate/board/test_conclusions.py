@@ -73,7 +73,6 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
 
 
 def altered(board, grade="reliable", **alike):
-    """The board with another grade of its judge, and how many are like the first by language."""
     macro = board.summary.macro.model_copy(update={"grade": grade})
     places = board.ratings["system"].map(list(board.overall["system"]).index)
     tiers = 1 + (places > board.ratings["language"].map(alike)).astype("Int64")
@@ -102,6 +101,6 @@ def test_half_of_the_languages_are_enough_not_to_be_distinguishable(quick_board)
 
 def test_who_always_says_a_is_unreliable_and_a_first_board_judged_by_nobody(tiny_arena):
     says_a = replace(tiny_arena, judgments=tiny_arena.judgments.assign(winner="a"))
-    nobody = replace(tiny_arena, judgments=tiny_arena.judgments.iloc[:0])
     assert "unreliable" in conclusion(build_board(says_a, surrogate="linear", tournaments=2))
-    assert "nobody has judged" in conclusion(build_board(nobody))
+    unjudged = replace(tiny_arena, judgments=tiny_arena.judgments.iloc[:0])
+    assert "nobody has judged" in conclusion(build_board(unjudged))
