@@ -204,7 +204,7 @@ def _mean(values: Iterable[float | None]) -> float:
     return float(np.mean(defined)) if defined else float("nan")
 
 
-def _self_checked(judged: Arena) -> dict[str, str]:
+def _self_checked(judged: Arena) -> dict[str, Any]:
     """Grade the judge by its own verdicts, and say why where it is unreliable."""
     if judged.judgments.empty:
         return {}
