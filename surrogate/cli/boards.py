@@ -10,12 +10,7 @@ from typer import Option
 from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import given_features, setting, settings_of
-from surrogate.cli.printing import (
-    print_table,
-    progress_lines,
-    show,
-    shown_ratings,
-)
+from surrogate.cli.printing import print_table, progress_lines, show, shown_ratings
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
@@ -123,10 +118,7 @@ def print_board(board: Board) -> None:
         title = f"Leaderboard, mean rank over languages (by {summary.rated_by})"
         print_table(title, board.overall, ["rank", "system", "mean_rank", "coverage"])
     else:
-        rows, columns = shown_ratings(
-            board.ratings, ["rank", "ranks", "system", "rating", "interval"]
-        )
-        print_table(
-            f"Leaderboard: ratings by {summary.rated_by}, with 90% intervals", rows, columns
-        )
+        columns = ["rank", "ranks", "system", "rating", "interval"]
+        rows, columns = shown_ratings(board.ratings, columns)
+        print_table(f"Ratings by {summary.rated_by}, with 90% intervals", rows, columns)
     print("\n".join((conclusion(board), *summary.macro.warnings)))
