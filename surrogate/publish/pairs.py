@@ -17,7 +17,7 @@ from arena.text.citations import find_citations
 from features.engine.columns import feature_columns
 from surrogate.board.board import Board
 from surrogate.publish.formats import finite, language_name, slugs
-from surrogate.publish.views import compact_numbers, cut_text
+from surrogate.publish.views import cautions, compact_numbers, cut_text
 
 MOST_QUESTIONS = 20
 """Questions of a language whose answers are shown."""
@@ -204,7 +204,6 @@ class PairPages:
             view["absent"] = texts
         rows = _rows(systems, differences, met)
         made_by = board.summary.settings.ratings
-        found = board.summary.languages.get(language)
         data = {
             "language": language,
             "languages": {code: [language_name(code), slug] for code, slug in self._slugs.items()},
@@ -222,7 +221,7 @@ class PairPages:
         }
         return view | {
             "language": language,
-            "conclusions": () if found is None else found.conclusions,
+            "caution": next(iter(cautions(board, language)), ""),
             "rows": rows,
             "pairs": len(differences),
             "has_verdicts": any(row["wins"] is not None for row in rows),

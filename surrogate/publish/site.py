@@ -17,16 +17,18 @@ from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from surrogate.board.board import Board
+from surrogate.board.conclusion import conclusion
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import LEVEL
 from surrogate.publish.figures.board_figures import draw_ratings, rank_heat_map
 from surrogate.publish.figures.figure import MissingGlyphWarning, save
-from surrogate.publish.formats import language_name, slugs
+from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
 from surrogate.publish.pairs import MOST_QUESTIONS, PairPages, Texts
 from surrogate.publish.views import (
     SPLIT_NAMES,
     SystemPages,
+    cautions,
     language_warnings,
     missing_values,
     overview,
@@ -178,8 +180,9 @@ def _write_pages(
         "pairs": languages[first],
         "splits": SPLIT_NAMES,
         "named": sorted(named, key=itemgetter(0)),
-        "warnings": [item.sentence for item in summary.macro.conclusions if item.is_warning],
-        "language_warnings": language_warnings(board),
+        "headline": conclusion(board),
+        "caution": next(iter(cautions(board)), ""),
+        "signature": short_digest(summary.signature),
     }
 
     def write(page: str, place: str = "", **values: object) -> None:
@@ -190,7 +193,7 @@ def _write_pages(
         path.write_text(text, encoding="utf-8", newline="\n")
 
     write("index", view=overview(board, names, pictures))
-    write("judge", report=board.judge_report)
+    write("judge", report=board.judge_report, warned=language_warnings(board))
     write("method", missing_values=missing_values(summary), level=LEVEL)
     systems, heads = SystemPages(board), PairPages(board, texts, names)
     for system in board.systems:

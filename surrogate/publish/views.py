@@ -64,6 +64,13 @@ def language_warnings(board: Board) -> list[str]:
     return [f"{', '.join(sorted(names))}: {said}" for said, names in languages.items()]
 
 
+def cautions(board: Board, language: str | None = None) -> list[str]:
+    """Return what limits a board, or a language of it, as sentences, what limits most first."""
+    macro, found = board.summary.macro, board.summary.languages.get(language or "")
+    own = found.warnings if found else language_warnings(board) if language is None else ()
+    return [*(macro.warnings if language is None else filter(None, [macro.judging])), *own]
+
+
 def overview(
     board: Board, system_slugs: Mapping[str, str], pictures: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -98,7 +105,7 @@ def overview(
                 "name": language_name(code),
                 "pairs": files[code],
                 "picture": pictures.get(code, ""),
-                "told": _told(board, code),
+                "caution": next(iter(cautions(board, code)), ""),
                 "rows": [
                     [*numbers, note]
                     for numbers, note in zip(
@@ -119,15 +126,6 @@ def overview(
         "heatmap": pictures.get("heatmap", ""),
         "data": data,
     }
-
-
-def _told(board: Board, language: str) -> list[tuple[str, bool]]:
-    """What a language's scores mean, warnings first; nothing where it is the only one."""
-    if len(board.summary.languages) == 1:
-        return []
-    found = board.summary.languages[language].conclusions
-    told = [(item.sentence, item.is_warning) for item in found]
-    return sorted(told, key=lambda item: not item[1])
 
 
 def _unranked(board: Board, ranked: set[str]) -> list[Row]:
