@@ -84,7 +84,7 @@ class BoardTable:
                 raise pd.errors.ParserError("rows have more cells than the header")
             plain = {name: table[name].fillna("").map(unguarded) for name in texts}
             return self.typed(table.assign(**plain))
-        except (KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, KeyError, TypeError, ValueError) as error:
             raise DataError([_damaged(self.file, error)]) from error
 
 

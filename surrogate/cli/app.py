@@ -43,7 +43,7 @@ COMMANDS = MappingProxyType(
         "advise": ("ranking:advise", "Suggest what to judge of a new system."),
         "validate": ("studies:validate", "Measure how well surrogates rank unseen systems."),
         "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),
-        "publish": ("publishing:publish", "Publish a board as pages, figures, tables or cards."),
+        "publish": ("publishing:publish", "Publish a board as pages, figures or tables."),
         "run": ("publishing:run", "Bring several boards up to date."),
         "diff": ("publishing:diff", "Compare two boards."),
         "trainset": ("training:trainset", "Make a training set of an arena."),
