@@ -17,9 +17,8 @@ from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from surrogate.board.board import Board
-from surrogate.board.conclusion import conclusion
 from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import LEVEL
+from surrogate.board.summary import LEVEL, PEOPLE, conclusion
 from surrogate.publish.figures.board_figures import draw_ratings, rank_heat_map
 from surrogate.publish.figures.figure import MissingGlyphWarning, save
 from surrogate.publish.formats import language_name, short_digest, slugs
@@ -181,6 +180,7 @@ def _write_pages(
         "splits": SPLIT_NAMES,
         "named": sorted(named, key=itemgetter(0)),
         "headline": conclusion(board),
+        "by_people": summary.judge.startswith(PEOPLE),
         "caution": next(iter(cautions(board)), ""),
         "signature": short_digest(summary.signature),
     }

@@ -241,17 +241,19 @@ def rank_heat_map(board: Board, *, signature: bool = True) -> Figure:
 
 
 def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
-    """Draw every feature's mean a system, language by language (MIRAGE-Bench, figures 3 and 9).
+    """Draw features' means a system, language by language (MIRAGE-Bench, figures 3 and 9).
+
+    A feature that is the same for all systems is left out.
 
     Raises:
-        UsageError: If no feature has a value.
+        UsageError: If no feature differs.
     """
     table = board.features
     table = table[table["system"].isin(board.overall["system"])]
     means = table.groupby(["language", "system"])[feature_columns(table)].mean()
-    means = means.dropna(axis=1, how="all")
-    if means.empty or not len(means.columns):
-        raise UsageError("features.parquet holds no value, so there are no lollipops to draw")
+    means = means.loc[:, means.nunique() > 1]
+    if means.empty:
+        raise UsageError("no feature differs between systems, so there are no lollipops to draw")
     languages, systems = (sorted(means.index.unique(name)) for name in ("language", "system"))
     caption = Caption(
         f"Features of the answers: {board.summary.arena}",
