@@ -27,7 +27,7 @@ from arena.generation.settings import SHUFFLED, GenerationSettings
 from arena.judging.pairs import ShownPassage
 from arena.llm.ask import Asked, Llm, Progress, ask_table
 from arena.llm.replies import OVER_BUDGET, Completion
-from arena.llm.settings import Prompt
+from arena.llm.settings import Message, Prompt
 from arena.llm.usage import Budget, DryRun, Usage, dry_run
 from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates, Trimmer, read_tokenizer
 
@@ -90,26 +90,29 @@ class LlmSystem:
         return "|".join([*parts, "relevant"] if asked.relevant_passages else parts)
 
     def ask(self, given: GivenQuestion) -> Prompt:
-        """Make the prompt for a question; passages of one that is too long are trimmed further.
+        """Make the prompt for a question, after the turns before it as messages of their own.
+
+        Passages of one that is too long are trimmed further.
 
         All are trimmed to the same number of tokens. A prompt that is too long without any passage
         text is sent as it is: what the endpoint says of it is a counted failure.
         """
         passages, tokens = self._in_order(given), self.settings.passage_tokens
         text = self._text(given, passages, tokens)
-        excess = self._excess(text)
+        excess = self._excess(text, given)
         if excess > 0 and passages:
             longest = max(self.trimmer.count(passage.text) for passage in passages)
             tokens = longest if tokens is None else min(tokens, longest)
             while excess > 0 and tokens > 0:
                 tokens = max(0, tokens - -(-excess // len(passages)))
                 text = self._text(given, passages, tokens)
-                excess = self._excess(text)
-        return Prompt.of(text, version=self.version)
+                excess = self._excess(text, given)
+        before = tuple(Message(turn.role, turn.text) for turn in given.history)
+        return Prompt((*before, Message("user", text)), self.version)
 
-    def _excess(self, text: str) -> int:
-        most = self.settings.context_tokens
-        return 0 if most is None else self.trimmer.count(text) - most
+    def _excess(self, text: str, given: GivenQuestion) -> int:
+        most, texts = self.settings.context_tokens, [text, *(turn.text for turn in given.history)]
+        return 0 if most is None else sum(map(self.trimmer.count, texts)) - most
 
     def _text(self, given: GivenQuestion, passages: list[ShownPassage], tokens: int | None) -> str:
         language, _ = given.key

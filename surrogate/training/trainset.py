@@ -118,7 +118,8 @@ def mirage_examples(
             sieve.drop(key[0], fault or NO_ANSWER)
             continue
         shown = tuple(replace(each, relevance=None) for each in passages)
-        prompt = asked.ask(GivenQuestion(key, texts.question(key), shown))
+        turns = texts.history(key, teacher)
+        prompt = asked.ask(GivenQuestion(key, texts.question(key), shown, turns))
         sieve.kept.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
     return sieve
 
