@@ -143,8 +143,10 @@ def run(
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
 
-    A board that fails does not keep the others from being made; the status is 1 then.
+    A page over all boards stands at index.html of the output folder. A board that fails does not
+    keep the others from being made; the status is 1 then, or where one failed its checks.
     """
+    from surrogate.publish.site import INDEX
     from surrogate.runs.config import read_configuration
     from surrogate.runs.run import bring_up_to_date
 
@@ -160,13 +162,15 @@ def run(
             progress=progress_lines(),
             say=lambda text: echo(text, err=as_json),
         )
-    failed = not report.is_current if check else bool(report.failed)
+    failed = not report.is_current if check else bool(report.failing)
     if as_json:
         show(report.as_json(), as_json)
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
-        print(f"Output folder: {folder}")
+        if report.failing:
+            print(f"Failed their checks: {', '.join(report.failing)}")
+        print(f"Output folder: {folder}" if check else f"Open {folder / INDEX}")
     if failed:
         raise Exit(NOT_DONE)
 
@@ -184,9 +188,9 @@ def diff(
     if as_json:
         show(found.as_json(), as_json)
         return
-    for (name, kind), rows in found.changes.groupby(["language", "kind"], sort=False):
+    for name, rows in found.changes.groupby("language", sort=False):
         shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
-        title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
+        title = f"{name}: {', '.join(f'{count} {item}' for item, count in counts)}"
         print_table(title, shown, CHANGES)
     print_notes(found.notes)

@@ -89,7 +89,7 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
-    """Return a LaTeX table (``booktabs``), the signature's digest below it, and all of it hidden."""
+    """Return a LaTeX table (``booktabs``); the signature stands below as a digest and a comment."""
     style = _shown(table).style.hide(axis="index").format(escape="latex")
     style = style.format_index(escape="latex", axis=1)
     columns = "".join("l" if name in tables.TEXTS else "r" for name in table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import ArenaError, UsageError
 from arena.data.files import file_digest, write_text
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
@@ -29,6 +30,7 @@ from surrogate.board.build import build_board
 from surrogate.board.judge_report import METAEVALUATION_FILE, read_judging_records
 from surrogate.board.rows import VANISHED
 from surrogate.board.settings import board_judge
+from surrogate.board.summary import conclusion
 from surrogate.board.tables import (
     BOARD_FILES,
     FEATURES_FILE,
@@ -42,6 +44,7 @@ from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import write_site
 from surrogate.ranking.prior import expected_systems
 from surrogate.runs.config import ConfiguredBoard
+from surrogate.runs.diff import diff_boards
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests
 
 JUDGING, FEATURES, BOARD = "judging", "features", "board"
@@ -229,7 +232,12 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
+    place.told["conclusion"] = conclusion(built)
+    if (place.board / BOARD).is_dir():
+        with suppress(ArenaError):  # a board that is damaged, or has no language in common
+            place.told["moved"] = diff_boards(Board.load(place.board / BOARD), built).moved
     built.save(place.target, board.arena)
+    place.cautions.extend(filter(None, [built.summary.macro.judging]))
     lost = built.ratings[built.ratings["note"] == VANISHED]
     for system, rows in lost.groupby("system"):
         place.cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")

@@ -183,9 +183,7 @@ def test_a_site_says_where_the_judges_verdicts_are_gone_and_shows_the_answers(
     assert text.count('<section class="asked"') == 10
 
 
-def test_one_caution_leads_every_page_and_the_judges_has_all(
-    board, small_arena, tmp_path
-):
+def test_one_caution_leads_every_page_and_the_judges_has_all(board, small_arena, tmp_path):
     chance = {"tau_unseen": -0.1, "tau_unseen_low": -0.6, "tau_unseen_high": 0.5}
     macro = board.summary.macro.model_copy(update=chance)
     lost = {"gain": -0.2, "gain_low": -0.3, "gain_high": -0.1}

@@ -76,7 +76,7 @@ def test_the_first_row_is_seen_without_scrolling(page, site, width, lowest, lang
     assert row.bounding_box()["y"] < lowest
     box = table.evaluate("t => [t.scrollWidth, t.closest('.scroll').clientWidth]")
     assert box[0] <= box[1]
-    shown = [text for text in row.locator("th:visible, td:visible").all_inner_texts()]
+    shown = list(row.locator("th:visible, td:visible").all_inner_texts())
     assert len(shown) == {1280: 6 if language else 5, 390: 4 if language else 5}[width]
     bar, track = row.locator(".range i").bounding_box(), row.locator(".range").bounding_box()
     assert track["x"] - 1 <= bar["x"] <= bar["x"] + bar["width"] <= track["x"] + track["width"] + 1

@@ -168,6 +168,12 @@ def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
     for _ in range(2):  # it is said again where nothing is to be made
         (caution,) = make(made)["a/board"].cautions
         assert lost in caution
+    assert run("run", place / "boards.toml") == 1
+    assert "Failed their checks: a" in capsys.readouterr().out
+    page = (made.out / "index.html").read_text()
+    assert "1 board, 1 failed the checks" in page
+    assert f"{lost} in en: " in page
+    assert "Since the board before: " in page
     rows = Board.load(made.out / "a" / "board").ratings.set_index("system")
     assert pd.isna(rows.loc[lost, "rank"])
     assert rows["rank"].notna().sum() == len(rows) - 1
