@@ -59,17 +59,12 @@ JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for 
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
 NOT_DRAWN_FILE = "not_drawn.txt"
-NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
-MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
-MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
 OF_VERDICTS = {
     *("model", "name", "questions", "pairs", "both_orders", "languages", "budget", "until"),
     *("panel", "form", "verdict"),
     *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
-PUBLISHING = {"site": ("jinja2", "matplotlib"), "figures": ("matplotlib",)}
-"""What is published to the packages that write it beside pandas."""
 LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
@@ -93,7 +88,6 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
         files=lambda: _board_files(board),
         upstream=judged | upstream,
         options=settings.model_dump(mode="json", exclude={"features"}) | drawn,
-        libraries=NUMERIC,
     )
     tables = [name for name in (*BOARD_FILES, MANIFEST_FILE) if name != SURROGATE_FILE]
     for form in dict.fromkeys(board.options.publish):
@@ -106,7 +100,6 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
             if shows_answers
             else dict,
             upstream={**(judged if shows_answers else {}), BOARD: tables},
-            libraries=("pandas", *PUBLISHING.get(form, ())),
         )
 
 
@@ -126,7 +119,6 @@ def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
         lambda place: _judge(board, options, place),
         files=files,
         options=told | {"body": canonical_json(options.body)},
-        libraries=("openai", "jinja2"),
     )
 
 
@@ -146,7 +138,6 @@ def _features_step(board: ConfiguredBoard) -> Step:
         lambda place: _measure(board, features, place),
         files=files,
         options={"features": list(map(_portable, features)), "feature code": code_digest()},
-        libraries=(*MEASURING, *(MODELS if any(item.model for item in features) else ())),
     )
 
 
@@ -235,7 +226,7 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
     place.told["conclusion"] = conclusion(built)
     if (place.board / BOARD).is_dir():
         with suppress(ArenaError):  # a board that is damaged, or has no language in common
-            place.told["moved"] = diff_boards(Board.load(place.board / BOARD), built).moved
+            place.told["moved"] = str(diff_boards(Board.load(place.board / BOARD), built))
     built.save(place.target, board.arena)
     place.cautions.extend(filter(None, [built.summary.macro.judging]))
     lost = built.ratings[built.ratings["note"] == VANISHED]

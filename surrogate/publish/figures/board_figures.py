@@ -321,17 +321,12 @@ def importance_boxes(
     if shares.empty:
         raise UsageError("no feature has an importance, as no surrogate was trained")
     languages = sorted(set(chosen["language"]))
-    left_out = chosen["feature"].nunique() - len(shares)
     known = [board.summary.languages[name] for name in languages if name in board.summary.languages]
     drawn = sorted({item.holdout_r2.tournaments for item in known} - {0})
     caption = Caption(
         f"What the surrogate looks at: {board.summary.arena}, {language or 'all languages'}",
         f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}"
-        + (f", {rank_range(drawn[0], drawn[-1])} tournaments a language." if drawn else ".")
-        + (
-            f" Not drawn, as no surrogate used it: {count_of(left_out, 'feature')}."
-            * bool(left_out)
-        ),
+        + (f", {rank_range(drawn[0], drawn[-1])} tournaments a language." if drawn else "."),
         board.summary.signature if signature else "",
     )
     rows = np.arange(len(shares))
