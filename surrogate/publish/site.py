@@ -29,7 +29,6 @@ from surrogate.publish.views import (
     SystemPages,
     cautions,
     language_warnings,
-    missing_values,
     overview,
 )
 
@@ -96,7 +95,7 @@ def write_site(
             stays as it was if anything fails.
         arena: The arena the board was built from, or its folder, for results by question and
             answers side by side; by default it is read from where it was. Pages say so where it
-            is not there any more, or where it has lost the verdicts of the board's judge.
+            is not there any more, or has lost the verdicts of the board's judge.
         questions: Questions of a language whose answers are shown, while a page has room for them
             (``pairs.LONGEST_PAGE``); 0 for none.
 
@@ -127,17 +126,13 @@ def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Te
                 f"arena {arena.info.name!r} has other questions, passages or reference answers "
                 "than the one the board was built from; build the board again"
             )
+        nobody = replace(arena, judgments=arena.judgments.iloc[:0])
+        judged = nobody if board.summary.is_first else arena.judged_by(board.summary.judge)
     except ArenaError as error:
         if given is not None:
             raise
         return f"The answers are not here: {error}"
-    judged, unjudged = replace(arena, judgments=arena.judgments.iloc[:0]), ""
-    if not board.summary.is_first:
-        try:
-            judged = arena.judged_by(board.summary.judge)
-        except UsageError as error:
-            unjudged = f"The verdicts are not here: {error}"
-    return Texts(judged, board.summary.settings.seed, questions, unjudged)
+    return Texts(judged, board.summary.settings.seed, questions)
 
 
 def _drawn_pictures(board: Board, folder: Path) -> dict[str, str]:
@@ -194,7 +189,7 @@ def _write_pages(
 
     write("index", view=overview(board, names, pictures))
     write("judge", report=board.judge_report, warned=language_warnings(board))
-    write("method", missing_values=missing_values(summary), level=LEVEL)
+    write("method", level=LEVEL)
     systems, heads = SystemPages(board), PairPages(board, texts, names)
     for system in board.systems:
         write("system", f"systems/{names[system]}.html", view=systems.page(system))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
@@ -13,7 +12,6 @@ from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
-from surrogate.board.summary import BoardSummary
 from surrogate.publish.formats import finite, language_name, slugs
 
 SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
@@ -54,13 +52,11 @@ def mean_importances(board: Board) -> dict[str, float]:
 
 def language_warnings(board: Board) -> list[str]:
     """Return what limits a board in some languages but not in all together, as sentences."""
-    summary = board.summary
-    overall = {item.sentence for item in summary.macro.conclusions}
     languages: dict[str, list[str]] = {}
-    for code, found in summary.languages.items():
-        for item in found.conclusions:
-            if item.is_warning and item.sentence not in overall:
-                languages.setdefault(item.sentence, []).append(language_name(code))
+    for code, found in board.summary.languages.items():
+        for said in found.warnings:
+            if said not in board.summary.macro.warnings:
+                languages.setdefault(said, []).append(language_name(code))
     return [f"{', '.join(sorted(names))}: {said}" for said, names in languages.items()]
 
 
@@ -152,16 +148,6 @@ def unranked_reason(board: Board, system: str, language: str) -> str:
         return "the board gives no reason"
     rows = board.ratings[board.ratings["language"] == language].set_index("system")["note"]
     return rows.get(system) or "; ".join(summary.notes) or "the board gives no reason"
-
-
-def missing_values(summary: BoardSummary) -> list[tuple[str, str, int]]:
-    """Return feature, reason and how many values could not be computed for it, most first."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for item in summary.languages.values():
-        for feature, reasons in item.skipped.missing_feature_values.items():
-            counts.update({(feature, reason): count for reason, count in reasons.items()})
-    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [(*key, count) for key, count in order]
 
 
 class SystemPages:

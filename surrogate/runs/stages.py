@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
-from arena.data.files import file_digest, write_text
+from arena.data.files import file_digest
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
@@ -38,7 +38,6 @@ from surrogate.board.tables import (
     SURROGATE_FILE,
     read_feature_table,
 )
-from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, export_text
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import write_site
@@ -58,7 +57,6 @@ CONTENT = (
 JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for suffix in SUFFIXES)
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
-NOT_DRAWN_FILE = "not_drawn.txt"
 OF_VERDICTS = {
     *("model", "name", "questions", "pairs", "both_orders", "languages", "budget", "until"),
     *("panel", "form", "verdict"),
@@ -245,16 +243,9 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
 
 
 def _publish(board: ConfiguredBoard, form: str, place: Workplace) -> None:
-    """Write a form of a board as ``publish`` does; of tables, all languages and every one."""
+    """Write a form of a board as ``publish`` does."""
     loaded = Board.load(place.board / BOARD)
     if form == "site":
         write_site(loaded, place.target, judged_arena(board, place.board))
-    elif form == "figures":
-        _, reasons = write_drawings(board_drawings(loaded), place.target)
-        if reasons:
-            listed = "".join(f"{name}: {reason}\n" for name, reason in reasons.items())
-            write_text(listed, place.target / NOT_DRAWN_FILE)
     else:
-        for part, name in ((OVERALL, "overall"), (ALL, "languages")):
-            path = place.target / f"{name}{EXPORT_SUFFIXES[form]}"
-            write_text(export_text(loaded, form, part), path)
+        write_drawings(board_drawings(loaded), place.target)

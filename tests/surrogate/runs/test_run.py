@@ -145,19 +145,17 @@ def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
 
 def test_pages_and_figures_follow_the_board(made, configure, make, states, place):
     pytest.importorskip("matplotlib", reason="needs the extra plots")
-    boards = configure(BOARD + "publish = ['site', 'figures', 'csv', 'latex']\n")
+    boards = configure(BOARD + "publish = ['site', 'figures']\n")
     steps = make(boards)
     assert {step.error for step in steps.values()} == {""}
     assert states(steps)["a/board"] == "current"
     made = boards.out / "a"
     assert (made / "site" / "index.html").is_file()
     assert (made / "figures" / "heatmap.svg").is_file()
-    assert {path.name for path in (made / "csv").iterdir()} == {"overall.csv", "languages.csv"}
-    assert {path.name for path in (made / "latex").iterdir()} == {"overall.tex", "languages.tex"}
     assert checked(boards).is_current
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
     told = [step.stage for step in checked(boards).steps if step.state == "would run"]
-    assert told == ["board", "site", "figures", "csv", "latex"]
+    assert told == ["board", "site", "figures"]
 
 
 def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
