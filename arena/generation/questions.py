@@ -153,8 +153,8 @@ class TimeFilter:
         if not settings.skip_time_dependent and settings.filter_model is None:
             if templates.replacing(TIME_PROMPT):
                 raise UsageError(
-                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
-                    "`skip_time_dependent`"
+                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; set "
+                    "skip_time_dependent = true"
                 )
             return None
         asked = settings.as_published()
