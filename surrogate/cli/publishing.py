@@ -143,10 +143,8 @@ def run(
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
 
-    A page over all boards stands at index.html of the output folder. A board that fails does not
-    keep the others from being made; the status is 1 then, or where one failed its checks.
+    index.html of the folder lists them. Status 1 if a board fails, beside the others, or its checks.
     """
-    from surrogate.publish.site import INDEX
     from surrogate.runs.config import read_configuration
     from surrogate.runs.run import bring_up_to_date
 
@@ -168,9 +166,8 @@ def run(
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
-        if report.failing:
-            print(f"Failed their checks: {', '.join(report.failing)}")
-        print(f"Output folder: {folder}" if check else f"Open {folder / INDEX}")
+        print(f"Failed or with failed checks: {', '.join(report.failing) or 'none'}")
+        print(f"Output folder: {folder}")
     if failed:
         raise Exit(NOT_DONE)
 

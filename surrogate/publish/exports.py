@@ -27,9 +27,6 @@ HEADINGS = {
     "rank_high": "rank to",
     "low": "90% from",
     "high": "90% to",
-    "verdict_share": "own verdicts",
-    "surrogate_rating": "surrogate alone",
-    "arena_rating": "verdicts alone",
     "arena_rank": "rank by verdicts alone",
 }
 

@@ -75,8 +75,7 @@ class RunReport:
     @property
     def failing(self) -> list[str]:
         """Boards of which a step failed, or that failed a check of what they are made from."""
-        found = [step.board for step in self.steps if step in self.failed or step.cautions]
-        return list(dict.fromkeys(found))
+        return sorted({step.board for step in self.steps if step in self.failed or step.cautions})
 
     @property
     def is_current(self) -> bool:
