@@ -32,7 +32,7 @@ def test_the_example_is_read():
     assert boards["rakuda"].arena == EXAMPLE.parent / "arenas" / "rakuda"
     assert boards["weekly"].settings.judge == "gpt-4o-mini"
     assert boards["published"].options.feature_table is not None
-    assert boards["nomiracl"].options.publish == ["site", "figures", "csv", "latex"]
+    assert boards["nomiracl"].options.publish == ["site", "figures"]
 
 
 def test_defaults_lie_under_every_board_and_tables_are_merged(read):

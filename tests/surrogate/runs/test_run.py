@@ -209,9 +209,12 @@ def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
     told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert told["current"]
     assert [step["state"] for step in told["steps"]] == ["current", "current"]
+    (place / "boards" / "index.html").write_text("mine")
     (place / "arena" / "metaevaluation.json").write_text("x")
     assert run("run", config, "--check") == 1
     assert "board a: would run (arena metaevaluation.json is new)" in capsys.readouterr().out
+    assert run("run", config, "--jobs", 1) == 1  # the file is damaged
+    assert (place / "boards" / "index.html").read_text() == "mine"
 
 
 def test_failures_are_told_and_end_with_1(run, configure, place, made, capsys):
