@@ -105,8 +105,8 @@ def draw_ratings(board: Board, language: str, *, signature: bool = True) -> Figu
         UsageError: If the board has no such language, or no rating in it.
     """
     checked_choice(language, board.languages, "language of this board")
-    rows = board.ratings[(board.ratings["language"] == language) & board.ratings["rating"].notna()]
-    rows = rows.sort_values(["rank", "system"]).reset_index(drop=True)
+    of_language = board.ratings["language"].eq(language) & board.ratings["rating"].notna()
+    rows = board.ratings[of_language].sort_values(["rank", "system"], ignore_index=True)
     if rows.empty:
         raise UsageError(f"no system has a rating in {language!r}, so there are none to draw")
     first = board.summary.is_first
@@ -310,7 +310,7 @@ def importance_boxes(board: Board, *, signature: bool = True) -> Figure:
     known = [board.summary.languages[name] for name in languages if name in board.summary.languages]
     drawn = sorted({item.holdout_r2.tournaments for item in known} - {0})
     caption = Caption(
-        f"What the surrogate looks at: {board.summary.arena}, all languages",
+        f"What the surrogate looks at: {board.summary.arena}",
         f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}"
         + (f", {rank_range(drawn[0], drawn[-1])} tournaments a language." if drawn else "."),
         board.summary.signature if signature else "",
