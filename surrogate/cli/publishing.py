@@ -143,7 +143,7 @@ def run(
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
 
-    index.html of the folder lists them. Status 1 if a board fails, beside the others, or its checks.
+    index.html of the folder lists them. The status is 1 where a board or its checks failed.
     """
     from surrogate.runs.config import read_configuration
     from surrogate.runs.run import bring_up_to_date

@@ -1,12 +1,10 @@
-"""A board as a site: its pages and pictures written, its folder replaced whole."""
+"""A board as a site: its pages written, its folder replaced whole."""
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from arena.data.folder import open_arena
 from surrogate.board.board import Board
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import LEVEL, PEOPLE, conclusion
-from surrogate.publish.figures.board_figures import draw_ratings, rank_heat_map
+from surrogate.publish.figures.board_figures import rank_heat_map
 from surrogate.publish.figures.figure import MissingGlyphWarning, save
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
@@ -36,6 +34,7 @@ MARKER = "site.json"
 """Tells a site of ours from other folders, and lists its files."""
 GENERATOR = "surrogate-arena report"
 INDEX = "index.html"
+HEAT_MAP = "figures/heatmap.svg"
 FIRST_LANGUAGE = "en"
 SCRIPTS = {"index": ("tables.js", "board.js"), "pairs": ("tables.js", "pairs.js")}
 """Name of a page to its scripts, where it has others than tables that sort."""
@@ -87,7 +86,8 @@ def write_site(
 ) -> Path:
     """Write a board as HTML pages that need neither a server nor the network; return the first.
 
-    The same board and arena give the same bytes. Pictures are drawn where matplotlib is installed.
+    The same board and arena give the same bytes. Ranks by language are drawn where matplotlib is
+    installed.
 
     Args:
         board: The board.
@@ -110,7 +110,7 @@ def write_site(
         raise UsageError(f"`questions` is {questions}; use 0 or more")
     texts = _texts(board, arena, questions)
     with replaced_folder(out) as folder:
-        _write_pages(board, texts, _drawn_pictures(board, folder), folder)
+        _write_pages(board, texts, _drawn_heat_map(board, folder), folder)
         content = {"generator": GENERATOR, "version": __version__, "files": _files(folder)}
         text = json.dumps(content, indent=1) + "\n"
         (folder / MARKER).write_text(text, encoding="utf-8")
@@ -135,34 +135,22 @@ def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Te
     return Texts(judged, board.summary.settings.seed, questions)
 
 
-def _drawn_pictures(board: Board, folder: Path) -> dict[str, str]:
-    """Draw the ratings of every language, and a heat map of several; return their files."""
-    draws: dict[str, Callable[[], Any]] = {}
-    if len(board.languages) > 1:
-        draws["heatmap"] = partial(rank_heat_map, board, signature=False)
-    for code in board.languages:
-        draws[code] = partial(draw_ratings, board, code, signature=False)
-    names = slugs(board.languages)
-    pictures: dict[str, str] = {}
-    for code, draw in draws.items():
-        file = f"figures/ratings-{names[code]}.svg" if code in names else f"figures/{code}.svg"
-        try:
-            figure = draw()
-        except UsageError:  # a language without ratings
-            continue
-        except MissingDependencyError:
-            return {}
-        (folder / "figures").mkdir(exist_ok=True)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MissingGlyphWarning)
-            save(figure, folder / file)
-        pictures[code] = file
-    return pictures
+def _drawn_heat_map(board: Board, folder: Path) -> str:
+    """Draw the ranks by language; return the file, or nothing where there is none to draw."""
+    if len(board.languages) == 1:
+        return ""
+    try:
+        figure = rank_heat_map(board, signature=False)
+    except (UsageError, MissingDependencyError):  # no ranks, or no matplotlib
+        return ""
+    (folder / HEAT_MAP).parent.mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingGlyphWarning)
+        save(figure, folder / HEAT_MAP)
+    return HEAT_MAP
 
 
-def _write_pages(
-    board: Board, texts: Texts | str, pictures: Mapping[str, str], folder: Path
-) -> None:
+def _write_pages(board: Board, texts: Texts | str, heat_map: str, folder: Path) -> None:
     summary, names = board.summary, slugs(board.systems)
     languages = slugs(board.languages)
     named = [(language_name(code), item) for code, item in summary.languages.items()]
@@ -187,7 +175,7 @@ def _write_pages(
         text = filled(page, SCRIPTS.get(page, ("tables.js",)), root=root, **shared, **values)
         path.write_text(text, encoding="utf-8", newline="\n")
 
-    write("index", view=overview(board, names, pictures))
+    write("index", view=overview(board, names), heat_map=heat_map)
     write("judge", report=board.judge_report, warned=language_warnings(board))
     write("method", level=LEVEL)
     systems, heads = SystemPages(board), PairPages(board, texts, names)

@@ -67,9 +67,7 @@ def cautions(board: Board, language: str | None = None) -> list[str]:
     return [*(macro.warnings if language is None else filter(None, [macro.judging])), *own]
 
 
-def overview(
-    board: Board, system_slugs: Mapping[str, str], pictures: Mapping[str, str]
-) -> dict[str, Any]:
+def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
     """Prepare the overview: the board over all languages, and each language's for its filter.
 
     ``rows`` are ranked systems, best first, ``unranked`` the others with reasons; ``data`` is what
@@ -100,7 +98,6 @@ def overview(
             code: {
                 "name": language_name(code),
                 "pairs": files[code],
-                "picture": pictures.get(code, ""),
                 "caution": next(iter(cautions(board, code)), ""),
                 "rows": [
                     [*numbers, note]
@@ -119,7 +116,6 @@ def overview(
         "rows": plain_records(rows),
         "unranked": _unranked(board, set(system)),
         "languages": {code: language_name(code) for code in languages},
-        "heatmap": pictures.get("heatmap", ""),
         "data": data,
     }
 

@@ -86,7 +86,7 @@
     caution.hidden = !text;
   }
   function showLanguage(code) {
-    const { name, caution: limit, pairs, picture, rows: kept } = data.languages[code];
+    const { name, caution: limit, pairs, rows: kept } = data.languages[code];
     showCaution(limit);
     const rows = kept.map((values) => named(data.columns, values));
     const seen = new Set();
@@ -104,10 +104,6 @@
     const ranked = rows.filter((row) => row.rank !== null).length;
     find("language-caption").textContent =
       `${name}: ${ranked} of ${rows.length} systems ranked; ratings in ${data.scale}`;
-    const image = find("language-picture");
-    image.hidden = !picture;
-    image.alt = `Ratings in ${name} with their intervals; the table has the numbers`;
-    if (picture) image.src = picture;
     const link = find("language-pairs");
     link.href = `pairs/${pairs}.html`;
     link.textContent = `Two systems head to head in ${name}, and their answers side by side`;
