@@ -26,7 +26,6 @@ from surrogate.publish.views import (
     SPLIT_NAMES,
     SystemPages,
     cautions,
-    language_warnings,
     overview,
 )
 
@@ -176,7 +175,7 @@ def _write_pages(board: Board, texts: Texts | str, heat_map: str, folder: Path) 
         path.write_text(text, encoding="utf-8", newline="\n")
 
     write("index", view=overview(board, names), heat_map=heat_map)
-    write("judge", report=board.judge_report, warned=language_warnings(board))
+    write("judge", report=board.judge_report, cautions=cautions(board))
     write("method", level=LEVEL)
     systems, heads = SystemPages(board), PairPages(board, texts, names)
     for system in board.systems:

@@ -50,21 +50,17 @@ def mean_importances(board: Board) -> dict[str, float]:
     return {str(name): float(value) for name, value in means.items()}
 
 
-def language_warnings(board: Board) -> list[str]:
-    """Return what limits a board in some languages but not in all together, as sentences."""
-    languages: dict[str, list[str]] = {}
-    for code, found in board.summary.languages.items():
-        for said in found.warnings:
-            if said not in board.summary.macro.warnings:
-                languages.setdefault(said, []).append(language_name(code))
-    return [f"{', '.join(sorted(names))}: {said}" for said, names in languages.items()]
-
-
 def cautions(board: Board, language: str | None = None) -> list[str]:
     """Return what limits a board, or a language of it, as sentences, what limits most first."""
-    macro, found = board.summary.macro, board.summary.languages.get(language or "")
-    own = found.warnings if found else language_warnings(board) if language is None else ()
-    return [*(macro.warnings if language is None else filter(None, [macro.judging])), *own]
+    macro, languages = board.summary.macro, board.summary.languages
+    if language is not None:
+        own = languages[language].warnings if language in languages else ()
+        return [*filter(None, [macro.judging]), *own]
+    found: dict[str, list[str]] = {}
+    for code, item in languages.items():
+        for said in set(item.warnings) - set(macro.warnings):
+            found.setdefault(said, []).append(language_name(code))
+    return [*macro.warnings, *sorted(f"{', '.join(found[said])}: {said}" for said in found)]
 
 
 def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:

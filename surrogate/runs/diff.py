@@ -65,7 +65,7 @@ class BoardDiff:
     changes: pd.DataFrame
     notes: tuple[str, ...]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         """Say how many systems moved, and which, over all languages."""
         own = self.changes[self.changes["language"].eq(OVERALL)]
         counts = ", ".join(
@@ -74,9 +74,6 @@ class BoardDiff:
         moved = own[own["verdict"].isin((MOVED, NEW, GONE))]
         names = "; ".join(f"{row.system} {row.verdict}" for row in moved.itertuples())
         return f"{counts}{f' ({names})' if names else ''}"
-
-    def __repr__(self) -> str:
-        return f"<BoardDiff: {self}>"
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON, missing ones as None."""

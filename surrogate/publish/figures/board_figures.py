@@ -307,12 +307,9 @@ def importance_boxes(board: Board, *, signature: bool = True) -> Figure:
     if shares.empty:
         raise UsageError("no feature has an importance, as no surrogate was trained")
     languages = sorted(set(board.importances["language"]))
-    known = [board.summary.languages[name] for name in languages if name in board.summary.languages]
-    drawn = sorted({item.holdout_r2.tournaments for item in known} - {0})
     caption = Caption(
         f"What the surrogate looks at: {board.summary.arena}",
-        f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}"
-        + (f", {rank_range(drawn[0], drawn[-1])} tournaments a language." if drawn else "."),
+        f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}.",
         board.summary.signature if signature else "",
     )
     rows = np.arange(len(shares))

@@ -20,7 +20,6 @@ from surrogate.publish.figures.board_figures import rank_heat_map
 from surrogate.publish.figures.figure import save
 from surrogate.publish.formats import LONGEST, slugs
 from surrogate.publish.site import write_site
-from surrogate.publish.views import SPLIT_NAMES, overview
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 MEGABYTE = 1_000_000
@@ -107,21 +106,6 @@ def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path)
     for path in site.rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
-
-
-def test_rows_of_the_filter_are_in_step_with_their_columns(board):
-    data = overview(board, slugs(board.systems))["data"]
-    for language, part in data["languages"].items():
-        rows = board.ratings[board.ratings["language"] == language].to_dict("records")
-        for row, values in zip(rows, part["rows"], strict=True):
-            shown = dict(zip(data["columns"], values, strict=True))
-            assert data["systems"][shown["index"]][0] == row["system"]
-            assert data["splits"][shown["kind"]] == SPLIT_NAMES[row["split"]]
-            for name in ("rank", "rank_low", "tier", "rating", "high", "verdict_share"):
-                assert shown[name] == pytest.approx(row[name], abs=6e-4)
-            for name in ("surrogate_rating", "arena_rating", "coverage"):
-                assert shown[name] == pytest.approx(row[name], abs=6e-4)
-            assert shown["note"] == row["note"]
 
 
 def test_unranked_systems_are_shown_with_the_reason(board, tmp_path, plain):

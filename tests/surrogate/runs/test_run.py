@@ -215,17 +215,3 @@ def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
     assert "board a: would run (arena metaevaluation.json is new)" in capsys.readouterr().out
     assert run("run", config, "--jobs", 1) == 1  # the file is damaged
     assert (place / "boards" / "index.html").read_text() == "mine"
-
-
-def test_failures_are_told_and_end_with_1(run, configure, place, made, capsys):
-    configure("[boards.b]\narena = 'nowhere'\n[boards.a]\narena = 'arena'\n")
-    assert run("run", place / "boards.toml", "--json") == 1
-    captured = capsys.readouterr()
-    told = json.loads(captured.out, parse_constant=pytest.fail)
-    assert told["failed"] == ["b/features", "b/board"]
-    assert "features b: failed (" in captured.err
-    assert "board b: skipped (features failed)" in captured.err
-    assert run("run", place / "boards.toml", "--check") == 1
-    checked = capsys.readouterr().out
-    assert "nowhere is not an arena folder" in checked
-    assert "board b: skipped (features failed)" in checked
