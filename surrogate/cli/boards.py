@@ -147,9 +147,8 @@ def print_agreement(summary: BoardSummary) -> None:
     """Print how ratings replicate, and how the surrogate does without verdicts, by language."""
     import pandas as pd
 
-    items: dict[str, Any] = {**summary.languages, "macro": summary.macro}
-    if len(summary.languages) == 1:
-        del items["macro"]
+    several = {"macro": summary.macro} if len(summary.languages) > 1 else {}
+    items: dict[str, Any] = {**summary.languages, **several}
     rows = [
         {
             **{"language": language, "split half": item.split_half},
