@@ -214,7 +214,7 @@ def import_command(
         str,
         Argument(
             help="mirage, miracl, memerag or lmarena (published data); csv (your own table: CSV, "
-            "JSONL, Parquet, JSON); promptfoo, inspect, langfuse or langsmith (records of tools)."
+            "JSONL, Parquet, JSON); promptfoo, inspect, langfuse, langsmith, opentelemetry (tools)."
         ),
     ],
     paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],
