@@ -166,8 +166,7 @@ def run(
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
-        print(f"Failed or with failed checks: {', '.join(report.failing) or 'none'}")
-        print(f"Output folder: {folder}")
+        print(f"Output folder: {folder}; failed checks: {', '.join(report.failing) or 'none'}")
     if failed:
         raise Exit(NOT_DONE)
 
