@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from arena.adapters.answer_tables import TABLE, kinds, read_answer_tables
 from arena.adapters.collected import ForeignArena
+from arena.adapters.fastchat import read_fastchat
 from arena.adapters.lmarena import read_battles
 from arena.adapters.memerag import read_memerag_answers
 from arena.adapters.miracl import read_miracl
@@ -30,6 +31,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "miracl": read_miracl,
         "memerag": read_memerag_answers,
         "lmarena": read_battles,
+        "fastchat": read_fastchat,
         TABLE: read_answer_tables,
         **{tool: partial(read_tool_records, tool) for tool in kinds() if tool != TABLE},
     }

@@ -8,15 +8,15 @@ conversations, from which questions and answers are read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from arena.adapters.collected import Collected, ForeignArena, Place, Record
+from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation, opened
 from arena.adapters.files import checked_language
-from arena.data.files import parsed_json
 from arena.data.languages import UNDETERMINED, language_code
-from arena.data.schema import is_unstorable, whole_digits
+from arena.data.schema import ROLES, is_unstorable, whole_digits
 
 ANONYMOUS_JUDGE = "human"
 
@@ -45,7 +45,7 @@ def read_battles(
     ``language`` (a code or an English name; one that is not known is ``und``) and ``judge``; and
     what was said: ``conversation_a`` and ``conversation_b`` (lists of ``{role, content}``), or
     ``prompt``, ``response_a`` and ``response_b`` (texts, or lists of turns), each also as JSON
-    text. Several turns become one text, with blank lines between.
+    text. The last question and the replies to it are compared; the turns before are their history.
 
     A battle without a winner (null) is a failed judgment: left out and counted. That both answers
     are bad is a tie. Without an id, every battle is a question of its own (``battle-1`` ...).
@@ -112,46 +112,46 @@ def _add_texts(
         read.question(place, key, key[1], [], may_repeat=True)
         return
     try:
-        question, *answers = _turns([_decoded(record[name]) for name in columns])
+        question, sides = _turns([_decoded(record[name]) for name in columns])
     except ValueError as error:
         hint = "write a list of {role, content}, or of texts"
         read.fault(place, columns[0], [record[name] for name in columns], str(error), hint)
         return
     read.question(place, key, question or key[1], [], may_repeat=True)
-    for side, text in zip(_SIDES, answers, strict=True):
-        read.answer(place, key, record[side], text, may_repeat=True)
+    for side, (history, text) in zip(_SIDES, sides, strict=True):
+        read.answer_after(place, key, record[side], history, text)
 
 
-def _turns(said: list[list[Any]]) -> list[str]:
-    """Return the question and both answers of a battle.
+def _turns(said: list[list[Any]]) -> tuple[str, list[tuple[list[Record], str]]]:
+    """Return the last question of a battle, and both replies, each with the turns before it.
 
     Raises:
         ValueError: If the cells hold no turns.
     """
     if len(said) == len(_PROMPTED):
-        return [_joined(turns) for turns in said]
+        if not all(isinstance(text, str | None) for texts in said for text in texts):
+            raise ValueError("holds a turn that is no text")
+        asked, *replies = said
+        said = [
+            [
+                {"role": role, "content": text or ""}
+                for both in zip_longest(asked, own)
+                for role, text in zip(ROLES, both, strict=True)
+            ]
+            for own in replies
+        ]
     for turn in (turn for turns in said for turn in turns):
-        if not isinstance(turn, dict) or not isinstance(turn.get("content"), str):
+        if not isinstance(turn, dict) or not isinstance(turn.get("content"), str | list):
             raise ValueError("holds a turn without a role and content")
-    asked = [turn["content"] for turn in said[0] if turn.get("role") == "user"]
-    answers = [[turn["content"] for turn in turns if turn.get("role") != "user"] for turns in said]
-    return [_joined(turns) for turns in (asked, *answers)]
+    (_, question, _), _ = found = [conversation(turns) for turns in said]
+    return question, [(history, reply) for history, _, reply in found]
 
 
 def _decoded(cell: object) -> list[Any]:
-    if isinstance(cell, str) and cell.lstrip().startswith("["):
-        try:
-            cell = parsed_json(cell)
-        except ValueError:
-            return [cell]
+    if isinstance(cell, str) and isinstance(opened(cell.lstrip()), list):
+        cell = opened(cell.lstrip())
     if isinstance(cell, str):
         return [cell]
     if not isinstance(cell, list):
         raise ValueError("is no list of turns")
     return cell
-
-
-def _joined(turns: list[Any]) -> str:
-    if not all(isinstance(turn, str) or turn is None for turn in turns):
-        raise ValueError("holds a turn that is no text")
-    return "\n\n".join(turn or "" for turn in turns)

@@ -72,6 +72,7 @@ Fault = tuple[str, str]
 Kind = Literal["name", "text", "language", "winner", "passages", "history"]
 """What a column holds; a name is a text with something in it."""
 _KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
+_TURN = ("role", "content")
 _TURNS: dict[str, Kind] = {HISTORY: "history"}
 _PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
 
@@ -178,8 +179,7 @@ def history_fault(turns: object) -> str | None:
         return "is no list of turns"
     before = None
     for number, turn in enumerate(turns):
-        told = turn if isinstance(turn, dict) else {}
-        role, content = told.get("role"), told.get("content")
+        role, content = (turn.get(it) if isinstance(turn, dict) else None for it in _TURN)
         if role not in ROLES:
             return f"history.{number}.role: {role!r} is neither of {', '.join(ROLES)}"
         if not isinstance(content, str) or not content.strip():

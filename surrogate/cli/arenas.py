@@ -214,8 +214,8 @@ def import_command(
     kind: Annotated[
         str,
         Argument(
-            help="mirage, miracl, memerag or lmarena (published data); csv (your own table: CSV, "
-            "JSONL, Parquet, JSON); promptfoo, inspect, langfuse or langsmith (records of tools)."
+            help="mirage, miracl, memerag, lmarena, fastchat, mtrag (published data); csv (your "
+            "table: CSV, JSONL, Parquet, JSON); promptfoo, inspect, langfuse, langsmith (of tools)."
         ),
     ],
     paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],
