@@ -44,6 +44,7 @@ class FieldMap(BaseModel):
         scores: Name of a score to its path; a star in it stands for names of scores.
         left_out: Paths that tell that a record is no answer, each with the reason.
         variant: Path of what tells several prompts of one system apart, if it has them.
+        spans: Whether records are spans, of which those that answer are joined with their trace.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,6 +55,7 @@ class FieldMap(BaseModel):
     scores: dict[str, str] = {}
     left_out: list[dict[str, Any]] = []
     variant: str | None = None
+    spans: bool = False
 
 
 @cache

@@ -11,8 +11,7 @@ from types import MappingProxyType
 
 from arena.adapters.answer_tables import TABLE, kinds, read_answer_tables
 from arena.adapters.collected import ForeignArena
-from arena.adapters.fastchat import read_fastchat
-from arena.adapters.lmarena import read_battles
+from arena.adapters.lmarena import read_battles, read_fastchat
 from arena.adapters.memerag import read_memerag_answers
 from arena.adapters.miracl import read_miracl
 from arena.adapters.mirage import read_mirage

@@ -15,6 +15,7 @@ from typing import Any
 from arena.adapters.answer_tables import NEEDED, NO_COLUMNS, FieldMap, add_row, kinds, put_together
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation, opened
 from arena.adapters.files import JSON, checked_language, files_below, shown_path
+from arena.adapters.traces import Found, joined_spans
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, read_json_value, read_rows
@@ -36,8 +37,6 @@ _NUMBERS = MappingProxyType(
     {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 )
 """Words of scores; C (correct), P (partly), I (incorrect), N (no answer) are those of Inspect."""
-
-Found = tuple[Place, Record]
 
 
 def read_tool_records(
@@ -75,14 +74,17 @@ def read_tool_records(
     """
     kind, read = kinds()[tool], Collected()
     there = files_below(paths, (JSON, *SUFFIXES))
+    found = (it for path in there for it in _records(tool, kind, path, shown_path(path, paths)))
+    if kind.spans:
+        spans = joined_spans(found)
+        found = ((place, {name: opened(it) for name, it in span.items()}) for place, span in spans)
     records: list[Found] = []
-    for path in there:
-        for place, record in _records(tool, kind, path, shown_path(path, paths)):
-            reason = next((it["reason"] for it in kind.left_out if _holds(record, it)), None)
-            if reason is None:
-                records.append((place, record))
-            else:
-                read.skip(place.source, "record", str(reason))
+    for place, record in found:
+        reason = next((it["reason"] for it in kind.left_out if _holds(record, it)), None)
+        if reason is None:
+            records.append((place, record))
+        else:
+            read.skip(place.source, "record", str(reason))
     read.names = _chosen_paths(tool, [record for _, record in records], columns, len(there))
     judges = _chosen_scores(kind, [record for _, record in records], scores)
     default = checked_language(language) or UNDETERMINED
@@ -372,7 +374,8 @@ def _passage(item: object) -> object:
     if not isinstance(item, Mapping):
         return item
     inner = item["kwargs"] if isinstance(item.get("kwargs"), Mapping) else item
-    told = inner["metadata"] if isinstance(inner.get("metadata"), Mapping) else {}
+    told = opened(inner.get("metadata"))
+    told = told if isinstance(told, Mapping) else {}
     known = {
         "text": next((inner[name] for name in _PASSAGE_TEXTS if name in inner), None),
         "passage_id": inner.get("passage_id") or inner.get("id") or inner.get("document_id"),

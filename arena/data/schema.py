@@ -72,7 +72,6 @@ Fault = tuple[str, str]
 Kind = Literal["name", "text", "language", "winner", "passages", "history"]
 """What a column holds; a name is a text with something in it."""
 _KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
-_TURN = ("role", "content")
 _TURNS: dict[str, Kind] = {HISTORY: "history"}
 _PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
 
@@ -179,7 +178,8 @@ def history_fault(turns: object) -> str | None:
         return "is no list of turns"
     before = None
     for number, turn in enumerate(turns):
-        role, content = (turn.get(it) if isinstance(turn, dict) else None for it in _TURN)
+        told = turn if isinstance(turn, dict) else {}
+        role, content = told.get("role"), told.get("content")
         if role not in ROLES:
             return f"history.{number}.role: {role!r} is neither of {', '.join(ROLES)}"
         if not isinstance(content, str) or not content.strip():
@@ -244,11 +244,10 @@ def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
 def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
     """Say what is wrong with a value, and what to do about it."""
     kind = schema.columns.get(column)
-    if kind is None and not _is_missing(value):
-        kind = schema.optional.get(column)
     if _is_missing(value):
         hint = "leave failed judgments out" if kind == "winner" else "give it a value"
         return ("is missing", hint) if kind else None
+    kind = kind or schema.optional.get(column)
     if is_unstorable(value):
         return HALF_SURROGATE, HALF_SURROGATE_HINT
     if kind == "winner":

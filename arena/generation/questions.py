@@ -56,10 +56,7 @@ _LABELS = ("yes", "no")
 
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
-    """A question and its passages as a RAG system gets them; which are relevant is not told.
-
-    ``history`` are the turns before it.
-    """
+    """A question, passages and turns before it as a RAG system gets them, no relevance told."""
 
     key: QuestionKey
     question: str
@@ -153,8 +150,8 @@ class TimeFilter:
         if not settings.skip_time_dependent and settings.filter_model is None:
             if templates.replacing(TIME_PROMPT):
                 raise UsageError(
-                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
-                    "`skip_time_dependent`"
+                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; set "
+                    "skip_time_dependent = true"
                 )
             return None
         asked = settings.as_published()

@@ -14,7 +14,6 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from arena.data import __version__
 from arena.data.errors import ArenaError
 
 USAGE_STATUS = 2
@@ -89,7 +88,7 @@ app = typer.Typer(
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        print(f"surrogate-arena {__version__}")
+        print(f"surrogate-arena {import_module('arena.data').__version__}")
         raise typer.Exit
 
 

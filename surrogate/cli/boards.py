@@ -20,8 +20,6 @@ from surrogate.cli.printing import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.data.arena import Arena
     from surrogate.board.board import Board
     from surrogate.board.summary import BoardSummary
@@ -126,9 +124,15 @@ def print_board(board: Board) -> None:
     if summary.macro.judging:
         print(summary.macro.judging)
     if len(board.languages) > 1:
-        _print_overall(board.overall, summary.rated_by)
+        rows = board.overall.rename(columns={"arena_rank": "rank_by_verdicts_alone"})
+        columns = ["rank", "system", "mean_rank", "coverage"]
+        columns += ["rank_by_verdicts_alone"] * bool(board.overall["arena_rank"].notna().any())
+        print_table(f"Leaderboard, mean rank over languages (by {summary.rated_by})", rows, columns)
     else:
-        _print_language(board.ratings, summary.rated_by)
+        columns = ["rank", "ranks", "system", "rating", "interval"]
+        rows, columns = shown_ratings(board.ratings, columns)
+        title = f"Leaderboard: ratings by {summary.rated_by}, with 90% intervals"
+        print_table(title, rows, columns)
     if not summary.is_first:
         print_agreement(summary)
     for item in summary.macro.conclusions:
@@ -137,19 +141,6 @@ def print_board(board: Board) -> None:
     for entry in board.judge_report.metaevaluations:
         print(f"Judge {board.judge_report.judge} against labels ({entry.judge}): {entry}")
     print_notes(notes_of(summary), most=SHOWN_NOTES)
-
-
-def _print_overall(overall: pd.DataFrame, by: str) -> None:
-    columns = ["rank", "system", "mean_rank", "coverage"]
-    shown = overall.rename(columns={"arena_rank": "rank_by_verdicts_alone"})
-    if overall["arena_rank"].notna().any():
-        columns.append("rank_by_verdicts_alone")
-    print_table(f"Leaderboard, mean rank over languages (by {by})", shown, columns)
-
-
-def _print_language(ratings: pd.DataFrame, by: str) -> None:
-    rows, columns = shown_ratings(ratings, ["rank", "ranks", "system", "rating", "interval"])
-    print_table(f"Leaderboard: ratings by {by}, with 90% intervals", rows, columns)
 
 
 def print_agreement(summary: BoardSummary) -> None:

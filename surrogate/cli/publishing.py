@@ -52,7 +52,7 @@ def publish(
     ] = None,
     language: Annotated[
         str | None,
-        Option(help="Figures: one language. Tables: a language, overall (default) or all."),
+        Option(help="Figures: language of ratings. Tables: a language, overall (default) or all."),
     ] = None,
     columns: Annotated[str | None, Option(help="Tables: comma-separated columns.")] = None,
     signature: Annotated[bool, Option(help="Tables and figures: print the signature.")] = True,
@@ -184,9 +184,9 @@ def diff(
     if as_json:
         show(found.as_json(), as_json)
         return
-    for (name, kind), rows in found.changes.groupby(["language", "kind"], sort=False):
+    for name, rows in found.changes.groupby("language", sort=False):
         shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
-        title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
+        title = f"{name}: {', '.join(f'{count} {item}' for item, count in counts)}"
         print_table(title, shown, CHANGES)
     print_notes(found.notes)

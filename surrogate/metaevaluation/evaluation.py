@@ -58,8 +58,7 @@ class JudgeFactory(ExitStack):
         most = options.max_tokens or prompts.max_tokens
         asked = options.model_copy(update={"model": model, "max_tokens": most}).located()
         llm = Llm(prompts.settings(asked), self.store, Budget(options.max_calls))
-        retries = prompts.retries if options.further_tries is None else options.further_tries
-        return PromptJudge(prompts, llm, retries, self.progress)
+        return PromptJudge(prompts, llm, prompts.retries, self.progress)
 
 
 Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], list[Judge]]]

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from features import extract
 from surrogate import build_board
-from surrogate.board.first_board import (
-    IS_REFERENCE,
-    NO_VERDICT,
-    first_ratings,
-    shares_below,
-)
+from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
 from surrogate.board.rows import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summarize import fingerprint

@@ -58,11 +58,7 @@ def test_board_writes_its_files_and_prints_the_board(
     printed = capsys.readouterr().out
     assert f"Open {tmp_path / 'site' / 'index.html'}" in printed
     assert (tmp_path / "site" / "index.html").is_file()
-    for expected in (
-        "Leaderboard, mean rank over languages",
-        "Kendall tau",
-        "macro",
-    ):
+    for expected in ("Leaderboard, mean rank over languages", "Kendall tau", "macro"):
         assert expected in printed
 
 
