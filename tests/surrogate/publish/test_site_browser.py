@@ -76,10 +76,9 @@ def test_the_first_row_is_seen_without_scrolling(page, site, width, lowest, lang
     table = page.locator("#language-table" if language else "#overall-table")
     row = table.locator("tbody tr").first
     assert row.bounding_box()["y"] < lowest
-    box = table.evaluate("t => [t.scrollWidth, t.closest('.scroll').clientWidth]")
-    assert box[0] <= box[1]
-    shown = list(row.locator("th:visible, td:visible").all_inner_texts())
-    assert len(shown) == {1280: 6 if language else 5, 390: 4 if language else 5}[width]
+    assert table.evaluate("t => t.scrollWidth <= t.closest('.scroll').clientWidth")
+    shown = row.locator("th:visible, td:visible").count()
+    assert shown == {1280: 6 if language else 5, 390: 4 if language else 5}[width]
     bar, track = row.locator(".range i").bounding_box(), row.locator(".range").bounding_box()
     assert track["x"] - 1 <= bar["x"] <= bar["x"] + bar["width"] <= track["x"] + track["width"] + 1
     assert page.locator(".told.warning:visible").count() <= 1

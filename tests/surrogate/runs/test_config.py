@@ -92,9 +92,7 @@ def test_a_preset_lies_over_the_defaults_and_under_what_a_board_states(read):
     [
         ("[boards.a]\narena = 3", "boards.a.arena = 3: "),
         ("[boards.a]\narena = 'x'\ntournament = 3", "did you mean 'tournaments'?"),
-        ("[boards.a]\narena = 'x'\ntournaments = 0", "boards.a.tournaments = 0"),
         ("[boards.a]\narena = 'x'\nholdout = 2", "write a list of texts"),
-        ("[boards.a]\nseed = 3", "boards.a.arena"),
         ("[boards.a]\narena = 'x'\nfeatures = 'blue'", "did you mean 'bleu'?"),
         ("[boards.a]\narena = 'x'\nfeatures = 'bleu'\nfeature_table = 'x.csv'", "feature_table"),
         ("[boards.a]\narena = 'x'\nsurrogate = 'forrest'", "boards.a.surrogate"),
@@ -118,7 +116,6 @@ def test_what_is_wrong_is_named(read, text, named):
     "line",
     [
         "api_key = 'hunter2'",
-        "token = 'hunter2'",
         "judging = { model = 'm', key = 'hunter2' }",
         "judging = { model = 'm', api_key_env = 'sk-hunter2' }",
         "judging = { model = 'm', base_url = 'https://me:hunter2@host/v1' }",
