@@ -48,7 +48,6 @@ _CONTEXT = (
     "The question is the user's last turn in a conversation. The turns before it come first: they "
     "are what the question rests on, and are not to be judged."
 )
-_QUESTION = "The question, the user's last turn:"
 
 SHOWN_QUESTION = MappingProxyType(
     {
@@ -203,7 +202,7 @@ def _with_history(question: str, history: Sequence[ShownTurn], code: str) -> str
         whose = f", in the conversation of {turn.given_to}" if turn.given_to else ""
         name = f"Turn {turn.number}, by the {turn.role}{whose} {code}"
         parts.append(f"[The Start of {name}]\n{turn.text}\n[The End of {name}]")
-    return "\n\n".join([*parts, f"{_QUESTION}\n{question}"])
+    return "\n\n".join([*parts, f"The question, the user's last turn:\n{question}"])
 
 
 def _line(passage: ShownPassage) -> str:

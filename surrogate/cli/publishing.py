@@ -52,7 +52,7 @@ def publish(
     ] = None,
     language: Annotated[
         str | None,
-        Option(help="Figures: one language. Tables: a language, overall (default) or all."),
+        Option(help="Figures: language of ratings. Tables: a language, overall (default) or all."),
     ] = None,
     columns: Annotated[str | None, Option(help="Tables: comma-separated columns.")] = None,
     signature: Annotated[bool, Option(help="Tables and figures: print the signature.")] = True,

@@ -134,16 +134,8 @@ def _features_step(board: ConfiguredBoard) -> Step:
         FEATURES,
         lambda place: _measure(board, features, place),
         files=files,
-        options={"features": list(map(_portable, features)), "feature code": code_digest()},
+        options={"features": list(map(str, features)), "feature code": code_digest()},
     )
-
-
-def _portable(feature: Feature) -> str:
-    """Name a feature without the place of its model on this machine."""
-    model = feature.model
-    if model is None or not Path(model).is_absolute():
-        return str(feature)
-    return str(feature).replace(model, Path(model).name)
 
 
 def _board_files(board: ConfiguredBoard) -> Digests:
@@ -191,13 +183,12 @@ def _counted(failures: dict[str, int]) -> str:
 
 
 def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workplace) -> None:
-    options = board.options
     table = extract(
         read_arena(board.arena),
         features,
         n_jobs=place.n_jobs,
         progress=place.progress,
-        models=ModelOptions(options.device, options.batch_size, options.download),
+        models=ModelOptions(download=board.options.download),
         cache=place.out / CACHE_FOLDER,
     )
     write_rows(table, place.target / FEATURES_FILE)
