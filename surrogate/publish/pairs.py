@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +13,7 @@ from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import seed_sequence
-from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
+from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage, shown_of_all
 from arena.text.citations import find_citations
 from features.engine.columns import feature_columns
 from surrogate.board.board import Board
@@ -115,9 +116,12 @@ class Texts:
             cut = max(len(output) - LONGEST_ANSWER, 0)
             answers.append({"system": name, "parts": parts, "cut": cut})
         shown = [_passage(passage, own, names) for passage, own in holders.items()]
+        said = shown_of_all({name: self._texts.history(key, name) for name in names})
+        turns = [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in said]
         texts = [query, *(part[0] for answer in answers for part in answer["parts"])]
-        texts += [passage["text"] for passage in shown]
-        question = {"key": key, "query": query, "answers": answers, "passages": shown}
+        texts += [*(passage["text"] for passage in shown), *(turn.text for turn in turns)]
+        question: Row = {"key": key, "query": query, "turns": turns, "answers": answers}
+        question["passages"] = shown
         return question, sum(len(text.encode()) for text in texts)
 
 

@@ -97,6 +97,17 @@ def test_long_texts_are_cut_and_counted(small_arena):
         assert len("".join(part[0] for part in answer["parts"])) == LONGEST_ANSWER
 
 
+def test_turns_before_a_question_are_shown_above_its_answers(board, small_arena, tmp_path):
+    turns = [{"role": "user", "content": "<b>Hello?"}, {"role": "assistant", "content": "Hi."}]
+    queries = small_arena.queries.assign(history=[turns] * len(small_arena.queries))
+    arena = replace(small_arena, queries=queries)
+    (question,) = shown(arena, most=1)["questions"]
+    assert [turn.text for turn in question["turns"]] == ["<b>Hello?", "Hi."]
+    page = (write_site(board, tmp_path / "site", arena).parent / "pairs/en.html").read_text()
+    assert "&lt;b&gt;Hello?" in page
+    assert "2 turns before the question" in page
+
+
 def asked(small_arena, answer, own=None):
     """One question with passages 1 to 3; the first system may have passages of its own."""
     queries = small_arena.queries[small_arena.queries["language"] == "en"].head(1)
