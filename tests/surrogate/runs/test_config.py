@@ -95,7 +95,6 @@ def test_a_preset_lies_over_the_defaults_and_under_what_a_board_states(read):
         ("[boards.a]\narena = 'x'\nholdout = 2", "write a list of texts"),
         ("[boards.a]\narena = 'x'\nfeatures = 'blue'", "did you mean 'bleu'?"),
         ("[boards.a]\narena = 'x'\nfeatures = 'bleu'\nfeature_table = 'x.csv'", "feature_table"),
-        ("[boards.a]\narena = 'x'\nsurrogate = 'forrest'", "boards.a.surrogate"),
         ("[boards.a]\narena = 'x'\npublish = ['pdf']", "boards.a.publish.0 = 'pdf'"),
         ("[boards.a]\narena = 'x'\njudging = {}", "boards.a.judging.model"),
         ("[boards.a]\narena = 'x'\njudge = 'b'\njudging = { model = 'c' }", "boards.a.judge"),
@@ -119,7 +118,6 @@ def test_what_is_wrong_is_named(read, text, named):
         "judging = { model = 'm', key = 'hunter2' }",
         "judging = { model = 'm', api_key_env = 'sk-hunter2' }",
         "judging = { model = 'm', base_url = 'https://me:hunter2@host/v1' }",
-        "llm = { api_key = 'hunter2' }",
     ],
 )
 def test_secrets_are_refused_and_never_repeated(read, line):

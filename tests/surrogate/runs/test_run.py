@@ -77,7 +77,7 @@ def test_one_board_that_fails_leaves_the_others(configure, make, states):
     boards = configure(
         """
         [boards.absent]
-        arena = "nowhere"
+        arena = "<b>nowhere"
         [boards.nobody]
         arena = "arena"
         judge = "nobody"
@@ -97,6 +97,8 @@ def test_one_board_that_fails_leaves_the_others(configure, make, states):
         "good/board": "made",
     }
     assert "is not an arena folder" in steps["absent/features"].error
+    page = (boards.out / "index.html").read_text()
+    assert "&lt;b&gt;nowhere is not an arena folder" in page
     assert "no judge 'nobody' here" in steps["nobody/board"].error
     report = bring_up_to_date(boards, boards.out)
     assert len(report.failed) == 4
