@@ -13,14 +13,14 @@ from types import MappingProxyType
 from typing import Any
 
 from arena.adapters.answer_tables import NEEDED, NO_COLUMNS, FieldMap, add_row, kinds, put_together
-from arena.adapters.collected import Collected, ForeignArena, Place, Record
+from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
 from arena.adapters.files import JSON, checked_language, files_below, shown_path
 from arena.adapters.traces import Found, joined_spans
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
-from arena.data.files import parsed_json
+from arena.data.files import opened
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, read_json_value, read_rows
-from arena.data.schema import finite_number
+from arena.data.schema import HISTORY, finite_number, history_fault
 
 FILE = "file"
 """Path of the name of a record's file without its ending: often one file is one system."""
@@ -92,7 +92,11 @@ def read_tool_records(
     seen = set()
     for place, record, values in _named_systems(kind, records, read.names):
         lacking = next((ours for ours in NEEDED if values[ours] is None), None)
-        key = tuple(str(values.get(ours)) for ours in ("query_id", "question", "language"))
+        values[HISTORY], *_ = conversation(at(record, read.names["question"]))
+        if (fault := history_fault(values[HISTORY])) is not None:
+            read.skip(place.source, "history", fault)
+            values[HISTORY] = []
+        key = tuple(str(values.get(it)) for it in ("query_id", "question", "language", HISTORY))
         if lacking is not None:
             reason = f"it has no text at {read.names[lacking]!r}, for the {lacking}"
             read.skip(place.source, "record", reason)
@@ -375,17 +379,7 @@ def _passage(item: object) -> object:
     told = told if isinstance(told, Mapping) else {}
     known = {
         "text": next((inner[name] for name in _PASSAGE_TEXTS if name in inner), None),
-        "passage_id": inner.get("passage_id") or inner.get("id"),
+        "passage_id": inner.get("passage_id") or inner.get("id") or inner.get("document_id"),
         "title": inner.get("title") or told.get("title"),
     }
     return {name: value for name, value in known.items() if isinstance(value, str)}
-
-
-def opened(value: object) -> object:
-    """Return the list, record or text that a cell of a table holds as JSON, else the cell."""
-    if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
-        return value
-    try:
-        return parsed_json(value)
-    except ValueError:
-        return value

@@ -244,11 +244,10 @@ def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
 def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
     """Say what is wrong with a value, and what to do about it."""
     kind = schema.columns.get(column)
-    if kind is None and not _is_missing(value):
-        kind = schema.optional.get(column)
     if _is_missing(value):
         hint = "leave failed judgments out" if kind == "winner" else "give it a value"
         return ("is missing", hint) if kind else None
+    kind = kind or schema.optional.get(column)
     if is_unstorable(value):
         return HALF_SURROGATE, HALF_SURROGATE_HINT
     if kind == "winner":

@@ -34,6 +34,7 @@ RETURNS = "return the answer as a text, or the answer and the list of its passag
 OF_MODELS = frozenset({"model", "prompt", "passage_tokens", "context_tokens", "tokenizer"}) | {
     *("temperature", "max_tokens", "body")
 }
+RAISED = (Exception, SystemExit, KeyboardInterrupt)
 DIGITS = 12
 
 
@@ -135,7 +136,10 @@ class _Caller:
                     question, **asked
                 )
                 said = await said if inspect.isawaitable(said) else said
-        except (Exception, SystemExit) as error:  # of what is not ours: no reason to end a run
+        except (*RAISED, asyncio.CancelledError) as error:  # not ours: no reason to end a run
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # the run ends
+                raise
             if limit.expired():
                 return Fault(replies.TIMEOUT, f"no answer in {self.timeout_s:g} s")
             return Fault(replies.RAISED, _told(error, self.files))
@@ -170,7 +174,7 @@ def _imported(place: str) -> Callable[..., Any]:
     try:
         with redirect_stdout(sys.stderr):
             found: Any = import_module(module)
-    except (Exception, SystemExit) as error:
+    except RAISED as error:
         absent = error.name if isinstance(error, ModuleNotFoundError) else None
         if absent and f"{module}.".startswith(f"{absent}."):
             where = f"neither in {Path.cwd()} nor installed"

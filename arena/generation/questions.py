@@ -56,10 +56,7 @@ _LABELS = ("yes", "no")
 
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
-    """A question and its passages as a RAG system gets them; which are relevant is not told.
-
-    ``history`` are the turns before it.
-    """
+    """A question, passages and turns before it as a RAG system gets them, no relevance told."""
 
     key: QuestionKey
     question: str

@@ -25,7 +25,6 @@ from arena.judging.pairs import (
     ShownTurn,
     pair_keys,
     shown_of_all,
-    turns_of_all,
 )
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
 from arena.judging.replies import PairVerdict, Winner, read_order
@@ -143,7 +142,7 @@ class GradedPrompt(JudgePrompt):
         question, shown = group
         named = {f"answer {number}": one for number, one in enumerate(shown, start=1)}
         given = shown_of_all({name: passages for name, (_, passages, _) in named.items()})
-        history = turns_of_all({name: turns for name, (_, _, turns) in named.items()})
+        history = shown_of_all({name: turns for name, (_, _, turns) in named.items()})
         answers = [text for text, *_ in shown]
         values = self.values(question[0], texts.question(question), given, answers, history)
         if self.form == "pointwise":

@@ -79,12 +79,9 @@ class ArenaTexts:
     """Questions and answers of an arena, found by their keys."""
 
     def __init__(self, arena: Arena) -> None:
-        self._questions: dict[QuestionKey, tuple[str, Sequence[Any]]] = {
-            (language, query_id): (query, passages)
-            for language, query_id, query, passages in _rows(
-                arena.queries, "language", "query_id", "query", "passages"
-            )
-        }
+        columns = [*QUESTION_KEY, "query", "passages", HISTORY]
+        rows = _rows(arena.queries.reindex(columns=columns), *columns)
+        self._questions: dict[QuestionKey, list[Any]] = {(key, it): row for key, it, *row in rows}
         self._outputs: dict[QuestionKey, dict[str, str]] = {}
         for language, query_id, system, answer in _rows(
             arena.answers, "language", "query_id", "system", "answer"
@@ -92,10 +89,6 @@ class ArenaTexts:
             self._outputs.setdefault((language, query_id), {})[system] = answer
         self._own = _own_lists(arena.answers, OWN_PASSAGES)
         self._own_turns = _own_lists(arena.answers, HISTORY)
-        self._turns: dict[QuestionKey, Sequence[Any]] = {}
-        if HISTORY in arena.queries:
-            rows = _rows(arena.queries, "language", "query_id", HISTORY)
-            self._turns = {(code, name): turns for code, name, turns in rows}
 
     def questions(self, language: str) -> list[str]:
         """Ids of a language's questions."""
@@ -103,7 +96,7 @@ class ArenaTexts:
 
     def question(self, key: QuestionKey) -> str:
         """Return the text of a question."""
-        return self._questions[key][0]
+        return str(self._questions[key][0])
 
     def passages(self, key: QuestionKey, system: str | None = None) -> tuple[ShownPassage, ...]:
         """Return the passages of a question, or what a system was given instead."""
@@ -116,7 +109,7 @@ class ArenaTexts:
 
     def history(self, key: QuestionKey, system: str | None = None) -> tuple[ShownTurn, ...]:
         """Return the turns before a question, or those that a system had of its own."""
-        shared = self._turns.get(key)
+        shared = self._questions[key][2]
         return shown_turns(shared if system is None else self._own_turns.get((key, system), shared))
 
     def systems(self, key: QuestionKey) -> list[str]:
@@ -146,7 +139,7 @@ class ArenaTexts:
         named = dict(zip("AB", sides, strict=True))
         given = {side: self.passages(question, system) for side, system in named.items()}
         turns = {f"answer {it}": self.history(question, system) for it, system in named.items()}
-        passages, history = shown_of_all(given), turns_of_all(turns)
+        passages, history = shown_of_all(given), shown_of_all(turns)
         asked = self.question(question)
         return Comparison(key, asked, passages, answer_a, answer_b, history)
 
@@ -163,15 +156,11 @@ def shown_of_all(given: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
     for name, items in given.items():
         for item in items:
             answers.setdefault(item, []).append(name)
-    return tuple(
+    whole = (
         item if len(names) == len(given) else replace(item, given_to=" and ".join(names))
         for item, names in answers.items()
     )
-
-
-def turns_of_all(given: Mapping[str, Sequence[ShownTurn]]) -> tuple[ShownTurn, ...]:
-    """Put the turns before several answers together, in order; see ``shown_of_all``."""
-    return tuple(sorted(shown_of_all(given), key=lambda turn: turn.number))
+    return tuple(sorted(whole, key=lambda item: getattr(item, "number", 0)))
 
 
 def shown_turns(history: object) -> tuple[ShownTurn, ...]:

@@ -48,14 +48,11 @@ _CONTEXT = (
     "The question is the user's last turn in a conversation. The turns before it come first: they "
     "are what the question rests on, and are not to be judged."
 )
-_QUESTION = "The question, the user's last turn:"
 
 SHOWN_QUESTION = MappingProxyType(
     {
         "question": Variable(
-            "the question, after the turns before it where it is the last of a conversation",
-            "samplequestion",
-            also=("query",),
+            "the question, turns before it first", "samplequestion", also=("query",)
         ),
         "language": Variable("its language code", "en"),
         "passages": Variable(
@@ -203,7 +200,7 @@ def _with_history(question: str, history: Sequence[ShownTurn], code: str) -> str
         whose = f", in the conversation of {turn.given_to}" if turn.given_to else ""
         name = f"Turn {turn.number}, by the {turn.role}{whose} {code}"
         parts.append(f"[The Start of {name}]\n{turn.text}\n[The End of {name}]")
-    return "\n\n".join([*parts, f"{_QUESTION}\n{question}"])
+    return "\n\n".join([*parts, f"The question, the user's last turn:\n{question}"])
 
 
 def _line(passage: ShownPassage) -> str:

@@ -208,8 +208,8 @@ def import_command(
     kind: Annotated[
         str,
         Argument(
-            help="mirage, miracl, memerag or lmarena (published data); csv (your own table: CSV, "
-            "JSONL, Parquet, JSON); promptfoo, inspect, langfuse, langsmith, opentelemetry (tools)."
+            help="mirage, miracl, memerag, lmarena, fastchat, mtrag (published); csv (your table: "
+            "CSV, JSONL, Parquet, JSON); promptfoo, inspect, langfuse, langsmith, opentelemetry."
         ),
     ],
     paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],

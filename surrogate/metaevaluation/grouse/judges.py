@@ -173,13 +173,9 @@ class LabelsJudge:
 
     def judge(self, tasks: Sequence[ScoringTask]) -> list[Verdict]:
         """Look each score up."""
-        known = [(self.scores.get(task.sample), task.metric) for task in tasks]
+        rows = [(self.scores.get(task.sample), task.metric) for task in tasks]
         absent = Verdict(None, NOT_LABELED, was_asked=False)
-        said = [None if row is None else getattr(row, metric) for row, metric in known]
-        return [
-            absent if row is None else Verdict(None if value is None else int(value))
-            for (row, _), value in zip(known, said, strict=True)
-        ]
+        return [absent if row is None else Verdict(getattr(row, metric)) for row, metric in rows]
 
 
 def read_labels(spec: str, tests: Sequence[UnitTest]) -> LabelsJudge:

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 from asked_questions import build_queries
+from chat_server import completion
 
 from arena import Arena, ArenaInfo, UsageError, read_answers, read_arena, write_arena
 from arena.data.folder import as_rows, checked_answers, empty_rows
 from arena.data.schema import JUDGMENTS
-from arena.generation import FunctionSystem, GenerationSettings, generate_answers
+from arena.generation import FunctionSystem, GenerationSettings, TimeFilter, generate_answers
 
 NUMBERS = count()
 
@@ -108,27 +109,28 @@ running = most = 0
 
 def test_what_a_function_raises_is_counted_with_its_reason_and_asked_again(own_system, store):
     code = """
+import asyncio
 from pathlib import Path
 def answer(question):
     number = int("".join(filter(str.isdigit, question)) or 0)
     if number == 1 and not Path(__file__).with_name("repaired").exists():
         raise KeyError("no sk-1234567890abcdefgh here")
-    if number == 2:
-        raise SystemExit(3)
+    if number in (2, 6, 7):
+        raise {2: SystemExit(3), 6: asyncio.CancelledError(), 7: KeyboardInterrupt()}[number]
     return {3: None, 4: " "}.get(number, f"Answer {number}")
 """
-    system, queries = own_system(code), build_queries(6)
+    system, queries = own_system(code), build_queries(8)
     first = generate_answers(queries, system, store)
-    assert first.counts()["failures"] == {"raised": 2, "empty": 2}
+    assert first.counts()["failures"] == {"raised": 4, "empty": 2}
     assert list(first.answers["query_id"]) == ["q0", "q5"]
     details = first.failures.set_index("query_id")["detail"]
     assert details["q1"].startswith("KeyError: 'no [key] here' (own_")
-    assert details["q1"].endswith(".py, line 6)")
+    assert details["q1"].endswith(".py, line 7)")
     assert details["q2"].startswith("SystemExit: 3")
     (store.path.parent / "repaired").touch()
     second = generate_answers(queries, system, store)
     assert list(second.answers["query_id"]) == ["q0", "q1", "q5"]
-    assert second.usage.calls == 2  # what was answered, or empty, is in the store
+    assert second.usage.calls == 4  # what was answered, or empty, is in the store
 
 
 def test_a_function_that_hangs_is_left_behind(own_system, store):
@@ -267,3 +269,14 @@ def test_the_recipes_run_where_their_packages_are(recipe, package, store, monkey
     generated = generate_answers(queries, system, store)
     assert generated.failures.empty
     assert len(checked_answers(as_rows(generated.answers, "answers"), queries)) == 2
+
+
+def test_a_model_may_tell_which_questions_a_function_is_asked(serve, store, own_system):
+    server = serve(
+        lambda prompt, _: completion(f"<label>{'no' if '1' in prompt else 'yes'}</label>")
+    )
+    stated = {"filter_model": "f", "base_url": server.url, "api_key_env": None}
+    system = own_system("def answer(question): return question", **stated)
+    time_filter = TimeFilter.of(GenerationSettings(**stated))
+    generated = generate_answers(build_queries(3), system, store, time_filter=time_filter)
+    assert (list(generated.answers["query_id"]), len(generated.skipped)) == (["q1"], 2)
