@@ -92,6 +92,8 @@ def judge(
         shown = {**_counts_of(chosen), "judges": table, "cost": cost}
         show(shown, as_json, {"judges": DRY_RUN})
         return
+    for member in () if Path(where).exists() else judges:
+        member.settings.api_key()  # without a key no store is made
     with kept_replies(where), open_store(where) as store:
         judging = judge_pairs(
             *(read, judges, chooser, store),
