@@ -179,10 +179,8 @@ def _print_summary(summary: JudgingSummary) -> None:
     if summary.flags:
         print(f"  flags: {', '.join(f'{count} {name}' for name, count in summary.flags.items())}")
     print(f"  Verdict on {summary.judge}: {summary.check.grade}")
-    for warning in (*summary.warnings, *summary.check.faults):
-        print(f"    Warning: {warning}")
-    for fact in summary.check.facts:
-        print(f"    {fact}")
+    for said in (*summary.warnings, *summary.check.faults, *summary.check.facts):
+        print(f"    {said}")
 
 
 def prompts(
