@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate.learning.gaussian_process.answer_texts import (
+from surrogate.learning.answer_texts import (
     AnswerTexts,
     mean_vectors,
     read_answer_texts,
