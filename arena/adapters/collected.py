@@ -17,7 +17,7 @@ from arena.adapters.files import files_below, read_foreign_rows, shown_path
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, checked_choice, counted_problems
 from arena.data.folder import as_rows, checked_arena
-from arena.data.rows import SUFFIXES, Rows
+from arena.data.rows import Rows
 from arena.data.schema import (
     ANSWERS,
     JUDGMENTS,
@@ -103,28 +103,21 @@ class Collected:
     problems: list[Problem] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
 
-    def files(
-        self, paths: Sequence[Path | str], suffixes: Sequence[str] = SUFFIXES
-    ) -> Iterator[tuple[Path, Rows]]:
+    def files(self, paths: Sequence[Path | str]) -> Iterator[tuple[Path, Rows]]:
         """Read the files that are named or lie in folders; a damaged one is a problem."""
-        for path in files_below(paths, suffixes):
+        for path in files_below(paths):
             try:
                 yield path, read_foreign_rows(path, shown_path(path, paths))
             except DataError as error:
                 self.problems += error.problems
 
-    def records(
-        self, rows: Rows, record: type[RecordT], also: Collection[str] = ()
-    ) -> Iterator[tuple[Place, RecordT]]:
+    def records(self, rows: Rows, record: type[RecordT]) -> Iterator[tuple[Place, RecordT]]:
         """Yield the sound rows of a file; faults, and columns that are not read, are kept.
 
-        Args:
-            rows: Rows of a file.
-            record: Its fields say in their description how to fix them.
-            also: Further columns that are no surprise.
+        The fields of ``record`` say in their description how to fix them.
         """
         columns = [name for name in record.model_fields if name in rows.table]
-        self.skip_columns(rows, [*record.model_fields, *also])
+        self.skip_columns(rows, record.model_fields)
         needed = [name for name, info in record.model_fields.items() if info.is_required()]
         if self.lack_columns(rows, needed):
             return

@@ -89,8 +89,8 @@ def read_battles(
             own = judge or record.get("judge") if "judge" in columns or judge else ANONYMOUS_JUDGE
             sides = (record["model_a"], record["model_b"])
             read.judgment(place, (code or UNDETERMINED, query_id), sides, winner, own)
-    sides_of = {name for row in read.judgments for name in (row["system_a"], row["system_b"])}
-    systems = sorted(name for name in sides_of if _is_sound_name(name))
+    sides_of = [name for row in read.judgments for name in (row["system_a"], row["system_b"])]
+    systems = sorted({name for name in sides_of if _is_sound_name(name)})
     return read.foreign(name, "", note="" if read.answers else _NOTE, systems=systems)
 
 

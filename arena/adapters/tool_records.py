@@ -7,7 +7,6 @@ higher wins.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -182,7 +181,7 @@ def _chosen_paths(
 def _value(ours: str, record: Record, path: str) -> Any:  # noqa: ANN401 - what the field takes
     value = at(record, path)
     if ours == "answer":
-        return answer_of(value)
+        return text_of(value, ASSISTANT)
     if ours == "passages":
         return passages_at(value)
     if ours == "query_id":
@@ -329,32 +328,6 @@ def _role(message: Mapping[str, Any]) -> str | None:
         role = message.get("type")
     named = isinstance(role, str) and role in (*USER, *ASSISTANT, "system", "tool", "developer")
     return str(role) if named else None
-
-
-def answer_of(value: object) -> str | None:
-    """Return an answer: its text, or the JSON of what is neither a text nor messages nor empty."""
-    text = text_of(value, ASSISTANT)
-    if text is not None or _is_chat(value) or _is_empty(value):
-        return text
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _is_chat(value: object) -> bool:
-    """Tell whether a value without a text is a message, or holds some, and no other data."""
-    if isinstance(value, list):
-        return any(isinstance(item, Mapping) and _is_chat(item) for item in value)
-    if not isinstance(value, Mapping):
-        return False
-    has_text = any(isinstance(value.get(name), str) for name in ("content", "text"))
-    inner = (value.get(name) for name in ("message", "choices"))
-    is_message = _role(value) is not None or has_text
-    return is_message or "messages" in value or any(map(_is_chat, inner))
-
-
-def _is_empty(value: object) -> bool:
-    if isinstance(value, Mapping | list):
-        return all(map(_is_empty, value.values() if isinstance(value, Mapping) else value))
-    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def number_of(value: object) -> float | None:

@@ -13,7 +13,7 @@ import json
 import logging
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -257,7 +257,7 @@ class _BoundedStream(io.RawIOBase):
         super().close()
 
 
-def read_parquet(source: Path | bytes, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+def read_parquet(source: Path | bytes, name: str) -> pa.Table:
     """Read a Parquet file, or its bytes, part by part, no further than it may expand.
 
     Raises:
@@ -276,14 +276,11 @@ def read_parquet(source: Path | bytes, name: str, columns: Sequence[str] | None 
     largest = max([*groups, 1])
     at_once = max(1, min(ROWS_AT_ONCE, most // largest))  # a text may stand in every row
     expanded, parts = 0, []
-    for part in file.iter_batches(batch_size=at_once, columns=columns):
+    for part in file.iter_batches(batch_size=at_once):
         expanded += part.nbytes
         refuse_beyond(name, expanded, most, "bytes when expanded")
         parts.append(part)
-    schema = file.schema_arrow
-    if columns is not None:
-        schema = pa.schema([schema.field(column) for column in columns])
-    return pa.Table.from_batches(parts, parts[0].schema if parts else schema)
+    return pa.Table.from_batches(parts, parts[0].schema if parts else file.schema_arrow)
 
 
 @contextmanager

@@ -109,8 +109,7 @@ def ask_judge(
     grows with the verdicts alone.
 
     Raises:
-        UsageError: If the settings or the template cannot be used, or the pairs
-            were chosen for something else than the prompt shows.
+        UsageError: If the settings or the template cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     left, prompt = pairs_left(arena, judge, pairs), judge.asked_by
@@ -142,17 +141,7 @@ def ask_judge(
 
 
 def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs:
-    """Leave out the pairs that the arena holds a judge's verdict on.
-
-    Raises:
-        UsageError: If the pairs were chosen for something else than the prompt shows.
-    """
-    show = judge.asked_by.show
-    if pairs.show != show:
-        raise UsageError(
-            f"the pairs were chosen for showing the {pairs.show} (`show`), and the prompt of "
-            f"{judge.judge} shows the {show}; give both the same"
-        )
+    """Leave out the pairs that the arena holds a judge's verdict on."""
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     return pairs.without(set(pair_keys(there)))
 
@@ -174,8 +163,8 @@ def dry_run_judge(
     if isinstance(prompt, GradedPrompt):
         prompts = graded_requests(arena, prompt, pairs, left)
     else:
-        texts, show = ArenaTexts(arena), prompt.show
-        prompts = (prompt.ask(texts.comparison(key, show))[0] for key in pair_keys(left.table))
+        texts = ArenaTexts(arena)
+        prompts = (prompt.ask(texts.comparison(key))[0] for key in pair_keys(left.table))
     return dry_run(prompts, judge.asked_settings, store, prices)
 
 
@@ -190,7 +179,7 @@ def _ask_pairwise(
     texts, rows, flags = ArenaTexts(arena), list(pair_keys(left.table)), list[tuple[str, ...]]()
 
     def ask(pair: PairKey) -> Prompt:
-        asked, noted = prompt.ask(texts.comparison(pair, prompt.show))
+        asked, noted = prompt.ask(texts.comparison(pair))
         flags.append(noted)
         return asked
 

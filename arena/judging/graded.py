@@ -25,7 +25,7 @@ from arena.judging.pairs import (
     pair_keys,
     passages_of_all,
 )
-from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt, trimmed
+from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
 from arena.judging.replies import PairVerdict, Winner, read_order
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
@@ -97,20 +97,16 @@ class GradedPrompt(JudgePrompt):
 
     def __post_init__(self) -> None:
         checked_choice(self.form, tuple(GRADED_PROMPTS), "form")
-        super().__post_init__()
 
     @property
     def version(self) -> str:
-        """The template's name and digest, what it shows, how it is trimmed, the seed of lists."""
-        cuts = super().version.split("|")[1:]
-        shown = [] if self.show == "output" else [f"shows:{self.show}"]
-        drawn = [f"order:{self.seed}"] if self.form == "listwise" else []
-        return "|".join([self.template.version, *shown, *cuts, *drawn])
+        """The template's name and digest, what it shows, and the seed of lists."""
+        whole = super().version
+        return f"{whole}|order:{self.seed}" if self.form == "listwise" else whole
 
     def answer(self, texts: ArenaTexts, question: QuestionKey, system: str) -> ShownAnswer:
         """Return what is shown of a system."""
-        shown = texts.shown(question, system, self.show)
-        return shown, texts.passages(question, system)
+        return texts.shown(question, system), texts.passages(question, system)
 
     def groups(self, pairs: ChosenPairs, left: ChosenPairs, texts: ArenaTexts) -> list[Group]:
         """Return what is asked about: for marks each answer, for orders each question's answers.
@@ -144,7 +140,7 @@ class GradedPrompt(JudgePrompt):
         question, shown = group
         numbered = enumerate(shown, start=1)
         given = passages_of_all({f"answer {number}": own for number, (_, own) in numbered})
-        answers = [trimmed(text, self.longest_answer) for text, _ in shown]
+        answers = [text for text, _ in shown]
         values = self.values(question[0], texts.question(question), given, answers)
         if self.form == "pointwise":
             values["answer"] = answers[0]

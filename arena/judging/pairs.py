@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -12,7 +12,6 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.seeds import seed_sequence
-from arena.text.answers import parse_answer
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
 QuestionKey = tuple[str, str]
@@ -20,9 +19,6 @@ PairKey = tuple[str, str, str, str]
 """Language, query_id, system on side A, system on side B."""
 Answer = tuple[str, str]
 """System and the answer it gave."""
-Show = Literal["output", "answer"]
-"""What a judge sees of a system: its whole output, or the text after ``##Answer:`` alone."""
-SHOWS: tuple[Show, ...] = ("output", "answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ class Comparison:
         key: The pair.
         question: Its text.
         passages: Its passages, if any, or those that the two systems were given of their own.
-        answer_a: What is shown of side A; see ``Show``.
+        answer_a: What side A wrote, its reason included.
         answer_b: Of side B.
     """
 
@@ -107,8 +103,8 @@ class ArenaTexts:
         """Systems that answered a question, sorted."""
         return sorted(self._outputs.get(key, {}))
 
-    def shown(self, key: QuestionKey, system: str, show: Show) -> str:
-        """Return what a judge sees of a system; without ``##Answer:``, that is all it wrote.
+    def shown(self, key: QuestionKey, system: str) -> str:
+        """Return what a judge sees of a system: all that it wrote.
 
         Raises:
             UsageError: If there is no such answer, or no such question.
@@ -117,16 +113,16 @@ class ArenaTexts:
         if output is None or key not in self._questions:
             language, query_id = key
             raise UsageError(f"there is no answer of {system!r} to {query_id!r} in {language!r}")
-        return output.strip() if show == "output" else parse_answer(output).text
+        return output.strip()
 
-    def comparison(self, key: PairKey, show: Show) -> Comparison:
+    def comparison(self, key: PairKey) -> Comparison:
         """Put together what a judge compares.
 
         Raises:
             UsageError: If an answer or the question is absent.
         """
         question, sides = key[:2], key[2:]
-        answers = [self.shown(question, system, show) for system in sides]
+        answers = [self.shown(question, system) for system in sides]
         given = {side: self.passages(question, key[place]) for side, place in (("A", 2), ("B", 3))}
         return Comparison(key, self.question(question), passages_of_all(given), *answers)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 from arena.data.errors import checked_choice
-from arena.judging.pairs import SHOWS, Comparison, Show, ShownPassage
+from arena.judging.pairs import Comparison, ShownPassage
 from arena.judging.replies import holds_verdict
 from arena.llm.settings import Prompt
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
@@ -18,12 +18,10 @@ from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, deli
 STATES_VERDICT = "states_verdict"
 ADDRESSES_JUDGE = "addresses_judge"
 FAKES_DELIMITER = "fakes_delimiter"
-TRIMMED = "trimmed"
 
 VerdictForm = Literal["text", "logprobs"]
 VERDICT_FORMS: tuple[VerdictForm, ...] = ("text", "logprobs")
 
-_CUT = "…"
 _ADDRESSES_JUDGE = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}"
     r"\b(?:above|previous|prior|preceding|earlier|instructions?|rubric|criteria)\b"
@@ -105,45 +103,25 @@ PAIRWISE_PROMPTS = MappingProxyType[VerdictForm, ReplaceablePrompt](
 
 @dataclass(frozen=True)
 class JudgePrompt:
-    """A template, and how answers are shown in it.
-
-    Attributes:
-        template: The template.
-        longest_answer: Characters shown of what a system wrote; None for all.
-        longest_passage: Characters shown of a passage; None for all.
-        show: ``output``, all that a system wrote, or ``answer``, the text after ``##Answer:``.
-    """
+    """A template in which all that systems wrote is shown, as MIRAGE-Bench does."""
 
     template: PromptTemplate
-    longest_answer: int | None = None
-    longest_passage: int | None = None
-    show: Show = "output"
-
-    def __post_init__(self) -> None:
-        checked_choice(self.show, SHOWS, "show")
 
     @property
     def version(self) -> str:
-        """The template's name and digest, what it shows beside answers, and how it is trimmed."""
-        limits = (("answers", self.longest_answer), ("passages", self.longest_passage))
-        cuts = [f"{name}:{longest}" for name, longest in limits if longest is not None]
-        shown = [f"shows:{self.show}"] if self.show != "answer" else []
-        return "|".join([self.template.version, *shown, *cuts])
+        """The template's name and digest, and what it shows of systems."""
+        return f"{self.template.version}|shows:output"
 
     def flags(self, shown: Sequence[str]) -> tuple[str, ...]:
-        """Say what in the answers may steer the judge (``a:states_verdict``), or is ``trimmed``."""
-        cut = [trimmed(text, self.longest_answer) for text in shown]
-        sides = zip("ab", cut, strict=True)
-        flags = tuple(f"{side}:{flag}" for side, text in sides for flag in answer_flags(text))
-        return flags if cut == list(shown) else (*flags, TRIMMED)
+        """Say what in the answers may steer the judge, such as ``a:states_verdict``."""
+        sides = zip("ab", shown, strict=True)
+        return tuple(f"{side}:{flag}" for side, text in sides for flag in answer_flags(text))
 
     def values(
         self, language: str, question: str, given: Iterable[ShownPassage], answers: Sequence[str]
     ) -> dict[str, Any]:
         """Return the values of ``SHOWN_QUESTION`` for a question and the answers shown with it."""
-        passages = tuple(
-            replace(each, text=trimmed(each.text, self.longest_passage)) for each in given
-        )
+        passages = tuple(given)
         texts = [f"{each.title or ''}\x1f{each.text}" for each in passages]
         question_code = delimiter_code(question, *texts)
         return {
@@ -162,35 +140,27 @@ class PairwisePrompt(JudgePrompt):
 
     def ask(self, comparison: Comparison) -> tuple[Prompt, tuple[str, ...]]:
         """Make the prompt for a pair of answers, and say what is to be noted; see ``flags``."""
-        shown = (comparison.answer_a, comparison.answer_b)
-        answers = [trimmed(text, self.longest_answer) for text in shown]
+        answers = (comparison.answer_a, comparison.answer_b)
         language, given = comparison.key[0], comparison.passages
         values = self.values(language, comparison.question, given, answers)
         text = self.template.fill({**values, "answer_a": answers[0], "answer_b": answers[1]})
-        flags = self.flags(shown)
-        if TRIMMED not in flags and values["passages"] != given:
-            flags = (*flags, TRIMMED)
-        return Prompt.of(text, version=self.version), flags
+        return Prompt.of(text, version=self.version), self.flags(answers)
 
 
 def pairwise_prompt(
-    template: Path | str | None = None,
-    verdict: VerdictForm = "text",
-    longest_answer: int | None = None,
-    longest_passage: int | None = None,
-    show: Show = "output",
+    template: Path | str | None = None, verdict: VerdictForm = "text"
 ) -> PairwisePrompt:
     """Choose the prompt.
 
     A user's Jinja template has the variables of ``VARIABLES``; without one, it is the packaged one
-    for this form of verdict. The other arguments are those of ``JudgePrompt``.
+    for this form of verdict.
 
     Raises:
-        UsageError: If the template is unusable, or a form, a length or a way to show unknown.
+        UsageError: If the template is unusable, or the form unknown.
     """
     prompt = PAIRWISE_PROMPTS[checked_choice(verdict, VERDICT_FORMS, "form of verdict")]
     chosen = prompt.packaged() if template is None else prompt.read(template)
-    return PairwisePrompt(chosen, longest_answer, longest_passage, show)
+    return PairwisePrompt(chosen)
 
 
 def answer_flags(answer: str) -> tuple[str, ...]:
@@ -208,13 +178,6 @@ def answer_flags(answer: str) -> tuple[str, ...]:
         FAKES_DELIMITER: _FAKES_DELIMITER.search(answer) is not None,
     }
     return tuple(flag for flag, holds in found.items() if holds)
-
-
-def trimmed(text: str, longest: int | None) -> str:
-    """Cut a text at its end to so many characters, with a mark; None leaves it whole."""
-    if longest is None or len(text) <= longest:
-        return text
-    return text[:longest] + _CUT
 
 
 def _line(passage: ShownPassage) -> str:

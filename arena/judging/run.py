@@ -188,8 +188,8 @@ def judge(
         progress: Called with a judge's name, the pairs done, and all.
 
     Raises:
-        UsageError: If a judge cannot be used or two have the same name, or the pairs were chosen
-            for something else than a judge's prompt shows. Replies that came are in the store.
+        UsageError: If a judge cannot be used or two have the same name. Replies that came are in
+            the store.
     """
     members = (judges,) if isinstance(judges, LlmJudge) else tuple(judges)
     names = [member.judge for member in members]

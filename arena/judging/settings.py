@@ -76,21 +76,10 @@ class JudgingSettings(LlmSettings):
         description="text: [[A]], [[B]] or [[C]] after an explanation; logprobs: the likeliest of "
         "the letters A, B, C, in one token.",
     )
-    show: Literal["output", "answer"] = Field(
-        default="output",
-        description="output: all that a system wrote; answer: the text after ##Answer: alone.",
-    )
     template: str | None = Field(
         default=None,
         description="Jinja template in the place of the prompt; 'prompts' lists its variables.",
     )
-    longest_answer: int | None = Field(
-        default=None, ge=1, description="Truncate answers to so many characters."
-    )
-    longest_passage: int | None = Field(
-        default=None, ge=1, description="Truncate passages to so many characters."
-    )
-
     seed: int = Field(default=0, ge=0, description="Seed of everything random.")
 
     @property
@@ -118,14 +107,13 @@ class JudgingSettings(LlmSettings):
         from arena.judging.graded import GRADED_PROMPTS, GradedPrompt
         from arena.judging.prompt import pairwise_prompt
 
-        cuts = (self.longest_answer, self.longest_passage)
         if self.form == "pairwise":
-            return pairwise_prompt(self.template, self.verdict, *cuts, self.show)
+            return pairwise_prompt(self.template, self.verdict)
         if self.both_orders:
             raise UsageError("both orders are asked of pairs; leave `both_orders` out, or `form`")
         asked = GRADED_PROMPTS[self.form]
         template = asked.packaged() if self.template is None else asked.read(self.template)
-        return GradedPrompt(template, *cuts, self.show, self.form, self.seed)
+        return GradedPrompt(template, self.form, self.seed)
 
     def pair_chooser(
         self,
@@ -182,4 +170,4 @@ class JudgingSettings(LlmSettings):
             turned = {(language, query_id, b, a) for language, query_id, a, b in own}
             both_orders = self.form == "pairwise" and (not own or not own.isdisjoint(turned))
         limits = (self.questions, self.pairs, both_orders)
-        return choose_pairs(arena, *limits, self.languages, self.seed, self.show)
+        return choose_pairs(arena, *limits, self.languages, self.seed)

@@ -15,13 +15,12 @@ import pandas as pd
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import UsageError
 from arena.data.files import SAID_AFTER_S
 from arena.llm.replies import Completion
 from arena.llm.settings import Request, digest
 
 BUSY_S = 60.0
-MOST_PROBLEMS = 1000
 
 _LOG = logging.getLogger(__name__)
 _APPLICATION_ID = 0x61_72_65_6E
@@ -37,8 +36,6 @@ CREATE TABLE calls (
 PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {_VERSION};
 """
-_RESTORE = "restore the file from a copy"
-_DELETE = "delete the row, and its prompt is asked again"
 _LOOK_UP = f"""
 SELECT * FROM calls WHERE state = '{_DONE}' AND key IN (SELECT value FROM json_each(?))
 """  # noqa: S608  (constants of this file)
@@ -62,10 +59,10 @@ FROM calls WHERE state = '{_DONE}' GROUP BY model, failure ORDER BY model, failu
 class Store:
     """Results of calls by request, shared by any number of processes; see ``open_store``."""
 
-    def __init__(self, path: Path, create: bool = True) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self._one_at_a_time = threading.RLock()
-        self._connection = _connect(path, create)
+        self._connection = _connect(path)
 
     def __enter__(self) -> Store:
         return self
@@ -119,30 +116,6 @@ class Store:
             columns = [name for name, *_ in cursor.description]
             return pd.DataFrame.from_records(cursor.fetchall(), columns=columns)
 
-    def verify(self) -> int:
-        """Check the database, and that each reply can be read; returns the number of rows.
-
-        Raises:
-            DataError: If something does not hold, with all problems.
-        """
-        problems: list[Problem] = []
-        count = 0
-        try:
-            with self._transaction() as connection:
-                for (message,) in connection.execute("PRAGMA integrity_check"):
-                    if message != "ok":
-                        problems.append(Problem("store", None, None, None, message, _RESTORE))
-                for row in connection.execute(f"SELECT * FROM calls WHERE state = '{_DONE}'"):  # noqa: S608
-                    count += 1
-                    if not _is_whole(row) and len(problems) < MOST_PROBLEMS:
-                        fault = "holds a reply that cannot be read, or to another request"
-                        problems.append(Problem("store", None, "key", row["key"], fault, _DELETE))
-        except UsageError as error:
-            problems.append(Problem("store", None, None, None, str(error), _RESTORE))
-        if problems:
-            raise DataError(problems)
-        return count
-
     @contextmanager
     def _transaction(self, kind: str = "") -> Iterator[sqlite3.Connection]:
         try:
@@ -158,20 +131,16 @@ class Store:
         except (sqlite3.DatabaseError, UnicodeDecodeError, IndexError, ValidationError) as error:
             said = " ".join(str(error).split())[:300]
             raise UsageError(
-                f"the store {self.path} cannot be used ({said}); what was written before is in "
-                "it: `check` lists what is damaged"
+                f"the store {self.path} cannot be used ({said}); restore it from a copy, or give "
+                "another: what was written before is in it"
             ) from error
 
 
-def open_store(where: str | Path, create: bool = True) -> Store:
-    """Open a store.
-
-    Args:
-        where: SQLite file on a local disk.
-        create: Whether to make a store where there is no file, or an empty one.
+def open_store(where: str | Path) -> Store:
+    """Open a store: an SQLite file on a local disk, made where there is none or an empty one.
 
     Raises:
-        UsageError: If there is something else, nothing to open, or no folder to make it in.
+        UsageError: If there is something else, or no folder to make it in.
     """
     if "://" in str(where):
         raise UsageError(f"a store is a file on a local disk, not {where}; give a path")
@@ -180,12 +149,10 @@ def open_store(where: str | Path, create: bool = True) -> Store:
         raise UsageError(f"there is no folder {path.parent} to keep the store {path.name} in")
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} is no file; name the file of a store, or a new one")
-    if not create and not path.exists():
-        raise UsageError(f"there is no store at {path}")
-    return Store(path, create)
+    return Store(path)
 
 
-def _connect(path: Path, create: bool) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     connection = None
     try:
         connection = sqlite3.connect(
@@ -193,10 +160,8 @@ def _connect(path: Path, create: bool) -> sqlite3.Connection:
         )
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("BEGIN IMMEDIATE" if create else "BEGIN")
+        connection.execute("BEGIN IMMEDIATE")
         if _is_empty(connection):
-            if not create:
-                raise UsageError("it is empty; give the file of a store")
             for statement in _SCHEMA.split(";"):
                 connection.execute(statement)
         connection.execute("COMMIT")
@@ -235,13 +200,3 @@ def _completion(row: sqlite3.Row) -> Completion:
     if row["reply"] is None:
         return Completion(None, failure=row["failure"], detail=row["detail"] or "")
     return _completions().validate_json(row["reply"])
-
-
-def _is_whole(row: sqlite3.Row) -> bool:
-    try:
-        completion = _completion(row)
-        is_final = completion.is_final and completion.failure == row["failure"]
-        has_reply = completion.text is not None or completion.failure is not None
-        return is_final and has_reply and digest(row["request"]) == row["key"]
-    except (AttributeError, ValidationError):  # bytes where there should be text
-        return False

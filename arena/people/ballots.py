@@ -19,7 +19,7 @@ from arena.data.files import small_file
 from arena.data.schema import JUDGMENTS, QUESTION_KEY, validation_problems
 from arena.data.seeds import generator
 from arena.judging.choosing.drawn import ChosenPairs
-from arena.judging.pairs import SHOWS, ArenaTexts, Comparison, PairKey, pair_keys
+from arena.judging.pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.llm.settings import canonical_json, digest
 
 PREFIX = "person:"
@@ -72,7 +72,7 @@ def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0)
     texts = ArenaTexts(arena)
     shown = []
     for place in drawn:
-        comparison = texts.comparison(keys[place], pairs.show)
+        comparison = texts.comparison(keys[place])
         texts_shown = (comparison.question, comparison.answer_a, comparison.answer_b)
         shown.append(BallotPair(pair_id(comparison.key, *texts_shown), comparison))
     return Ballot(
@@ -90,18 +90,17 @@ def pair_id(key: PairKey, question: str, answer_a: str, answer_b: str) -> str:
 
 
 def pairs_by_id(arena: Arena) -> dict[str, PairKey]:
-    """Return every pair of an arena's answers, whatever is shown of them, by its id."""
+    """Return every pair of an arena's answers by its id."""
     texts, found = ArenaTexts(arena), {}
     for language in arena.info.languages:
         for query_id in texts.questions(language):
             question = (language, query_id)
             systems = texts.systems(question)
-            for show in SHOWS:
-                answers = {name: texts.shown(question, name, show) for name in systems}
-                for one, other in permutations(systems, 2):
-                    key = (language, query_id, one, other)
-                    shown = (texts.question(question), answers[one], answers[other])
-                    found[pair_id(key, *shown)] = key
+            answers = {name: texts.shown(question, name) for name in systems}
+            for one, other in permutations(systems, 2):
+                key = (language, query_id, one, other)
+                shown = (texts.question(question), answers[one], answers[other])
+                found[pair_id(key, *shown)] = key
     return found
 
 

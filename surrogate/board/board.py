@@ -147,7 +147,7 @@ class Board:
             UsageError: If the folder is not empty and holds no board.
         """
         folder = Path(folder).resolve()
-        others = _others(folder)
+        others = check_board_target(folder)
         if arena is None and self.folder is not None and self.summary.arena_folder is not None:
             arena = self.folder / self.summary.arena_folder
         noted = None if arena is None else os.path.relpath(arena, folder)
@@ -229,24 +229,16 @@ def open_board(board: Board | Path | str) -> Board:
     )
 
 
-def check_board_target(folder: Path | str) -> None:
-    """Check, before any work, that a folder holds nothing, or a board that may be replaced.
+def check_board_target(folder: Path | str) -> list[Path]:
+    """Check that a folder holds nothing, or a board that may be replaced.
+
+    Returns:
+        What it holds beside a board, such as its site.
 
     Raises:
-        UsageError: If it holds something else, or cannot be looked into.
+        UsageError: If it holds something else.
     """
-    try:
-        _others(Path(folder).resolve())
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be looked into ({error})") from error
-
-
-def _others(folder: Path) -> list[Path]:
-    """Return what a folder holds beside a board, such as its site.
-
-    Raises:
-        UsageError: If it is not empty and holds no board.
-    """
+    folder = Path(folder).resolve()
     present = sorted(folder.iterdir()) if folder.is_dir() else []
     ours = (tables.MANIFEST_FILE, tables.RATINGS.file)
     if present and not all((folder / name).is_file() for name in ours):

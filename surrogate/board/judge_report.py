@@ -64,11 +64,6 @@ class _Content(BaseModel):
     metaevaluations: list[MetaEvaluation]
 
 
-def is_same_judge(one: str, other: str) -> bool:
-    """Say whether two names are of one judge: a meta-evaluation calls an LLM ``llm:MODEL``."""
-    return one.removeprefix(_LLM) == other.removeprefix(_LLM)
-
-
 def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
     """Read what an arena's folder says of judges' quality; nothing if there is no such file.
 
@@ -190,7 +185,9 @@ def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:
         DataError: If a file is damaged.
     """
     path = Path(folder) / FAILED_JUDGMENTS
-    entries = [item for item in read_metaevaluations(folder) if is_same_judge(item.judge, judge)]
+    named = judge.removeprefix(_LLM)
+    every = read_metaevaluations(folder)
+    entries = [item for item in every if item.judge.removeprefix(_LLM) == named]
     failures = None
     if path.is_file():
         table = read_rows(path).table.reindex(columns=["judge", "reason"])

@@ -257,10 +257,8 @@ def fingerprint(arena: Arena) -> str:
     digest = hashlib.sha256(repr(arena.info.reference_system).encode())
     known = {"language", "query_id", "query", "passages", REFERENCE, "answer"}
     for table in (arena.queries, reference):
-        records = plain_records(table[sorted(known & set(table.columns))])
-        told = [
-            {name: value for name, value in row.items() if value is not None} for row in records
-        ]
+        rows = plain_records(table[sorted(known & set(table.columns))])
+        told = [{name: value for name, value in row.items() if value is not None} for row in rows]
         for line in sorted(json.dumps(row, sort_keys=True) for row in told):
             digest.update(line.encode())
     return digest.hexdigest()[:16]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import DataError, UsageError
+from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, named_values, split_names, toml_options
@@ -32,6 +33,7 @@ OF_ANSWERS = [
 ]
 """Columns of ``arena.diagnostics.arena_contents``, by the table they are shown in."""
 FIELD = "FIELD=NAME, such as question=prompt"
+NO_LANGUAGE = "the language of some rows is not known (und): name it with --language"
 LANGUAGE, QUESTIONS, SYSTEMS = "en", 4, 3
 """What ``init`` writes of the sample arena."""
 
@@ -54,20 +56,15 @@ def init(
 
 def _template(name: str) -> Arena:
     """Cut a few questions, answers and judgments out of the simulated sample arena."""
+    from arena.generation import SetRules, evaluation_set
     from arena.simulation import sample_arena
 
     whole = sample_arena()
-    systems = list(whole.info.systems[:SYSTEMS])
-    part = whole.part([LANGUAGE], systems)
-    asked = part.queries.head(QUESTIONS)
-    tables = {
-        table: getattr(part, table)[getattr(part, table)["query_id"].isin(asked["query_id"])]
-        for table in ("answers", "judgments")
-    }
-    note = "A template: its questions, systems, answers and judgments are made up; put your own "
-    note += "in their place."
-    info = part.info.model_copy(update={"name": name, "note": note, "reference_system": None})
-    return replace(part, info=info, queries=asked, **tables)
+    part = whole.part([LANGUAGE], list(whole.info.systems[:SYSTEMS]))
+    cut, _ = evaluation_set(part, SetRules(questions=QUESTIONS))
+    note = "A template: all that it holds is made up; put your own in its place."
+    info = cut.info.model_copy(update={"name": name, "note": note, "reference_system": None})
+    return replace(cut, info=info)
 
 
 def check(
@@ -103,7 +100,7 @@ def check(
     unit = "words" if counted is None else f"tokens of {counted.name}"
     length = counted.count if counted else white_space_words
     contents = arena_contents(read, length, split_names(systems))
-    gaps = list(gaps_of(read))
+    gaps = list(gaps_of(read, arena))
     if as_json:
         show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
         return
@@ -117,11 +114,13 @@ def check(
     print_notes(gaps)
 
 
-def gaps_of(arena: Arena) -> Iterator[str]:
+def gaps_of(arena: Arena, folder: Path) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
     from arena.data.schema import QUESTION_KEY
     from arena.data.systems import alike
     from arena.diagnostics.contents import same_answer_findings
+    from arena.diagnostics.diagnosis import copy_findings
+    from arena.diagnostics.verdicts import verdicts
 
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
@@ -130,6 +129,7 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     absent = sum(~arena.judgments[side].agg(tuple, axis=1).isin(set(keys)) for side in sides)
     if len(arena.judgments) and (absent > 0).any():
         yield f"{count_of((absent > 0).sum(), 'judgment')} of answers that are not in the arena"
+    yield from map(str, copy_findings(verdicts(arena.judgments)))
     yield from map(str, same_answer_findings(arena))
     rated, questions = set(arena.rated_systems), len(arena.queries)
     answered = arena.answers["system"].value_counts()
@@ -138,17 +138,15 @@ def gaps_of(arena: Arena) -> Iterator[str]:
             yield f"{system} is judged and has no answer: were its answers lost?"
         elif (found := int(answered.get(system, 0))) < questions:
             yield f"{system} has answers to {found} of {count_of(questions, 'question')}"
+        if arena.judges and system not in rated:
+            yield f"{system} has no judgment"
     without = sum(not passages for passages in arena.queries["passages"])
     if without:
         yield f"{without} of {count_of(questions, 'question')} without passages of their own"
     if not arena.judges:
-        yield "nobody has judged:  surrogate-arena judge ARENA --model MODEL --dry-run"
-        return
-    for system in arena.info.systems:
-        if system not in rated:
-            yield f"{system} has no judgment"
+        yield f"nobody has judged:  surrogate-arena judge {folder} --model MODEL --dry-run"
     judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
-    if len(arena.judgments) and judged < questions:
+    if 0 < judged < questions:
         yield f"{judged} of {count_of(questions, 'question')} with judgments"
 
 
@@ -204,8 +202,7 @@ def select(
         queries, replaced, without = select_context(kept.queries, whole, bm25)
         kept = replace(kept, queries=queries)
         notes = [
-            f"BM25: the last passage of {count_of(replaced, 'question')} made room for a "
-            "relevant one",
+            f"BM25: of {count_of(replaced, 'question')} a relevant passage took the last place",
             f"BM25: {count_of(without, 'question')} without a relevant passage",
         ]
     nothing = pd.DataFrame(columns=["source", "item", "reason", "count"])
@@ -292,7 +289,9 @@ def write_and_print(
         "skipped": "Left out on reading",
         "questions_left_out": "Left out on choosing",
     }
-    show(shown | {"notes": [*filter(None, [read.arena.info.note]), *notes]}, as_json, titles)
+    unknown = UNDETERMINED in read.arena.info.languages and NO_LANGUAGE
+    shown["notes"] = [each for each in (read.arena.info.note, unknown, *notes) if each]
+    show(shown, as_json, titles)
 
 
 def add(arena: opt.Arena, answers: opt.Answers) -> None:
@@ -300,9 +299,8 @@ def add(arena: opt.Arena, answers: opt.Answers) -> None:
     from arena.data.folder import add_answers, read_answers, read_arena
 
     given = read_answers(answers, read_arena(arena).queries)
-    names = list(dict.fromkeys(given["system"]))
     file, added, there = add_answers(arena, given)
-    read = read_arena(arena)
+    read, names = read_arena(arena), list(dict.fromkeys(given["system"]))
     print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file}; {there} were there")
     for name in names:
         answered = int((read.answers["system"] == name).sum())

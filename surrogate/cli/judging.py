@@ -123,7 +123,7 @@ def judge(
     }
     show(shown | {"file": file, "added": added}, as_json, titles)
     if judging.failed:
-        raise UsageError(f"no pair that was asked got a verdict: {judging.failure_counts}")
+        raise UsageError("no pair that was asked got a verdict")
 
 
 @contextmanager

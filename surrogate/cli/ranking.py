@@ -186,13 +186,13 @@ def advise(
     published, _, read = _read(board, arena)
     new = read_answers(answers, read.queries)
     table = given_features(feature_table)
-    measured = rank_systems(published, new, read, feature_table=table).features
+    placed = rank_systems(published, new, read, feature_table=table)
     judged = _judged(judgments, read)
-    advice = suggest(published, measured, judged=judged, questions=questions, level=level)
+    advice = suggest(published, placed.features, judged=judged, questions=questions, level=level)
     title = f"Judgments that separate a system from its neighbors at {level:.0%}, if its predicted "
-    titles = {"neighbors": title + "rating is right", "level": ""}
+    titles = {"neighbors": title + "rating is right"}
     titles["questions"] = "Questions to judge, the most telling first"
-    shown = {"neighbors": advice.neighbors, "questions": advice.questions, "level": level}
+    shown = {"neighbors": advice.neighbors, "questions": advice.questions, "notes": placed.notes}
     show(shown, as_json, titles)
     if advice.questions.empty and not as_json:
         print("No question is left to judge: all that were answered are judged.")

@@ -244,16 +244,14 @@ def metaeval(
     if path is None and benchmark != "grouse":
         raise UsageError(f"give the path of the data of {benchmark}")
 
-    from arena.statistics.agreement import Resampling
     from surrogate.metaevaluation.evaluation import evaluate_judges
     from surrogate.metaevaluation.memerag.label_spread import statistics_report
     from surrogate.metaevaluation.memerag.sentences import read_memerag
     from surrogate.metaevaluation.records import write_run
 
     if statistics and path is not None:
-        resampling = Resampling(settings.replicates, seed=settings.seed)
         sentences = read_memerag(path, settings.languages)
-        _print_report(statistics_report(sentences, resampling), as_json)
+        _print_report(statistics_report(sentences, settings.replicates, settings.seed), as_json)
         return
     if sheet is not None and path is not None:
         from surrogate.metaevaluation.memerag.sheets import make_sheet

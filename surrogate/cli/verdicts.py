@@ -140,9 +140,7 @@ def vote(
     shown = {"file": out, "ballot": ballot.id, "pairs": len(ballot.pairs)}
     show(shown | {"left_out": ballot.left_out, "identical": ballot.identical}, as_json)
     if not as_json:
-        print(
-            "Open it in a browser, or send it; then  surrogate-arena vote ARENA --collect FILE ..."
-        )
+        print(f"Open or send it; then  surrogate-arena vote {arena} --collect FILE ...")
 
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:

@@ -1,11 +1,13 @@
 """What can be counted in systems' answers beside the judged systems' answers to the same questions.
 
-All is counted in runs of words, by hash, so that no model and no list of words is needed.
+All is counted in runs of words, so that no model and no list of words is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +21,8 @@ from surrogate.learning.answer_texts import hashed
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
-Hashes = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
+Words = tuple[str, ...]
 
 MOST_QUESTIONS = 100
 """Questions of a language that are looked at, evenly spaced."""
@@ -32,30 +34,6 @@ LONGEST = 20_000
 """Characters of a text that are read."""
 FOLDED = 1024
 """Dimensions of an answer's vector."""
-_FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
-
-
-class Words:
-    """The words of N texts by hash, case folded, one text after the other."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        cut = [folded_words(text[:LONGEST]) for text in texts]
-        self.counts = np.array([len(words) for words in cut], np.intp)
-        words = np.array([word for words in cut for word in words], dtype=object)
-        self._hashes = np.asarray(
-            pd.util.hash_array(words) if len(words) else np.empty(0), np.uint64
-        )
-        self._owners = np.repeat(np.arange(len(cut)), self.counts)
-
-    def runs(self, size: int) -> tuple[Hashes, Integers]:
-        """Return the runs of so many words within one text, by hash, and which text each is in."""
-        count = max(len(self._hashes) - size + 1, 0)
-        value = np.zeros(count, np.uint64)
-        for offset in range(size):
-            value = value * _FACTOR + self._hashes[offset : offset + count]
-            value ^= value >> _SHIFT
-        within = self._owners[:count] == self._owners[size - 1 :][:count]
-        return value[within], self._owners[:count][within]
 
 
 def measure_texts(
@@ -85,13 +63,17 @@ def measure_texts(
         ],
         dtype="str",
     )
-    systems, is_judged = pd.factorize(rows["system"])[0], rows["system"].isin(set(judged))
+    is_judged = rows["system"].isin(set(judged))
     known = is_judged.to_numpy()
-    words = Words(list(plain))
-    shares = _of_runs(words, asked, questions, systems, known)
+    words = [_words(text) for text in plain]
+    passages = [
+        [_words(f"{item.get('title') or ''} {item['text']}") for item in items]
+        for items in asked["passages"]
+    ]
+    shares = _of_runs(words, rows.assign(is_judged=is_judged), questions, passages)
     plain = plain.str.strip()
     shares["same"] = _same(plain, rows["system"])
-    lengths = words.counts + 1.0
+    lengths = np.array([len(text) + 1.0 for text in words])
     medians = pd.Series(lengths).where(is_judged).groupby(questions).transform("median")
     means = shares.groupby(rows["system"]).mean()
     means["length"] = (lengths / medians).groupby(rows["system"]).median()
@@ -106,63 +88,54 @@ def measure_texts(
 
 
 def _of_runs(
-    words: Words, asked: pd.DataFrame, questions: Integers, systems: Integers, is_judged: Flags
+    words: Sequence[Words],
+    rows: pd.DataFrame,
+    questions: Integers,
+    asked: Sequence[Sequence[Words]],
 ) -> pd.DataFrame:
-    """Count runs of words that stand elsewhere: a row an answer, shares of its runs."""
-    passages = [
-        (place, f"{item.get('title') or ''} {item['text']}")
-        for place, items in enumerate(asked["passages"])
-        for item in items
-    ]
-    shown = Words([text for _, text in passages])
-    source = np.array([place for place, _ in passages], np.intp)
+    """Count runs of words that stand elsewhere: a row an answer, shares of its runs.
 
-    def of_question(run: int) -> tuple[Hashes, Integers, Flags]:
-        hashes, owners = words.runs(run)
-        theirs, texts = shown.runs(run)
-        keys = _keyed(hashes, questions[owners])
-        return keys, owners, _among(keys, _keyed(theirs, source[texts]))
-
-    def share(values: npt.ArrayLike, owners: Integers) -> Floats:
-        times = np.bincount(owners, minlength=len(systems))
-        return np.bincount(owners, np.asarray(values), len(systems)) / np.maximum(times, 1)
-
-    keys, owners, is_quoted = of_question(RUN)
-    hashes, _ = words.runs(RUN)
-    own = pd.DataFrame({"run": _keyed(hashes, systems[owners]), "answer": owners})
-    several = own.drop_duplicates()["run"]
-    pairs, pair_owners = words.runs(PAIR)
-    _, copy_owners, is_copied = of_question(PASSAGE_RUN)
-    is_known = _of_others(keys, systems[owners], is_judged[owners]) & ~is_quoted
-    is_usual = _of_others(pairs, systems[pair_owners], is_judged[pair_owners])
-    is_usual |= _among(pairs, shown.runs(PAIR)[0])
-    return pd.DataFrame(
-        {
-            "shared": share(is_known, owners),
-            "repeated": share(_among(own["run"], several[several.duplicated()]), owners),
-            "passages": share(is_copied, copy_owners),
-            "new_pairs": share(~is_usual, pair_owners),
-        }
+    Args:
+        words: Of each answer.
+        rows: By answer: ``system``, and whether it ``is_judged``.
+        questions: Place of each answer's question.
+        asked: Of each question, the words of its passages.
+    """
+    holders = defaultdict[int, Counter[Words]](Counter)
+    own_runs = defaultdict[str, Counter[Words]](Counter)
+    pairs = defaultdict[str, set[Words]](set)
+    answers = list(zip(words, questions, rows["system"], rows["is_judged"], strict=True))
+    for text, place, system, is_judged in answers:
+        found = set(_runs(text, RUN))
+        own_runs[system].update(found)
+        if is_judged:
+            holders[place].update(found)
+            pairs[system].update(_runs(text, PAIR))
+    usual = Counter(chain.from_iterable(pairs.values()))
+    shown, quoted, copied = (
+        [{run for text in texts for run in _runs(text, size)} for texts in asked]
+        for size in (PAIR, RUN, PASSAGE_RUN)
     )
+    is_shown = set().union(*shown)
+    shares = []
+    for text, place, system, is_judged in answers:
+        theirs, own, said = holders[place], own_runs[system], quoted[place]
+        is_known = [theirs[run] > is_judged and run not in said for run in _runs(text, RUN)]
+        is_repeated = [own[run] > 1 for run in _runs(text, RUN)]
+        is_copied = [run in copied[place] for run in _runs(text, PASSAGE_RUN)]
+        is_new = [usual[pair] <= is_judged and pair not in is_shown for pair in _runs(text, PAIR)]
+        every = (is_known, is_repeated, is_copied, is_new)
+        shares.append([sum(flags) / max(len(flags), 1) for flags in every])
+    return pd.DataFrame(shares, columns=["shared", "repeated", "passages", "new_pairs"])
 
 
-def _keyed(hashes: Hashes, places: Integers) -> Hashes:
-    """Make hashes distinct between questions, texts or systems, by their places."""
-    mixed = hashes ^ ((places.astype(np.uint64) + np.uint64(1)) * _FACTOR)
-    return np.asarray((mixed ^ (mixed >> _SHIFT)) * _FACTOR)
+def _runs(words: Words, size: int) -> Iterator[Words]:
+    """Return the runs of so many words."""
+    return zip(*(words[start:] for start in range(size)), strict=False)
 
 
-def _among(keys: npt.ArrayLike, known: npt.ArrayLike) -> Flags:
-    return np.asarray(pd.Series(keys).isin(pd.unique(np.asarray(known))), dtype=np.bool_)
-
-
-def _of_others(keys: Hashes, systems: Integers, is_judged: Flags) -> Flags:
-    """Tell which runs judged systems have other than the one whose run it is."""
-    codes, _ = pd.factorize(keys)
-    width = int(systems.max(initial=0)) + 1
-    owned = pd.unique((codes * width + systems)[is_judged]) // width
-    holders = np.bincount(owned, minlength=int(codes.max(initial=-1)) + 1)
-    return np.asarray(holders[codes] > is_judged)
+def _words(text: str) -> Words:
+    return tuple(folded_words(text[:LONGEST]))
 
 
 def _same(plain: pd.Series, system: pd.Series) -> pd.Series:

@@ -70,14 +70,10 @@ NOTED: Mapping[str, tuple[float, str]] = {
 
 @dataclass(frozen=True)
 class Note:
-    """What is seen in a system's answers in one language, in numbers and words.
-
-    ``usual`` is the median of the judged systems, ``is_bar`` whether it keeps a system from a rank.
-    """
+    """What is seen in a system's answers in one language; a bar keeps it from a rank."""
 
     measure: str
     value: float
-    usual: float
     is_bar: bool
     sentence: str
 
@@ -128,21 +124,20 @@ def _facts(own: pd.Series, others: pd.DataFrame) -> Iterator[Note]:
         value, known = float(own[name]), others[name]
         is_beyond = not value <= known.max() + beyond  # as it is where nobody is known
         if value == 1 or (value > least and is_beyond):
-            yield Note(name, value, float(known.median()), True, sentence.format(value))
+            yield Note(name, value, True, sentence.format(value))
             return
 
 
 def _unusual(own: pd.Series, usual: pd.DataFrame) -> Iterator[Note]:
     """Say what few judged systems have, if any."""
-    low, high, middle = (usual.quantile(share) for share in (1 - COMMON, COMMON, 0.5))
+    low, high = usual.quantile(1 - COMMON), usual.quantile(COMMON)
     for name, (least, sentence) in NOTED.items():
         value = float(own[name])
         if value > max(least, high[name]):
-            yield Note(name, value, float(middle[name]), False, sentence.format(value))
+            yield Note(name, value, False, sentence.format(value))
     length = float(own["length"])
     if length > max(LONG, high["length"]) or length < min(SHORT, low["length"]):
-        sentence = LENGTH.format(length)
-        yield Note("length", length, float(middle["length"]), False, sentence)
+        yield Note("length", length, False, LENGTH.format(length))
 
 
 def system_status(

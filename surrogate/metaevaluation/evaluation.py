@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import pandas as pd
@@ -62,9 +62,9 @@ class JudgeFactory(ExitStack):
         return PromptJudge(prompts, llm, retries, self.progress)
 
 
-Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], Judge | list[Judge]]]
-"""Judges that can be named: a form such as ``llm:MODEL``, to what makes one of the part after the
-colon, or several."""
+Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], list[Judge]]]
+"""Judges that can be named: a form such as ``llm:MODEL``, to what makes some of the part after the
+colon."""
 
 
 @dataclass(frozen=True)
@@ -202,23 +202,18 @@ def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:
         raise UsageError(f"there is no judge {spec!r}; give one of {', '.join(known)}")
     if not model:
         raise UsageError(f"the judge {spec!r} names no model; write such as {form}")
-    made = known[form](model, factory)
-    return made if isinstance(made, list) else [made]
+    return known[form](model, factory)
 
 
-def function_judge(path: str, factory: JudgeFactory) -> FunctionJudge:  # noqa: ARG001
+def function_judge(path: str, factory: JudgeFactory) -> list[Judge]:  # noqa: ARG001
     """Make a judge of a function: ``MODULE:FUNCTION``."""
-    module_name, _, name = path.partition(":")
-    if not module_name or not name:
-        raise UsageError(f"python:{path} names no function; write {PYTHON}")
     try:
-        module = import_module(module_name)
-    except (ImportError, ValueError) as error:
-        raise UsageError(f"the module {module_name} cannot be imported: {error}") from error
-    function = getattr(module, name, None)
+        function = resolve_name(path)
+    except (ImportError, ValueError, AttributeError) as error:
+        raise UsageError(f"python:{path} cannot be used: {error}; write {PYTHON}") from error
     if not callable(function):
-        raise UsageError(f"the module {module_name} has no function {name}")
-    return FunctionJudge(f"python:{path}", function)
+        raise UsageError(f"python:{path} is no function; write {PYTHON}")
+    return [FunctionJudge(f"python:{path}", function)]
 
 
 def metaevaluations(

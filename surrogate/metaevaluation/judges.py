@@ -9,13 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
 from arena.llm.ask import Progress
-from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
+from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE
 
 Value: TypeAlias = str | int | float
 ItemT = TypeVar("ItemT")
@@ -187,12 +186,9 @@ class PromptJudge(Generic[ItemT]):
         asked = ask_table(
             [replace(prompt, purpose=purpose) for prompt in prompts],
             lambda prompt: prompt,
-            partial(self._read, task=task),
+            lambda completion: self.prompts.read(completion.text or "", task),
             replace(self.llm, settings=settings),
             stage=" ".join(part for part in (self.name, task, purpose) if part),
             progress=self.progress,
         )
         return [Verdict(reply.value, reply.reason, reply.was_asked) for reply in asked.replies]
-
-    def _read(self, completion: Completion, task: str) -> Value | None:
-        return self.prompts.read(completion.text or "", task)

@@ -111,7 +111,7 @@ class Texts:
         query = cut_text(self._texts.question(key), LONGEST_QUERY)
         answers: list[Row] = []
         for name in names:
-            output = self._texts.shown(key, name, "output")
+            output = self._texts.shown(key, name)
             own = {passage.passage_id: places[passage] for passage in given[name]}
             parts = list(answer_parts(output[:LONGEST_ANSWER], own))
             cut = max(len(output) - LONGEST_ANSWER, 0)

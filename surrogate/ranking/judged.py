@@ -23,7 +23,7 @@ JUDGED_COLUMNS = [
     *("language", "system", "judgments", "rating", "standard_error", "verdict_share"),
 ]
 SMALLEST_SHARE = 1e-6
-NOBODY = "no judgment involves a new system"
+NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
 PUBLISHED = "the ratings of this board are published, so that judgments are on another scale"
 
 
@@ -121,7 +121,7 @@ def _rated(
         moved, old = now - then, error**2
     interval = board.summary.languages[language].interval
     half = float(interval.width(np.array(told.get("standard_error", np.nan))))
-    prior = max(old, np.nan_to_num(half / NORMAL_90) ** 2)
+    prior = (half / NORMAL_90) ** 2 if np.isfinite(half) else old
     wider = 1 / (1 / prior + max(1 / variance - 1 / old, 0.0)) / variance
     return told["rating"] + wider * moved, wider * variance, min(share * wider, 1.0)
 

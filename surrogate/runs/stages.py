@@ -61,7 +61,7 @@ MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", 
 MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
 OF_VERDICTS = {
     *("model", "name", "questions", "pairs", "both_orders", "languages", "budget", "until"),
-    *("panel", "form", "verdict", "show", "longest_answer", "longest_passage"),
+    *("panel", "form", "verdict"),
     *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""

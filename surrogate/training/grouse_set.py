@@ -73,7 +73,7 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
                 texts.question(key),
                 tuple("\n".join(filter(None, (each.title, each.text))) for each in passages),
                 _numbered(parse_answer(references[key]).text, numbers),
-                _numbered(texts.shown(key, system, "answer"), numbers),
+                _numbered(parse_answer(texts.shown(key, system)).text, numbers),
             )
             graded.append((key, system, sample))
     return graded

@@ -1,7 +1,5 @@
 """A small simulated arena and its board, shared by the tests of this floor."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from simulations import small_simulation
@@ -29,13 +27,7 @@ def small_arena(simulation):
 @pytest.fixture(scope="session")
 def english_arena(small_arena):
     """The small arena in one language, which halves the price of what is built of it."""
-    english = {
-        name: table[table["language"] == "en"].reset_index(drop=True)
-        for name in ("queries", "answers", "judgments")
-        for table in (getattr(small_arena, name),)
-    }
-    info = small_arena.info.model_copy(update={"languages": ("en",)})
-    return replace(small_arena, info=info, **english)
+    return small_arena.part(["en"])
 
 
 @pytest.fixture(scope="session")
@@ -99,7 +91,7 @@ def forest_board(small_arena, small_board):
     """A board by the paper's own surrogate, which holds two systems out."""
     table = small_board.features
     return build_board(
-        small_arena, feature_table=table, tournaments=10, seed=3, surrogate="random-forest"
+        small_arena, feature_table=table, tournaments=3, seed=3, surrogate="random-forest"
     )
 
 

@@ -10,12 +10,13 @@ from features import extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board import study
 from surrogate.learning.languages import TournamentSettings
-from surrogate.learning.names import SURROGATE_NAMES, surrogate_name
+from surrogate.learning.names import DEFAULT_SURROGATE, SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.advice import advise
 from surrogate.validation import validate
 
 BOOSTING = GradientBoostingRegressor(max_depth=2)
 FEATURES = "answer_length,content_coverage,citation_recall@10"
+OTHERS = [name for name in SURROGATE_NAMES if name != DEFAULT_SURROGATE]
 SETTINGS = TournamentSettings(tournaments=2, seed=3)
 
 
@@ -30,7 +31,14 @@ def tiny_table(tiny_arena):
     return extract(tiny_arena, FEATURES)
 
 
-@pytest.mark.parametrize("name", [*SURROGATE_NAMES, BOOSTING])
+@pytest.mark.parametrize(
+    "name",
+    [
+        DEFAULT_SURROGATE,
+        BOOSTING,
+        *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS),
+    ],
+)
 def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     name, tiny_arena, tiny_table, tmp_path
 ):

@@ -1,11 +1,13 @@
 """Damaged and crafted input at every border is read or refused in a sentence; nothing crashes."""
 
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "fuzzing.py"
+SOAK = SCRIPT.with_name("soak.py")
 ENDS = {"read", "refused"}
 
 
@@ -41,3 +43,15 @@ def test_changed_input_is_read_or_refused(script, border, executions):
 def test_much_changed_input_is_read_or_refused(script, border):
     executions = 5000 if border in ("LLM replies", "TOML") else 300
     assert set(script["fuzz"](border, executions, seed=8)) <= ENDS
+
+
+@pytest.mark.slow
+def test_faults_and_kills_lose_nothing_and_repay_only_what_was_under_way(tmp_path, monkeypatch):
+    """The command itself, killed twice: a small version of the script's 10,000 calls."""
+    monkeypatch.setattr(sys, "path", [str(SOAK.parent), *sys.path])
+    script = runpy.run_path(str(SOAK))
+    found = script["soak"](tmp_path, calls=300, faults=0.2, kills=2, concurrency=8)
+    assert found.holds
+    assert found.lost == 0
+    assert 0.1 < found.faults / found.sent < 0.3
+    assert found.runs >= 3

@@ -151,11 +151,6 @@ def printed_for(answered, item):
 
 
 @pytest.mark.slow
-def test_table_1(answered):
-    assert "en" in printed_for(answered, "table 1")
-
-
-@pytest.mark.slow
 def test_tables_2_and_5(answered):
     printed = printed_for(answered, "table 2")
     assert "Kendall tau with the verdicts" in printed

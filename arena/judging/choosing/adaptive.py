@@ -167,8 +167,8 @@ class AdaptivePairs:
 
     def _pairs(self, keys: Sequence[PairKey]) -> ChosenPairs:
         plan, drawn = self._plan, self._drawn
-        pairs = asked_pairs(self._texts, keys, drawn, False, plan.seed, plan.show)
-        return ChosenPairs(pairs.table, pairs.identical, False, drawn, plan.show, adaptive=True)
+        pairs = asked_pairs(self._texts, keys, drawn, False, plan.seed)
+        return ChosenPairs(pairs.table, pairs.identical, False, drawn, adaptive=True)
 
 
 def one_of_orders(verdicts: pd.DataFrame) -> pd.DataFrame:

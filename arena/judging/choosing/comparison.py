@@ -21,7 +21,7 @@ from arena.judging.choosing.drawn import (
     by_draw,
     joined_pairs,
 )
-from arena.judging.pairs import ArenaTexts, QuestionKey, Show
+from arena.judging.pairs import ArenaTexts, QuestionKey
 from arena.judging.run import judge as judge_pairs
 from arena.llm.ask import Progress
 from arena.llm.usage import Usage
@@ -125,7 +125,7 @@ def compare_systems(
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
     answers = arena.answers[arena.answers["system"].isin(systems)]
     alone = replace(arena, answers=answers, judgments=arena.judgments.iloc[:0])
-    pairs = _ComparedPairs(alone, systems, test, budget, seed, judge.asked_by.show)
+    pairs = _ComparedPairs(alone, systems, test, budget, seed)
     found = judge_pairs(alone, judge, pairs, store, progress=progress)
     low, high = test.interval(list(pairs.scores.values()))
     scores = pd.DataFrame(list(pairs.scores), columns=SCORE_COLUMNS[:-1], dtype=object)
@@ -152,7 +152,6 @@ class _ComparedPairs:
         test: SequentialTest,
         budget: int | None,
         seed: int,
-        show: Show,
     ) -> None:
         self._systems, self._test = systems, test
         texts = ArenaTexts(arena)
@@ -164,7 +163,7 @@ class _ComparedPairs:
         most = len(able)
         self._planned = most if budget is None else min(most, budget // ORDERS)
         both = [(*key, *systems) for key in self.questions[: self._planned]]
-        self._pairs = asked_pairs(texts, both, tuple(able), True, seed, show)
+        self._pairs = asked_pairs(texts, both, tuple(able), True, seed)
         self.whole = ORDERS * self._planned
         self.scores: dict[QuestionKey, float] = {}
         self.difference: Difference | None = None

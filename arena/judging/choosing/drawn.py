@@ -16,15 +16,14 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.judging.pairs import (
     PAIR_COLUMNS,
-    SHOWS,
     ArenaTexts,
     PairKey,
     QuestionKey,
-    Show,
     pair_keys,
     shown_order,
     unordered,
 )
+from arena.text.answers import parse_answer
 
 DEFAULT_QUESTIONS = 100
 
@@ -66,7 +65,6 @@ class ChosenPairs:
         identical: Pairs whose shown texts are the same, which nobody is asked: they are ties.
         both_orders: Whether every pair stands there in both orders.
         questions: The questions they are of, language by language.
-        show: What is shown of a system; the judge's prompt must show the same.
         adaptive: Whether they were chosen by verdicts on others, which is noted with theirs.
     """
 
@@ -74,7 +72,6 @@ class ChosenPairs:
     identical: pd.DataFrame
     both_orders: bool
     questions: tuple[QuestionKey, ...]
-    show: Show = "output"
     adaptive: bool = False
 
     @property
@@ -143,13 +140,12 @@ def choose_pairs(
     both_orders: bool = False,
     languages: Sequence[str] | None = None,
     seed: int = 0,
-    show: Show = "output",
 ) -> ChosenPairs:
     """Choose what to judge.
 
     A question is drawn by a number of its own, which rests on its content: further questions
     displace few. With all pairs, a further system adds pairs and changes none. With some pairs a
-    question, systems meet as evenly as can be.
+    question, systems meet as evenly as can be. Pairs of the same text are ties.
 
     Args:
         arena: Questions and answers; its judgments do not matter.
@@ -158,14 +154,10 @@ def choose_pairs(
         both_orders: Ask every pair in both orders; else the order is drawn (see ``shown_order``).
         languages: None takes all.
         seed: Of all draws.
-        show: What the judge will see of a system. Pairs of which it would see the same text twice
-            are ties; nothing else that is chosen depends on it.
 
     Raises:
-        UsageError: For a number below 1, an unknown language or way to show, or an arena with
-            nothing to judge.
+        UsageError: For a number below 1, an unknown language, or an arena with nothing to judge.
     """
-    checked_choice(show, SHOWS, "show")
     if pairs != "all" and pairs < 1:
         raise UsageError(f"`pairs` is {pairs}; use at least 1")
     texts = ArenaTexts(arena)
@@ -180,27 +172,19 @@ def choose_pairs(
             random = generator(seed, "judging", "pairs", language, query_id)
             chosen = _even_pairs(systems, pairs, battles[language], random)
         keys += [(language, query_id, *names) for names in chosen]
-    return asked_pairs(texts, keys, drawn, both_orders, seed, show)
+    return asked_pairs(texts, keys, drawn, both_orders, seed)
 
 
 def pairs_judged_in(
-    arena: Arena,
-    judgments: pd.DataFrame,
-    both_orders: bool = False,
-    seed: int = 0,
-    show: Show = "output",
+    arena: Arena, judgments: pd.DataFrame, both_orders: bool = False, seed: int = 0
 ) -> ChosenPairs:
     """Choose the pairs that somebody has judged, to hold another judge against their verdicts.
 
-    Arguments are those of ``choose_pairs``.
-
-    Raises:
-        UsageError: If a pair has an answer that is absent, or for an unknown way to show.
+    Arguments are those of ``choose_pairs``; an answer that is absent is a UsageError.
     """
-    checked_choice(show, SHOWS, "show")
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
     drawn = tuple(dict.fromkeys(key[:2] for key in keys))
-    return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders, seed, show)
+    return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders, seed)
 
 
 def draw_questions(
@@ -250,20 +234,20 @@ def asked_pairs(
     drawn: tuple[QuestionKey, ...],
     both_orders: bool,
     seed: int,
-    show: Show,
 ) -> ChosenPairs:
     """Draw the sides of pairs whose systems stand in any order; see ``ChosenPairs``."""
     asked: list[PairKey] = []
     identical: list[PairKey] = []
     for language, query_id, *names in keys:
         question = (language, query_id)
-        one, other = ((system, texts.shown(question, system, "answer")) for system in names)
+        outputs = [texts.shown(question, system) for system in names]
+        answers = [parse_answer(output).text for output in outputs]
+        one, other = zip(names, answers, strict=True)
         side_a, side_b = shown_order(language, query_id, one, other, seed)
         orders = [(*question, side_a, side_b), (*question, side_b, side_a)]
-        is_same = len({texts.shown(question, system, show) for system in names}) == 1
-        (identical if is_same else asked).extend(orders[: 1 + both_orders])
+        (identical if outputs[0] == outputs[1] else asked).extend(orders[: 1 + both_orders])
     table, same = (pd.DataFrame(part, columns=PAIR_COLUMNS) for part in (asked, identical))
-    return ChosenPairs(table.astype(object), same.astype(object), both_orders, drawn, show)
+    return ChosenPairs(table.astype(object), same.astype(object), both_orders, drawn)
 
 
 def _even_pairs(

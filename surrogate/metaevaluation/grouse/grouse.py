@@ -42,7 +42,7 @@ BUILTIN_DATASET = "grouse-builtin"
 _SHORT = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
 HEADINGS = dict(zip(METRICS, _SHORT, strict=True))
 
-_TYPES = {"was_asked": bool, "was_called": bool}
+_TYPES = {"was_asked": bool, "was_called": bool, "is_reference": bool}
 
 
 class ScoreVerdict(VerdictRecord):
@@ -116,7 +116,7 @@ class Grouse:
         """LLMs with each of the prompts, scores in files, and features."""
         return {
             "llm:MODEL": lambda model, make: [make.llm(prompts, model) for prompts in self.prompts],
-            judges.LABELS_FORM: lambda spec, _: judges.read_labels(spec, self.tests),
+            judges.LABELS_FORM: lambda spec, _: [judges.read_labels(spec, self.tests)],
             judges.FEATURE_FORM: lambda spec, make: [
                 *judges.feature_judges(spec, make.options.models)
             ],
@@ -152,13 +152,8 @@ class Grouse:
             }
             for test, row in made
         ]
-        names = [name for name in ScoreVerdict.model_fields if name not in ("judge", "prompt")]
-        return pd.DataFrame(
-            {
-                name: pd.Series([row[name] for row in rows], dtype=_TYPES.get(name, object))
-                for name in names
-            }
-        ).astype({"is_reference": bool})
+        names = [name for name in ScoreVerdict.model_fields if name not in shared.BY_JUDGE]
+        return pd.DataFrame(rows, columns=names, dtype=object).astype(_TYPES)
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report pass rates by metric, failure modes and types, and calibration.
@@ -203,15 +198,17 @@ class Grouse:
         of_tests = checked.drop_duplicates("test_id")["test_type"]
         unknown = of_tests[~of_tests.isin(unit_tests.TYPE_NAMES)]
         if len(unknown):
-            listed = _counted(unknown)
+            listed = ", ".join(f"{count} {name}" for name, count in unknown.value_counts().items())
             notes.append(f"Tests of other types than figure 4's are in no failure mode: {listed}")
         rates = found["pass_rates"].replace({"metric": HEADINGS})
+        totals = rates[rates["metric"] == TOTAL]
+        notes += shared.left_out_notes(totals, "checks", "score")
         title = "Pass rate in percent, with standard errors"
         tables = [shared.judges_table(rates, "metric", title, notes)]
         tables += [mode_table(found["failure_modes"])] if len(found["failure_modes"]) else []
-        for key, part in judges_of(checked).items():
+        for key in judges_of(checked):
             matrix = matrices.get(key, found["matrix"].head(0))
-            said = [*_notes(names[key], key[1], part)]
+            said = [f"Prompts and settings: {key[1]}"] if key[1] else []
             tables.append(type_table(names[key], matrix, said))
         return tables
 
@@ -239,23 +236,6 @@ def _checked(test: UnitTest, scored: Mapping[str, judges.Score]) -> Iterator[dic
             passed = score.failure is None and condition.holds(score.value)
         named = {"metric": metric, "condition": None if condition is None else str(condition)}
         yield {**named, **asdict(score), "passed": passed}
-
-
-def _notes(judge: str, prompt: str, checked: pd.DataFrame) -> Iterator[str]:
-    asked = checked["was_asked"].astype(bool)
-    if prompt:
-        yield f"Prompts and settings: {prompt}"
-    failed, absent = checked.loc[asked, "failure"].dropna(), checked.loc[~asked, "failure"]
-    if len(failed):
-        checks = f"{judge}: {len(failed)} checks without a score, counted as not passed"
-        yield f"{checks}: {_counted(failed)}"
-    if len(absent):
-        checks = f"{judge}: {len(absent)} checks were not answered and are left out; run again"
-        yield f"{checks}: {_counted(absent)}"
-
-
-def _counted(reasons: pd.Series) -> str:
-    return ", ".join(f"{count} {name}" for name, count in reasons.value_counts().items())
 
 
 def mode_table(modes: pd.DataFrame) -> ReportTable:

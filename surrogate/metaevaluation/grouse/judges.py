@@ -75,16 +75,9 @@ class ScoringTask:
 
     def ask(self, judge: FunctionJudge) -> Verdict:
         """Ask for a score of the metric's scale, or None for null."""
-        sample, scale = self.sample, SCALES[self.metric]
-        said = judge.function(
-            self.metric, sample.question, sample.references, sample.expected, sample.answer
-        )
-        if said is None:
-            return Verdict(None)
-        if not isinstance(said, int | float) or said not in scale:
-            known = ", ".join(map(str, scale))
-            raise judge.refuse(said, f"for {self.metric}, return one of {known}, or None for null")
-        return Verdict(int(said))
+        sample = self.sample
+        texts = (sample.question, sample.references, sample.expected, sample.answer)
+        return Verdict(judge.function(self.metric, *texts))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +121,17 @@ def score_answers(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[st
             if score is None
         ]
         verdicts = judge_items(judge, tasks, "answers") if tasks else []
-        called = iter([_called(metric, verdict) for verdict in verdicts])
+        called = iter([_called(metric, verdict, judge.name) for verdict in verdicts])
         for of_answer, score in zip(scores, known, strict=True):
             of_answer[metric] = next(called) if score is None else score
     return scores
 
 
-def _called(metric: str, verdict: Verdict) -> Score:
+def _called(metric: str, verdict: Verdict, judge: str) -> Score:
     value = verdict.value
     if value is not None and value not in SCALES[metric]:
         raise UsageError(
-            f"a judge gave {value!r} for {metric}; scores are "
+            f"the judge {judge} returned {value!r} for {metric}; scores are "
             f"{', '.join(map(str, SCALES[metric]))}, or None for null"
         )
     is_null = value is None and verdict.failure is None
@@ -168,13 +161,11 @@ def _following(metric: str, scores: Mapping[str, Score]) -> Score | None:
 
 
 def _number(value: object) -> float | None:
-    written = str(value).strip()
-    number = pd.to_numeric(written, errors="coerce")
-    if value is None or written.casefold() in _NULLS:
-        return None
-    if pd.isna(number):
-        raise refuse("is no number", "write one, or nothing for null")
-    return float(number)
+    written = str(value).strip().casefold()
+    try:
+        return None if written in _NULLS else float(written)
+    except ValueError:
+        raise refuse("is no number", "write one, or nothing for null") from None
 
 
 Number = Annotated[float | None, BeforeValidator(_number)]

@@ -123,13 +123,10 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
         the share of answers with the same score on both sides, null or not (table 5).
 
     Raises:
-        UsageError: If ``human`` holds a test and metric twice, or the two have no score in common.
+        UsageError: If the two have no score in common.
     """
-    if human.duplicated(_KEY).any():
-        test_id, metric = human.loc[human.duplicated(_KEY), _KEY].iloc[0]
-        raise UsageError(f"human holds {metric} of {test_id} twice; keep one score for each")
     joint = scores[[*BY_JUDGE, *_KEY, "value", "failure"]].merge(
-        human[[*_KEY, "value"]], on=_KEY, suffixes=("", "_human")
+        human[[*_KEY, "value"]], on=_KEY, suffixes=("", "_human"), validate="many_to_one"
     )
     if joint.empty:
         raise UsageError("scores and human have no test and metric in common")

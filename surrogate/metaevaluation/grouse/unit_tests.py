@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from arena.data.errors import Problem, UsageError
+from arena.data.errors import Problem, checked_choice
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse
 
@@ -42,12 +42,9 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     **{"<=": operator.le, ">": operator.gt, ">=": operator.ge},
 }
 _BOUNDS: Mapping[str, float | None] = {"None": None, "null": None, "True": 1.0, "False": 0.0}
-_NAMED = re.compile(
-    r"(?:test )?(?:type )?(?:(?P<number>\d+)"
-    r"|(?P<kind>highest|low) (?:answer )?(?P<what>[a-z]+) (?P<nth>\d+))"
-)
 _GAPS = re.compile(r"[\W_]+")
 _WORDS = dict.fromkeys(("mark", "score", "scores"), "marks") | {"relevance": "relevancy"}
+_NEEDLESS = ("answer", "test", "type")
 _WRITTEN_NAMES = [f"{metric}_condition" for metric in JUDGED_METRICS]
 
 
@@ -200,25 +197,18 @@ def type_name(value: object) -> str:
         The name of one of the 16; ``untyped`` where there is none; else the text as it stands.
     """
     text = "" if value is None else str(value).strip()
-    found = _NAMED.fullmatch(_GAPS.sub(" ", text.casefold()).strip())
-    if found is None:
-        return text or UNTYPED
-    what = _WORDS.get(found["what"], found["what"])
-    name = f"{found['kind']}_{what}_{found['nth']}"
-    if found["number"] and 1 <= int(found["number"]) <= len(TYPE_NAMES):
-        name = TYPE_NAMES[int(found["number"]) - 1]
-    return name if name in TYPE_NAMES else text
+    words = [_WORDS.get(word, word) for word in _GAPS.sub(" ", text.casefold()).split()]
+    name = "_".join(word for word in words if word not in _NEEDLESS)
+    if name.isdecimal() and 1 <= int(name) <= len(TYPE_NAMES):
+        return TYPE_NAMES[int(name) - 1]
+    return name if name in TYPE_NAMES else text or UNTYPED
 
 
 def builtin_tests(languages: Sequence[str] = ()) -> list[UnitTest]:
     """Return the tests that come with this project, of ``LANGUAGES``, by topic and type."""
-    absent = [language for language in languages if language not in LANGUAGES]
-    if absent:
-        raise UsageError(
-            f"there are no unit tests in {', '.join(absent)}; there are {', '.join(LANGUAGES)}"
-        )
     tests = []
     for language in dict.fromkeys(languages or LANGUAGES):
+        checked_choice(language, LANGUAGES, "language of unit tests")
         for topic, texts in _texts(language).items():
             for kind in TEST_TYPES:
                 groups = [texts["references"][group] for group in kind.references]
@@ -237,22 +227,22 @@ def choose_tests(
     limit: int | None = None,
 ) -> list[UnitTest]:
     """Choose tests by language and type, which some test must have; of each the first so many."""
-    chosen: list[UnitTest] = []
-    taken: Counter[tuple[str | None, str]] = Counter()
-    for what, wanted, there in (
-        ("language", languages, [test.language or "" for test in tests]),
-        ("test type", types, [test.test_type for test in tests]),
+    chosen = list(tests)
+    for what, field, wanted in (
+        ("language", "language", languages),
+        ("test type", "test_type", types),
     ):
-        unknown = [name for name in wanted if name not in there]
-        if unknown:
-            known = ", ".join(dict.fromkeys(name for name in there if name)) or "none"
-            raise UsageError(f"no unit test has the {what} {', '.join(unknown)}; there is {known}")
-    for test in tests:
-        key = (test.language, test.test_type)
-        if test.language in (languages or key) and test.test_type in (types or key):
-            taken[key] += 1
-            chosen += [test] if limit is None or taken[key] <= limit else []
-    return chosen
+        there = [str(getattr(test, field)) for test in tests if getattr(test, field)]
+        for name in wanted:
+            checked_choice(name, dict.fromkeys(there), f"{what} of unit tests")
+        chosen = [test for test in chosen if not wanted or getattr(test, field) in wanted]
+    taken = Counter[tuple[str | None, str]]()
+    kept = []
+    for test in chosen:
+        taken[test.language, test.test_type] += 1
+        if limit is None or taken[test.language, test.test_type] <= limit:
+            kept.append(test)
+    return kept
 
 
 def _condition(value: object) -> Condition:

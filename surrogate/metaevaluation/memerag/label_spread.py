@@ -10,12 +10,7 @@ import pandas as pd
 
 from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
-from arena.statistics.agreement import (
-    AgreementReport,
-    Resampling,
-    agreement_report,
-    code_ratings,
-)
+from arena.statistics.agreement import REPLICATES, AgreementReport, agreement_report
 from surrogate.metaevaluation.evaluation import NO_VALUE, Report, ReportTable, spaced
 from surrogate.metaevaluation.memerag.memerag import NOTICE
 from surrogate.metaevaluation.memerag.sentences import (
@@ -90,7 +85,7 @@ def _percentages(
 
 
 def agreement_of_people(
-    sentences: pd.DataFrame, resampling: Resampling | None = None
+    sentences: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
 ) -> dict[str, dict[str, AgreementReport]]:
     """Measure how far people agree, where several labeled the same sentences.
 
@@ -102,11 +97,9 @@ def agreement_of_people(
     return {
         str(language): {
             name: agreement_report(
-                code_ratings(
-                    [_ratings(each, name) for each in part["votes"]],
-                    JUDGED_RELEVANCE if name == "relevance, coarse" else None,
-                ),
-                resampling or Resampling(),
+                [_ratings(each, name) for each in part["votes"]],
+                JUDGED_RELEVANCE if name == "relevance, coarse" else None,
+                *(replicates, seed),
             )
             for name in QUALITIES
         }
@@ -127,10 +120,12 @@ def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[st
     ]
 
 
-def statistics_report(sentences: pd.DataFrame, resampling: Resampling | None = None) -> Report:
+def statistics_report(
+    sentences: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
+) -> Report:
     """Report the statistics of sentences as the paper's tables have them."""
     found = label_distributions(sentences)
-    agreed = agreement_of_people(sentences, resampling)
+    agreed = agreement_of_people(sentences, replicates, seed)
     content: dict[str, object] = {name: plain_records(table) for name, table in found.items()}
     content["agreement"] = [
         {"language": language, "quality": name} | report.as_json()

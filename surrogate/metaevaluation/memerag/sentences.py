@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from arena.data.errors import Problem, UsageError
+from arena.data.errors import Problem, UsageError, checked_choice
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.schema import QUESTION_KEY
 from surrogate.metaevaluation.records import (
@@ -191,14 +191,10 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     """
     files = _files(Path(folder))
     wanted = list(dict.fromkeys(languages)) or sorted(files)
-    absent = [language for language in wanted if language not in files]
-    if absent:
-        there = ", ".join(sorted(files)) or "none"
-        raise UsageError(f"{folder} has no file for {', '.join(absent)}; languages there: {there}")
     problems: list[Problem] = []
     rows = []
     for language in wanted:
-        path = files[language]
+        path = files[checked_choice(language, files, "language")]
         read = read_records(path, LabeledAnswer, problems)
         problems += repeats(path, [(line, answer.query_id) for line, answer in read], "query_id")
         for line, answer in read:

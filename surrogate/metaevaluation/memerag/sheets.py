@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -62,6 +61,24 @@ _REFERENCE = re.compile(r"\b(\d{1,3})\.(\d{1,3})\b")
 Place = tuple[int, int]
 """Passage and sentence of it, both from 1."""
 
+HIGHLIGHT_PROMPT = ReplaceablePrompt(
+    "highlight",
+    "Which sentences of the passages support a sentence (MEMERAG, appendix G.2)",
+    "the last <label>1</label> or 0, and <references>1.2, 2.1</references>",
+    {
+        "language": Variable("English name of the language", "English"),
+        "question": Variable("the question", "samplequestion"),
+        "passages": Variable(
+            "the passages, each with text, a list of its sentences", ({"text": ("samplepart",)},),
+            True,
+        ),
+        "sentence": Variable("the sentence of the answer", "samplesentence", True),
+        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    },
+    _PACKAGE,
+    "highlight.v1",
+)  # fmt: skip
+
 
 def write_sheet(sentences: pd.DataFrame, path: Path | str) -> None:
     """Write a sheet for one annotator as CSV, without the labels that there are.
@@ -86,32 +103,6 @@ def write_sheet(sentences: pd.DataFrame, path: Path | str) -> None:
     write_rows(shown.assign(**dict.fromkeys(FILLED_COLUMNS, "")), path)
 
 
-@dataclass(frozen=True, slots=True)
-class CutPassage:
-    """A passage as the prompt shows it: its sentences."""
-
-    text: tuple[str, ...]
-
-
-HIGHLIGHT_PROMPT = ReplaceablePrompt(
-    "highlight",
-    "Which sentences of the passages support a sentence (MEMERAG, appendix G.2)",
-    "the last <label>1</label> or 0, and <references>1.2, 2.1</references>",
-    {
-        "language": Variable("English name of the language", "English"),
-        "question": Variable("the question", "samplequestion"),
-        "passages": Variable(
-            "the passages, each with text, a list of its sentences", (CutPassage(("samplepart",)),),
-            True,
-        ),
-        "sentence": Variable("the sentence of the answer", "samplesentence", True),
-        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
-    },
-    _PACKAGE,
-    "highlight.v1",
-)  # fmt: skip
-
-
 def highlight_support(
     sentences: pd.DataFrame,
     llm: Llm,
@@ -129,18 +120,17 @@ def highlight_support(
     """
     rows = sentences.to_dict("records")
     passages = [
-        [CutPassage(tuple(split_sentences(text, row["language"]))) for text in row["passages"]]
-        for row in rows
+        [split_sentences(text, row["language"]) for text in row["passages"]] for row in rows
     ]
     template = templates.of(HIGHLIGHT_PROMPT)
 
     def prompt(number: int) -> Prompt:
         row, cut = rows[number], passages[number]
-        texts = [part for passage in cut for part in passage.text]
+        texts = [part for passage in cut for part in passage]
         values = {
             "language": named_language(row["language"]),
             "question": row["query"],
-            "passages": cut,
+            "passages": [{"text": parts} for parts in cut],
             "sentence": row["sentence"],
             "code": delimiter_code(row["query"], row["sentence"], *texts),
         }
@@ -151,7 +141,7 @@ def highlight_support(
     for number, reply in asked:
         (supported, places), cut = reply.value or (None, ()), passages[number]
         reason, detail = reply.reason, reply.detail
-        known = {(p, s) for p, each in enumerate(cut, 1) for s, _ in enumerate(each.text, 1)}
+        known = {(p, s) for p, each in enumerate(cut, 1) for s, _ in enumerate(each, 1)}
         absent = [place for place in places if place not in known]
         if absent:
             supported, places, reason = None, (), UNPARSABLE
@@ -179,11 +169,11 @@ def read_support(completion: Completion) -> tuple[bool, tuple[Place, ...]]:
     return labels[-1] == "1", tuple(sorted(distinct))
 
 
-def _marked(passages: Sequence[CutPassage], places: Sequence[Place]) -> tuple[str, ...]:
+def _marked(passages: Sequence[Sequence[str]], places: Sequence[Place]) -> tuple[str, ...]:
     return tuple(
         " ".join(
             f"{MARK}{text}{MARK}" if (number, place) in places else text
-            for place, text in enumerate(passage.text, start=1)
+            for place, text in enumerate(passage, start=1)
         )
         for number, passage in enumerate(passages, start=1)
     )

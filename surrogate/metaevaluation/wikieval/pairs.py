@@ -16,9 +16,7 @@ from surrogate.metaevaluation.records import FilledText, raise_if, read_records,
 
 Criterion = Literal["faithfulness", "answer_relevance", "context_relevance"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
-FAITHFULNESS: Criterion = "faithfulness"
-ANSWER_RELEVANCE: Criterion = "answer_relevance"
-CONTEXT_RELEVANCE: Criterion = "context_relevance"
+FAITHFULNESS, ANSWER_RELEVANCE, CONTEXT_RELEVANCE = CRITERIA
 
 COMPARED = MappingProxyType[Criterion, str](
     {FAITHFULNESS: "answer", ANSWER_RELEVANCE: "answer", CONTEXT_RELEVANCE: "context"}

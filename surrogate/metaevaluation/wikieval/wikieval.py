@@ -82,13 +82,14 @@ class Wikieval:
         score, ranking = judges.ScorePrompts(self.templates), judges.RankingPrompts(self.templates)
         return {
             "ragas:LLM [with EMBEDDER]": self._ragas,
-            "gpt-score:LLM": lambda model, make: make.llm(score, model),
-            "gpt-ranking:LLM": lambda model, make: make.llm(ranking, model),
+            "gpt-score:LLM": lambda model, make: [make.llm(score, model)],
+            "gpt-ranking:LLM": lambda model, make: [make.llm(ranking, model)],
         }
 
-    def _ragas(self, model: str, factory: shared.JudgeFactory) -> judges.RagasJudge:
+    def _ragas(self, model: str, factory: shared.JudgeFactory) -> list[Judge]:
         models = replace(factory.options.models, templates=self.templates)
-        return judges.RagasJudge(model, models, Budget(factory.options.max_calls), factory.progress)
+        budget = Budget(factory.options.max_calls)
+        return [judges.RagasJudge(model, models, budget, factory.progress)]
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge choose the better text of every pair."""
@@ -125,22 +126,12 @@ class Wikieval:
         scores = score_preferences(
             evaluation.verdicts, self.settings.replicates, self.settings.seed
         )
-        criteria = [name for name in CRITERIA if name in set(scores["criterion"])]
-        published = [
-            {"judge": judge, "criterion": name, "value": row[CRITERIA.index(name)]}
-            for judge, row in PUBLISHED.items()
-            for name in criteria
-        ]
-        ties = scores[scores["ties"] > 0].to_dict("records")
-        notes = [
-            *(
-                f"{row['judge']}, {shared.spaced(row['criterion'])}: ties: {row['ties']}"
-                for row in ties
-            ),
-            *shared.left_out_notes(scores, "pairs", "choice", "criterion"),
-        ]
-        title = "Accuracy in percent, with standard errors (pairs)"
-        table = shared.judges_table(scores, "criterion", title, notes, _accuracy)
+        notes = shared.left_out_notes(scores, "pairs", "choice", "criterion")
+        for row in scores[scores["ties"] > 0].to_dict("records"):
+            criterion = shared.spaced(row["criterion"])
+            notes.append(f"{row['judge']}, {criterion}: ties: {row['ties']}")
+        title = "Accuracy in percent, with standard errors"
+        table = shared.judges_table(scores, "criterion", title, notes)
         theirs = pd.DataFrame(
             [[f"{judge}, {PAPER}", *(f"{100 * value:.0f}" for value in row)]
              for judge, row in PUBLISHED.items()],
@@ -152,14 +143,8 @@ class Wikieval:
             for row in scores.to_dict("records")
             for entry in shared.metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
         ]
-        content = {"scores": plain_records(scores), "published": published}
+        content = {"scores": plain_records(scores)}
         return Report(content, [replace(table, table=whole)], entries, evaluation.usages)
-
-
-def _accuracy(row: Mapping[Any, Any]) -> str:
-    if pd.isna(row["value"]):
-        return shared.NO_VALUE
-    return f"{shared.percent_with_error(row['value'], row['standard_error'])} ({row['n']})"
 
 
 def score_preferences(

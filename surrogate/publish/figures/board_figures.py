@@ -18,7 +18,6 @@ from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL
 from surrogate.publish.figures.figure import (
     MARKERS,
-    MISSING,
     MUTED,
     ROW_INCHES,
     Caption,
@@ -34,6 +33,7 @@ from surrogate.publish.figures.figure import (
 from surrogate.publish.formats import (
     BLUE,
     BOTH,
+    MISSING,
     OKABE_ITO,
     SEQUENTIAL,
     SKY_BLUE,

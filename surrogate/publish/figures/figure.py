@@ -37,7 +37,6 @@ FONT_FAMILIES = (
 """Families asked for a character one after the other, of those that are installed."""
 MUTED = "#595959"
 NO_VALUE_GROUND = "#E9E9E9"
-MISSING = "–"
 MARKERS = "oDs^vPX*"
 HATCH = "////"
 DOTS_PER_INCH = 150

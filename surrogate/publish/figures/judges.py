@@ -32,7 +32,6 @@ from surrogate.metaevaluation.memerag.sentences import COARSE_OF_FINE
 from surrogate.metaevaluation.records import read_run
 from surrogate.publish.figures.figure import (
     HATCH,
-    MISSING,
     MUTED,
     ROW_INCHES,
     Caption,
@@ -47,6 +46,7 @@ from surrogate.publish.figures.figure import (
 )
 from surrogate.publish.formats import (
     BLUE,
+    MISSING,
     ORANGE,
     SEQUENTIAL,
     SKY_BLUE,

@@ -81,9 +81,8 @@ def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
     if absent or table["tau"].isna().all():
         lacking = ", ".join(absent) or "rows with a tau"
         raise UsageError(f"{name} lacks {lacking} of a study of sampling; make it with  {MAKE}")
-    texts = dict.fromkeys(("language", "design"), str)
-    typed = {column: texts.get(column, "float64") for column in COLUMNS}
-    return table[list(COLUMNS)].astype(typed)
+    numbers = [name for name in COLUMNS if name not in ("language", "design")]
+    return table[list(COLUMNS)].astype(dict.fromkeys(numbers, "float64"))
 
 
 def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Figure:
@@ -97,14 +96,12 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
     languages = known["language"].nunique()
     most = known.groupby("language")["judgments"].max()
     spread = " to ".join(dict.fromkeys([whole(most.min()), whole(most.max())]))
+    lines = (
+        "bands hold 95% of them" if languages <= MOST_BANDS else "thick is the mean over languages"
+    )
     note = (
         f"n = {count_of(languages, 'language')}, up to {spread} judgments each. Points are means "
-        "over random parts of the arena; "
-    )
-    note += (
-        "bands hold 95% of them."
-        if languages <= MOST_BANDS
-        else "the thick line is the mean over languages."
+        f"over random parts of the arena; {lines}."
     )
     title = "How many judgments a ranking needs" + (f": {arena}" if arena else "")
     width = max(len(designs) * 4.2, 5.5)

@@ -93,7 +93,7 @@ def test_failed_battles_are_counted_and_no_ties(battles):
 def test_every_bad_battle_is_reported(tmp_path):
     rows = [
         *[("q", "x", "y", "A"), ("\ud800", "x", "y", "tie"), (None, "x", "y", "tie")],
-        *[("q", None, "y", "tie"), (" ", "x", "y", "tie"), ("q", ["x"], "y", 1)],
+        *[("q", None, "y", "tie"), (" ", "x", "y", "tie"), ("q", ["x"], "y", "tie")],
     ]
     names = ("question_id", "model_a", "model_b", "winner")
     path = write(tmp_path, *(dict(zip(names, row, strict=True)) for row in rows))
@@ -101,7 +101,7 @@ def test_every_bad_battle_is_reported(tmp_path):
         import_arena("lmarena", [path])
     assert [(problem.line, problem.field) for problem in caught.value.problems] == [
         *[(1, "winner"), (2, "question_id"), (3, "question_id"), (4, "model_a")],
-        *[(5, "question_id"), (6, "winner")],
+        *[(5, "question_id"), (6, "model_a")],
     ]
     path = write(tmp_path, {"question_id": "q", "model_a": "x", "model_b": "x", "winner": "tie"})
     with pytest.raises(DataError, match="model_b = 'x': is judged against itself"):

@@ -129,7 +129,7 @@ def test_what_is_no_record_is_said_with_what_to_export(tmp_path):
 @pytest.mark.parametrize(
     "empty",
     [
-        *(" \n", {}, {"a": "", "b": []}, {"messages": []}),
+        *(" \n", {}, {"a": "", "b": []}, {"messages": []}, {"said": "One.", "sources": []}),
         {"choices": [{"message": {"role": "assistant", "content": None}, "index": 0}]},
     ],
 )

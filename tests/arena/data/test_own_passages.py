@@ -113,7 +113,7 @@ def test_retrieval_is_measured_against_all_that_is_known_to_be_relevant(folder):
 
 def test_a_judge_is_told_whose_passages_are_whose(folder):
     texts = ArenaTexts(read_arena(folder))
-    comparison = texts.comparison(("en", "q", "chosen", "own"), "output")
+    comparison = texts.comparison(("en", "q", "chosen", "own"))
     whose = {passage.text: passage.given_to for passage in comparison.passages}
     assert whose[SHARED[2]["text"]] == "A"
     assert whose[OWN[0]["text"]] == "B"

@@ -16,7 +16,6 @@ JUDGMENT = {
     "winner": "a",
     "judge": "j",
 }
-ANSWER = {"query_id": "q1", "language": "en", "system": "x", "answer": "yes"}
 PASSAGE = {"passage_id": "p1", "text": "t", "title": None, "relevance": 1}
 QUERY = {"query_id": "q1", "language": "en", "query": "why?", "passages": [PASSAGE]}
 

@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from simulations import small_simulation
 
-from arena import read_arena, sample_arena, write_arena
+from arena import read_arena, write_arena
 from arena.data.errors import DataError
 
 
 @pytest.fixture
 def folder(tmp_path):
-    write_arena(sample_arena(), tmp_path)
+    write_arena(small_simulation(range(4), ["en"], questions=2).arena, tmp_path)
     return tmp_path
 
 

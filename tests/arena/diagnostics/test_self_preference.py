@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.diagnostics import diagnose
-from arena.diagnostics.families import self_preference_table
+from arena.diagnostics.families import model_families, self_preference_table
 from arena.diagnostics.verdicts import verdicts
 
 SYSTEMS = ("gpt-4o-mini", "o3", "claude-3", "qwen-2")
@@ -94,3 +94,24 @@ def test_a_diagnosis_says_it():
     assert one[["judge", "items"]].to_numpy().tolist() == [["gpt-4o", 160]]
     said = [str(item) for item in diagnose(judgments(0.5, judges=("gpt-4o",))).findings]
     assert any("no judge of another family judged the same pairs" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("name", "families"),
+    [
+        ("gpt-4o-mini", {"OpenAI"}),
+        ("o3-mini", {"OpenAI"}),
+        ("openai/gpt-oss-20b", {"OpenAI"}),
+        ("claude-3-5-sonnet-20241022", {"Anthropic"}),
+        ("meta-llama/Llama-3-70b", {"Meta"}),
+        ("Qwen2.5-Coder-0.5B", {"Qwen"}),
+        ("mistralai/Mixtral-8x22B", {"Mistral"}),
+        ("deepseek-r1-distill-llama-70b", {"DeepSeek", "Meta"}),
+        ("rinna/japanese-gpt-neox-3.6b", set()),
+        ("gpt-j-6b", set()),
+        ("metaphor-7b", set()),
+        ("my-system", set()),
+    ],
+)
+def test_names_speak_of_families(name, families):
+    assert model_families(name) == families

@@ -1,27 +1,10 @@
 """A RAG system at a server of the tests' own."""
 
-import contextlib
-
 import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from chat_server import ChatServer
-
 from arena.generation import GenerationSettings, LlmSystem
-from arena.llm import open_store
-
-
-@pytest.fixture
-def serve():
-    with contextlib.ExitStack() as stack:
-        yield lambda *args, **kwargs: stack.enter_context(ChatServer(*args, **kwargs))
-
-
-@pytest.fixture
-def store(tmp_path):
-    with open_store(tmp_path / "store.db") as opened:
-        yield opened
 
 
 @pytest.fixture

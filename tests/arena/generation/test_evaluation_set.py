@@ -4,7 +4,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import Arena, ArenaInfo, UsageError
@@ -94,6 +94,7 @@ def test_250_questions_of_which_50_a_model():
     assert len(counts) == 10
 
 
+@settings(max_examples=15)
 @given(st.integers(1, 40), st.integers(1, 7), st.integers(0, 5))
 def test_one_answer_each_is_as_even_as_can_be(questions, systems, seed):
     arena = arena_of([(0,)] * questions, [f"m{number}" for number in range(systems)])

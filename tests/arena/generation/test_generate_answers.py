@@ -6,9 +6,8 @@ from chat_server import broken, completion, filtered, refused
 
 from arena import Arena, ArenaInfo
 from arena.data.folder import as_rows, checked_answers
-from arena.generation import choose_questions, dry_run_generate, generate_answers
+from arena.generation import choose_questions, generate_answers
 from arena.judging import choose_pairs
-from arena.llm import Budget
 from arena.text.answers import parse_answer
 
 REPLY = "##Reason: the first passage says so [1#0] ##Answer: The Weekly Newes [1#0]."
@@ -57,42 +56,12 @@ def test_failures_are_counted_and_asked_again_where_they_may_pass(serve, system_
     assert second.usage.from_store == 3
 
 
-def test_nothing_is_asked_twice(serve, system_at, store):
-    server, queries = serve(good), build_queries(4)
-    limited = generate_answers(queries, system_at(server), store, budget=Budget(3))
-    assert limited.counts()["failures"] == {"over_budget": 1}
-    whole = generate_answers(queries, system_at(server), store)
-    assert whole.usage.from_store == 3
-    assert generate_answers(queries, system_at(server), store).usage.calls == 0
-    assert set(server.asked.values()) == {1}
-    assert len(server.asked) == 4
-
-
-def test_questions_with_an_answer_of_the_system_are_left_out(serve, system_at, store):
-    queries = build_queries(3)
-    there = generate_answers(queries.head(2), system_at(serve(good)), store).answers
-    rest = generate_answers(queries, system_at(serve(good)), store, answers=there)
-    assert list(rest.answers["query_id"]) == ["q2"]
-    assert rest.already_answered == 2
-    other = system_at(serve(good), name="other")
-    assert len(generate_answers(queries, other, store, answers=there).answers) == 3
-
-
 @pytest.mark.parametrize("thoughts", ["<think>hm</think>", "hm</think>"])
 def test_what_limits_the_answers_is_said(serve, system_at, store, thoughts):
     server = serve(lambda *_: completion(f"{thoughts} Paris", finish_reason="length"))
     queries = build_queries(1, passages=())
     warnings = generate_answers(queries, system_at(server), store).warnings
     assert ["cut off" in warnings[0], "thoughts" in warnings[1]] == [True, True]
-
-
-def test_a_dry_run_asks_nothing_and_counts_what_is_left(serve, system_at, store):
-    server, queries = serve(good), build_queries(4)
-    generate_answers(queries.head(1), system_at(server), store)
-    run = dry_run_generate(queries, system_at(server), store)
-    assert (run["answers"].prompts, run["answers"].calls, run["answers"].in_store) == (4, 3, 1)
-    assert run["time_filter"] is None
-    assert len(server.bodies) == 1
 
 
 def test_the_questions_drawn_are_those_that_would_be_judged():

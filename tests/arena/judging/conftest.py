@@ -1,27 +1,11 @@
-"""A store, and judges at a server of the tests' own."""
-
-import contextlib
+"""Judges at a server of the tests' own."""
 
 import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from chat_server import ChatServer
-
 from arena.judging import LlmJudge
-from arena.llm import LlmSettings, open_store
-
-
-@pytest.fixture
-def store(tmp_path):
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
-
-
-@pytest.fixture
-def serve():
-    with contextlib.ExitStack() as stack:
-        yield lambda behave=None: stack.enter_context(ChatServer(behave))
+from arena.llm import LlmSettings
 
 
 @pytest.fixture

@@ -82,16 +82,6 @@ def test_missing_answers_are_never_compared():
         pairing.record(rows)
 
 
-def test_failed_judgments_tell_nothing_and_are_not_asked_for_again():
-    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
-    items = pairing.next_pairs(12)
-    pairing.record(judge(items, failing=range(12)))
-    assert (pairing.failed, pairing.judged) == (12, 0)
-    asked = run(pairing)
-    assert len(asked) == ITEMS - 12
-    assert not {key(item) for item in items} & {key(item) for item in asked}
-
-
 def test_the_same_seed_asks_for_the_same_items():
     asked = run(AdaptivePairing(SYSTEMS, QUESTIONS, seed=5), budget=40)
     assert run(AdaptivePairing(SYSTEMS[::-1], QUESTIONS[::-1], seed=5), budget=40) == asked

@@ -1,15 +1,11 @@
 """Judging against a server: verdicts, failures, both orders, resuming."""
 
-import pandas as pd
-import pytest
 from chat_server import completion
 from judged_systems import better, build_arena, judge_arena, shown_answers
 
-from arena import UsageError
 from arena.data.folder import as_rows, checked_arena
-from arena.judging import choose_pairs, dry_run_judge, pairwise_prompt
-from arena.judging.pairs import SHOWS
-from arena.llm import Budget, Price
+from arena.judging import choose_pairs
+from arena.llm import Price
 from arena.rating.ratings import rate
 
 
@@ -97,50 +93,10 @@ def test_both_orders_show_flips(serve, judge_at, store):
     assert fair.check.grade != "unreliable"
 
 
-def test_nothing_is_asked_twice(serve, judge_at, store):
-    arena = build_arena()
-    first = judge_arena(arena, judge_at(serve(honest)), choose_pairs(arena), store)
-    server = serve(honest)
-    again = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
-    assert not server.asked
-    assert (again.summary.usage.from_store, again.summary.usage.sent) == (12, 0)
-    pd.testing.assert_frame_equal(first.judgments, again.judgments)
-    known = type(arena)(arena.info, arena.queries, arena.answers, first.judgments)
-    third = judge_arena(known, judge_at(server), choose_pairs(arena), store)
-    assert (third.summary.already_judged, third.summary.usage.asked) == (12, 0)
-    assert third.judgments.empty
-    assert not server.asked
-
-
-def test_a_budget_ends_a_run_and_the_next_goes_on(serve, judge_at, store):
-    arena = build_arena()
-    server = serve(honest)
-    first = judge_arena(arena, judge_at(server), choose_pairs(arena), store, budget=Budget(5))
-    assert (first.summary.usage.sent, first.summary.usage.failures) == (5, {"over_budget": 7})
-    assert (first.summary.usage.asked, len(first.judgments)) == (5, 5)
-    rest = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
-    assert (rest.summary.usage.sent, rest.summary.usage.from_store) == (7, 5)
-    assert sum(server.asked.values()) == 12
-
-
-def test_a_dry_run_asks_nothing(judge_at, store, serve):
-    arena = build_arena()
-    server = serve(honest)
-    prices = {"test-judge": Price(1.0, 2.0)}
-    planned = dry_run_judge(arena, judge_at(server), choose_pairs(arena), store, prices)
-    assert (planned.prompts, planned.calls) == (12, 12)
-    assert planned.cost_at_most == pytest.approx(
-        (planned.tokens_in + 2 * planned.tokens_out_at_most) / 1e6
-    )
-    assert not server.asked
-    judge_arena(arena, judge_at(server), choose_pairs(arena), store)
-    assert dry_run_judge(arena, judge_at(server), choose_pairs(arena), store).calls == 0
-
-
 REASONED = "##Reason: the passage [p1] says so ##Answer: good, in 1990"
 
 
-def test_the_judge_sees_the_whole_output_by_default(serve, judge_at, store):
+def test_the_judge_sees_the_whole_output(serve, judge_at, store):
     arena = build_arena({("q0", "good"): f" {REASONED}\n"}, questions=1, systems=("good", "fair"))
     seen = []
 
@@ -148,25 +104,9 @@ def test_the_judge_sees_the_whole_output_by_default(serve, judge_at, store):
         seen.append(sorted(shown_answers(prompt)))
         return completion("[[C]]")
 
-    server, versions = serve(behave), []
-    for show in SHOWS:
-        judge = judge_at(server, prompt=pairwise_prompt(show=show))
-        judged = judge_arena(arena, judge, choose_pairs(arena, show=show), store)
-        versions += list(judged.judgments["prompt"])
-    assert seen == [[REASONED, "fair answer to q0"], ["fair answer to q0", "good, in 1990"]]
-    assert [version.partition("|")[2] for version in versions] == ["shows:output", ""]
-    default = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
-    assert default.summary.usage.from_store == 1
-    assert default.summary.prompt == versions[0]
-
-
-def test_pairs_are_chosen_for_what_the_prompt_shows(serve, judge_at, store):
-    arena = build_arena()
-    judge = judge_at(serve(honest), prompt=pairwise_prompt(show="answer"))
-    with pytest.raises(UsageError, match="show"):
-        judge_arena(arena, judge, choose_pairs(arena), store)
-    with pytest.raises(UsageError, match="show"):
-        dry_run_judge(arena, judge, choose_pairs(arena))
+    judged = judge_arena(arena, judge_at(serve(behave)), choose_pairs(arena), store)
+    assert seen == [[REASONED, "fair answer to q0"]]
+    assert judged.summary.prompt.endswith("|shows:output")
 
 
 def test_verdicts_of_one_letter_have_a_probability(serve, judge_at, store):

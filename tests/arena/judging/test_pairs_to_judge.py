@@ -74,16 +74,10 @@ def test_absent_answers_are_not_judged():
 
 
 def test_identical_answers_are_told_apart():
-    same = {("q0", "good"): "##Reason: x\n##Answer: the same ", ("q0", "fair"): "the same"}
-    chosen = choose_pairs(build_arena(same), both_orders=True, show="answer")
+    same = {("q0", "good"): "the same ", ("q0", "fair"): "the same"}
+    chosen = choose_pairs(build_arena(same), both_orders=True)
     assert len(chosen.identical) == 2
     assert len(chosen.table) == 2 * 11
-    whole = choose_pairs(build_arena(same), both_orders=True)
-    assert len(whole.identical) == 0
-    assert set(pair_keys(whole.table)) == {
-        *pair_keys(chosen.table),
-        *pair_keys(chosen.identical),
-    }
 
 
 def test_pairs_of_another_judge_can_be_chosen():

@@ -2,9 +2,8 @@
 
 import pytest
 
-from arena import UsageError
 from arena.judging.pairs import Comparison, ShownPassage
-from arena.judging.prompt import TRIMMED, answer_flags, pairwise_prompt
+from arena.judging.prompt import answer_flags, pairwise_prompt
 
 KEY = ("en", "q", "s", "t")
 PASSAGES = (ShownPassage("5#1", "Rivers & <b>lakes</b>", "Water", 1), ShownPassage("5#2", "Sand"))
@@ -63,44 +62,3 @@ def test_delimiters_cannot_be_forged():
 )
 def test_attempts_to_steer_the_judge_are_noticed(answer, flags):
     assert answer_flags(answer) == flags
-
-
-def test_texts_are_trimmed_only_when_asked():
-    long = compared("x" * 500, "short", passages=(ShownPassage("1", "y" * 500),))
-    assert pairwise_prompt().ask(long)[1] == ()
-    prompt = pairwise_prompt(longest_answer=10, longest_passage=20)
-    asked = prompt.ask(long)
-    assert asked[1] == (TRIMMED,)
-    assert "x" * 10 + "…" in text_of(asked)
-    assert "y" * 21 not in text_of(asked)
-    assert prompt.version.endswith("|shows:output|answers:10|passages:20")
-    assert prompt.ask(compared("short", "short", passages=()))[1] == ()
-
-
-def test_versions_tell_templates_apart(tmp_path):
-    file = tmp_path / "mine.jinja"
-    file.write_text("{{ question }} {{ answer_a }} {{ answer_b }}")
-    first = pairwise_prompt(file).version
-    file.write_text("{{ question }}! {{ answer_a }} {{ answer_b }}")
-    second = pairwise_prompt(file).version
-    assert first.startswith("mine@")
-    assert first != second
-    assert pairwise_prompt().version.startswith("pairwise.v1@")
-
-
-@pytest.mark.parametrize(
-    ("template", "named"),
-    [
-        ("{{ answer_a }} {{ answer_b }} {{ reference }}", "reference"),
-        ("{{ answer_a }}", "answer_b"),
-        ("{{ answer_a }} {{ answer_b }} {% if %}", "line 1"),
-        ("{{ answer_a }} {{ answer_b }} {{ passages[0].author }}", "author"),
-        ("{{ answer_a }} {{ answer_b }} {{ question.__class__.mro() }}", "template"),
-        ("{{ answer_a }} {{ answer_b }} {% include 'other' %}", "template"),
-    ],
-)
-def test_unusable_templates_are_refused(tmp_path, template, named):
-    file = tmp_path / "mine.jinja"
-    file.write_text(template)
-    with pytest.raises(UsageError, match=named):
-        pairwise_prompt(file)

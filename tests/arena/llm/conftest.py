@@ -1,30 +1,10 @@
-import contextlib
-
 import pytest
-from chat_server import ChatServer
 
 pytest.importorskip("openai", reason="needs the extra llm: pip install 'surrogate-arena[llm]'")
 
 from llm_requests import SETTINGS, at
 
-from arena.llm import Budget, Llm, ask_table, open_store, read_text
-
-
-@pytest.fixture
-def store_path(tmp_path):
-    return tmp_path / "store.db"
-
-
-@pytest.fixture
-def store(store_path):
-    with open_store(store_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def serve():
-    with contextlib.ExitStack() as stack:
-        yield lambda *args, **kwargs: stack.enter_context(ChatServer(*args, **kwargs))
+from arena.llm import Budget, Llm, ask_table, read_text
 
 
 @pytest.fixture

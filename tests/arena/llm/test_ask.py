@@ -1,6 +1,7 @@
 """What is asked, what comes back, and what is asked again."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -12,11 +13,13 @@ from arena.llm import (
     Message,
     Price,
     Prompt,
+    TokenLogprobs,
     UnparsableError,
     ask_table,
     dry_run,
     read_text,
 )
+from arena.llm.replies import candidate_masses
 
 
 def number_in(completion):
@@ -124,7 +127,7 @@ def test_results_hold_everything(ask, store):
         "role": "system",
         "content": "be brief",
     }
-    assert store.verify() == 1
+    assert store.stats()["rows"].sum() == 1
 
 
 def test_a_corrected_parser_reads_stored_answers_again(ask, store):
@@ -139,14 +142,6 @@ def test_a_corrected_parser_reads_stored_answers_again(ask, store):
     replies, usage, _ = ask(prompts(2), parse=lambda c: len(c.text))
     assert [each.value for each in replies] == [15, 15]
     assert (usage.calls, usage.failures) == (0, {})
-
-
-def test_max_calls_leaves_the_rest_for_later(ask):
-    replies, usage, _ = ask(prompts(10), max_calls=4)
-    assert [each.reason for each in replies] == [None] * 4 + ["over_budget"] * 6
-    assert (usage.calls, usage.failures) == (4, {"over_budget": 6})
-    replies, usage, _ = ask(prompts(10), max_calls=4)
-    assert [each.reason for each in replies] == [None] * 8 + ["over_budget"] * 2
 
 
 def test_progress_and_cost(serve, llm_at):
@@ -203,3 +198,41 @@ def test_what_stops_a_run_keeps_the_calls_under_way(serve, llm_at, store):
     with pytest.raises(KeyboardInterrupt):
         ask_table(prompts(100), lambda row: row, read_text, llm_at(server), progress=stop)
     assert len(kept(store)) == sum(server.asked.values()) < 100
+
+
+DIGITS = set("12345")
+
+
+def tokens(*places):
+    logs = [{name: math.log(chance) for name, chance in place.items()} for place in places]
+    return tuple(
+        TokenLogprobs(next(iter(place)), next(iter(place.values())), tuple(place.items()))
+        for place in logs
+    )
+
+
+def test_spellings_of_a_candidate_add_up():
+    (token,) = tokens({" 4": 0.3, "４": 0.3, "1": 0.2})
+    assert candidate_masses(token, {"4"}) == pytest.approx({"4": 0.6})
+
+
+def test_the_chosen_token_counts_though_not_listed():
+    token = TokenLogprobs("5", math.log(0.1), (("a", math.log(0.9)),))
+    assert candidate_masses(token, DIGITS) == pytest.approx({"5": 0.1})
+
+
+def test_log_probabilities_travel_through_the_store(ask):
+    top = [{"token": "4", "logprob": math.log(0.75)}, {"token": "2", "logprob": -math.inf}]
+    content = [{"token": "4", "logprob": math.log(0.75), "top_logprobs": top}]
+    settings = LlmSettings(model="m", body={"logprobs": True, "top_logprobs": 5})
+
+    def behave(*_):
+        return completion("4", logprobs={"content": content})
+
+    def parse(said):
+        return candidate_masses(said.logprobs[0], DIGITS), said.logprobs[0].alternatives[1]
+
+    for calls in (2, 0):
+        replies, usage, _ = ask(prompts(2), behave, parse, settings)
+        assert [each.value for each in replies] == [({"2": 0.0, "4": 0.75}, ("2", -9999.0))] * 2
+        assert usage.calls == calls

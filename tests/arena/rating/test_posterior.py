@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -97,6 +97,7 @@ def test_a_prior_that_is_far_off_is_trusted_less():
     assert wrong.ratings[0] > wrong.ratings[3] - 0.5
 
 
+@settings(max_examples=15)
 @given(seed=st.integers(0, 50), order=st.permutations(range(4)))
 def test_rows_sides_and_names_change_nothing(seed, order):
     table = judgments(8, seed)

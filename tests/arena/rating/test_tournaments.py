@@ -45,21 +45,6 @@ def test_dropped_ties_are_counted():
         bootstrap_tournaments(judgments(rows), ties="win")
 
 
-def test_each_tournament_equals_choix_on_its_list_of_comparisons():
-    table = round_robin(["s1", "s2", "s3", "s4"], 20, noise=2.0)
-    held = bootstrap_tournaments(table[table["winner"] != "tie"], 5, 20, ridge=0.0, seed=3)
-    position = {system: index for index, system in enumerate(held.systems)}
-    for draws, coefficients in zip(held.draws, held.coefficients, strict=True):
-        listed = []
-        for question, times in zip(held.battles.questions, draws, strict=True):
-            for row in table[table["query_id"] == question].itertuples():
-                if row.winner != "tie":
-                    pair = (position[row.system_a], position[row.system_b])
-                    listed += [pair if row.winner == "a" else pair[::-1]] * int(times)
-        expected = choix.ilsr_pairwise(4, listed)
-        np.testing.assert_allclose(coefficients, expected - expected.mean(), atol=1e-6)
-
-
 def hardly_beaten(questions, random):
     """Judgments of four systems, of which the first loses on a single question."""
     for number in range(questions):
@@ -68,7 +53,7 @@ def hardly_beaten(questions, random):
             yield f"q{number}", one, other, "a" if wins else "b"
 
 
-def test_without_a_prior_a_tournament_without_a_maximum_falls_back_as_choix_does():
+def test_tournaments_equal_choix_on_their_comparisons_and_without_a_maximum_its_fallback():
     table = judgments(list(hardly_beaten(12, np.random.default_rng(4))))
     held = bootstrap_tournaments(table, 30, 12, ridge=0.0)
     position = {system: index for index, system in enumerate(held.systems)}

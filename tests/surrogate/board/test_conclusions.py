@@ -2,7 +2,6 @@
 
 import pytest
 
-from surrogate import build_board
 from surrogate.board.summary import (
     GAIN_UNSURE,
     GAINED,
@@ -52,23 +51,18 @@ def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high,
     assert found.conclusions[1] == conclusion
 
 
-@pytest.fixture(scope="module")
-def board(small_arena, quick_features):
-    return build_board(small_arena, feature_table=quick_features, tournaments=10, seed=3)
-
-
-def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, board):
+def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, small_board):
     found = validate(
         *(small_arena, "leave-systems-out", "gaussian-process"),
-        feature_table=board.features,
+        feature_table=small_board.features,
         tournaments=TournamentSettings(tournaments=10, seed=3),
         repeats=5,
     )
-    for language, item in board.summary.languages.items():
+    for language, item in small_board.summary.languages.items():
         scores = found.of(language)
         assert item.tau_unseen == pytest.approx(scores["tau"])
         assert item.tau_unseen_low == pytest.approx(scores["tau_low"])
         assert item.tau_unseen_high == pytest.approx(scores["tau_high"])
-    macro = board.summary.macro
+    macro = small_board.summary.macro
     assert macro.tau_unseen_low == pytest.approx(found.of()["tau_low"])
     assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high

@@ -24,10 +24,9 @@ from surrogate.learning.surrogate import KEYS
 
 SEED, TOURNAMENTS = 5, 4
 BY_MODELS = ("nli_entailment", "nli_neutral", "reranker_score", "llm_overlap", "llm_fluency")
-BY_LIBRARIES = (
-    "target_language(identifier=langid),english(identifier=langid),citation_recall,citation_map,"
-    "bleu(tokenize=13a,order=full),rouge_l(tokens=rouge-score,stem=yes)"
-)
+BY_LIBRARIES = "bleu(tokenize=13a,order=full),rouge_l(tokens=rouge-score,stem=yes)"
+BY_LANGID = "target_language(identifier=langid),english(identifier=langid)"
+MEASURED = f"target_language,english,citation_recall,citation_map,{BY_LIBRARIES}"
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +43,7 @@ def arena():
 @pytest.fixture(scope="module")
 def table(arena):
     """Features by the libraries, and what models would have given, some of it missing."""
-    measured = extract(arena, BY_LIBRARIES)
+    measured = extract(arena, MEASURED)
     random = np.random.default_rng(0)
     given = pd.DataFrame(random.normal(size=(len(measured), 5)), columns=list(BY_MODELS))
     return measured.assign(**given.where(random.random(given.shape) < 0.8))
@@ -57,9 +56,8 @@ def board(arena, table):
     )
 
 
-def scored_by_libraries(arena):
-    """Yield each answer's key with langid's, sacrebleu's and rouge-score's own values."""
-    identifier = LanguageIdentifier.from_modelstring(model, norm_probs=True)
+def scored_by_libraries(arena, identifier=None):
+    """Yield each answer's key with langid's, if asked, sacrebleu's and rouge-score's own values."""
     texts = {}
     for row in arena.answers.merge(arena.queries, on=["language", "query_id"]).itertuples():
         ids = [item["passage_id"] for item in row.passages]
@@ -67,7 +65,9 @@ def scored_by_libraries(arena):
         texts[row.language, row.system, row.query_id] = text
     for (language, system, query_id), text in texts.items():
         reference = texts[language, arena.info.reference_system, query_id]
-        known = dict(identifier.rank(text)) if any(map(str.isalpha, text)) else {}
+        known = {}
+        if identifier is not None and any(map(str.isalpha, text)):
+            known = dict(identifier.rank(text))
         scorer = RougeScorer(["rougeL"], use_stemmer=language == "en")
         yield (
             *(language, system, query_id, known.get(language, 0.0), known.get("en", 0.0)),
@@ -76,10 +76,16 @@ def scored_by_libraries(arena):
         )
 
 
-def test_its_features_are_those_of_the_libraries(arena, table):
-    names = [str(item) for item in parse_features(BY_LIBRARIES) if "citation" not in item.name]
-    expected = pd.DataFrame(scored_by_libraries(arena), columns=[*KEYS, *names]).set_index(KEYS)
-    found = table.set_index(KEYS)[names].fillna(0.0).loc[expected.index]
+@pytest.mark.parametrize("langid", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_its_features_are_those_of_the_libraries(arena, table, langid):
+    """That of langid takes seconds to load."""
+    names = [str(item) for item in parse_features(f"{BY_LANGID},{BY_LIBRARIES}")]
+    identifier = LanguageIdentifier.from_modelstring(model, norm_probs=True) if langid else None
+    scores = scored_by_libraries(arena, identifier)
+    expected = pd.DataFrame(scores, columns=[*KEYS, *names]).set_index(KEYS)
+    expected = expected if langid else expected[names[2:]]
+    measured = extract(arena, BY_LANGID).merge(table, on=KEYS) if langid else table
+    found = measured.set_index(KEYS)[list(expected)].fillna(0.0).loc[expected.index]
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 

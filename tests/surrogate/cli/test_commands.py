@@ -16,9 +16,9 @@ from surrogate.board.rows import BEYOND
 
 
 @pytest.fixture(scope="module")
-def board_folder(run, arena_folder, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("board")
-    run("board", arena_folder, "--out", folder, "--tournaments", 3, "--jobs", 1)
+def board_folder(small_board, arena_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("board") / "board"
+    small_board.save(folder, arena_folder)
     return folder
 
 

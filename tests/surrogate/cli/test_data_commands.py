@@ -2,12 +2,13 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from arena import Arena, DataError, read_arena, write_arena
+from arena import DataError, read_arena, write_arena
 from arena.data.folder import add_answers
 
 NEW = "newcomer"
@@ -54,20 +55,21 @@ def test_check_says_every_problem(run, tmp_path, capsys):
     ]
 
 
+def test_check_says_copies_and_what_to_run_next(run, tiny_arena, tmp_path, capsys):
+    rows = list(range(len(tiny_arena.judgments)))
+    copies, run_next = f"{len(rows)} judgments of the same question", f"judge {tmp_path} --model"
+    for places, said in ((rows * 2, copies), ([], run_next)):
+        write_arena(replace(tiny_arena, judgments=tiny_arena.judgments.iloc[places]), tmp_path)
+        assert run("check", tmp_path) == 0
+        assert said in capsys.readouterr().out
+
+
 @pytest.fixture(scope="module")
 def before(tiny_arena, tmp_path_factory):
     """A folder with all systems but one, and that one's answers."""
     folder = tmp_path_factory.mktemp("before")
     *others, last = tiny_arena.info.systems
-    judged = tiny_arena.judgments
-    about = (judged["system_a"] != last) & (judged["system_b"] != last)
-    less = Arena(
-        tiny_arena.info.model_copy(update={"systems": tuple(others)}),
-        tiny_arena.queries,
-        tiny_arena.answers[tiny_arena.answers["system"] != last],
-        judged[about],
-    )
-    write_arena(less, folder / "arena")
+    write_arena(tiny_arena.part(["en"], others), folder / "arena")
     new = tiny_arena.answers[tiny_arena.answers["system"] == last].assign(system=NEW)
     new.to_json(folder / "new.jsonl", orient="records", lines=True)
     return folder

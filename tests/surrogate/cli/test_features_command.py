@@ -27,6 +27,7 @@ def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_pa
     ("options", "message"),
     [
         (["--features", "bleau"], "did you mean 'bleu'"),
+        (["--out", "f.xlsx"], ".xlsx"),
         (["--features", "reranker_score(model=no/such-model)"], "--download"),
         (["--features", "similarity_question(model=no/such)", "--device", "abacus"], "--download"),
     ],
@@ -35,12 +36,6 @@ def test_wrong_options_are_refused(run, arena_folder, tmp_path, capsys, options,
     assert run("features", arena_folder, "--out", tmp_path / "f.parquet", *options) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "f.parquet").exists()
-
-
-def test_a_table_of_no_known_format_is_refused_first(run, arena_folder, tmp_path, capsys):
-    assert run("features", arena_folder, "--out", tmp_path / "f.xlsx") == 2
-    assert ".xlsx" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_list_says_what_each_needs_and_whether_it_is_there(run, capsys):

@@ -23,15 +23,8 @@ def test_an_arena_is_written_and_counted(run, table, tmp_path, capsys):
     options = ["--language", "en", "--apart", "m3", "--judge", "me", "--json"]
     assert run("import", "csv", table, "--out", out, *options) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed["counts"] == {
-        "languages": 1,
-        "systems": 2,
-        "questions": 1,
-        "answers": 2,
-        "judgments": 1,
-        "published_ratings": 0,
-        "apart": 1,
-    }
+    counts = {"languages": 1, "systems": 2, "questions": 1, "answers": 2, "judgments": 1}
+    assert printed["counts"] == counts | {"published_ratings": 0, "apart": 1}
     assert printed["features"] is None
     arena = read_arena(out)
     assert arena.info.systems == ("m1", "m2")
@@ -43,11 +36,9 @@ def test_an_arena_is_written_and_counted(run, table, tmp_path, capsys):
 def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, capsys):
     out, damaged = tmp_path / "arena", tmp_path / "damaged.csv"
     damaged.write_text('"')
-    for there, message in (("notes.txt", "holds something that is no arena"), (None, "is a file")):
-        if there is not None:
-            out.mkdir()
-            (out / there).write_text("mine")
-        target = out if there is not None else table
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")
+    for target, message in ((out, "holds something that is no arena"), (table, "is a file")):
         assert run("import", "csv", damaged, "--out", target) == 2
         assert message in capsys.readouterr().err
     assert (out / "notes.txt").read_text() == "mine"
@@ -56,6 +47,7 @@ def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, cap
 def test_an_arena_is_replaced_only_when_asked(run, table, tmp_path, capsys):
     out = tmp_path / "arena"
     assert run("import", "csv", table, "--out", out) == 0
+    assert "not known (und): name it with --language" in capsys.readouterr().out
     assert run("import", "csv", table, "--out", out) == 2
     assert "name another folder, or say --replace" in capsys.readouterr().err
     before = sorted(path.name for path in out.iterdir())

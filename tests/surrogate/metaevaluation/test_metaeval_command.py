@@ -106,7 +106,13 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
     for asked, message in {
         ("memerag", "--judge", "oracle"): "there is no judge 'oracle'",
         ("memerag", "--judge", "llm:m", "--prompts", "few_shot"): "unknown prompt 'few_shot'",
-        ("memerag", "--judge", "python:math:sqrt", "--languages", "en,fr"): "no file for fr",
+        (
+            "memerag",
+            "--judge",
+            "python:math:sqrt",
+            "--languages",
+            "en,fr",
+        ): "unknown language 'fr'",
         ("memerag", "--statistics", "--judge", "python:math:sqrt"): "give a --judge",
         ("other", "--judge", "python:math:sqrt"): "unknown benchmark 'other'",
         ("wikieval", "--statistics"): "are of memerag",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from memerag_samples import verdict_table
 
 from arena.judging.choosing.sampling import study_sampling
 from surrogate.metaevaluation.evaluation import evaluate_judges
@@ -18,20 +19,16 @@ from surrogate.metaevaluation.settings import MetaevalSettings
 FIGURES = ("--as", "figures")
 
 
-def test_draws_all_that_the_board_has_data_for(board_folder, tmp_path, run, capsys):
-    out = tmp_path / "new" / "plots"
-    assert run("publish", board_folder, *FIGURES, "--out", out) == 0
-    names = {"heatmap", "lollipops", "importances", "ratings-en", "ratings-sw"}
-    assert {path.name for path in out.iterdir()} == {f"{name}.png" for name in names}
-    printed = capsys.readouterr().out.splitlines()
-    assert sorted(printed) == sorted(str(path) for path in out.iterdir())
-
-
-def test_figures_without_data_are_listed(board, tmp_path, run, capsys):
+def test_draws_all_that_the_board_has_data_for_and_lists_the_rest(board, tmp_path, run, capsys):
     replace(board, importances=board.importances.iloc[:0]).save(tmp_path / "few")
-    options = [*FIGURES, "--out", tmp_path / "plots"]
+    out = tmp_path / "new" / "plots"
+    options = [*FIGURES, "--out", out]
     assert run("publish", tmp_path / "few", *options) == 0
-    assert "importances left out: " in capsys.readouterr().err
+    names = {"heatmap", "lollipops", "ratings-en", "ratings-sw"}
+    assert {path.name for path in out.iterdir()} == {f"{name}.png" for name in names}
+    printed = capsys.readouterr()
+    assert sorted(printed.out.splitlines()) == sorted(str(path) for path in out.iterdir())
+    assert "importances left out: " in printed.err
     assert run("publish", tmp_path / "few", *options, "--kind", "importances") == 2
     assert "no surrogate was trained" in capsys.readouterr().err
 
@@ -104,20 +101,10 @@ def test_cards_need_a_license(board_folder, run, capsys, card):
 @pytest.fixture
 def verdicts():
     labels = ["Supported", "Not Supported"]
-    rows = [
-        {
-            "judge": judge,
-            "prompt": "",
-            "language": "en",
-            "query_id": str(number // 2),
-            "sentence_id": number,
-            "truth": labels[number % 2],
-            "fine": None,
-            "value": labels[(number + (number % every == 0)) % 2],
-            "failure": None,
-            "was_asked": True,
-        }
+    tables = [
+        verdict_table(
+            [(labels[n % 2], labels[(n + (n % every == 0)) % 2]) for n in range(40)], judge
+        )
         for judge, every in (("good", 9), ("poor", 2))
-        for number in range(40)
     ]
-    return pd.DataFrame(rows).astype({"value": object, "fine": object, "failure": object})
+    return pd.concat(tables, ignore_index=True)

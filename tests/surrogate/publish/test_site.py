@@ -1,6 +1,7 @@
 """Sites as files: what they hold, what they escape, what they replace."""
 
 import json
+import re
 import runpy
 import sys
 from dataclasses import replace
@@ -11,11 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 import matplotlib as mpl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena import UsageError
 from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.figures.figure import save
-from surrogate.publish.formats import slugs
+from surrogate.publish.formats import LONGEST, slugs
 from surrogate.publish.site import write_site
 from surrogate.publish.views import SPLIT_NAMES, overview
 
@@ -73,17 +76,21 @@ def test_nothing_is_loaded_but_pictures_of_the_site_and_only_our_scripts_run(hos
     assert drawn == {"heatmap.svg", "ratings-en.svg", "ratings-sw.svg"}
 
 
-def test_pictures_are_those_of_figures_and_a_site_needs_none(
-    board, small_arena, tmp_path, monkeypatch
-):
+@pytest.fixture
+def plain(monkeypatch):
+    """No matplotlib: sites are written in a moment."""
+    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
+    monkeypatch.setattr(mpl, "style", None, raising=False)
+
+
+def test_pictures_are_those_of_figures_and_a_site_needs_none(board, small_arena, tmp_path, request):
     site = write_site(board, tmp_path / "site", small_arena).parent
     save(draw_ratings(board, "sw", signature=False), tmp_path / "sw.svg")
     assert (site / "figures" / "ratings-sw.svg").read_bytes() == (tmp_path / "sw.svg").read_bytes()
-    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
-    monkeypatch.setattr(mpl, "style", None, raising=False)
-    plain = write_site(board, tmp_path / "plain")
-    assert not (plain.parent / "figures").exists()
-    assert "figures/" not in plain.read_text("utf-8")
+    request.getfixturevalue("plain")
+    bare = write_site(board, tmp_path / "plain")
+    assert not (bare.parent / "figures").exists()
+    assert "figures/" not in bare.read_text("utf-8")
 
 
 def test_hostile_names_are_text(hostile_site):
@@ -119,7 +126,7 @@ def test_rows_of_the_filter_are_in_step_with_their_columns(board):
             assert shown["note"] == row["note"]
 
 
-def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
+def test_unranked_systems_are_shown_with_the_reason(board, tmp_path, plain):
     first = board.overall["system"] == board.overall.loc[0, "system"]
     overall = board.overall.copy()
     overall.loc[first, ["rank", "mean_rank", "mean_rating"]] = None
@@ -145,7 +152,7 @@ def test_examples_log_the_site_and_no_other_file_of_a_board(board_folder, monkey
     assert [call.args[0] for call in add.call_args_list] == [f"{board_folder}/site"]
 
 
-def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path):
+def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path, plain):
     out = tmp_path / "site"
     write_site(board, out)
     (out / "judge.html").write_text("old")
@@ -163,7 +170,7 @@ def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path)
     assert (out / "mine.txt").read_text() == "keep"
 
 
-def test_a_failure_leaves_the_former_site(board, tmp_path, monkeypatch):
+def test_a_failure_leaves_the_former_site(board, tmp_path, plain, monkeypatch):
     out = tmp_path / "site"
     write_site(board, out)
     before = (out / "index.html").read_bytes()
@@ -176,3 +183,22 @@ def test_a_failure_leaves_the_former_site(board, tmp_path, monkeypatch):
         write_site(board, out)
     assert (out / "index.html").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+@given(st.sets(st.text(max_size=80), max_size=30))
+def test_slugs_are_safe_and_unique(names):
+    found = slugs(names)
+    assert set(found) == names
+    assert len(set(found.values())) == len(names)
+    for slug in found.values():
+        assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", slug)
+        assert len(slug) <= LONGEST
+
+
+def test_plain_names_stay_and_others_are_told_apart():
+    found = slugs(["gpt-4", "GPT-4", "con", "CON", "../x", "<script>", "n" * 300, "日本"])
+    assert found["gpt-4"] == "gpt-4"
+    assert found["GPT-4"].startswith("gpt-4-")
+    assert found["con"] != "con"
+    assert found["日本"].startswith("system-")
+    assert found["GPT-4"] == slugs(["GPT-4"])["GPT-4"]

@@ -1,10 +1,6 @@
 """Sites in a browser, served on the loopback interface."""
 
-from pathlib import Path
-
 import pytest
-
-SCREENSHOTS = Path(__file__).parents[3] / "out" / "screenshots"
 
 
 def kinds(site):

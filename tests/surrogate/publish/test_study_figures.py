@@ -20,7 +20,6 @@ from surrogate.publish.figures.figure import HATCH, save
 from surrogate.publish.figures.judges import (
     draw_confusions,
     draw_unit_tests,
-    error_heat_map,
     memerag_bars,
 )
 from surrogate.publish.figures.studies import read_sampling, sampling_curves
@@ -108,27 +107,6 @@ def test_bars_are_percent_with_errors_and_hatched_where_tied(scores, tmp_path):
     assert "Without a label, counted as errors: 1; not asked, left out: 2" in text
     assert "not different from the best (p > 0.05)" in text
     save(figure, tmp_path / "a.svg")
-
-
-def test_errors_are_shares_of_a_judge_by_label(tmp_path):
-    labels = ["Other", "Contradiction", "Adds new information"]
-    rows = [
-        ("a $1$", "p.v1@x+y", label, 9, errors)
-        for label, errors in zip(labels, (1, 0, 3), strict=True)
-    ]
-    shares = pd.DataFrame(rows, columns=["judge", "prompt", "fine", "sentences", "errors"]).assign(
-        share=[0.25, 0.0, 0.75]
-    )
-    figure = error_heat_map(shares, "dataset:memerag")
-    (axes,) = axes_of(figure)
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a $1$, p.v1"]
-    columns = [label.get_text() for label in axes.get_xticklabels()]
-    assert columns == ["Other", "Adds new information", "Contradiction"]
-    assert [text.get_text() for text in axes.texts] == ["25", "75", "0"]
-    assert "n = 1 judge, 4 errors" in whole_text(figure)
-    save(figure, tmp_path / "a.svg")
-    with pytest.raises(UsageError, match="no judge made an error"):
-        error_heat_map(shares.assign(share=float("nan")), "s")
 
 
 RIGHT = {"answer_relevancy": 5, "completeness": 5, "usefulness": None, "faithfulness": 1}

@@ -20,7 +20,7 @@ FEATURES = "answer_length,content_coverage,citation_recall@10"
 
 @pytest.fixture(scope="module")
 def whole():
-    return sample_part(languages=["ja"], questions=16).arena
+    return sample_part(languages=["en"], questions=16).arena
 
 
 @pytest.fixture(scope="module")

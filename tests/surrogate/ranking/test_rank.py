@@ -24,10 +24,10 @@ def copy_of(arena, system, name):
 
 
 def test_paths_take_the_place_of_board_arena_and_answers(
-    small_arena, arena_folder, build_quickly, quick_features, tmp_path
+    small_arena, arena_folder, quick_board, build_quickly, quick_features, tmp_path
 ):
     board = build_quickly(arena_folder)
-    pd.testing.assert_frame_equal(board.ratings, build_quickly(small_arena).ratings)
+    pd.testing.assert_frame_equal(board.ratings, quick_board.ratings)
     board.save(tmp_path / "board", arena_folder)
     system = small_arena.info.systems[0]
     new, features = (

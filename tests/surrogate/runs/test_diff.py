@@ -144,6 +144,7 @@ def test_the_command_prints_tables_json_and_csv(run, old, best, tmp_path, capsys
     assert {row["language"] for row in told["changes"]} == {"overall", "en", "sw"}
 
 
+@pytest.mark.slow
 def test_changes_of_nothing_but_noise_are_seldom_told_as_moves(old):
     """Both boards' ratings around the same truth, by errors as large as their intervals say."""
     random, told = np.random.default_rng(0), []

@@ -1,6 +1,5 @@
-"""A random Llama of two layers with a tokenizer of its own, and chats to tune it on."""
+"""A random Llama of two layers with a tokenizer of its own."""
 
-import json
 from importlib.util import find_spec
 
 import pytest
@@ -40,20 +39,3 @@ def tiny_llama(tmp_path_factory):
     )
     LlamaForCausalLM(config).save_pretrained(folder)
     return folder
-
-
-@pytest.fixture
-def chats(tmp_path):
-    """Return a training set of one lesson, again and again."""
-    path = tmp_path / "chats.jsonl"
-    rows = [
-        {
-            "messages": [
-                {"role": "user", "content": f"Say {'word ' * (number % 3)}now."},
-                {"role": "assistant", "content": "yes"},
-            ]
-        }
-        for number in range(8)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path

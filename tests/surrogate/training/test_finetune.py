@@ -128,6 +128,7 @@ def test_the_adapter_answers_otherwise_than_its_base_and_is_asked_once(
     assert learned[0] > learned[1] + 0.3
 
 
+@pytest.mark.slow
 def test_the_same_training_gives_the_same_adapter(folder, tune, tmp_path):
     again = tune(tmp_path / "again")
     assert again["adapter"] == noted(folder)["adapter"]
@@ -172,12 +173,12 @@ def test_a_killed_training_goes_on_to_the_same_end(folder, lesson, tiny_llama, t
     assert losses[0] == pytest.approx(losses[1])
 
 
-def test_the_command_tunes_and_says_so(chats, tiny_llama, tmp_path, run, capsys):
+def test_the_command_tunes_and_says_so(lesson, tiny_llama, tmp_path, run, capsys):
     out = tmp_path / "tuned"
-    options = ["--recipe", "grouse", "--epochs", "1", "--batch", "8", "--test", chats]
-    assert run("finetune", chats, "--base", tiny_llama, "--out", out, *options) == 0
+    options = ["--recipe", "grouse", "--epochs", "1", "--batch", "8", "--test", lesson]
+    assert run("finetune", lesson, "--base", tiny_llama, "--out", out, *options) == 0
     printed = capsys.readouterr().out
     assert "cpu, float32" in printed
     assert str(out) in printed
-    assert run("finetune", chats, "--base", tiny_llama, "--out", out, *options) == 2
+    assert run("finetune", lesson, "--base", tiny_llama, "--out", out, *options) == 2
     assert "tuned already" in capsys.readouterr().err

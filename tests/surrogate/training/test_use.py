@@ -1,4 +1,4 @@
-"""A tuned model answers, judges and scores where a model at a server does."""
+"""A tuned model judges and scores where a model at a server does."""
 
 import json
 
@@ -54,20 +54,6 @@ def test_a_tuned_model_judges_pairs_under_its_name_and_digest(arena, judge, caps
     command("judge", arena, "--model", model, *asked, "--no-both-orders", "--json")
     again = json.loads(capsys.readouterr().out)
     assert again["judges"][0]["calls"] == 0
-
-
-def test_a_tuned_model_answers_questions_as_a_system(arena, judge, tmp_path, capsys):
-    model, _ = judge
-    out, store = tmp_path / "answers.jsonl", tmp_path / "store.sqlite"
-    rare = tmp_path / "generate.toml"
-    rare.write_text(f"max_tokens = 8\nstore = '{store}'\n")
-    bounds = ["--config", rare, "--questions", "2", "--json"]
-    command("generate", arena, "--model", model, "--system", "tiny", "--out", out, *bounds)
-    told = json.loads(capsys.readouterr().out)
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
-    assert told["added"] == len(rows) == 2
-    assert {row["system"] for row in rows} == {"tiny"}
-    assert {row["finish_reason"] for row in rows} <= {"length", "stop"}
 
 
 def test_a_tuned_model_takes_the_unit_tests_of_judges(judge, tmp_path, capsys):

