@@ -26,10 +26,12 @@ from surrogate.learning.surrogate import (
     NO_VALUE,
     Arrays,
     Asked,
+    Covariances,
     Surrogate,
     too_few,
     with_features,
 )
+from surrogate.learning.system_looks import Looks, Scale
 from surrogate.learning.system_ridge import SystemRidge
 from surrogate.learning.training import (
     DEFAULT_ROWS,
@@ -43,14 +45,15 @@ Floats = npt.NDArray[np.float64]
 
 ANSWERS_SHARE = 2 / 3
 """Of the blend, that is the prediction by single answers."""
-LEAST_SLOPE = 0.1
-"""Of ratings on the blend, as a share of the steepest that there could be."""
+LEAST_AGREEMENT = 0.1
+"""Correlation of ratings and blend that is taken to be there at least, so that ranks are told."""
+PRIOR_SYSTEMS = 4
+"""How many systems the belief counts for that ratings spread by a logit."""
 MOST_QUESTIONS, MOST_SYSTEMS = 200, 300
 """Of a language that are learned from at most, so that a board stays small and time is bounded."""
 AT_ONCE = 200
 """Systems that are looked at together, which bounds memory."""
 SMALLEST = 1e-9
-EXPECTED_COLUMNS = ["language", "system", "rating", "standard_error"]
 NO_DIFFERENCE = "the same for all training systems"
 
 
@@ -65,8 +68,6 @@ class AnswersSurrogate(Surrogate):
 
     Attributes:
         fields_: Language to the systems beside which answers are seen.
-        expected_: Columns ``language, system, rating, standard_error``: what is expected of each
-            rated system by all others, the system left out.
     """
 
     learns_tournaments: ClassVar[bool] = False
@@ -94,13 +95,13 @@ class AnswersSurrogate(Surrogate):
             systems = [name for name in answering if name in there]
             if systems:
                 self.ratings_[language] = rated.take(systems)
+                kept.append(rows)
             if len(there) < FEWEST_SYSTEMS or not systems:
                 reason = too_few(len(systems), len(self.features_))
                 self.failures_[language] = f"{language}: {reason}"
                 continue
             told = arrays.get(language)
             self.fields_[language] = Field.of(rows, language, self.features_, told)
-            kept.append(rows)
         self.X_ = pd.concat([X.iloc[:0], *kept])[[*KEYS, *self.features_]].reset_index(drop=True)
         self._learn()
         return self
@@ -132,63 +133,59 @@ class AnswersSurrogate(Surrogate):
             self.fields_, enough = {}, set()
         self.borrowing_ = frozenset(self.fields_.keys() - enough)
         self.levels_ = {name: float(np.nanmean(rated[name])) for name in enough}
-        self.expected_ = pd.DataFrame(columns=EXPECTED_COLUMNS)
         if not self.fields_:
             return
         seen = {name: field.own for name, field in self.fields_.items()}
         scored = {
-            name: Scored.of(item, self.fields_[name].tensor.questions, self.ratings_[name])
-            for name, item in seen.items()
+            name: Scored.of(seen[name], self.fields_[name].tensor.questions, self.ratings_[name])
+            for name in sorted(enough)
         }
         scored = {name: item for name, item in scored.items() if item.judged.any()}
         self.scores_ = QuestionScores.fit(scored) if scored else None
-        pairs = {name: own for name, own in rated.items() if known[name] > 1}
-        self.ridge_ = SystemRidge.fit(seen, pairs)
-        self._blend(seen, rated)
-        blended = self._predicted(seen)
-        for name in self.borrowing_:
-            self.levels_[name] = -float(blended.loc[name, "rating"].mean())
+        self.ridge_ = SystemRidge.fit(seen, {name: rated[name] for name in sorted(enough)})
+        self._blend({name: rated[name] for name in sorted(enough)})
+        if self.borrowing_:
+            blended = self._predicted(seen)["rating"].groupby("language").mean()
+            self.levels_ |= (-blended[list(self.borrowing_)]).to_dict()
 
     def _rated(self, language: str) -> Floats:
         """Rating of each system of a field, shape (N,); NaN of those without."""
         rated = self.ratings_[language]
         own = pd.Series(rated.means, list(rated.systems))
-        return own.reindex(list(self.fields_[language].tensor.systems)).to_numpy(np.float64)
+        systems = list(self.fields_[language].tensor.systems)
+        return np.asarray(own.reindex(systems).to_numpy(np.float64))
 
-    def _blend(self, seen: Mapping[str, Seen], rated: Mapping[str, Floats]) -> None:
+    def _blend(self, rated: Mapping[str, Floats]) -> None:
         """Learn the units of both parts, the slope and the error, from systems left out."""
         parts = []
         for name, own in rated.items():
-            scores = np.full(len(own), np.nan)
+            known = np.isfinite(own)
+            systems = np.array(self.fields_[name].tensor.systems, dtype=object)[known]
+            scores = np.zeros(len(own))
             if self.scores_ is not None and name in self.scores_.left_out:
-                scores = self.scores_.left_out[name]
-            count = np.isfinite(own).sum()
-            away = (own - np.nanmean(own)) * count / max(count - 1, 1)
-            part = pd.DataFrame({"language": name, "system": seen[name].systems, "away": away})
-            keys = list(zip(part["language"], part["system"], strict=True))
-            part["scores"], part["share"] = scores, 1 - 1 / count
-            part["ridge"] = [self.ridge_.left_out.get(key, np.nan) for key in keys]
-            part["variance"] = [self.ridge_.left_out_variances.get(key, np.nan) for key in keys]
-            parts.append(part[np.isfinite(away)])
+                scores = np.nan_to_num(self.scores_.left_out[name])
+            part = pd.DataFrame({"language": name, "system": systems, "scores": scores[known]})
+            keys = [(name, system) for system in systems]
+            part["ridge"] = [self.ridge_.left_out[key] for key in keys]
+            part["variance"] = [self.ridge_.left_out_variances[key] for key in keys]
+            # Of all systems' mean each is a part itself; it is to be told from the others'.
+            part["share"] = 1 - 1 / len(systems)
+            part["away"] = (own[known] - own[known].mean()) / part["share"]
+            parts.append(part)
         table = pd.concat(parts, ignore_index=True)
-        sure = table[~table["language"].isin(self.borrowing_)]
-        units = np.sqrt((sure[["scores", "ridge"]] ** 2).mean()).to_numpy()
-        shares = np.array([ANSWERS_SHARE, 1 - ANSWERS_SHARE])
-        told = np.nan_to_num(units) > SMALLEST
-        shares = np.where(told, shares, 0.0) / max(shares[told].sum(), SMALLEST)
-        self.weights_ = shares / np.where(told, units, 1.0)
-        blend = table[["scores", "ridge"]].fillna(0.0).to_numpy() @ self.weights_
-        among, away = blend[sure.index], sure["away"].to_numpy()
-        square = max(float(among @ among), SMALLEST)
-        steepest = np.sqrt(float(away @ away) / square)
-        self.slope_ = max(float(among @ away) / square, LEAST_SLOPE * steepest)
-        missed = away - self.slope_ * among
-        self.error_ = np.sqrt(float(missed @ missed) / max(len(missed) - 1, 1))
-        self.usual_variance_ = float(sure["variance"].mean())
-        self.expected_ = table[["language", "system"]].assign(
-            rating=self.slope_ * blend * table["share"],
-            standard_error=self._errors(table["variance"].to_numpy()),
-        )
+        units = np.sqrt((table[["scores", "ridge"]] ** 2).mean()).to_numpy()
+        shares = np.array([ANSWERS_SHARE, 1 - ANSWERS_SHARE]) * (units > SMALLEST)
+        units = np.where(units > SMALLEST, units, 1.0)
+        self.weights_ = shares / max(shares.sum(), SMALLEST) / units
+        blend = table[["scores", "ridge"]].to_numpy() @ self.weights_
+        away = table["away"].to_numpy()
+        told = np.sqrt(max(float(blend @ blend), SMALLEST) * max(float(away @ away), SMALLEST))
+        likely = (float(away @ away) + PRIOR_SYSTEMS) / (len(away) + PRIOR_SYSTEMS)
+        spread = np.sqrt(likely / max(float(blend @ blend) / len(blend), SMALLEST))
+        self.slope_ = max(float(blend @ away) / told, LEAST_AGREEMENT) * spread
+        missed = away - self.slope_ * blend
+        self.error_ = float(np.sqrt(missed @ missed / max(len(missed) - 1, 1)))
+        self.usual_variance_ = float(table["variance"].mean())
 
     def _errors(self, variances: Floats) -> Floats:
         return np.asarray(self.error_ * np.sqrt(variances / self.usual_variance_))
@@ -205,13 +202,30 @@ class AnswersSurrogate(Surrogate):
         errors = self._errors(rated.pop("variance").to_numpy())
         return rated.assign(rating=blend, standard_error=errors).set_index(["language", "system"])
 
+    def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
+        """How alike the field's systems are, and those of a table; see ``Surrogate``."""
+        if not self.fields_:
+            return None
+        seen = {name: field.own for name, field in self.fields_.items()}
+        scales = {
+            name: self.ridge_.scales.get(name) or Scale.of(item, np.ones(len(item.systems), bool))
+            for name, item in seen.items()
+        }
+        looks = Looks.of(seen, scales)
+        if X is not None:
+            told = self._told(with_features(X, self))
+            rows = {str(name): own for name, own in told.groupby("language")}
+            new = {name: self.fields_[name].seen(rows[name]) for name in rows.keys() & seen.keys()}
+            looks = looks.joined(Looks.of(new, scales))
+        return Covariances(tuple(looks.keys), looks.covariances(), self._reads)
+
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
         """Language to feature to why it could not be used."""
         found = {}
         for language, field in self.fields_.items():
-            has_value = np.isfinite(field.tensor.values).any(axis=(0, 1))
-            differs = (field.own.ranks != 0).any(axis=(0, 1))
+            has_value = np.isfinite(field.tensor.values).any(axis=1).any(axis=0)
+            differs = np.asarray(field.own.ranks != 0).any(axis=(0, 1))
             found[language] = {
                 name: NO_DIFFERENCE if has_value[place] else NO_VALUE
                 for place, name in enumerate(self.features_)
@@ -226,16 +240,16 @@ class AnswersSurrogate(Surrogate):
     ) -> pd.DataFrame:
         """Rate every system by its answers, with a standard error; see ``Surrogate.predict``."""
         counts = X.groupby(["language", "system"]).size()
-        table = with_features(X, self).drop_duplicates(KEYS)
-        if not (ANSWER in table and self._reads):
-            has_value = table[list(self.features_)].notna().any(axis=1)
-            table = table[has_value.groupby([table["language"], table["system"]]).transform("any")]
+        table = self._told(with_features(X, self)).drop_duplicates(KEYS)
+        texts = table.get(ANSWER, "")
+        table = table.drop(columns=ANSWER, errors="ignore")
+        if self._reads:
+            table[ANSWER] = texts
         fields, levels = dict(self.fields_), dict(self.levels_)
-        if self.fields_:
-            for name, rows in table.groupby("language"):
-                if name not in fields and name not in self.failures_:
-                    if rows["system"].nunique() >= FEWEST_SYSTEMS:
-                        fields[name] = Field.of(rows, name, self.features_)
+        for name, rows in table.groupby("language") if self.fields_ else ():
+            is_known = name in fields or name in self.failures_
+            if not is_known and rows["system"].nunique() >= FEWEST_SYSTEMS:
+                fields[name] = Field.of(rows, str(name), self.features_)
         found = [pd.DataFrame(columns=["rating", "standard_error"])]
         names = table["system"].unique()
         for start in range(0, len(names), AT_ONCE):
@@ -256,6 +270,13 @@ class AnswersSurrogate(Surrogate):
         columns = ["language", "system", "rating", "answers", "standard_error"]
         return rated[columns].sort_values(["language", "system"], ignore_index=True)
 
+    def _told(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Leave out systems of which nothing is known in a language: no mean stands for these."""
+        if self._reads and ANSWER in X:
+            return X
+        has_value = X[list(self.features_)].notna().any(axis=1)
+        return X[has_value.groupby([X["language"], X["system"]]).transform("any")]
+
     @property
     def _reads(self) -> bool:
         return any(field.counts is not None for field in self.fields_.values())
@@ -264,7 +285,7 @@ class AnswersSurrogate(Surrogate):
         """Spread of what each feature adds to the rated systems; see ``Surrogate.importances``."""
         parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
         for language, field in self.fields_.items():
-            added = self._added(language, field.own)
+            added = self._added(language, field.own)[:, : len(self.features_)]
             sizes = added[np.isfinite(self._rated(language))].std(axis=0)
             unused = [name in self.left_out_[language] for name in self.features_]
             sizes = np.where(unused, np.nan, sizes)
@@ -278,11 +299,13 @@ class AnswersSurrogate(Surrogate):
         scale = self.ridge_.scales.get(language)
         added = np.zeros(seen.means.shape)
         if scale is not None:
-            added += self.weights_[1] * scale.features(seen) * self.ridge_.slopes
+            size = len(self.ridge_.slopes)
+            features = scale.features(seen)[:, :size]
+            added[:, :size] += self.weights_[1] * features * self.ridge_.slopes
         if self.scores_ is not None:
             answered = np.maximum(seen.answered.sum(axis=1), 1)
             ranks = seen.ranks.sum(axis=1) / answered[:, None]
-            added += (self.weights_[0] * ranks * self.scores_.slopes)[:, : added.shape[1]]
+            added += self.weights_[0] * (ranks * self.scores_.slopes)
         return np.asarray(self.slope_ * added)
 
     def arrays(self) -> dict[str, Arrays]:

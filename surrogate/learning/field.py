@@ -40,8 +40,9 @@ class Seen:
         ranks: Mean sign of the difference of each of F features, the consensus last, from those of
             the field's other answers to the question, shape (M, Q, F): 1 above all of them, -1
             below; 0 where there is no value.
-        means: Mean of each feature but the consensus less the field's mean on the question, NaN
+        means: Mean of each feature less the field's mean on the question, shape (M, F); NaN
             without values.
+        errors: Squared standard error of each mean, shape (M, F); NaN with fewer than two values.
         profiles: Mean vector of a system's answers, shape (M, D); no columns without texts.
         cosines: Of answers to the field's answers to the same question, shape (Q, M, N); 0 where
             one of them is absent.
@@ -51,6 +52,7 @@ class Seen:
     answered: Flags
     ranks: Floats
     means: Floats
+    errors: Floats
     profiles: Floats
     cosines: Floats
 
@@ -132,7 +134,7 @@ class Field:
         tensor = feature_tensor(rows, self.tensor.language, features, questions=asked)
         vectors = None
         if self.counts is not None:
-            counts = _hashed_answers(rows.assign(answer=rows.get(ANSWER, "")))
+            counts = _hashed_answers(rows.assign(**{ANSWER: rows.get(ANSWER, "")}))
             vectors = unit_vectors(counts, document_weights(self.counts))
         return self._seen(tensor, vectors, _places(rows, tensor))
 
@@ -155,9 +157,11 @@ class Field:
             consensus[~tensor.answered] = np.nan
             values = np.concatenate([values, consensus[:, :, None]], axis=2)
         others = values if tensor is self.tensor else self._values
-        ranks, levels = _ranks(values, others, is_self), finite_means(self.tensor.values)
-        means = finite_means((tensor.values - levels).transpose(1, 0, 2))
-        return Seen(tensor.systems, tensor.answered, ranks, means, profiles, cosines)
+        ranks = _ranks(values, others, is_self)
+        away = (values - finite_means(others)).transpose(1, 0, 2)
+        means, times = finite_means(away), np.isfinite(away).sum(axis=0)
+        errors = mean_of(finite_means((away - means) ** 2), times - 1)
+        return Seen(tensor.systems, tensor.answered, ranks, means, errors, profiles, cosines)
 
     @cached_property
     def _values(self) -> Floats:

@@ -80,7 +80,7 @@ class Scored:
         lengths = np.einsum("qnn,qn->q", self.seen.cosines, judged) / count
         shared = np.einsum("qmn,qm,qn->q", self.seen.cosines, judged, judged) / count**2
         apart = lengths - shared
-        return np.divide(1.0, apart, out=np.zeros_like(apart), where=apart > SMALLEST)
+        return np.asarray(np.divide(1.0, apart, out=np.zeros_like(apart), where=apart > SMALLEST))
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,9 @@ class QuestionScores:
         names = sorted({name for item in languages.values() for name in item.seen.systems})
         without = {name: _without(name, languages, solved, normal, target) for name in names}
         left_out = {
-            name: _left_out(item, solved[name], np.array([without[one] for one in item.seen.systems]))
+            name: _left_out(
+                item, solved[name], np.array([without[one] for one in item.seen.systems])
+            )
             for name, item in languages.items()
         }
         return cls(slopes, languages, duals, left_out)

@@ -15,7 +15,6 @@ from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
-from surrogate.learning.posterior.observations import observe
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
 
@@ -77,12 +76,14 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
     known = dict(board.surrogate.ratings_)
     for language, rows in usable.groupby("language"):
         known[language] = _joined(known[language], rows, board.summary.settings.ties == "drop")
-    predicted = board.surrogate.predict(table)
+    surrogate, predicted = board.surrogate, board.surrogate.predict(table)
     columns = ["language", "system", "rating"]
     own = board.ratings.assign(rating=board.ratings["surrogate_rating"])
     expected = pd.concat([own[columns], predicted[columns]], ignore_index=True)
-    after = posterior_ratings(board.surrogate, known, expected, table)
-    before = board.surrogate.posterior(observe(board.surrogate.ratings_), table) or {}
+    before, after = (
+        posterior_ratings(surrogate, ratings, expected, table)
+        for ratings in (surrogate.ratings_, known)
+    )
     found = predicted.set_index(["language", "system"])
     rated = []
     for language, rows in usable.groupby("language"):

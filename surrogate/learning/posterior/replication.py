@@ -28,7 +28,11 @@ from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.outcomes import Outcome, resampled_systems
 from surrogate.learning.posterior.observations import Observation, observe
-from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
+from surrogate.learning.posterior.ratings import (
+    NOTHING_EXPECTED,
+    expected_ratings,
+    posterior_ratings,
+)
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import finite_means, training_ratings
 
@@ -40,7 +44,6 @@ REPLICATION_COLUMNS = [
     *("repeat", "language", "questions", "judgments", "systems"),
     *("tau", "tau_verdicts", "tau_surrogate", "inside"),
 ]
-NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
 @dataclass(frozen=True)
