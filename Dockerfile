@@ -1,4 +1,4 @@
-# docker build -t surrogate-arena .
+# docker build -t surrogate-arena --build-arg VERSION=1.2.3 .
 # docker run --rm -v "$PWD:/work" surrogate-arena board my-arena --out out/my-board
 FROM python:3.11-slim AS wheel
 WORKDIR /source
@@ -7,7 +7,8 @@ COPY arena arena
 COPY features features
 COPY surrogate surrogate
 COPY surrogate_arena surrogate_arena
-RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
+ARG VERSION=0.0.0
+RUN SETUPTOOLS_SCM_PRETEND_VERSION=$VERSION pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.11-slim
 COPY constraints.txt /tmp/

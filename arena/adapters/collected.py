@@ -16,16 +16,19 @@ from pydantic import BaseModel, StringConstraints, ValidationError
 from arena.adapters.files import files_below, read_foreign_rows, shown_path
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, checked_choice, counted_problems
-from arena.data.folder import as_rows, checked_arena
-from arena.data.rows import Rows
+from arena.data.files import parsed_json
+from arena.data.folder import checked_arena
+from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
     ANSWERS,
+    HISTORY,
     JUDGMENTS,
     QUERIES,
     QUESTION_KEY,
     ArenaInfo,
     TableSchema,
     check_table,
+    history_fault,
     validation_problems,
 )
 
@@ -35,6 +38,11 @@ WINNERS: Mapping[str, str] = MappingProxyType(
 )
 """Winner of a pair, as published, to ours; that both answers are bad is a tie."""
 
+ROLES: Mapping[str, str] = MappingProxyType(
+    {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
+    | {"agent": "assistant", "gpt": "assistant"}
+)
+"""Who speaks, as published, to ours; what others say, such as systems and tools, is left out."""
 ID_DIGITS = 12
 _MARK_KEY = [*QUESTION_KEY, "judge"]
 _NAMED_SOURCES = 3
@@ -196,6 +204,32 @@ class Collected:
             self.fault(place, "system", system, fault, "keep one of its answers")
         return known
 
+    def answer_after(
+        self, place: Place, key: Key, system: str, history: list[Record], text: str
+    ) -> None:
+        """Add an answer with the turns before it; it is left out if these are no conversation."""
+        fault = history_fault(history)
+        if fault is None:
+            row = self.answer(place, key, system, text, may_repeat=True)
+            row.setdefault(HISTORY, history)
+        else:
+            self.skip(place.source, "answer", f"of the turns before it, {fault}")
+
+    def share(self, column: str) -> None:
+        """Give each question what all its answers have alike of their own in a column."""
+        own: dict[Key, list[Record]] = {}
+        for (code, query_id, _), answer in self.answers.items():
+            if answer.get(column) in (None, [], ""):
+                answer.pop(column, None)
+            else:
+                own.setdefault((code, query_id), []).append(answer)
+        for key, answers in own.items():
+            first = answers[0][column]
+            if all(answer[column] == first for answer in answers):
+                self.queries[key][column] = first
+                for answer in answers:
+                    del answer[column]
+
     def judgment(
         self,
         place: Place,
@@ -240,12 +274,15 @@ class Collected:
             UsageError: If the reference is no system of the arena.
             DataError: With every problem found so far, or of the arena.
         """
+        self.share(HISTORY)
         queries = _rows(self.queries.values(), QUERIES)
         answers = _rows(self.answers.values(), ANSWERS)
-        judgments = _rows(self.judgments, JUDGMENTS)
         if self.marks and not self.problems:
             table = judgments_of_marks(pd.DataFrame(self.marks), most_pairs)
-            judgments = as_rows(table, f"verdicts of {answers.source}")
+            source = f"verdicts of {answers.source}"
+            made = enumerate(table.to_dict(orient="records"), start=1)
+            self.judgments += [{**it, "place": Place(source, line)} for line, it in made]
+        judgments = _rows(self.judgments, JUDGMENTS)
         if self.problems:
             parts = ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS))
             found = [problem for rows, schema in parts for problem in check_table(rows, schema)]
@@ -294,9 +331,40 @@ def skipped_table(skips: Iterable[Skip]) -> pd.DataFrame:
     return table.astype({**dict.fromkeys(columns, "str"), "count": int})
 
 
-def question_id(question: str) -> str:
-    """Return the id of a question that has none: digits of its text's digest."""
-    return hashlib.sha256(question.encode(errors="surrogatepass")).hexdigest()[:ID_DIGITS]
+def question_id(question: str, history: object = None) -> str:
+    """Return the id of a question that has none: digits of its text's digest, and its history's."""
+    text = f"{history}\x1f{question}" if history else question
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:ID_DIGITS]
+
+
+def opened(value: object) -> object:
+    """Return the list, record or text that a cell of a table holds as JSON, else the cell."""
+    if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
+        return value
+    try:
+        return parsed_json(value)
+    except ValueError:
+        return value
+
+
+def conversation(messages: object) -> tuple[list[Record], str, str]:
+    """Part messages into the turns before the last question, the question, and what follows it.
+
+    A message says who speaks (``role``, ``speaker``) and what (``content``, ``text``: a text, or a
+    list of parts with one); what is no message is left out.
+    """
+    turns: list[Record] = []
+    for it in messages if isinstance(messages, list) else ():
+        told = it if isinstance(it, dict) else {}
+        text, role = told.get("content", told.get("text")), told.get("role", told.get("speaker"))
+        if isinstance(text, list):
+            text = "\n".join(str(part["text"]) for part in text if "text" in part)
+        if str(role).lower() in ROLES:
+            turns.append({"role": ROLES[str(role).lower()], "content": str(text or "")})
+    asked = [number for number, turn in enumerate(turns) if turn["role"] == "user"]
+    last = asked[-1] if asked else 0
+    after = "\n\n".join(turn["content"] for turn in turns[last + bool(asked) :])
+    return turns[:last], turns[last]["content"] if asked else "", after
 
 
 def seen_from(place: Place, other: Place) -> str:
@@ -350,7 +418,7 @@ def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
     files = list(dict.fromkeys(sources))
     name = " + ".join(files) if len(files) <= _NAMED_SOURCES else f"{len(files)} files"
     return Rows(
-        pd.DataFrame(held, columns=list(columns), dtype=object),
+        plain_table(pd.DataFrame(held, columns=list(columns), dtype=object)),
         pd.Series([record["place"].line for record in held], dtype=int),
         name or str(schema.name),
         sources=pd.Series(sources, dtype=object),

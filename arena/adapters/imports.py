@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from arena.adapters.answer_tables import TABLE, kinds, read_answer_tables
 from arena.adapters.collected import ForeignArena
-from arena.adapters.lmarena import read_battles
+from arena.adapters.lmarena import read_battles, read_fastchat
 from arena.adapters.memerag import read_memerag_answers
 from arena.adapters.miracl import read_miracl
 from arena.adapters.mirage import read_mirage
@@ -30,6 +30,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "miracl": read_miracl,
         "memerag": read_memerag_answers,
         "lmarena": read_battles,
+        "fastchat": read_fastchat,
         TABLE: read_answer_tables,
         **{tool: partial(read_tool_records, tool) for tool in kinds() if tool != TABLE},
     }

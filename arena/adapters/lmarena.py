@@ -2,21 +2,23 @@
 
 Most hold neither questions nor answers: they become an arena whose questions are known by their id
 alone, so that everything that needs only judgments works on it. Some are published with both
-conversations, from which questions and answers are read.
+conversations, from which questions and answers are read. FastChat, the program of the same people,
+writes benchmarks such as MT-Bench: of a question of several turns every turn is a question of its
+own, ``81`` the first, ``81-2`` the second, which each system answers after turns of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from arena.adapters.collected import Collected, ForeignArena, Place, Record
+from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation, opened
 from arena.adapters.files import checked_language
-from arena.data.files import parsed_json
 from arena.data.languages import UNDETERMINED, language_code
-from arena.data.schema import is_unstorable, whole_digits
+from arena.data.schema import REFERENCE, ROLES, finite_number, is_unstorable, whole_digits
 
 ANONYMOUS_JUDGE = "human"
 
@@ -28,6 +30,11 @@ _ONE_HOT = MappingProxyType(
     {"winner_model_a": "model_a", "winner_model_b": "model_b", "winner_tie": "tie"}
 )
 _KNOWN = (*_SIDES, "winner", *_IDS, "language", "judge", *_CONVERSATIONS, *_PROMPTED, *_ONE_HOT)
+FAILED = "$ERROR$"
+"""What FastChat writes where a model has not answered."""
+_GAMES = ("question_id", "model_1", "model_2", "g1_winner", "g2_winner", "judge")
+_WINNERS: dict[str, Sequence[Any]] = {"model_1": "ab", "model_2": "ba", "error": ("", "")}
+"""Winner of a game, to ours where the first model is shown first, and where it is second."""
 _NOTE = "Battles only: questions are known by their id, there are no answers."
 
 
@@ -45,7 +52,7 @@ def read_battles(
     ``language`` (a code or an English name; one that is not known is ``und``) and ``judge``; and
     what was said: ``conversation_a`` and ``conversation_b`` (lists of ``{role, content}``), or
     ``prompt``, ``response_a`` and ``response_b`` (texts, or lists of turns), each also as JSON
-    text. Several turns become one text, with blank lines between.
+    text. The last question and the replies to it are compared; the turns before are their history.
 
     A battle without a winner (null) is a failed judgment: left out and counted. That both answers
     are bad is a tie. Without an id, every battle is a question of its own (``battle-1`` ...).
@@ -112,46 +119,133 @@ def _add_texts(
         read.question(place, key, key[1], [], may_repeat=True)
         return
     try:
-        question, *answers = _turns([_decoded(record[name]) for name in columns])
+        question, sides = _turns([_decoded(record[name]) for name in columns])
     except ValueError as error:
         hint = "write a list of {role, content}, or of texts"
         read.fault(place, columns[0], [record[name] for name in columns], str(error), hint)
         return
     read.question(place, key, question or key[1], [], may_repeat=True)
-    for side, text in zip(_SIDES, answers, strict=True):
-        read.answer(place, key, record[side], text, may_repeat=True)
+    for side, (history, text) in zip(_SIDES, sides, strict=True):
+        read.answer_after(place, key, record[side], history, text)
 
 
-def _turns(said: list[list[Any]]) -> list[str]:
-    """Return the question and both answers of a battle.
+def _turns(said: list[list[Any]]) -> tuple[str, list[tuple[list[Record], str]]]:
+    """Return the last question of a battle, and both replies, each with the turns before it.
 
     Raises:
         ValueError: If the cells hold no turns.
     """
     if len(said) == len(_PROMPTED):
-        return [_joined(turns) for turns in said]
+        if not all(isinstance(text, str | None) for texts in said for text in texts):
+            raise ValueError("holds a turn that is no text")
+        asked, *replies = said
+        said = [
+            [
+                {"role": role, "content": text or ""}
+                for both in zip_longest(asked, own)
+                for role, text in zip(ROLES, both, strict=True)
+            ]
+            for own in replies
+        ]
     for turn in (turn for turns in said for turn in turns):
-        if not isinstance(turn, dict) or not isinstance(turn.get("content"), str):
+        if not isinstance(turn, dict) or not isinstance(turn.get("content"), str | list):
             raise ValueError("holds a turn without a role and content")
-    asked = [turn["content"] for turn in said[0] if turn.get("role") == "user"]
-    answers = [[turn["content"] for turn in turns if turn.get("role") != "user"] for turns in said]
-    return [_joined(turns) for turns in (asked, *answers)]
+    (_, question, _), _ = found = [conversation(turns) for turns in said]
+    return question, [(history, reply) for history, _, reply in found]
 
 
 def _decoded(cell: object) -> list[Any]:
-    if isinstance(cell, str) and cell.lstrip().startswith("["):
-        try:
-            cell = parsed_json(cell)
-        except ValueError:
-            return [cell]
-    if isinstance(cell, str):
-        return [cell]
-    if not isinstance(cell, list):
+    found = opened(cell.lstrip()) if isinstance(cell, str) else cell
+    if not isinstance(found, list) and not isinstance(cell, str):
         raise ValueError("is no list of turns")
-    return cell
+    return found if isinstance(found, list) else [cell]
 
 
-def _joined(turns: list[Any]) -> str:
-    if not all(isinstance(turn, str) or turn is None for turn in turns):
-        raise ValueError("holds a turn that is no text")
-    return "\n\n".join(turn or "" for turn in turns)
+def read_fastchat(
+    paths: Sequence[Path | str], *, name: str = "mt-bench", language: str = UNDETERMINED
+) -> ForeignArena:
+    """Read ``question.jsonl``, ``model_answer``, ``model_judgment`` and ``reference_answer``.
+
+    Files are known by their columns. A pair's two games are two judgments, in both orders; marks
+    are a judge of their own, ``MODEL:pointwise``. Games that ended in an error, marks of -1 and
+    answers that failed are counted.
+
+    Args:
+        paths: The folder of a benchmark, or files.
+        name: Name of the arena.
+        language: Code of all questions.
+
+    Raises:
+        UsageError: If a file is absent or of unknown format, or the code is none.
+        DataError: With every problem of all files.
+    """
+    checked_language(language)
+    read, asked = Collected(), dict[str, list[str]]()
+    found: dict[str, list[tuple[Path, Place, Record]]] = {"turns": [], "choices": [], "judge": []}
+    for path, rows in read.files(paths):
+        kind = next((it for it in found if it in rows.table), "judge")
+        needed = _GAMES[:1] if kind != "judge" or "score" in rows.table else _GAMES
+        if not read.lack_columns(rows, needed):
+            found[kind] += [(path, *each) for each in read.raw(rows)]
+    for _, place, record in found["turns"]:
+        turns = asked[_id(record)] = _texts(read, place, "turns", record["turns"])
+        for number, text in enumerate(turns, start=1):
+            row = read.question(place, (language, _id(record, number)), text, [])
+            row |= {"category": record["category"]} if "category" in record else {}
+    for path, place, record in found["choices"]:
+        if _id(record) not in asked:
+            fault, hint = "is no question of question.jsonl", "give the questions too"
+            read.fault(place, "question_id", record["question_id"], fault, hint)
+        given = record["choices"]
+        first = given[0] if isinstance(given, list) and given else given
+        said = first.get("turns") if isinstance(first, dict) else first
+        replies = _texts(read, place, "choices", said)
+        history: list[Record] = []
+        both = zip(asked.get(_id(record), ()), replies, strict=False)
+        for number, (question, text) in enumerate(both, start=1):
+            key = (language, _id(record, number))
+            if "reference_answer" in path.parts:
+                read.queries[key].setdefault(REFERENCE, text)
+            elif text == FAILED:
+                read.skip(place.source, "answer", "the model has not answered")
+            else:
+                read.answer_after(place, key, record["model_id"], history, text)
+            reply = {"role": "assistant", "content": "" if text == FAILED else text}
+            history = [*history, {"role": "user", "content": question}, reply]
+    for _, place, record in found["judge"]:
+        _add_judged(read, place, record, (language, _id(record, record.get("turn") or 1)))
+    named = {it[side] for it in read.judgments for side in ("system_a", "system_b")}
+    named |= {it["system"] for it in [*read.marks, *read.answers.values()]}
+    return read.foreign(name, systems=sorted(it for it in named if isinstance(it, str)))
+
+
+def _add_judged(read: Collected, place: Place, record: Record, key: tuple[str, str]) -> None:
+    """Add the two games of a pair, or a mark."""
+    judge, score = record["judge"], finite_number(record.get("score"))
+    judge = judge[0] if isinstance(judge, list) and judge else judge
+    if "score" not in record:
+        sides = [record["model_1"], record["model_2"]]
+        for number, won in enumerate((record["g1_winner"], record["g2_winner"])):
+            winner = _WINNERS.get(str(won), (won, won))[number]
+            read.judgment(place, key, (sides[number], sides[1 - number]), winner, judge)
+    elif score is None or not isinstance(record.get("model"), str):
+        fault, hint = "is no mark of a model", "write model, and a number"
+        read.fault(place, "score", record["score"], fault, hint)
+    elif score < 0:
+        read.skip(place.source, "mark", "the judge gave none")
+    else:
+        row = {"language": key[0], "query_id": key[1], "system": record["model"], "mark": score}
+        read.marks.append(row | {"judge": f"{judge}:pointwise"})
+
+
+def _id(record: Record, turn: object = 1) -> str:
+    number, given = whole_digits(turn) or str(turn), record["question_id"]
+    named = whole_digits(given) or str(given)
+    return named if number == "1" else f"{named}-{number}"
+
+
+def _texts(read: Collected, place: Place, name: str, value: object) -> list[str]:
+    if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
+        return value
+    read.fault(place, name, value, "holds no turns", "write the turns as a list of texts")
+    return []

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
 from arena.adapters.collected import Collected, ForeignArena
 from arena.adapters.files import checked_language, language_of, split_of, without_language
 from arena.adapters.mirage_rows import add_judgments, add_outputs, add_prompts
-from arena.data.errors import MissingDependencyError, UsageError
-from arena.data.rows import Rows, rows_of_records
+from arena.data.errors import UsageError
+from arena.data.rows import Rows
 
 Role = Literal["prompts", "outputs", "judgments"]
 Tables = Mapping[str, Mapping[Role, Sequence[Rows]]]
-
-HUB: dict[Role, str] = {
-    "prompts": "nthakur/mirage-bench",
-    "outputs": "nthakur/mirage-bench-output",
-    "judgments": "nthakur/mirage-bench-pairwise-judgments",
-}
-"""Published data set of each role."""
 
 NAME = "mirage-bench"
 SPLIT = "dev"
@@ -92,48 +84,6 @@ def read_mirage(
     if unnamed:
         raise without_language(unnamed)
     return _arena(read, dict(sorted(found.items())), name, reference_system)
-
-
-def load_mirage(
-    languages: Sequence[str],
-    *,
-    split: str = SPLIT,
-    name: str = NAME,
-    reference_system: str | None = None,
-) -> ForeignArena:
-    """Load MIRAGE-Bench by name, from the hub of the optional package ``datasets``.
-
-    Args:
-        languages: Language codes, the configurations to load.
-        split: Split of each data set.
-        name: Name of the arena.
-        reference_system: Model whose answers serve as reference.
-
-    Raises:
-        MissingDependencyError: If ``datasets`` is not installed.
-        UsageError: If the hub cannot be reached or lacks something, or for an unknown reference
-            system.
-        DataError: With the problems of all languages.
-    """
-    tables: Tables = {
-        code: {role: [_load(dataset, code, split)] for role, dataset in HUB.items()}
-        for code in languages
-    }
-    return _arena(Collected(names=_NAMES), tables, name, reference_system)
-
-
-def _load(dataset: str, language: str, split: str) -> Rows:
-    try:
-        datasets: Any = importlib.import_module("datasets")
-    except ImportError as error:
-        purpose = "loading a published data set by name"
-        raise MissingDependencyError(purpose, "datasets", "hub") from error
-    source = f"{dataset}/{language}/{split}"
-    try:
-        records = datasets.load_dataset(dataset, language, split=split).to_list()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise UsageError(f"cannot load {source}: {error}") from error
-    return rows_of_records(enumerate(records, start=1), source)
 
 
 def _arena(read: Collected, tables: Tables, name: str, reference: str | None) -> ForeignArena:

@@ -13,13 +13,13 @@ from types import MappingProxyType
 from typing import Any
 
 from arena.adapters.answer_tables import NEEDED, NO_COLUMNS, FieldMap, add_row, kinds, put_together
-from arena.adapters.collected import Collected, ForeignArena, Place, Record
+from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation, opened
 from arena.adapters.files import JSON, checked_language, files_below, shown_path
+from arena.adapters.traces import Found, joined_spans
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
-from arena.data.files import parsed_json
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, read_json_value, read_rows
-from arena.data.schema import finite_number
+from arena.data.schema import HISTORY, finite_number, history_fault
 
 FILE = "file"
 """Path of the name of a record's file without its ending: often one file is one system."""
@@ -37,8 +37,6 @@ _NUMBERS = MappingProxyType(
     {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 )
 """Words of scores; C (correct), P (partly), I (incorrect), N (no answer) are those of Inspect."""
-
-Found = tuple[Place, Record]
 
 
 def read_tool_records(
@@ -76,21 +74,28 @@ def read_tool_records(
     """
     kind, read = kinds()[tool], Collected()
     there = files_below(paths, (JSON, *SUFFIXES))
+    found = (it for path in there for it in _records(tool, kind, path, shown_path(path, paths)))
+    if kind.spans:
+        spans = joined_spans(found)
+        found = ((place, {name: opened(it) for name, it in span.items()}) for place, span in spans)
     records: list[Found] = []
-    for path in there:
-        for place, record in _records(tool, kind, path, shown_path(path, paths)):
-            reason = next((it["reason"] for it in kind.left_out if _holds(record, it)), None)
-            if reason is None:
-                records.append((place, record))
-            else:
-                read.skip(place.source, "record", str(reason))
+    for place, record in found:
+        reason = next((it["reason"] for it in kind.left_out if _holds(record, it)), None)
+        if reason is None:
+            records.append((place, record))
+        else:
+            read.skip(place.source, "record", str(reason))
     read.names = _chosen_paths(tool, [record for _, record in records], columns, len(there))
     judges = _chosen_scores(kind, [record for _, record in records], scores)
     default = checked_language(language) or UNDETERMINED
     seen = set()
     for place, record, values in _named_systems(kind, records, read.names):
         lacking = next((ours for ours in NEEDED if values[ours] is None), None)
-        key = tuple(str(values.get(ours)) for ours in ("query_id", "question", "language"))
+        values[HISTORY], *_ = conversation(at(record, read.names["question"]))
+        if (fault := history_fault(values[HISTORY])) is not None:
+            read.skip(place.source, "history", fault)
+            values[HISTORY] = []
+        key = tuple(str(values.get(it)) for it in ("query_id", "question", "language", HISTORY))
         if lacking is not None:
             reason = f"it has no text at {read.names[lacking]!r}, for the {lacking}"
             read.skip(place.source, "record", reason)
@@ -369,20 +374,11 @@ def _passage(item: object) -> object:
     if not isinstance(item, Mapping):
         return item
     inner = item["kwargs"] if isinstance(item.get("kwargs"), Mapping) else item
-    told = inner["metadata"] if isinstance(inner.get("metadata"), Mapping) else {}
+    told = opened(inner.get("metadata"))
+    told = told if isinstance(told, Mapping) else {}
     known = {
         "text": next((inner[name] for name in _PASSAGE_TEXTS if name in inner), None),
-        "passage_id": inner.get("passage_id") or inner.get("id"),
+        "passage_id": inner.get("passage_id") or inner.get("id") or inner.get("document_id"),
         "title": inner.get("title") or told.get("title"),
     }
     return {name: value for name, value in known.items() if isinstance(value, str)}
-
-
-def opened(value: object) -> object:
-    """Return the list, record or text that a cell of a table holds as JSON, else the cell."""
-    if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
-        return value
-    try:
-        return parsed_json(value)
-    except ValueError:
-        return value

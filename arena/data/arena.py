@@ -21,10 +21,11 @@ class Arena:
 
     Attributes:
         info: Name, languages, systems, reference system.
-        queries: Columns ``query_id, language, query, passages``, and ``reference`` where there are
-            answers to compare with that take no part.
-        answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages``
-            where systems were given others than the question's: a list as there, or None.
+        queries: Columns ``query_id, language, query, passages``, ``reference`` where there are
+            answers to compare with that take no part, and ``history`` where questions are the last
+            turns of conversations: a list of ``{role, content}``, or None.
+        answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages`` or
+            ``history`` where systems had others than the question's: a list as there, or None.
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
@@ -58,7 +59,8 @@ class Arena:
 
         Args:
             questions: ``query_id, query``, and ``language`` unless it is given for all; may have
-                ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``.
+                ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``; and
+                ``history``: the turns before, ``[{role, content}, ...]``.
             answers: ``query_id, system, answer``. Where ids of questions are unique, ``language``
                 may lack, as in judgments. May have ``passages``: lists of ids, or of records.
             judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``

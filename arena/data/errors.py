@@ -84,9 +84,8 @@ def _shown(value: object) -> str:
     if isinstance(value, str | bytes):  # repr of a long one is as long
         value = value[: SHOWN_VALUE_CHARACTERS + 1]
     text = repr(value)
-    if len(text) <= SHOWN_VALUE_CHARACTERS:
-        return text
-    return text[: SHOWN_VALUE_CHARACTERS - 1] + "…"
+    fits = len(text) <= SHOWN_VALUE_CHARACTERS
+    return text if fits else text[: SHOWN_VALUE_CHARACTERS - 1] + "…"
 
 
 class ArenaError(Exception):

@@ -26,6 +26,7 @@ from arena.data.published import TABLE as PUBLISHED_RATINGS
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
     ANSWERS,
+    HISTORY,
     JUDGMENTS,
     OWN_PASSAGES,
     QUERIES,
@@ -118,9 +119,9 @@ def _rows(
         values = [] if key not in rows.table else list(rows.table[key].dropna())
         if values and all(whole_digits(value) is not None for value in values):
             texts[key] = rows.table[key].map(whole_digits).astype(object)
-    if OWN_PASSAGES in rows.table:
-        listed = [_listed(value) for value in rows.table[OWN_PASSAGES]]
-        texts[OWN_PASSAGES] = pd.Series(listed, index=rows.table.index, dtype=object)
+    for name in rows.table.columns.intersection([OWN_PASSAGES, HISTORY]):
+        listed = [_listed(value) for value in rows.table[name]]
+        texts[name] = pd.Series(listed, index=rows.table.index, dtype=object)
     rows = replace(rows, table=rows.table.assign(**texts))
     if language is not None or asked is None or "language" not in asked.table:
         return _filled(rows, "language", language)

@@ -35,10 +35,7 @@ _CODES = MappingProxyType(
 
 
 def language_code(name: str) -> str | None:
-    """Return the code of a language given by code or by English name, in any case; None if unknown.
-
-    A code is returned as it is.
-    """
+    """Return the code of a language by its English name, or its code as it is; None if unknown."""
     if re.fullmatch(LANGUAGE_CODE, name):
         return name
     return _CODES.get(name.strip().casefold())

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
@@ -38,6 +38,12 @@ REFERENCE = "reference"
 """Column of questions, if it is there: an answer to compare with, which takes no part itself."""
 OWN_PASSAGES = "passages"
 """Column of answers, if it is there: null where the system was given the question's passages."""
+HISTORY = "history"
+"""Column of questions, if it is there: the turns before, in order; and of answers, where a system
+had others than the question's, or null."""
+TurnRole = Literal["user", "assistant"]
+ROLES: tuple[TurnRole, ...] = ("user", "assistant")
+"""Who speaks in a history; the question is the user's turn, so that a history ends before it."""
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
@@ -53,15 +59,20 @@ _JSON_LIST = re.compile(r"\s*\[\s*[\"{\]]")
 _PASSAGES_HINT = (
     "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids"
 )
+_HISTORY_HINT = (
+    "write the turns before the question, [{role: user|assistant, content}, ...], which alternate "
+    "and end with the assistant's: the user's last turn is the question itself"
+)
 _NO_WINNER = ("is not a winner", "write 'a', 'b' or 'tie', and leave failed judgments out")
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
 Fault = tuple[str, str]
 """What is wrong with a value, and what to do about it."""
-Kind = Literal["name", "text", "language", "winner", "passages"]
+Kind = Literal["name", "text", "language", "winner", "passages", "history"]
 """What a column holds; a name is a text with something in it."""
 _KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
+_TURNS: dict[str, Kind] = {HISTORY: "history"}
 _PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
 
 
@@ -116,14 +127,15 @@ class ArenaInfo(BaseModel):
 
 @dataclass(frozen=True)
 class TableSchema:
-    """The columns that a table must have, in order, with the kind of their values."""
+    """The columns that a table must have, in order, with the kind of their values; and may have."""
 
     name: str
     columns: Mapping[str, Kind]
+    optional: Mapping[str, Kind] = field(default_factory=dict)
 
 
-QUERIES = TableSchema("queries", {**_KEY, "query": "name", "passages": "passages"})
-ANSWERS = TableSchema("answers", {**_KEY, "system": "name", "answer": "text"})
+QUERIES = TableSchema("queries", {**_KEY, "query": "name", "passages": "passages"}, _TURNS)
+ANSWERS = TableSchema("answers", {**_KEY, "system": "name", "answer": "text"}, _TURNS)
 JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"})
 _PASSAGES = TypeAdapter(list[Passage])
 
@@ -158,6 +170,24 @@ def passages_fault(passages: object) -> str | None:
     counts = Counter(record.passage_id for record in records)
     twice = next((name for name, count in counts.items() if count > 1), None)
     return None if twice is None else f"passage_id {twice!r} stands twice"
+
+
+def history_fault(turns: object) -> str | None:
+    """Say what is wrong first with the turns before a question, or None if they are sound."""
+    if not isinstance(turns, list):
+        return "is no list of turns"
+    before = None
+    for number, turn in enumerate(turns):
+        told = turn if isinstance(turn, dict) else {}
+        role, content = told.get("role"), told.get("content")
+        if role not in ROLES:
+            return f"history.{number}.role: {role!r} is neither of {', '.join(ROLES)}"
+        if not isinstance(content, str) or not content.strip():
+            return f"history.{number}.content: there is no text"
+        if role == before:
+            return f"history.{number}.role: two turns of the {role} follow each other"
+        before = role
+    return "ends with the user's turn, before the question" if before == "user" else None
 
 
 def passages_of(value: object) -> list[dict[str, Any]]:
@@ -217,6 +247,7 @@ def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
     if _is_missing(value):
         hint = "leave failed judgments out" if kind == "winner" else "give it a value"
         return ("is missing", hint) if kind else None
+    kind = kind or schema.optional.get(column)
     if is_unstorable(value):
         return HALF_SURROGATE, HALF_SURROGATE_HINT
     if kind == "winner":
@@ -224,6 +255,9 @@ def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
     if kind == "passages":
         wrong = passages_fault(value)
         return None if wrong is None else (wrong, _PASSAGES_HINT)
+    if kind == "history":
+        wrong = history_fault(value)
+        return None if wrong is None else (wrong, _HISTORY_HINT)
     if kind is not None and not isinstance(value, str):
         return "is not a string", "write it as a JSON string"
     if kind == "name" and not str(value).strip():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
+from unicodedata import category, east_asian_width, normalize
 
 import pandas as pd
 
@@ -47,7 +48,7 @@ def name_problems(names: Iterable[str], source: str, field: str) -> list[Problem
     for name in sorted(set(names)):
         if _hides(name):
             problems.append(Problem(source, None, field, ascii(name), hidden, hint))
-        before = first.setdefault(unicodedata.normalize("NFC", name), name)
+        before = first.setdefault(normalize("NFC", name), name)
         if before != name:
             fault = f"is the same name as {before!a}, written differently"
             told = "write a name in one way (Unicode NFC)"
@@ -56,13 +57,10 @@ def name_problems(names: Iterable[str], source: str, field: str) -> list[Problem
 
 
 def _hides(name: str) -> bool:
-    before = ""
-    for mark in name:
-        hidden = unicodedata.category(mark) in INVISIBLE or mark in FILLERS or mark in JOINERS
-        if hidden and not (mark in JOINERS and before > "\x7f"):
-            return True
-        before = mark
-    return False
+    return any(
+        (before <= "\x7f") if mark in JOINERS else mark in FILLERS or category(mark) in INVISIBLE
+        for before, mark in pairwise(["", *name])
+    )
 
 
 def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, str]]:
@@ -72,7 +70,7 @@ def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, s
     letter or dash of ASCII stands in the one, and one that is not ASCII in the other, such as a
     Cyrillic a. Names are told from each other and from others, these not from each other.
     """
-    plain = {name: unicodedata.normalize("NFKC", name) for name in {*names, *others}}
+    plain = {name: normalize("NFKC", name) for name in {*names, *others}}
     own = set(names)
     return sorted(
         {
@@ -94,9 +92,9 @@ def _look_alike(name: str, other: str) -> bool:
 
 def _kind(mark: str) -> str:
     """Return what a character is: a letter (L), a dash (P), or nothing that is mistaken."""
-    if unicodedata.east_asian_width(mark) in "WF":
+    if east_asian_width(mark) in "WF":
         return ""
-    return {"Pd": "P", "Ll": "L", "Lu": "L"}.get(unicodedata.category(mark), "")
+    return {"Pd": "P", "Ll": "L", "Lu": "L"}.get(category(mark), "")
 
 
 def no_attributes() -> pd.DataFrame:

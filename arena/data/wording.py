@@ -35,11 +35,6 @@ def guarded(text: str) -> str:
     return f"'{text}" if text and runs else text
 
 
-def unguarded(text: str) -> str:
-    """Take the apostrophe off again."""
-    return text.removeprefix("'")
-
-
 def guarded_csv(table: pd.DataFrame) -> str:
     """Return a table as CSV for people: no text in it is run by a spreadsheet."""
     texts = table.select_dtypes(["object", "string"])

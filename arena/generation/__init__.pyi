@@ -5,8 +5,11 @@ from .files import check_own_file as check_own_file
 from .files import list_unanswered as list_unanswered
 from .files import read_arena_to_answer as read_arena_to_answer
 from .files import write_answers as write_answers
+from .functions import FunctionSystem as FunctionSystem
+from .functions import import_from_here as import_from_here
 from .generate import Generated as Generated
 from .generate import LlmSystem as LlmSystem
+from .generate import RagSystem as RagSystem
 from .generate import dry_run_generate as dry_run_generate
 from .generate import generate_answers as generate_answers
 from .questions import TIME_PROMPT as TIME_PROMPT

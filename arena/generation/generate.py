@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from arena.data.languages import named_language
-from arena.data.schema import QUESTION_KEY
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.seeds import generator
 from arena.data.wording import count_of
+from arena.generation.functions import FunctionSystem
 from arena.generation.questions import (
     TIME_DEPENDENT,
     UNDETERMINED,
@@ -27,7 +28,7 @@ from arena.generation.settings import SHUFFLED, GenerationSettings
 from arena.judging.pairs import ShownPassage
 from arena.llm.ask import Asked, Llm, Progress, ask_table
 from arena.llm.replies import OVER_BUDGET, Completion
-from arena.llm.settings import Prompt
+from arena.llm.settings import Message, Prompt
 from arena.llm.usage import Budget, DryRun, Usage, dry_run
 from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates, Trimmer, read_tokenizer
 
@@ -75,7 +76,7 @@ class LlmSystem:
     @property
     def name(self) -> str:
         """Name in the ``system`` column."""
-        return self.settings.system or self.settings.model
+        return self.settings.name or self.settings.model
 
     @property
     def version(self) -> str:
@@ -90,26 +91,33 @@ class LlmSystem:
         return "|".join([*parts, "relevant"] if asked.relevant_passages else parts)
 
     def ask(self, given: GivenQuestion) -> Prompt:
-        """Make the prompt for a question; passages of one that is too long are trimmed further.
+        """Make the prompt for a question, after the turns before it as messages of their own.
+
+        Passages of one that is too long are trimmed further.
 
         All are trimmed to the same number of tokens. A prompt that is too long without any passage
         text is sent as it is: what the endpoint says of it is a counted failure.
         """
         passages, tokens = self._in_order(given), self.settings.passage_tokens
         text = self._text(given, passages, tokens)
-        excess = self._excess(text)
+        excess = self._excess(text, given)
         if excess > 0 and passages:
             longest = max(self.trimmer.count(passage.text) for passage in passages)
             tokens = longest if tokens is None else min(tokens, longest)
             while excess > 0 and tokens > 0:
                 tokens = max(0, tokens - -(-excess // len(passages)))
                 text = self._text(given, passages, tokens)
-                excess = self._excess(text)
-        return Prompt.of(text, version=self.version)
+                excess = self._excess(text, given)
+        before = tuple(Message(turn.role, turn.text) for turn in given.history)
+        return Prompt((*before, Message("user", text)), self.version)
 
-    def _excess(self, text: str) -> int:
-        most = self.settings.context_tokens
-        return 0 if most is None else self.trimmer.count(text) - most
+    def read(self, completion: Completion) -> dict[str, Any]:
+        """Return the columns of an answer: its text, and why the model stopped."""
+        return {"answer": completion.text or "", "finish_reason": completion.finish_reason or ""}
+
+    def _excess(self, text: str, given: GivenQuestion) -> int:
+        most, texts = self.settings.context_tokens, [text, *(turn.text for turn in given.history)]
+        return 0 if most is None else sum(map(self.trimmer.count, texts)) - most
 
     def _text(self, given: GivenQuestion, passages: list[ShownPassage], tokens: int | None) -> str:
         language, _ = given.key
@@ -132,12 +140,16 @@ class LlmSystem:
         return passages
 
 
+RagSystem = LlmSystem | FunctionSystem
+
+
 @dataclass(frozen=True)
 class Generated:
     """The answers of one system, and what was counted.
 
     Attributes:
-        answers: ``ANSWER_COLUMNS``: ``finish_reason`` is why the model stopped.
+        answers: ``ANSWER_COLUMNS``: ``finish_reason`` is why the model stopped; and ``passages``
+            where a function returned some.
         failures: Questions without an answer, ``FAILURE_COLUMNS``.
         skipped: Questions left out as time-dependent, ``SKIPPED_COLUMNS``.
         system: Its name.
@@ -174,7 +186,7 @@ class Generated:
 
 def generate_answers(
     queries: pd.DataFrame,
-    system: LlmSystem,
+    system: RagSystem,
     store: Store,
     *,
     answers: pd.DataFrame | None = None,
@@ -213,7 +225,7 @@ def generate_answers(
     asked = ask_table(
         list(given_questions(chosen, system.settings.relevant_passages)),
         system.ask,
-        _read_answer,
+        system.read,
         Llm(system.settings, store, budget),
         stage=system.name,
         progress=progress,
@@ -232,7 +244,7 @@ def generate_answers(
 
 def dry_run_generate(
     queries: pd.DataFrame,
-    system: LlmSystem,
+    system: RagSystem,
     store: Store | None = None,
     *,
     answers: pd.DataFrame | None = None,
@@ -261,7 +273,7 @@ def dry_run_generate(
 
 
 def _unanswered(
-    queries: pd.DataFrame, system: LlmSystem, answers: pd.DataFrame | None
+    queries: pd.DataFrame, system: RagSystem, answers: pd.DataFrame | None
 ) -> pd.DataFrame:
     if answers is None:
         return queries.reset_index(drop=True)
@@ -270,26 +282,24 @@ def _unanswered(
     return queries[is_left].reset_index(drop=True)
 
 
-def _read_answer(completion: Completion) -> tuple[str, str]:
-    """Return the answer, and why the model stopped."""
-    return completion.text or "", completion.finish_reason or ""
-
-
 def _answers_and_failures(
-    asked: Asked[GivenQuestion, tuple[str, str]], system: LlmSystem
+    asked: Asked[GivenQuestion, dict[str, Any]], system: RagSystem
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     keys = pd.DataFrame([question.key for question in asked.rows], columns=QUESTION_KEY)
     table = (
         keys.astype(object).join(asked.table()).assign(system=system.name, prompt=system.version)
     )
     answered = table[table["reason"].isna()].reset_index(drop=True)
-    said = pd.DataFrame(answered["value"].tolist(), columns=["answer", "finish_reason"])
+    columns = ["answer", "finish_reason", OWN_PASSAGES]
+    said = pd.DataFrame(answered["value"].tolist(), columns=columns, dtype=object)
     answers = answered.join(said)[ANSWER_COLUMNS].astype("str")
+    if said[OWN_PASSAGES].notna().any():
+        answers[OWN_PASSAGES] = said[OWN_PASSAGES].where(said[OWN_PASSAGES].notna(), None)
     return answers, table.loc[table["reason"].notna(), FAILURE_COLUMNS].reset_index(drop=True)
 
 
 def _left_out(
-    queries: pd.DataFrame, labels: pd.DataFrame, system: LlmSystem, version: str
+    queries: pd.DataFrame, labels: pd.DataFrame, system: RagSystem, version: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """List the questions left out, with reasons; and those of which the filter told nothing."""
     table = labels.assign(system=system.name, query=queries["query"])
@@ -301,7 +311,7 @@ def _left_out(
 
 
 def _warnings(
-    system: LlmSystem, answers: pd.DataFrame, there: pd.DataFrame | None
+    system: RagSystem, answers: pd.DataFrame, there: pd.DataFrame | None
 ) -> Iterator[str]:
     cut_off = int((answers["finish_reason"] == CUT_OFF).sum())
     if cut_off:

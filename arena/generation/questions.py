@@ -12,10 +12,10 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
-from arena.data.schema import QUESTION_KEY
+from arena.data.schema import HISTORY, QUESTION_KEY
 from arena.generation.settings import GenerationSettings
 from arena.judging.choosing.drawn import question_draw
-from arena.judging.pairs import QuestionKey, ShownPassage
+from arena.judging.pairs import QuestionKey, ShownPassage, ShownTurn, shown_turns
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import THOUGHTS, Completion, UnparsableError
 from arena.llm.settings import LlmSettings, Prompt
@@ -56,11 +56,12 @@ _LABELS = ("yes", "no")
 
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
-    """A question and its passages as a RAG system gets them; which are relevant is not told."""
+    """A question, passages and turns before it as a RAG system gets them, no relevance told."""
 
     key: QuestionKey
     question: str
     passages: tuple[ShownPassage, ...]
+    history: tuple[ShownTurn, ...] = ()
 
 
 def choose_questions(
@@ -100,14 +101,15 @@ def choose_questions(
 
 def given_questions(queries: pd.DataFrame, only_relevant: bool = False) -> Iterator[GivenQuestion]:
     """Yield the questions of a table, in its order, with all passages or the relevant ones."""
-    columns = [*QUESTION_KEY, "query", "passages"]
-    for language, query_id, query, passages in queries[columns].itertuples(index=False, name=None):
+    columns = [*QUESTION_KEY, "query", "passages", HISTORY]
+    rows = queries.reindex(columns=columns).itertuples(index=False, name=None)
+    for language, query_id, query, passages, history in rows:
         shown = tuple(
             ShownPassage(each["passage_id"], each["text"], each.get("title"))
             for each in passages
             if not only_relevant or each.get("relevance") == 1
         )
-        yield GivenQuestion((language, query_id), query, shown)
+        yield GivenQuestion((language, query_id), query, shown, shown_turns(history))
 
 
 def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
@@ -148,8 +150,8 @@ class TimeFilter:
         if not settings.skip_time_dependent and settings.filter_model is None:
             if templates.replacing(TIME_PROMPT):
                 raise UsageError(
-                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
-                    "`skip_time_dependent`"
+                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; set "
+                    "skip_time_dependent = true"
                 )
             return None
         asked = settings.as_published()

@@ -59,7 +59,9 @@ SHUFFLED = ("mirage",)
 class GenerationSettings(LlmSettings):
     """How an LLM answers the questions of an arena; what is not stated is the paper's."""
 
-    system: str = Field(default="", description="Name in the system column. Default: the model")
+    name: str = Field(
+        default="", description="Name in the system column. Default: the model or function"
+    )
     prompt: str = Field(
         default="mirage",
         description="mirage (MIRAGE-Bench, with reason and citations) or memerag (MEMERAG, the "

@@ -22,8 +22,9 @@ from arena.judging.pairs import (
     PairKey,
     QuestionKey,
     ShownPassage,
+    ShownTurn,
     pair_keys,
-    passages_of_all,
+    shown_of_all,
 )
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
 from arena.judging.replies import PairVerdict, Winner, read_order
@@ -36,8 +37,8 @@ from arena.text.prompts import ReplaceablePrompt, Variable
 GradedForm = Literal["pointwise", "listwise"]
 PAIRWISE: Literal["pairwise"] = "pairwise"
 """The form of a judge that is asked about pairs."""
-ShownAnswer = tuple[str, tuple[ShownPassage, ...]]
-"""An answer as a judge sees it: its text, and the passages it was given for."""
+ShownAnswer = tuple[str, tuple[ShownPassage, ...], tuple[ShownTurn, ...]]
+"""An answer as a judge sees it: its text, the passages it was given for, the turns before it."""
 Group = tuple[QuestionKey, tuple[ShownAnswer, ...]]
 """What one prompt shows: a question, and answers, each once, in the order shown."""
 
@@ -106,7 +107,8 @@ class GradedPrompt(JudgePrompt):
 
     def answer(self, texts: ArenaTexts, question: QuestionKey, system: str) -> ShownAnswer:
         """Return what is shown of a system."""
-        return texts.shown(question, system), texts.passages(question, system)
+        given = texts.passages(question, system), texts.history(question, system)
+        return texts.shown(question, system), *given
 
     def groups(self, pairs: ChosenPairs, left: ChosenPairs, texts: ArenaTexts) -> list[Group]:
         """Return what is asked about: for marks each answer, for orders each question's answers.
@@ -124,12 +126,12 @@ class GradedPrompt(JudgePrompt):
                 shown.setdefault(key[:2], set()).update(both)
         groups: list[Group] = []
         for question, found in shown.items():
-            ordered = sorted(found, key=lambda one: (one[0], repr(one[1])))
+            ordered = sorted(found, key=lambda one: (one[0], *map(repr, one[1:])))
             if self.form == "pointwise":
                 groups += [(question, (one,)) for one in ordered]
                 continue
             draw = generator(
-                self.seed, "judging", "list", *question, *(text for text, _ in ordered)
+                self.seed, "judging", "list", *question, *(text for text, *_ in ordered)
             )
             order = draw.permutation(len(ordered))
             groups.append((question, tuple(ordered[place] for place in order)))
@@ -138,10 +140,11 @@ class GradedPrompt(JudgePrompt):
     def ask(self, group: Group, texts: ArenaTexts) -> Prompt:
         """Make the prompt; UsageError if the template cannot be filled."""
         question, shown = group
-        numbered = enumerate(shown, start=1)
-        given = passages_of_all({f"answer {number}": own for number, (_, own) in numbered})
-        answers = [text for text, _ in shown]
-        values = self.values(question[0], texts.question(question), given, answers)
+        named = {f"answer {number}": one for number, one in enumerate(shown, start=1)}
+        given = shown_of_all({name: passages for name, (_, passages, _) in named.items()})
+        history = shown_of_all({name: turns for name, (_, _, turns) in named.items()})
+        answers = [text for text, *_ in shown]
+        values = self.values(question[0], texts.question(question), given, answers, history)
         if self.form == "pointwise":
             values["answer"] = answers[0]
         else:
@@ -207,7 +210,7 @@ def judge_graded(
             winner: Winner = "tie" if first == second else "a" if first < second else "b"
             verdict = PairVerdict(winner)
         outcome = Reply(verdict, told.reason, told.detail, told.key, told.from_store)
-        found.append((key, outcome, prompt.flags([text for text, _ in both])))
+        found.append((key, outcome, prompt.flags([text for text, *_ in both])))
     return found, asked.usage
 
 

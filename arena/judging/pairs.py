@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
+from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, TurnRole
 from arena.data.seeds import seed_sequence
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
@@ -41,6 +41,19 @@ class ShownPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownTurn:
+    """A turn of the conversation before a question; ``given_to`` as of a passage."""
+
+    number: int
+    role: TurnRole
+    text: str
+    given_to: str = ""
+
+
+Shown = TypeVar("Shown", ShownPassage, ShownTurn)
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two answers to a question.
 
@@ -50,6 +63,8 @@ class Comparison:
         passages: Its passages, if any, or those that the two systems were given of their own.
         answer_a: What side A wrote, its reason included.
         answer_b: Of side B.
+        history: The turns before the question, those that the two systems had of their own with
+            whose they are.
     """
 
     key: PairKey
@@ -57,16 +72,18 @@ class Comparison:
     passages: tuple[ShownPassage, ...]
     answer_a: str
     answer_b: str
+    history: tuple[ShownTurn, ...] = ()
 
 
 class ArenaTexts:
     """Questions and answers of an arena, found by their keys."""
 
     def __init__(self, arena: Arena) -> None:
-        self._questions: dict[QuestionKey, tuple[str, Sequence[Any]]] = {
-            (language, query_id): (query, passages)
-            for language, query_id, query, passages in _rows(
-                arena.queries, "language", "query_id", "query", "passages"
+        columns = [*QUESTION_KEY, "query", "passages", HISTORY]
+        self._questions: dict[QuestionKey, tuple[str, Sequence[Any], object]] = {
+            (language, query_id): (query, passages, history)
+            for language, query_id, query, passages, history in _rows(
+                arena.queries.reindex(columns=columns), *columns
             )
         }
         self._outputs: dict[QuestionKey, dict[str, str]] = {}
@@ -74,13 +91,8 @@ class ArenaTexts:
             arena.answers, "language", "query_id", "system", "answer"
         ):
             self._outputs.setdefault((language, query_id), {})[system] = answer
-        self._own: dict[tuple[QuestionKey, str], Sequence[Any]] = {}
-        if OWN_PASSAGES in arena.answers:
-            for language, query_id, system, passages in _rows(
-                arena.answers, "language", "query_id", "system", OWN_PASSAGES
-            ):
-                if isinstance(passages, list):
-                    self._own[(language, query_id), system] = passages
+        self._own = _own_lists(arena.answers, OWN_PASSAGES)
+        self._own_turns = _own_lists(arena.answers, HISTORY)
 
     def questions(self, language: str) -> list[str]:
         """Ids of a language's questions."""
@@ -98,6 +110,11 @@ class ArenaTexts:
             ShownPassage(each["passage_id"], each["text"], each.get("title"), each.get("relevance"))
             for each in given
         )
+
+    def history(self, key: QuestionKey, system: str | None = None) -> tuple[ShownTurn, ...]:
+        """Return the turns before a question, or those that a system had of its own."""
+        shared = self._questions[key][2]
+        return shown_turns(shared if system is None else self._own_turns.get((key, system), shared))
 
     def systems(self, key: QuestionKey) -> list[str]:
         """Systems that answered a question, sorted."""
@@ -122,27 +139,46 @@ class ArenaTexts:
             UsageError: If an answer or the question is absent.
         """
         question, sides = key[:2], key[2:]
-        answers = [self.shown(question, system) for system in sides]
-        given = {side: self.passages(question, key[place]) for side, place in (("A", 2), ("B", 3))}
-        return Comparison(key, self.question(question), passages_of_all(given), *answers)
+        answer_a, answer_b = (self.shown(question, system) for system in sides)
+        named = dict(zip("AB", sides, strict=True))
+        given = {side: self.passages(question, system) for side, system in named.items()}
+        turns = {f"answer {it}": self.history(question, system) for it, system in named.items()}
+        passages, history = shown_of_all(given), shown_of_all(turns)
+        asked = self.question(question)
+        return Comparison(key, asked, passages, answer_a, answer_b, history)
 
 
-def passages_of_all(given: Mapping[str, Sequence[ShownPassage]]) -> tuple[ShownPassage, ...]:
-    """Put the passages of several answers together, each once, with whose they are.
+def shown_of_all(given: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
+    """Put the passages (or turns) of several answers together, each once, with whose they are.
 
     Systems with retrievers of their own may give the same id to different passages.
 
     Args:
         given: What to call an answer in a prompt, to the passages given for it.
     """
-    answers: dict[ShownPassage, list[str]] = {}
-    for name, passages in given.items():
-        for passage in passages:
-            answers.setdefault(passage, []).append(name)
-    return tuple(
-        passage if len(names) == len(given) else replace(passage, given_to=" and ".join(names))
-        for passage, names in answers.items()
+    answers: dict[Shown, list[str]] = {}
+    for name, items in given.items():
+        for item in items:
+            answers.setdefault(item, []).append(name)
+    whole = (
+        item if len(names) == len(given) else replace(item, given_to=" and ".join(names))
+        for item, names in answers.items()
     )
+    return tuple(sorted(whole, key=lambda item: getattr(item, "number", 0)))
+
+
+def shown_turns(history: object) -> tuple[ShownTurn, ...]:
+    """Return the turns of a cell that holds a sound history, or none."""
+    turns = enumerate(history if isinstance(history, list) else (), start=1)
+    return tuple(ShownTurn(number, turn["role"], turn["content"]) for number, turn in turns)
+
+
+def _own_lists(answers: pd.DataFrame, column: str) -> dict[tuple[QuestionKey, str], list[Any]]:
+    """Return what answers have of their own in a column that may not be there."""
+    if column not in answers:
+        return {}
+    rows = _rows(answers, "language", "query_id", "system", column)
+    return {((code, name), by): own for code, name, by, own in rows if isinstance(own, list)}
 
 
 def pair_keys(table: pd.DataFrame) -> Iterator[PairKey]:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from arena.data.errors import checked_choice
-from arena.judging.pairs import Comparison, ShownPassage
+from arena.judging.pairs import Comparison, ShownPassage, ShownTurn
 from arena.judging.replies import holds_verdict
 from arena.llm.settings import Prompt
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
@@ -44,9 +44,18 @@ _FAKES_DELIMITER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
+_CONTEXT = (
+    "The question is the user's last turn in a conversation. The turns before it come first: they "
+    "are what the question rests on, and are not to be judged."
+)
+
 SHOWN_QUESTION = MappingProxyType(
     {
-        "question": Variable("the question", "samplequestion", also=("query",)),
+        "question": Variable(
+            "the question, after the turns before it where it is the last of a conversation",
+            "samplequestion",
+            also=("query",),
+        ),
         "language": Variable("its language code", "en"),
         "passages": Variable(
             "its passages, each with passage_id, title, text, relevance, and given_to (whose they "
@@ -118,14 +127,20 @@ class JudgePrompt:
         return tuple(f"{side}:{flag}" for side, text in sides for flag in answer_flags(text))
 
     def values(
-        self, language: str, question: str, given: Iterable[ShownPassage], answers: Sequence[str]
+        self,
+        language: str,
+        question: str,
+        given: Iterable[ShownPassage],
+        answers: Sequence[str],
+        history: Sequence[ShownTurn] = (),
     ) -> dict[str, Any]:
         """Return the values of ``SHOWN_QUESTION`` for a question and the answers shown with it."""
         passages = tuple(given)
         texts = [f"{each.title or ''}\x1f{each.text}" for each in passages]
+        texts += [turn.text for turn in history]
         question_code = delimiter_code(question, *texts)
         return {
-            "question": question,
+            "question": _with_history(question, history, question_code) if history else question,
             "language": language,
             "passages": passages,
             "documents": "\n".join(map(_line, passages)),
@@ -142,7 +157,7 @@ class PairwisePrompt(JudgePrompt):
         """Make the prompt for a pair of answers, and say what is to be noted; see ``flags``."""
         answers = (comparison.answer_a, comparison.answer_b)
         language, given = comparison.key[0], comparison.passages
-        values = self.values(language, comparison.question, given, answers)
+        values = self.values(language, comparison.question, given, answers, comparison.history)
         text = self.template.fill({**values, "answer_a": answers[0], "answer_b": answers[1]})
         return Prompt.of(text, version=self.version), self.flags(answers)
 
@@ -178,6 +193,16 @@ def answer_flags(answer: str) -> tuple[str, ...]:
         FAKES_DELIMITER: _FAKES_DELIMITER.search(answer) is not None,
     }
     return tuple(flag for flag, holds in found.items() if holds)
+
+
+def _with_history(question: str, history: Sequence[ShownTurn], code: str) -> str:
+    """Write the turns before a question, and the question, for what shows one text."""
+    parts = [_CONTEXT]
+    for turn in history:
+        whose = f", in the conversation of {turn.given_to}" if turn.given_to else ""
+        name = f"Turn {turn.number}, by the {turn.role}{whose} {code}"
+        parts.append(f"[The Start of {name}]\n{turn.text}\n[The End of {name}]")
+    return "\n\n".join([*parts, f"The question, the user's last turn:\n{question}"])
 
 
 def _line(passage: ShownPassage) -> str:

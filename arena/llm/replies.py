@@ -25,12 +25,13 @@ TIMEOUT = "timeout"
 CONNECTION = "connection"
 MALFORMED = "malformed"
 REJECTED = "rejected"
+RAISED = "raised"
 
 OVER_BUDGET = "over_budget"
 
 FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY})
 """The model's answer to this prompt: asking again would pay for the same."""
-PASSING = frozenset({RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, REJECTED})
+PASSING = frozenset({RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, REJECTED, RAISED})
 """No answer came: a later run tries again."""
 
 LEAST_LOGPROB = -9999.0

@@ -38,6 +38,8 @@ class Transport(Protocol):
 
 def open_transport(settings: LlmSettings) -> Transport:
     """Open a model on this machine, or the connections to a server."""
+    if settings.transport is not None:
+        return settings.transport  # type: ignore[no-any-return]
     if settings.local:
         from arena.llm.local.transport import LocalTransport
 
@@ -140,7 +142,8 @@ class Sender:
         if fault.reason in (REJECTED, MALFORMED) and not self._proven:
             self._unusable += 1
             if self._unusable >= HOPELESS_AFTER:
-                raise self._error(fault, "no call has succeeded; check the model's settings")
+                advice = "; check the model's settings" if self._settings.transport is None else ""
+                raise self._error(fault, f"no call has succeeded{advice}")
         self._proven = self._proven or fault.reason in FINAL
         return tries, Completion(None, failure=fault.reason, detail=fault.detail)
 
@@ -151,7 +154,5 @@ class Sender:
                 await asyncio.wait_for(self._stopping.wait(), seconds)
 
     def _error(self, fault: Fault, advice: str) -> UsageError:
-        return UsageError(
-            f"{self._settings.where} cannot be used with the model {self._usage.model}: "
-            f"{fault.detail}; {advice}"
-        )
+        model = "" if self._settings.transport else f" with the model {self._usage.model}"
+        return UsageError(f"{self._settings.where} cannot be used{model}: {fault.detail}; {advice}")

@@ -158,6 +158,7 @@ class LlmSettings(BaseModel):
     path: ClassVar[str] = CHATS
 
     _local: str = PrivateAttr(default="")
+    _transport: Any = PrivateAttr(default=None)
 
     def __hash__(self) -> int:
         return hash((self.model_dump_json(), self._local))
@@ -194,6 +195,23 @@ class LlmSettings(BaseModel):
         located = self.model_copy(update=here)
         located._local = str(found.path)
         return located
+
+    @property
+    def transport(self) -> Any:  # noqa: ANN401 - of a stage above
+        """What takes the requests in a server's place, if anything; see ``handled_by``."""
+        return self._transport
+
+    def handled_by(self, transport: object, where: str, model: str) -> Self:
+        """Return these settings for what answers in this process, by the requests servers get."""
+        stated: dict[str, Any] = {
+            "api_key_env": None,
+            "temperature": None,
+            "max_tokens": None,
+            "body": {},
+        }
+        handled = self.model_copy(update={"model": model, **stated})
+        handled._local, handled._transport = where, transport
+        return handled
 
     def sending(self, **fields: object) -> Self:
         """Return these settings with further fields of the request; those that are None go."""

@@ -121,7 +121,7 @@ def summarize_board(
     rated = [languages[study.language] for study in studies]
     means = finite_means(np.array(list(resampled.values())))
     macro = MacroSummary(
-        judging=_unreliable(judged),
+        **_self_checked(judged),
         tau=overall.tau,
         **_bounds("tau", overall.interval),
         tau_unseen=_mean(item.tau_unseen for item in rated),
@@ -204,14 +204,15 @@ def _mean(values: Iterable[float | None]) -> float:
     return float(np.mean(defined)) if defined else float("nan")
 
 
-def _unreliable(judged: Arena) -> str:
-    """Say why the judge is unreliable by its own verdicts; nothing where it is not."""
+def _self_checked(judged: Arena) -> dict[str, Any]:
+    """Grade the judge by its own verdicts, and say why where it is unreliable."""
     if judged.judgments.empty:
-        return ""
+        return {}
     checked = self_check(judged.judgments)
-    if checked.grade != "unreliable":
-        return ""
-    return UNRELIABLE.format(judged.judges[0], "; ".join(checked.faults))
+    faults = "; ".join(checked.faults)
+    is_bad = checked.grade == "unreliable"
+    judging = UNRELIABLE.format(judged.judges[0], faults) if is_bad else ""
+    return {"grade": checked.grade, "judging": judging}
 
 
 def _training_notes(study: LanguageStudy) -> Iterator[str]:

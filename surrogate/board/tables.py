@@ -19,7 +19,7 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
 from arena.data.rows import read_rows
 from arena.data.schema import validation_problems
-from arena.data.wording import guarded_csv, unguarded
+from arena.data.wording import guarded_csv
 from features.engine.columns import feature_columns
 
 Content = TypeVar("Content", bound=BaseModel)
@@ -82,9 +82,9 @@ class BoardTable:
             )
             if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for one
                 raise pd.errors.ParserError("rows have more cells than the header")
-            plain = {name: table[name].fillna("").map(unguarded) for name in texts}
+            plain = {name: table[name].fillna("").str.removeprefix("'") for name in texts}
             return self.typed(table.assign(**plain))
-        except (KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, KeyError, TypeError, ValueError) as error:
             raise DataError([_damaged(self.file, error)]) from error
 
 

@@ -14,7 +14,6 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from arena.data import __version__
 from arena.data.errors import ArenaError
 
 USAGE_STATUS = 2
@@ -43,7 +42,7 @@ COMMANDS = MappingProxyType(
         "advise": ("ranking:advise", "Suggest what to judge of a new system."),
         "validate": ("studies:validate", "Measure how well surrogates rank unseen systems."),
         "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),
-        "publish": ("publishing:publish", "Publish a board as pages, figures, tables or cards."),
+        "publish": ("publishing:publish", "Publish a board as pages, figures or tables."),
         "run": ("publishing:run", "Bring several boards up to date."),
         "diff": ("publishing:diff", "Compare two boards."),
         "trainset": ("training:trainset", "Make a training set of an arena."),
@@ -89,7 +88,7 @@ app = typer.Typer(
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        print(f"surrogate-arena {__version__}")
+        print(f"surrogate-arena {import_module('arena.data').__version__}")
         raise typer.Exit
 
 

@@ -105,9 +105,8 @@ def check(
         show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
         return
     print(f"Arena {read.info.name}: no problems")
-    print_table(
-        f"Questions and passages, means of a question; lengths in {unit}", contents[OF_QUESTIONS]
-    )
+    title = f"Questions and passages, means of a question; lengths in {unit}"
+    print_table(title, contents[OF_QUESTIONS])
     print_table(f"Answers and judgments; lengths in {unit}", contents[OF_ANSWERS])
     print(f"Systems: {', '.join(read.info.systems) or 'none'}")
     print(f"Judges: {', '.join(read.judges) or 'none'}")
@@ -214,8 +213,8 @@ def import_command(
     kind: Annotated[
         str,
         Argument(
-            help="mirage, miracl, memerag or lmarena (published data); csv (your own table: CSV, "
-            "JSONL, Parquet, JSON); promptfoo, inspect, langfuse or langsmith (records of tools)."
+            help="mirage, miracl, memerag, lmarena, fastchat, mtrag (published); csv (your table: "
+            "CSV, JSONL, Parquet, JSON); promptfoo, inspect, langfuse, langsmith, opentelemetry."
         ),
     ],
     paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],

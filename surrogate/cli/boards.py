@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import given_features, setting, settings_of
-from surrogate.cli.printing import (
-    print_notes,
-    print_table,
-    progress_lines,
-    show,
-    shown_ratings,
-    with_spans,
-)
+from surrogate.cli.printing import print_table, progress_lines, show, shown_ratings
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.data.arena import Arena
     from surrogate.board.board import Board
-    from surrogate.board.summary import BoardSummary
 
 SITE = "site"
-SHOWN_NOTES = 6
 
 
 def board(
@@ -121,82 +110,15 @@ def publish_board(
 
 
 def print_board(board: Board) -> None:
-    """Print a board's ranks, how far they agree with the arena, and what limits them."""
+    """Print a board's ranks, what it concludes, and what limits that."""
+    from surrogate.board.summary import conclusion
+
     summary = board.summary
-    if summary.macro.judging:
-        print(summary.macro.judging)
     if len(board.languages) > 1:
-        _print_overall(board.overall, summary.rated_by)
+        title = f"Leaderboard, mean rank over languages (by {summary.rated_by})"
+        print_table(title, board.overall, ["rank", "system", "mean_rank", "coverage"])
     else:
-        _print_language(board.ratings, summary.rated_by)
-    if not summary.is_first:
-        print_agreement(summary)
-    for item in summary.macro.conclusions:
-        if item.sentence != summary.macro.judging:
-            print(item.sentence)
-    for entry in board.judge_report.metaevaluations:
-        print(f"Judge {board.judge_report.judge} against labels ({entry.judge}): {entry}")
-    print_notes(notes_of(summary), most=SHOWN_NOTES)
-
-
-def _print_overall(overall: pd.DataFrame, by: str) -> None:
-    columns = ["rank", "system", "mean_rank", "coverage"]
-    shown = overall.rename(columns={"arena_rank": "rank_by_verdicts_alone"})
-    if overall["arena_rank"].notna().any():
-        columns.append("rank_by_verdicts_alone")
-    print_table(f"Leaderboard, mean rank over languages (by {by})", shown, columns)
-
-
-def _print_language(ratings: pd.DataFrame, by: str) -> None:
-    rows, columns = shown_ratings(ratings, ["rank", "ranks", "system", "rating", "interval"])
-    print_table(f"Leaderboard: ratings by {by}, with 90% intervals", rows, columns)
-
-
-def print_agreement(summary: BoardSummary) -> None:
-    """Print how ratings replicate, and how the surrogate does without verdicts, by language."""
-    import pandas as pd
-
-    items: dict[str, Any] = {**summary.languages, "macro": summary.macro}
-    if len(summary.languages) == 1:
-        del items["macro"]
-    rows = [
-        {
-            **{"language": language, "split half": item.split_half},
-            **{"verdicts alone": item.split_half_verdicts, "unseen": item.tau_unseen},
-            **{"unseen_low": item.tau_unseen_low, "unseen_high": item.tau_unseen_high},
-            "trained on": item.tau,
-        }
-        for language, item in items.items()
-    ]
-    shown, said = pd.DataFrame(rows), ""
-    if summary.macro.holdout_r2_mean is not None:
-        found = {name: item.holdout_r2 for name, item in summary.languages.items()}
-        means = {name: each.mean for name, each in found.items()}
-        shown["R²"] = shown["language"].map(means | {"macro": summary.macro.holdout_r2_mean})
-        for bound in ("low", "high"):
-            values = {name: getattr(each, bound) for name, each in found.items()}
-            shown[f"R²_{bound}"] = shown["language"].map(values)
-        said = "; R² on held-out systems"
-    print_table(
-        f"Kendall tau with the verdicts of {summary.judge}: of half of the questions with the "
-        f"other half; of the surrogate, on unseen systems and on those it was trained on{said}",
-        with_spans(shown),
-    )
-
-
-def notes_of(summary: BoardSummary) -> list[str]:
-    """Say what limits each language, each sentence once."""
-    from surrogate.board.summary import POOLED
-
-    said: dict[str, list[str]] = {}
-    for language, item in summary.languages.items():
-        found = list(item.notes)
-        if len(summary.languages) > 1 and item.systems_judged:
-            found += item.warnings  # of one language they are said already
-        if item.interval.reason and not summary.is_first:
-            found.append(f"no interval of the surrogate's predictions: {item.interval.reason}")
-        elif item.interval.pooled:
-            found.append(f"intervals of the surrogate's predictions are rough: {POOLED}")
-        for note in found:
-            said.setdefault(note, []).append(language)
-    return [f"{note} ({', '.join(languages)})" for note, languages in said.items()]
+        columns = ["rank", "ranks", "system", "rating", "interval"]
+        rows, columns = shown_ratings(board.ratings, columns)
+        print_table(f"Ratings by {summary.rated_by}, with 90% intervals", rows, columns)
+    print("\n".join((conclusion(board), *summary.macro.warnings)))

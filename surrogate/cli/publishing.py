@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 NOT_DONE = 1
 """Exit status where nothing could be drawn, or a board is not current."""
 SITE, FIGURES = "site", "figures"
-CARDS = ("dataset-card", "model-card")
-TABLES = ("csv", "markdown", "latex")
+TABLES = ("csv", "latex")
 CHANGES = [
     *("system", "rank_old", "rank_new", "rating_change", "standard_error"),
     *("p_value", "verdict", "reason"),
@@ -42,10 +41,7 @@ def publish(
     ],
     form: Annotated[
         str,
-        Option(
-            "--as",
-            help="site; figures; csv, markdown, latex; dataset-card, model-card.",
-        ),
+        Option("--as", help="site, figures, csv or latex."),
     ] = SITE,
     out: Annotated[
         Path | None,
@@ -56,7 +52,7 @@ def publish(
     ] = None,
     language: Annotated[
         str | None,
-        Option(help="Figures: one language. Tables: a language, overall (default) or all."),
+        Option(help="Figures: language of ratings. Tables: a language, overall (default) or all."),
     ] = None,
     columns: Annotated[str | None, Option(help="Tables: comma-separated columns.")] = None,
     signature: Annotated[bool, Option(help="Tables and figures: print the signature.")] = True,
@@ -70,21 +66,17 @@ def publish(
     file_format: Annotated[str, Option("--format", help="Figures: png or svg.")] = "png",
     arena: opt.MovedArena = None,
     questions: Annotated[int, Option(min=0, help="Site: questions to show answers to.")] = 20,
-    license_name: Annotated[
-        str | None, Option("--license", help="License to state on cards.")
-    ] = None,
 ) -> None:
-    """Publish a board: as pages, figures, tables or cards.
+    """Publish a board: as pages, figures or tables.
 
     In CSV, a text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
-    checked_choice(form, (SITE, FIGURES, *TABLES, *CARDS), "form (--as)")
+    checked_choice(form, (SITE, FIGURES, *TABLES), "form (--as)")
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
     from arena.data.files import write_text
     from surrogate.board.board import Board
-    from surrogate.publish.cards import dataset_card, model_card
     from surrogate.publish.exports import OVERALL, export_text
     from surrogate.publish.figures.board_figures import board_drawings
     from surrogate.publish.figures.studies import study_drawings
@@ -103,11 +95,8 @@ def publish(
         drawings = board_drawings(board, kinds, language, signature)
         _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
         return
-    if form in CARDS:
-        text = (dataset_card if form == CARDS[0] else model_card)(board, license_name or "")
-    else:
-        chosen = language or OVERALL, split_names(columns)
-        text = export_text(board, form, *chosen, signature=signature)
+    chosen = language or OVERALL, split_names(columns)
+    text = export_text(board, form, *chosen, signature=signature)
     if out is None:
         sys.stdout.write(text)
     else:
@@ -195,9 +184,9 @@ def diff(
     if as_json:
         show(found.as_json(), as_json)
         return
-    for (name, kind), rows in found.changes.groupby(["language", "kind"], sort=False):
+    for name, rows in found.changes.groupby("language", sort=False):
         shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
-        title = f"{name}, {kind} rating: {', '.join(f'{count} {item}' for item, count in counts)}"
+        title = f"{name}: {', '.join(f'{count} {item}' for item, count in counts)}"
         print_table(title, shown, CHANGES)
     print_notes(found.notes)

@@ -70,7 +70,6 @@ def rank(
     """
     from arena.data.files import write_text
     from arena.data.folder import read_answers
-    from arena.data.rows import write_rows
     from arena.data.wording import guarded_csv
     from arena.text.prompts import read_templates
     from features.models import FEATURE_PROMPTS, ModelOptions
@@ -87,10 +86,8 @@ def rank(
         feature_table=given_features(feature_table),
         judgments=_judged(judgments, read),
     )
-    if out is not None and out.name.endswith(".csv"):
+    if out is not None:
         write_text(guarded_csv(placed.board), out)
-    elif out is not None:
-        write_rows(placed.board, out)
     _print_ranked(placed, as_json)
     if placed.new["rank"].isna().all():
         raise SystemExit(NONE_RANKED)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STORE = "ratings.sqlite"
 LISTED = ["feature", "summary", "source", "needs", "available"]
 BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
-TABLE_3, SAMPLING, HALF = "table3", "sampling", "half"
+TABLE_3, SAMPLING = "table3", "sampling"
 SUBSETS = 100
 """Random parts of each size, of sampling."""
 
@@ -111,10 +111,6 @@ def validate(
     feature_table: opt.FeatureTable = None,
     judge: opt.Judge = None,
     holdout: Annotated[str | None, Option(help="mirage, table4: systems to hold out.")] = None,
-    judged: Annotated[
-        str | None,
-        Option(help="For replication: comma-separated numbers of judged questions, or half."),
-    ] = None,
     repeats: Annotated[
         int | None, Option(min=1, max=MOST_DRAWS, help="Default: the protocol's")
     ] = None,
@@ -166,7 +162,6 @@ def validate(
         *(read, protocol, trained if protocol == TABLE_3 else trained[0], repeats),
         **options,
         holdout=None if holdout is None else split_names(holdout),
-        judged=None if judged is None else _numbers(judged),
         judge=judge,
         feature_table=given_features(feature_table),
         tournaments=TournamentSettings(
@@ -182,15 +177,6 @@ def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN4
     table = study.table if as_json else with_spans(study.table)
     shown = {"table": table, "signature": study.signature}
     show(shown, as_json, {"table": f"{protocol} (taus are Kendall's, intervals 95%)"})
-
-
-def _numbers(judged: str) -> list[int | None]:
-    """Read numbers of judged questions, such as ``6,12,half``."""
-    items = split_names(judged)
-    wrong = [item for item in items if item != HALF and not (item.isdecimal() and int(item) > 0)]
-    if wrong or not items:
-        raise UsageError(f"--judged is {judged!r}: give numbers from 1 on, or {HALF}")
-    return [None if item == HALF else int(item) for item in items]
 
 
 def metaeval(

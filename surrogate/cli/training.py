@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
 from arena.generation.settings import GenerationSettings
 from surrogate.cli import options as opt
-from surrogate.cli.judging import DRY_RUN, opened_if_there
+from surrogate.cli.judging import DRY_RUN, kept_replies, opened_if_there
 from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER, setting, settings_of
 from surrogate.cli.printing import progress_lines, show
 from surrogate.training.recipes import KINDS, TrainsetSettings, TuningSettings
 
 STORE = "generation.sqlite"
+UNANSWERED = 1
+"""Exit status where questions have no answer."""
+OWN = "Function that answers in a model's place: package.module:function, found from here."
 
 
 def generate(
@@ -24,13 +29,11 @@ def generate(
     model: Annotated[str | None, setting(GenerationSettings, "model")] = None,
     base_url: Annotated[str | None, setting(GenerationSettings, "base_url")] = None,
     api_key_env: Annotated[str | None, setting(GenerationSettings, "api_key_env")] = None,
-    system: Annotated[str | None, setting(GenerationSettings, "system")] = None,
+    system: Annotated[str | None, Option(metavar="MODULE:FUNCTION", help=OWN)] = None,
+    name: Annotated[str | None, setting(GenerationSettings, "name")] = None,
     prompt: Annotated[str | None, setting(GenerationSettings, "prompt")] = None,
     questions: Annotated[int | None, setting(GenerationSettings, "questions")] = None,
     languages: Annotated[str | None, setting(GenerationSettings, "languages")] = None,
-    skip_time_dependent: Annotated[
-        bool | None, setting(GenerationSettings, "skip_time_dependent")
-    ] = None,
     relevant_passages: Annotated[
         bool | None, setting(GenerationSettings, "relevant_passages")
     ] = None,
@@ -41,66 +44,56 @@ def generate(
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Answer the questions of an arena from their passages with an LLM, as a RAG system."""
+    """Answer the questions of an arena: an LLM from their passages, or your own system.
+
+    The status is 1 where questions are left without an answer; the same command asks for these.
+    """
     settings = settings_of(GenerationSettings, config, locals())
     import pandas as pd
 
+    from arena import generation, llm
     from arena.data.folder import append_rows
-    from arena.generation import (
-        TIME_PROMPT,
-        LlmSystem,
-        TimeFilter,
-        check_own_file,
-        choose_questions,
-        dry_run_generate,
-        generate_answers,
-        list_unanswered,
-        read_arena_to_answer,
-        write_answers,
-    )
-    from arena.llm import Budget, open_store
     from arena.text.prompts import read_templates
 
-    own = read_templates(templates or (), [settings.asked, TIME_PROMPT])
-    answering, time_filter = LlmSystem.of(settings, own), TimeFilter.of(settings, own)
+    own = read_templates(templates or (), [settings.asked, generation.TIME_PROMPT])
+    time_filter = generation.TimeFilter.of(settings, own)
+    answering: generation.RagSystem
+    if system is None:
+        answering = generation.LlmSystem.of(settings, own)
+    else:
+        generation.import_from_here()
+        answering = generation.FunctionSystem.of(settings, system)
     if out is not None and append:
         raise UsageError("give --out FILE or --append, not both")
     if out is not None:
-        check_own_file(out, answering.name)
+        generation.check_own_file(out, answering.name)
     elif not append and not dry_run:
         raise UsageError(
             "say where the answers go: --out answers.jsonl, or --append to the arena folder"
         )
-    read = read_arena_to_answer(arena)
-    languages_asked = list(settings.languages)
-    chosen = choose_questions(read.queries, languages_asked, settings.questions, settings.seed)
+    read = generation.read_arena_to_answer(arena)
+    chosen = generation.choose_questions(
+        read.queries, settings.languages, settings.questions, settings.seed
+    )
     there = read.answers if append else None
+    asked: dict[str, Any] = {"answers": there, "time_filter": time_filter}
     where = settings.store or str(arena / STORE)
     if dry_run:
         with opened_if_there(where) as opened:
-            run = dry_run_generate(
-                chosen, answering, opened, answers=there, time_filter=time_filter
-            )
+            run = generation.dry_run_generate(chosen, answering, opened, **asked)
         rows = [{"of": name, **asdict(each)} for name, each in run.items() if each is not None]
         shown = {"questions": len(chosen), "runs": pd.DataFrame(rows)}
         show(shown, as_json, {"runs": DRY_RUN})
         return
-    with open_store(where) as opened:
-        generated = generate_answers(
-            chosen,
-            answering,
-            opened,
-            answers=there,
-            time_filter=time_filter,
-            budget=Budget(settings.max_calls),
-            progress=progress_lines(),
-        )
+    asked |= {"budget": llm.Budget(settings.max_calls), "progress": progress_lines()}
+    with kept_replies(where), llm.open_store(where) as opened, redirect_stdout(sys.stderr):
+        generated = generation.generate_answers(chosen, answering, opened, **asked)
     if out is None:
         file, added = append_rows(arena, "answers", generated.answers)
     else:
         file, added = out, len(generated.answers)
-        write_answers(generated.answers, out, generated.system)
-    listings = list_unanswered(file.parent, generated, chosen)
+        generation.write_answers(generated.answers, out, generated.system)
+    listings = generation.list_unanswered(file.parent, generated, chosen)
     counts = generated.counts()
     shown = counts | {"skipped": generated.skipped, "failed": generated.failures}
     if not as_json:
@@ -110,6 +103,8 @@ def generate(
         shown |= {name: counts[name] for name in (*names, "warnings")}
     shown |= {"file": file, "added": added, "listings": list(map(str, listings))}
     show(shown, as_json, {"listings": "Questions without an answer"})
+    if len(generated.failures):
+        raise SystemExit(UNANSWERED)
 
 
 def trainset(

@@ -224,12 +224,12 @@ class AnswersSurrogate(Surrogate):
         """Language to feature to why it could not be used."""
         found = {}
         for language, field in self.fields_.items():
-            has_value = np.isfinite(field.tensor.values).any(axis=1).any(axis=0)
-            differs = np.asarray(field.own.ranks != 0).any(axis=(0, 1))
+            values = np.isfinite(field.tensor.values).sum(axis=(0, 1))
+            signs = np.abs(field.own.ranks).sum(axis=(0, 1))
             found[language] = {
-                name: NO_DIFFERENCE if has_value[place] else NO_VALUE
+                name: NO_DIFFERENCE if values[place] else NO_VALUE
                 for place, name in enumerate(self.features_)
-                if not differs[place]
+                if not signs[place]
             }
         return found
 

@@ -26,6 +26,7 @@ Integers = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
 ANSWER = "answer"
+DIGITS = 9
 CONSENSUS = "consensus"
 """Feature made here: an answer's mean cosine to the field's answers to its question."""
 
@@ -221,7 +222,8 @@ def _consensus(cosines: Floats, answered: Flags, is_self: Flags) -> Floats:
     """Mean cosine of answers to the field's others, shape (M, Q); NaN where there is none."""
     compared = (answered.T[:, None, :] & ~is_self).astype(np.float64)
     totals = np.einsum("qmn,qmn->mq", cosines, compared)
-    return mean_of(totals, compared.sum(axis=2).T)
+    # Equal answers are equal, whatever the order in which cosines are added.
+    return mean_of(totals, compared.sum(axis=2).T).round(DIGITS)
 
 
 def _ranks(values: Floats, others: Floats, is_self: Flags) -> Floats:

@@ -58,8 +58,7 @@ class JudgeFactory(ExitStack):
         most = options.max_tokens or prompts.max_tokens
         asked = options.model_copy(update={"model": model, "max_tokens": most}).located()
         llm = Llm(prompts.settings(asked), self.store, Budget(options.max_calls))
-        retries = prompts.retries if options.further_tries is None else options.further_tries
-        return PromptJudge(prompts, llm, retries, self.progress)
+        return PromptJudge(prompts, llm, prompts.retries, self.progress)
 
 
 Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], list[Judge]]]
@@ -182,11 +181,9 @@ def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
 
 def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
     """Return the columns ``value, failure, was_asked``."""
-    return {
-        "value": pd.Series([verdict.value for verdict in verdicts], dtype=object),
-        "failure": pd.Series([verdict.failure for verdict in verdicts], dtype=object),
-        "was_asked": pd.Series([verdict.was_asked for verdict in verdicts], dtype=bool),
-    }
+    kinds = {"value": object, "failure": object, "was_asked": bool}
+    rows = {name: [getattr(verdict, name) for verdict in verdicts] for name in kinds}
+    return {name: pd.Series(rows[name], dtype=kind) for name, kind in kinds.items()}
 
 
 def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:

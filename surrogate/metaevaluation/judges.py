@@ -87,7 +87,7 @@ class JudgePrompts(ABC, Generic[ItemT]):
     Attributes:
         kind: What stands before the model in a judge's name.
         max_tokens: Most tokens of a reply, unless others are asked for.
-        retries: Further tries where a reply has no value, unless others are asked for.
+        retries: Further tries where a reply has no value.
     """
 
     kind: ClassVar[str] = "llm"

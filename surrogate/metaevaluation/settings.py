@@ -24,13 +24,6 @@ class JudgeOptions(LlmSettings):
     max_tokens: int | None = Field(
         default=None, ge=1, description="Most tokens of a reply. Default: what its prompt needs"
     )
-    further_tries: int | None = Field(
-        default=None,
-        ge=0,
-        description="Further tries where a reply says nothing usable. Default: 5 for MEMERAG, as "
-        "in the paper, none elsewhere",
-    )
-    device: str = Field(default="auto", description="Where models run: auto, cpu, cuda or mps.")
     download: bool = Field(default=False, description="Fetch models that are not on this machine.")
 
     @property
@@ -38,7 +31,7 @@ class JudgeOptions(LlmSettings):
         """How models on this machine are run, and how LLMs are asked."""
         from features.models import ModelOptions
 
-        return ModelOptions(device=self.device, download=self.download, llm=self)
+        return ModelOptions(download=self.download, llm=self)
 
 
 class MetaevalSettings(JudgeOptions):

@@ -1,4 +1,4 @@
-"""Boards for readers: ``write_site``, figures and their ``save``, tables and cards."""
+"""Boards for readers: ``write_site``, figures and their ``save``, and tables."""
 
 import lazy_loader as lazy
 

@@ -1,5 +1,3 @@
-from .cards import dataset_card as dataset_card
-from .cards import model_card as model_card
 from .exports import export_text as export_text
 from .figures.board_figures import draw_ratings as draw_ratings
 from .figures.board_figures import feature_lollipops as feature_lollipops

@@ -1,4 +1,4 @@
-"""A board as CSV, LaTeX and Markdown."""
+"""A board as CSV and LaTeX."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surrogate.publish.formats import decimal, percent, whole
 
 OVERALL = "overall"
 ALL = "all"
-EXPORT_SUFFIXES = {"csv": ".csv", "markdown": ".md", "latex": ".tex"}
+EXPORT_SUFFIXES = {"csv": ".csv", "latex": ".tex"}
 """Format to the suffix of its files."""
 SHARES = ("coverage", "verdict_share")
 PRINTED = (
@@ -35,14 +35,6 @@ HEADINGS = {
     "arena_rating": "verdicts alone",
     "arena_rank": "rank by verdicts alone",
 }
-MARKDOWN_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-MARKDOWN_SPECIAL = re.compile(
-    r"[\\`*_\[\]#|~^$]"  # marks of inline Markdown, and of what GitHub adds
-    r"|@(?=\w)|:(?=//)|(?<=www)\.(?=\S)"  # of links made without being asked
-    r"|^[-+=]",  # of blocks
-    re.IGNORECASE,
-)
-MARKDOWN_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 
 
 def exported_table(
@@ -70,10 +62,10 @@ def export_text(
     *,
     signature: bool = True,
 ) -> str:
-    """Return a board as CSV (missing values are empty cells), Markdown or LaTeX.
+    """Return a board as CSV (missing values are empty cells) or LaTeX.
 
-    Where no columns are chosen, Markdown and LaTeX print those that there is room for and that have
-    a value. They end with the board's signature, unless it is to be left out.
+    Where no columns are chosen, LaTeX prints those that there is room for and that have a value. It
+    ends with the board's signature, unless it is to be left out.
 
     Raises:
         UsageError: For another format, or as ``exported_table``.
@@ -88,8 +80,7 @@ def export_text(
     part = {OVERALL: "mean rank over languages", ALL: "every language"}.get(language, language)
     judged = " (not judged)" if summary.is_first else ""
     title = f"Leaderboard of {summary.arena}{judged}, {part}"
-    write = latex_table if form == "latex" else markdown_table
-    return write(printed, title, summary.judge, summary.signature * signature)
+    return latex_table(printed, title, summary.judge, summary.signature * signature)
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
@@ -119,28 +110,6 @@ def _latex_text(text: str) -> str:
     cell = pd.DataFrame([[_one_line(text)]]).style.hide(axis="index").hide(axis="columns")
     row = str(cell.format(escape="latex").to_latex()).splitlines()[1]
     return row.removesuffix(r"\\").strip()
-
-
-def markdown_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
-    """Return a pipe table, with its title above and the signature below."""
-    shown = _shown(table)
-    sides = [":--" if name in tables.TEXTS else "--:" for name in table]
-    rows = [list(shown.columns), *shown.itertuples(index=False, name=None)]
-    lines = [f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in rows]
-    lines.insert(1, f"| {' | '.join(sides)} |")
-    below = [f"Judge: {markdown_text(judge)}."]
-    below += [f"Signature: {markdown_text(signature)}"] if signature else []
-    return "\n".join([f"**{markdown_text(title)}**", "", *lines, "", *below]) + "\n"
-
-
-def markdown_text(text: str) -> str:
-    """Escape a text, so that Markdown shows it as it is, on one line, without links or HTML.
-
-    Space around it is left out, control characters are replaced by U+FFFD.
-    """
-    escaped = MARKDOWN_SPECIAL.sub(lambda found: "\\" + found[0], _one_line(text))
-    escaped = MARKDOWN_NUMBERED.sub(r"\1\\\2", escaped)
-    return "".join(MARKDOWN_ENTITIES.get(mark, mark) for mark in escaped)
 
 
 def _one_line(text: str) -> str:

@@ -113,11 +113,6 @@ def rank_range(low: Number, high: Number) -> str:
     return whole(low) if finite(low) == finite(high) else f"{whole(low)}–{whole(high)}"
 
 
-def listing(words: Iterable[str]) -> str:
-    """Join words by commas; a dash for none."""
-    return ", ".join(words) or MISSING
-
-
 def language_name(code: str) -> str:
     """Return a language's English name, or its code where the name is not known."""
     return MIRACL_LANGUAGES.get(code, code)

@@ -19,7 +19,7 @@ from arena.judging.settings import JudgingSettings
 from arena.llm.settings import CONFIDENTIAL
 from features.declare.feature import Feature
 from features.measures.registry import parse_features
-from surrogate.board.settings import BoardSettings, Positive, preset_values
+from surrogate.board.settings import BoardSettings, preset_values
 from surrogate.learning.names import find_surrogate
 
 HIDDEN = "(not shown)"
@@ -31,7 +31,7 @@ KEY_LIKE = re.compile(
 )
 
 Raw = Mapping[str, Any]
-Form = Literal["site", "figures", "csv", "markdown", "latex"]
+Form = Literal["site", "figures", "csv", "latex"]
 
 
 def _board_name(name: str) -> str:
@@ -53,8 +53,6 @@ class BoardOptions(BoardSettings):
         arena: Arena folder.
         preset: Settings that go together, under those that are stated.
         feature_table: File of features already computed, taken in place of ``features``.
-        device: Where features' models run.
-        batch_size: Sequences that a model takes at once.
         download: Whether models that are not on this machine may be fetched.
         judging: Judging by an LLM first; None for the arena's own judgments.
         publish: What is made of the board, as ``publish --as`` makes it.
@@ -63,8 +61,6 @@ class BoardOptions(BoardSettings):
     arena: str
     preset: str | None = None
     feature_table: str | None = None
-    device: str = "auto"
-    batch_size: Positive = 32
     download: bool = False
     judging: JudgingSettings | None = None
     publish: list[Form] = Field(default_factory=list)

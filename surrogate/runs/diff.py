@@ -1,10 +1,9 @@
 """The difference of two boards: what moved, and is it more than noise?
 
-The standard error of a rating is read off its interval (90% of the board's ratings, 95% of those
-by verdicts alone), as of normal errors, and a change is tested against the errors of both boards.
-The two are taken as independent. Boards that share questions have errors that go up and down
-together, so that the true error of the difference is smaller: the test then misses changes rather
-than making them up.
+The standard error of a rating is read off its 90% interval, as of normal errors, and a change is
+tested against the errors of both boards. The two are taken as independent. Boards that share
+questions have errors that go up and down together, so that the true error of the difference is
+smaller: the test then misses changes rather than making them up.
 """
 
 from __future__ import annotations
@@ -21,28 +20,21 @@ from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
-from surrogate.board.summary import LEVEL as BOARD_LEVEL
+from surrogate.board.summary import LEVEL
 from surrogate.integrity.notes import without_remarks
 
 Floats = npt.NDArray[np.float64]
 
 SIGNIFICANCE = 0.05
-BOARD, ARENA = "board", "arena"
-LEVELS = {BOARD: BOARD_LEVEL, ARENA: 0.95}
-"""The board's ratings, by verdicts and surrogate, and those by verdicts alone: the level of their
-intervals."""
 OVERALL = "overall"
 MOVED, WITHIN_NOISE, NEW, GONE = "moved", "within noise", "new", "gone"
 DIFF_COLUMNS = [
-    *("language", "kind", "system", "rank_old", "rank_new", "rank_change"),
+    *("language", "system", "rank_old", "rank_new", "rank_change"),
     *("rating_old", "rating_new", "rating_change", "standard_error", "p_value"),
     *("verdict", "reason"),
 ]
 SCALE = ("judge", "ties")
-MEASUREMENT = {
-    BOARD: ("ratings", "ridge", "features", "surrogate", "rows", "missing"),
-    ARENA: ("arena_ratings",),
-}
+MEASUREMENT = ("ratings", "ridge", "features", "surrogate", "rows", "missing")
 """Settings that make a rating another one."""
 ONE_BOARD = "it is on one of the boards only"
 NO_INTERVAL = "a board holds no interval of this rating"
@@ -54,8 +46,8 @@ SAME_QUESTIONS = (
 OTHER_QUESTIONS = "the boards rest on different questions or reference answers"
 HOLM = "tested at 5%, Holm-corrected over the systems of a language"
 RECENTERED = (
-    "{language}: the boards do not rate the same systems ({kind}); changes are relative to the "
-    "mean of those on both"
+    "{language}: the boards do not rate the same systems; changes are relative to the mean of those"
+    " on both"
 )
 
 
@@ -64,10 +56,9 @@ class BoardDiff:
     """What moved between two boards.
 
     Attributes:
-        changes: Columns ``DIFF_COLUMNS``, a row a system, language (``overall`` first) and kind of
-            rating (``board``, ``arena``): ranks, ratings and their change, above 0 for up;
-            ``p_value`` is Holm-adjusted; ``verdict`` is ``moved``, ``within noise``, ``not
-            comparable``, ``new`` or ``gone``.
+        changes: Columns ``DIFF_COLUMNS``, a row a system and language (``overall`` first): ranks,
+            ratings and their change, above 0 for up; ``p_value`` is Holm-adjusted; ``verdict`` is
+            ``moved``, ``within noise``, ``not comparable``, ``new`` or ``gone``.
         notes: Sentences on what limits the comparison.
     """
 
@@ -76,7 +67,7 @@ class BoardDiff:
 
     def __repr__(self) -> str:
         """Say how many systems moved, and which, over all languages."""
-        own = self.changes[self.changes["language"].eq(OVERALL) & self.changes["kind"].eq(BOARD)]
+        own = self.changes[self.changes["language"].eq(OVERALL)]
         counts = ", ".join(
             f"{count} {name}" for name, count in own["verdict"].value_counts().items()
         )
@@ -101,21 +92,13 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
     shared = sorted({*old.languages} & {*new.languages})
     if not shared:
         raise UsageError("the boards have no language in common: there is nothing to compare")
-    notes: list[str] = []
-    parts: dict[tuple[str, str], pd.DataFrame] = {}
-    for kind in LEVELS:
-        if why := _incomparable(old, new, kind):
-            notes.append(f"{kind} ratings are not comparable: {why}")
-        for language in shared:
-            found = _language_diff(old, new, kind, language, why)
-            parts[language, kind] = found
-            if found["recentered"].any():
-                notes.append(RECENTERED.format(language=language, kind=kind))
-    tables = [
-        _overall_diff(old, new, kind, pd.concat([parts[language, kind] for language in shared]))
-        for kind in LEVELS
-    ]
-    tables += [parts[language, kind] for language in shared for kind in LEVELS]
+    why = _incomparable(old, new)
+    notes = [f"ratings are not comparable: {why}"] if why else []
+    parts = [_language_diff(old, new, language, why) for language in shared]
+    for language, part in zip(shared, parts, strict=True):
+        if part["recentered"].any():
+            notes.append(RECENTERED.format(language=language))
+    tables = [_overall_diff(old, new, pd.concat(parts)), *parts]
     changes = pd.concat([table[DIFF_COLUMNS] for table in tables], ignore_index=True)
     ranks = dict.fromkeys(("rank_old", "rank_new", "rank_change"), "Int64")
     same = old.summary.fingerprint == new.summary.fingerprint
@@ -126,25 +109,22 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
     return BoardDiff(changes.astype(ranks), tuple(notes))
 
 
-def _incomparable(old: Board, new: Board, kind: str) -> str:
+def _incomparable(old: Board, new: Board) -> str:
     """Say why two boards' ratings cannot be compared at all; empty if they can."""
     before, after = (board.summary.settings for board in (old, new))
-    fields = (*SCALE, *MEASUREMENT[kind])
-    if kind == ARENA and before.arena_ratings == "tournaments":
-        fields += ("ridge",)
+    fields = (*SCALE, *MEASUREMENT)
     differing = [name for name in fields if getattr(before, name) != getattr(after, name)]
     what = "scale" if {*differing} & {*SCALE} else "measurement"
     return f"another {what}: {', '.join(differing)} changed" if differing else ""
 
 
-def _language_diff(old: Board, new: Board, kind: str, language: str, why: str) -> pd.DataFrame:
+def _language_diff(old: Board, new: Board, language: str, why: str) -> pd.DataFrame:
     """Compare one language; ``recentered`` if ratings are relative to systems on both boards."""
     sides = []
     for board in (old, new):
-        table = board.arena if kind == ARENA else board.ratings
-        own = table.loc[table["language"] == language]
+        own = board.ratings.loc[board.ratings["language"] == language]
         width = np.where(np.isfinite(own["high"]), own["high"], np.nan) - own["low"]
-        error = width / (2 * norm.ppf((1 + LEVELS[kind]) / 2))
+        error = width / (2 * norm.ppf((1 + LEVEL) / 2))
         sides.append(own[["system", "rank", "rating", "note"]].assign(error=error, there=True))
     table = sides[0].merge(sides[1], on="system", how="outer", suffixes=("_old", "_new"))
     change = table["rating_new"] - table["rating_old"]
@@ -159,25 +139,18 @@ def _language_diff(old: Board, new: Board, kind: str, language: str, why: str) -
     ]
     stated = pd.Series([why or "; ".join(sorted(found)) for found in notes], table.index)
     table["reason"] = stated.mask(stated.eq("") & change.isna(), NOT_RATED)
-    table = table.assign(language=language, kind=kind, recentered=recentered)
+    table = table.assign(language=language, recentered=recentered)
     return _with_verdicts(table)
 
 
-def _overall_diff(old: Board, new: Board, kind: str, languages: pd.DataFrame) -> pd.DataFrame:
+def _overall_diff(old: Board, new: Board, languages: pd.DataFrame) -> pd.DataFrame:
     """Compare the ranks over all languages, and test the mean change of the ratings.
 
     The standard error is the mean of the languages', as if their errors were fully correlated (the
     same systems, translated questions): never below the true one.
     """
-    prefix = "arena_" if kind == ARENA else ""
-    columns = [f"{prefix}rank", f"{prefix}mean_rank"]
-    sides = [
-        board.overall[["system", *columns]]
-        .set_axis(["system", "rank", "mean_rank"], axis=1)
-        .dropna(subset="rank" if kind == ARENA else [])
-        .assign(there=True)
-        for board in (old, new)
-    ]
+    columns = ["system", "rank", "mean_rank"]
+    sides = [board.overall[columns].assign(there=True) for board in (old, new)]
     table = sides[0].merge(sides[1], on="system", how="outer", suffixes=("_old", "_new"))
     both = table["there_old"].notna() & table["there_new"].notna()
     table["rank_change"] = _rank_change(table["mean_rank_old"], table["mean_rank_new"], both)
@@ -195,7 +168,7 @@ def _overall_diff(old: Board, new: Board, kind: str, languages: pd.DataFrame) ->
         why = f"it is not comparable in every language: {', '.join(names)}" if names else ""
         reasons.append(own.get(system, ONE_BOARD) if len(codes) == 1 else why)
     table["reason"] = reasons
-    return _with_verdicts(table.assign(language=OVERALL, kind=kind))
+    return _with_verdicts(table.assign(language=OVERALL))
 
 
 def _rank_change(old: pd.Series, new: pd.Series, both: pd.Series) -> pd.Series:

@@ -56,17 +56,12 @@ JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for 
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
 NOT_DRAWN_FILE = "not_drawn.txt"
-NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
-MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
-MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
 OF_VERDICTS = {
     *("model", "name", "questions", "pairs", "both_orders", "languages", "budget", "until"),
     *("panel", "form", "verdict"),
     *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
-PUBLISHING = {"site": ("jinja2", "matplotlib"), "figures": ("matplotlib",)}
-"""What is published to the packages that write it beside pandas."""
 LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
@@ -90,7 +85,6 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
         files=lambda: _board_files(board),
         upstream=judged | upstream,
         options=settings.model_dump(mode="json", exclude={"features"}) | drawn,
-        libraries=NUMERIC,
     )
     tables = [name for name in (*BOARD_FILES, MANIFEST_FILE) if name != SURROGATE_FILE]
     for form in dict.fromkeys(board.options.publish):
@@ -103,7 +97,6 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
             if shows_answers
             else dict,
             upstream={**(judged if shows_answers else {}), BOARD: tables},
-            libraries=("pandas", *PUBLISHING.get(form, ())),
         )
 
 
@@ -123,7 +116,6 @@ def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
         lambda place: _judge(board, options, place),
         files=files,
         options=told | {"body": canonical_json(options.body)},
-        libraries=("openai", "jinja2"),
     )
 
 
@@ -142,17 +134,8 @@ def _features_step(board: ConfiguredBoard) -> Step:
         FEATURES,
         lambda place: _measure(board, features, place),
         files=files,
-        options={"features": list(map(_portable, features)), "feature code": code_digest()},
-        libraries=(*MEASURING, *(MODELS if any(item.model for item in features) else ())),
+        options={"features": list(map(str, features)), "feature code": code_digest()},
     )
-
-
-def _portable(feature: Feature) -> str:
-    """Name a feature without the place of its model on this machine."""
-    model = feature.model
-    if model is None or not Path(model).is_absolute():
-        return str(feature)
-    return str(feature).replace(model, Path(model).name)
 
 
 def _board_files(board: ConfiguredBoard) -> Digests:
@@ -200,13 +183,12 @@ def _counted(failures: dict[str, int]) -> str:
 
 
 def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workplace) -> None:
-    options = board.options
     table = extract(
         read_arena(board.arena),
         features,
         n_jobs=place.n_jobs,
         progress=place.progress,
-        models=ModelOptions(options.device, options.batch_size, options.download),
+        models=ModelOptions(download=board.options.download),
         cache=place.out / CACHE_FOLDER,
     )
     write_rows(table, place.target / FEATURES_FILE)

@@ -19,6 +19,12 @@ MANIFEST_FILE = "manifest.json"
 NEVER_MADE = "it was never made"
 NOT_STATED = "unset"
 NOT_INSTALLED = "not installed"
+LIBRARIES = (
+    *("numpy", "scipy", "pandas", "scikit-learn", "py3langid", "langid", "rapidfuzz", "regex"),
+    *("sentencex", "pythainlp", "torch", "transformers", "sentence-transformers", "tokenizers"),
+    *("jinja2", "matplotlib"),
+)
+"""Packages that what is made is computed or written by: another version makes it again."""
 
 Digests = dict[str, str]
 """Name of a file to the SHA-256 of its bytes."""
@@ -101,7 +107,6 @@ class Step:
         make: Makes it; returns why it is to be run again though nothing changes, or nothing.
         files: Digests the files it reads from elsewhere.
         upstream: Stage to the files of it that matter here; none of them named for all.
-        libraries: Packages that it is computed by.
     """
 
     board: str
@@ -110,7 +115,6 @@ class Step:
     files: Callable[[], Digests] = dict
     upstream: Mapping[str, Sequence[str]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
-    libraries: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -119,9 +123,9 @@ class Step:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions of this package, of Python, and of its libraries."""
+        """Versions of this package, of Python, and of the libraries that figures rest on."""
         python = ".".join(platform.python_version_tuple()[:2])
-        libraries = {library: _version(library) for library in self.libraries}
+        libraries = {library: _version(library) for library in LIBRARIES}
         return {"surrogate-arena": __version__, "python": python, **libraries}
 
 

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from arena.data.errors import Problem, UsageError
 from arena.data.rows import write_rows
-from arena.generation.questions import is_drawn, question_keys
+from arena.generation.questions import question_keys
 from arena.judging.pairs import QuestionKey
 from arena.llm.settings import Prompt
 from surrogate.metaevaluation.records import raise_if, read_records, refuse
@@ -112,22 +112,17 @@ class TrainSet:
     left_out: pd.DataFrame
 
 
-def make_train_set(
-    sieve: Sieve, queries: pd.DataFrame, questions: int | None = None, seed: int = 0
-) -> TrainSet:
+def make_train_set(sieve: Sieve, trained: pd.DataFrame) -> TrainSet:
     """Put a training set together, split by question.
 
     Args:
         sieve: Examples and what was left out.
-        queries: ``language, query_id, query`` of all questions.
-        questions: How many questions of each language to train on, those that ``select
-            --questions`` draws with the same seed; the others are unseen. None trains on all.
-        seed: Of the draw.
+        trained: ``language, query_id`` of the questions to train on; the others are unseen.
 
     Raises:
         UsageError: If nothing is left to train on.
     """
-    drawn = set(question_keys(drawn_questions(queries, questions, seed)))
+    drawn = set(question_keys(trained))
     parts: tuple[list[TrainExample], list[TrainExample]] = ([], [])
     for example in sieve.kept:
         parts[example.key not in drawn].append(example)
@@ -144,11 +139,6 @@ def make_train_set(
     return TrainSet(
         rows, unseen, pd.DataFrame(counts, columns=COUNTS), pd.DataFrame(left, columns=LEFT_OUT)
     )
-
-
-def drawn_questions(queries: pd.DataFrame, questions: int | None, seed: int) -> pd.DataFrame:
-    """Return the questions to train on; None takes all."""
-    return queries if questions is None else queries[is_drawn(queries, questions, seed)]
 
 
 def write_train_set(made: TrainSet, out: Path, unseen: Path | None) -> None:

@@ -11,7 +11,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.folder import read_arena
 from arena.generation.generate import LlmSystem
-from arena.generation.questions import GivenQuestion, choose_questions, question_keys
+from arena.generation.questions import GivenQuestion, choose_questions, is_drawn, question_keys
 from arena.generation.settings import ANSWER_PROMPTS, GenerationSettings
 from arena.judging.pairs import ArenaTexts, ShownPassage
 from arena.llm.ask import Progress
@@ -22,7 +22,7 @@ from features.measures.language import identify
 from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
 from surrogate.training.grouse_set import answers_of_arena, balance, grouse_examples
 from surrogate.training.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings
-from surrogate.training.rows import Sieve, TrainExample, TrainSet, drawn_questions, make_train_set
+from surrogate.training.rows import Sieve, TrainExample, TrainSet, make_train_set
 
 PROMPTS = MappingProxyType({"mirage": ANSWER_PROMPTS["mirage"], "grouse": JOINT_PROMPT})
 """The prompt of each kind, which a user's template may replace."""
@@ -67,7 +67,7 @@ def make_trainset(
     own, arena = read_templates(templates, [PROMPTS[kind]]), read_arena(source)
     teacher, questions, seed = settings.teacher, settings.questions, settings.seed
     asked = choose_questions(arena.queries, settings.languages)
-    drawn = drawn_questions(asked, questions, seed)
+    drawn = asked if questions is None else asked[is_drawn(asked, questions, seed)]
     if split and len(drawn) == len(asked):
         raise UsageError(
             "all questions are trained on, so none is unseen; train on some (`questions`)"
@@ -76,7 +76,7 @@ def make_trainset(
         names = ("passage_tokens", "context_tokens", "seed")
         shown = GenerationSettings(**{name: getattr(settings, name) for name in names})
         sieve = mirage_examples(arena, teacher, LlmSystem.of(shown, own), settings.languages)
-        return make_train_set(sieve, asked, questions, seed)
+        return make_train_set(sieve, drawn)
     sieve = Sieve()
     part = replace(arena, queries=asked if split else drawn)  # others need not be scored
     graded = answers_of_arena(part, settings.systems, sieve)
@@ -85,7 +85,7 @@ def make_trainset(
     grouse_examples(graded, model, prompts, sieve, settings, progress)
     if settings.balance is not None:
         balance(sieve, settings.balance, seed)
-    return make_train_set(sieve, asked, questions, seed)
+    return make_train_set(sieve, drawn)
 
 
 def mirage_examples(
@@ -118,7 +118,8 @@ def mirage_examples(
             sieve.drop(key[0], fault or NO_ANSWER)
             continue
         shown = tuple(replace(each, relevance=None) for each in passages)
-        prompt = asked.ask(GivenQuestion(key, texts.question(key), shown))
+        turns = texts.history(key, teacher)
+        prompt = asked.ask(GivenQuestion(key, texts.question(key), shown, turns))
         sieve.kept.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
     return sieve
 

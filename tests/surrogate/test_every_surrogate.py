@@ -33,11 +33,7 @@ def tiny_table(tiny_arena):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        DEFAULT_SURROGATE,
-        BOOSTING,
-        *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS),
-    ],
+    [DEFAULT_SURROGATE, BOOSTING, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)],
 )
 def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     name, tiny_arena, tiny_table, tmp_path

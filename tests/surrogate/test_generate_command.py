@@ -40,7 +40,7 @@ def generate(run, folder):
 
 def test_answers_go_to_a_file(generate, folder, tmp_path, capsys):
     out = tmp_path / "mine.jsonl"
-    status, server = generate("--out", out, "--questions", "3", "--system", "mine")
+    status, server = generate("--out", out, "--questions", "3", "--name", "mine")
     assert status == 0
     answers = read_answers(out, read_arena(folder).queries)
     assert len(answers) == len(server.bodies) == 6
@@ -59,14 +59,14 @@ def test_answers_go_to_the_arena(generate, folder, capsys):
     read = read_arena(folder)
     assert "m" in read.info.systems
     assert (read.answers["system"] == "m").sum() == 10
-    options = ["--append", "--languages", "sw", "--prompt", "memerag", "--skip-time-dependent"]
-    status, server = generate(*options)
+    options = ["--append", "--languages", "sw", "--prompt", "memerag"]
+    status, server = generate(*options, config="skip_time_dependent = true")
     assert (status, len(server.bodies)) == (0, 0)
     assert "Already answered: 10" in capsys.readouterr().out
 
 
 def test_time_dependent_questions_are_skipped_and_listed(generate, tmp_path, capsys):
-    options = ["--out", tmp_path / "a.jsonl", "--skip-time-dependent"]
+    options = ["--out", tmp_path / "a.jsonl"]
     status, server = generate(*options, "--json", config='filter_model = "f"')
     printed = json.loads(capsys.readouterr().out)
     assert status == 0
@@ -80,9 +80,20 @@ def test_time_dependent_questions_are_skipped_and_listed(generate, tmp_path, cap
     assert f"Time dependent: {len(listed)}" in capsys.readouterr().out
 
 
+def test_questions_left_without_an_answer_are_the_status(generate, tmp_path, capsys):
+    def sometimes(prompt, earlier):
+        return completion("") if len(prompt) % 2 else behave(prompt, earlier)
+
+    status, _ = generate("--out", tmp_path / "a.jsonl", "--json", behave=sometimes)
+    printed = json.loads(capsys.readouterr().out)
+    assert status == 1
+    assert printed["answered"] + printed["failures"]["empty"] == 20
+    assert printed["added"] == printed["answered"] > 0
+
+
 def test_a_dry_run_asks_and_writes_nothing(generate, folder, capsys):
     before = sorted(folder.iterdir())
-    status, server = generate("--dry-run", "--skip-time-dependent", "--json")
+    status, server = generate("--dry-run", "--json", config="skip_time_dependent = true")
     printed = json.loads(capsys.readouterr().out)
     assert (status, server.bodies, sorted(folder.iterdir())) == (0, [], before)
     assert printed["questions"] == 20

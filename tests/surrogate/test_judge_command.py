@@ -241,6 +241,15 @@ def test_what_cannot_be_met_is_said_before_anything_is_asked(judge, serve, optio
     assert not server.asked
 
 
+@pytest.fixture
+def interrupts():
+    """Take interrupts, which a shell's background processes ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_keeps_replies_and_the_same_command_goes_on(judge, serve, folder):
     server = serve()
 

@@ -34,7 +34,7 @@ from surrogate.metaevaluation.grouse.prompts import (
 )
 from surrogate.metaevaluation.grouse.scores import SPEARMAN, TOTAL
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, UnitTest
-from surrogate.metaevaluation.judges import Judge
+from surrogate.metaevaluation.judges import Judge, Verdict
 from surrogate.metaevaluation.records import VerdictRecord
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 
@@ -42,7 +42,7 @@ BUILTIN_DATASET = "grouse-builtin"
 _SHORT = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
 HEADINGS = dict(zip(METRICS, _SHORT, strict=True))
 
-_TYPES = {"was_asked": bool, "was_called": bool, "is_reference": bool}
+_TYPES = {"was_asked": bool, "is_reference": bool}
 
 
 class ScoreVerdict(VerdictRecord):
@@ -56,8 +56,6 @@ class ScoreVerdict(VerdictRecord):
     metric: str
     condition: str | None = None
     value: int | float | None = None
-    null_reason: str | None = None
-    was_called: bool
     passed: bool | None = None
     is_reference: bool
 
@@ -68,10 +66,9 @@ class Grouse:
 
     A judge is asked as the pipeline says, see ``score_answers``. Verdicts have six rows a test,
     one a metric, with the columns ``test_id``, ``language``, ``topic``, ``question``,
-    ``test_type``, ``metric``, ``condition`` on the score, and ``value``, which is None where
-    ``null_reason`` says why the metric is not defined, or ``failure`` why there is no score.
-    ``passed`` is False where there is a failure, and None where the judge could not be reached or
-    the test calls for no scores. ``was_called`` tells whether it took a call.
+    ``test_type``, ``metric``, ``condition`` on the score, and ``value``, which is None where the
+    metric is not defined, or ``failure`` says why there is no score. ``passed`` is False where
+    there is a failure, and None where the judge could not be reached or the test calls for none.
 
     Attributes:
         tests: The tests; those that come with this project if left out.
@@ -227,13 +224,13 @@ class Grouse:
         return entries
 
 
-def _checked(test: UnitTest, scored: Mapping[str, judges.Score]) -> Iterator[dict[str, Any]]:
+def _checked(test: UnitTest, scored: Mapping[str, Verdict]) -> Iterator[dict[str, Any]]:
     conditions = unit_tests.all_conditions(test.conditions)
     for metric in METRICS:
         score, condition = scored[metric], conditions.get(metric)
         passed = None
         if condition is not None and score.was_asked:
-            passed = score.failure is None and condition.holds(score.value)
+            passed = score.failure is None and condition.holds(score.value)  # type: ignore[arg-type]
         named = {"metric": metric, "condition": None if condition is None else str(condition)}
         yield {**named, **asdict(score), "passed": passed}
 

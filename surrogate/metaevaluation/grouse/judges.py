@@ -8,9 +8,8 @@ faithfulness and answer relevancy are what Ragas calls so, shares of an answer's
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any
 
 import pandas as pd
@@ -32,11 +31,6 @@ from surrogate.metaevaluation.grouse.unit_tests import (
 from surrogate.metaevaluation.judges import FunctionJudge, Judge, Verdict
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse, repeats
 
-ANSWER_REFUSES = "the answer says that nothing answers the question"
-ANSWER_RESPONDS = "the answer responds to the question"
-NO_ANSWER_THERE = "the references hold no answer"
-ANSWER_THERE = "the references hold an answer"
-NO_INFORMATION = "the answer gives no information"
 NOT_LABELED = "not_labeled"
 LABELS_FORM = "labels:FILE[#ANNOTATOR]"
 FEATURE_FORM = "feature:QUALITY=FEATURE"
@@ -45,14 +39,6 @@ QUALITIES = ("answer_relevancy", "faithfulness")
 WITHIN = 0.2
 """A feature passes where it is nearer than this to the share that people found (section 4.3)."""
 
-_JUDGED_NULL: Mapping[str, str] = MappingProxyType(
-    {
-        "answer_relevancy": ANSWER_REFUSES,
-        "completeness": NO_ANSWER_THERE,
-        "usefulness": NO_INFORMATION,
-        "faithfulness": NO_INFORMATION,
-    }
-)
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "usefulness": ("answer_relevancy",),
     "faithfulness": ("answer_relevancy", "usefulness"),
@@ -80,26 +66,7 @@ class ScoringTask:
         return Verdict(judge.function(self.metric, *texts))  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The score of one answer by one metric, and how it came about.
-
-    Attributes:
-        value: A score of the metric's scale; None for null, or where there is a failure.
-        null_reason: Why the metric is not defined, where it is not.
-        failure: Why there is no score. A metric that depends on one that failed fails with it.
-        was_asked: False where the judge could not be reached.
-        was_called: Whether the judge was asked for this very metric.
-    """
-
-    value: int | None
-    null_reason: str | None = None
-    failure: str | None = None
-    was_asked: bool = True
-    was_called: bool = False
-
-
-def score_answers(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Score]]:
+def score_answers(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Verdict]]:
     """Score answers by all six metrics, with at most four calls each.
 
     Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
@@ -107,12 +74,13 @@ def score_answers(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[st
     usefulness is not null. The other two metrics follow from relevancy and completeness.
 
     Returns:
-        Scores of each answer by ``METRICS``, in the order of the answers.
+        Scores of each answer by ``METRICS``, in the order of the answers; one that depends on a
+        score that failed fails with it.
 
     Raises:
         UsageError: If the judge does not return one score of the metric's scale for each answer.
     """
-    scores: list[dict[str, Score]] = [{} for _ in samples]
+    scores: list[dict[str, Verdict]] = [{} for _ in samples]
     for metric in METRICS:
         known = [_following(metric, of_answer) for of_answer in scores]
         tasks = [
@@ -121,43 +89,39 @@ def score_answers(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[st
             if score is None
         ]
         verdicts = judge_items(judge, tasks, "answers") if tasks else []
-        called = iter([_called(metric, verdict, judge.name) for verdict in verdicts])
+        called = iter([_checked(metric, verdict, judge.name) for verdict in verdicts])
         for of_answer, score in zip(scores, known, strict=True):
             of_answer[metric] = next(called) if score is None else score
     return scores
 
 
-def _called(metric: str, verdict: Verdict, judge: str) -> Score:
+def _checked(metric: str, verdict: Verdict, judge: str) -> Verdict:
     value = verdict.value
-    if value is not None and value not in SCALES[metric]:
+    if value is None:
+        return verdict
+    if value not in SCALES[metric]:
         raise UsageError(
             f"the judge {judge} returned {value!r} for {metric}; scores are "
             f"{', '.join(map(str, SCALES[metric]))}, or None for null"
         )
-    is_null = value is None and verdict.failure is None
-    reason = _JUDGED_NULL[metric] if is_null else None
-    score = None if value is None else int(value)
-    return Score(score, reason, verdict.failure, verdict.was_asked, was_called=True)
+    return replace(verdict, value=int(value))
 
 
-def _following(metric: str, scores: Mapping[str, Score]) -> Score | None:
+def _following(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
     """Return the score that follows from those before; None where the judge is to be asked."""
     needed = _NEEDED.get(metric, ())
     for name in needed:
         failure = scores[name].failure
         if failure is not None:
             prefix = "" if failure.startswith(needed) else f"{name}: "
-            return Score(None, None, f"{prefix}{failure}", scores[name].was_asked)
+            return Verdict(None, f"{prefix}{failure}", scores[name].was_asked)
     values = [scores[name].value for name in needed]
-    if metric == "usefulness" and values[0] is not None:
-        return Score(None, ANSWER_RESPONDS)
-    if metric == "faithfulness" and values == [None, None]:
-        return Score(None, NO_INFORMATION)
+    is_null = {"usefulness": values[:1] != [None], "faithfulness": values == [None, None]}
+    if is_null.get(metric):
+        return Verdict(None)
     if metric not in DERIVED_METRICS:
         return None
-    place = DERIVED_METRICS.index(metric)
-    value = acceptance(*values)[place]
-    return Score(value, (ANSWER_RESPONDS, ANSWER_THERE)[place] if value is None else None)
+    return Verdict(acceptance(*values)[DERIVED_METRICS.index(metric)])  # type: ignore[arg-type]
 
 
 def _number(value: object) -> float | None:
@@ -209,13 +173,9 @@ class LabelsJudge:
 
     def judge(self, tasks: Sequence[ScoringTask]) -> list[Verdict]:
         """Look each score up."""
-        known = [(self.scores.get(task.sample), task.metric) for task in tasks]
+        rows = [(self.scores.get(task.sample), task.metric) for task in tasks]
         absent = Verdict(None, NOT_LABELED, was_asked=False)
-        said = [None if row is None else getattr(row, metric) for row, metric in known]
-        return [
-            absent if row is None else Verdict(None if value is None else int(value))
-            for (row, _), value in zip(known, said, strict=True)
-        ]
+        return [absent if row is None else Verdict(getattr(row, metric)) for row, metric in rows]
 
 
 def read_labels(spec: str, tests: Sequence[UnitTest]) -> LabelsJudge:
@@ -294,8 +254,7 @@ class FeatureJudge:
                 continue
             row = known.loc[str(place)]
             value, failure = float(row[name]), row[f"{name}:missing"]
-            score = asdict(Score(None, None, failure, was_called=True))
-            score |= {"value": value if failure is None else None}
+            score = asdict(Verdict(value if failure is None else None, failure))
             passed = failure is None and abs(value - expected) < WITHIN
             condition = f"{expected:.2f} ± {WITHIN:g}"
             said = {"metric": self.quality, "condition": condition, "passed": passed}

@@ -25,23 +25,15 @@ from surrogate.metaevaluation.records import VerdictRecord
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 from surrogate.metaevaluation.wikieval import judges
 from surrogate.metaevaluation.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
-from surrogate.metaevaluation.wikieval.pairs import CRITERIA, read_wikieval
+from surrogate.metaevaluation.wikieval.pairs import read_wikieval
 
 FloatArray = npt.NDArray[np.float64]
 
 DATASET = "wikieval"
-PAPER = "Es et al. (2023)"
 BETTER, WORSE = "better", "worse"
 SCORE_COLUMNS = [*BY_JUDGE, "criterion", *VALUES, "ties"]
 WIKIEVAL_PROMPTS = (SCORE, RANKING, *RAGAS_PROMPTS)
 """Prompts that a user's templates may replace."""
-
-PUBLISHED = {
-    "Ragas": (0.95, 0.78, 0.70),
-    "GPT Score": (0.72, 0.52, 0.63),
-    "GPT Ranking": (0.54, 0.40, 0.52),
-}
-"""Published accuracies by ``CRITERIA``: 50 pairs a criterion, judged by gpt-3.5-turbo-16k."""
 
 
 class ChoiceVerdict(VerdictRecord):
@@ -122,7 +114,7 @@ class Wikieval:
         return bool((row["better"] == first) != swapped)
 
     def report(self, evaluation: Evaluation) -> Report:
-        """Report accuracies by criterion beside the published ones; see ``score_preferences``."""
+        """Report accuracies by criterion; see ``score_preferences``."""
         scores = score_preferences(
             evaluation.verdicts, self.settings.replicates, self.settings.seed
         )
@@ -132,19 +124,13 @@ class Wikieval:
             notes.append(f"{row['judge']}, {criterion}: ties: {row['ties']}")
         title = "Accuracy in percent, with standard errors"
         table = shared.judges_table(scores, "criterion", title, notes)
-        theirs = pd.DataFrame(
-            [[f"{judge}, {PAPER}", *(f"{100 * value:.0f}" for value in row)]
-             for judge, row in PUBLISHED.items()],
-            columns=["judge", *map(shared.spaced, CRITERIA)],
-        )  # fmt: skip
-        whole = pd.concat([table.table, theirs[list(table.table)]], ignore_index=True)
         entries = [
             entry
             for row in scores.to_dict("records")
             for entry in shared.metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
         ]
         content = {"scores": plain_records(scores)}
-        return Report(content, [replace(table, table=whole)], entries, evaluation.usages)
+        return Report(content, [table], entries, evaluation.usages)
 
 
 def score_preferences(

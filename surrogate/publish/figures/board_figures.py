@@ -83,7 +83,7 @@ def board_drawings(
     draws: dict[str, Any] = {
         "heatmap": rank_heat_map,
         "lollipops": feature_lollipops,
-        "importances": partial(importance_boxes, language=language),
+        "importances": importance_boxes,
     }
     for kind in dict.fromkeys(kinds or KINDS):
         if kind == "ratings":
@@ -92,18 +92,6 @@ def board_drawings(
                 yield Drawing(f"ratings-{files[code]}", draw)
         else:
             yield Drawing(kind, partial(draws[kind], board, signature=signature))
-
-
-def rows_in(table: pd.DataFrame, language: str | None) -> pd.DataFrame:
-    """Return the rows of a language; all of them for None.
-
-    Raises:
-        UsageError: If there are none of that language.
-    """
-    if language is None:
-        return table
-    checked_choice(language, sorted(set(table["language"])), "language of this figure")
-    return table[table["language"] == language]
 
 
 def draw_ratings(board: Board, language: str, *, signature: bool = True) -> Figure:
@@ -116,8 +104,9 @@ def draw_ratings(board: Board, language: str, *, signature: bool = True) -> Figu
     Raises:
         UsageError: If the board has no such language, or no rating in it.
     """
-    rows = rows_in(board.ratings, language).sort_values(["rank", "system"])
-    rows = rows[rows["rating"].notna()].reset_index(drop=True)
+    checked_choice(language, board.languages, "language of this board")
+    of_language = board.ratings["language"].eq(language) & board.ratings["rating"].notna()
+    rows = board.ratings[of_language].sort_values(["rank", "system"], ignore_index=True)
     if rows.empty:
         raise UsageError(f"no system has a rating in {language!r}, so there are none to draw")
     first = board.summary.is_first
@@ -300,18 +289,16 @@ def families_of(systems: Sequence[str]) -> dict[str, str]:
     return {system: family or OTHER_FAMILY for system, family in order}
 
 
-def importance_boxes(
-    board: Board, *, language: str | None = None, signature: bool = True
-) -> Figure:
+def importance_boxes(board: Board, *, signature: bool = True) -> Figure:
     """Draw how each feature's share in the surrogate spreads over tournaments (figure 5).
 
     Boxes are the quartiles and the median, whiskers hold 95% of the tournaments. A board
     that holds nothing out gives the final shares alone.
 
     Raises:
-        UsageError: If the board has no importances, or not in this language.
+        UsageError: If the board has no importances.
     """
-    chosen = rows_in(board.importances, language)
+    chosen = board.importances
     shares = chosen.groupby("feature").mean(numeric_only=True)
     shares = shares[shares["importance"].notna()].sort_values(
         ["tournament_median", "tournament_low", "importance"], kind="stable", na_position="first"
@@ -319,17 +306,12 @@ def importance_boxes(
     if shares.empty:
         raise UsageError("no feature has an importance, as no surrogate was trained")
     languages = sorted(set(chosen["language"]))
-    left_out = chosen["feature"].nunique() - len(shares)
     known = [board.summary.languages[name] for name in languages if name in board.summary.languages]
     drawn = sorted({item.holdout_r2.tournaments for item in known} - {0})
     caption = Caption(
-        f"What the surrogate looks at: {board.summary.arena}, {language or 'all languages'}",
+        f"What the surrogate looks at: {board.summary.arena}",
         f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}"
-        + (f", {rank_range(drawn[0], drawn[-1])} tournaments a language." if drawn else ".")
-        + (
-            f" Not drawn, as no surrogate used it: {count_of(left_out, 'feature')}."
-            * bool(left_out)
-        ),
+        + (f", {rank_range(drawn[0], drawn[-1])} tournaments a language." if drawn else "."),
         board.summary.signature if signature else "",
     )
     rows = np.arange(len(shares))

@@ -111,13 +111,9 @@ def _bars(verdicts: pd.DataFrame) -> Figure:
 def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
     """Draw judges' balanced accuracy by language and on average, with standard errors (figure 2).
 
-    The best judge of a language is darker; hatched ones are not statistically different from it.
-
-    Raises:
-        UsageError: If the table is empty or lacks a column.
+    Scores are as of ``mark_best``: the best judge of a language is darker; hatched ones are not
+    statistically different from it.
     """
-    if scores.empty or "mark" not in scores:
-        raise UsageError("draw what mark_best(score_judges(verdicts), verdicts) gives")
     from matplotlib.patches import Patch
 
     judged = scores.assign(shown=_shown(scores))

@@ -47,6 +47,7 @@ SCHEMAS = {
     "inspect": ("input", "eval", "output", "target", "scores", "metadata", "id", "error"),
     "langfuse": ("input", "output", "metadata", "name", "scores", "level", "quality"),
     "langsmith": ("inputs", "outputs", "name", "feedback_stats", "extra", "parent_run_id"),
+    "opentelemetry": ("resourceSpans", "scopeSpans", "spans", "resource", "attributes", "traceId"),
     "miracl": ("query_id", "query", "positive_passages", "negative_passages"),
     "mirage": ("query_id", "prompt", "positive_ids", "negative_ids"),
 }

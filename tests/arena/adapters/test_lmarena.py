@@ -108,15 +108,34 @@ def test_every_bad_battle_is_reported(tmp_path):
         import_arena("lmarena", [path])
 
 
-def test_turns_are_joined(tmp_path):
+def test_turns_are_kept(tmp_path):
     failed = CONVERSED | {"question_id": "q2", "winner": None, "conversation_a": None}
     read = import_arena("lmarena", [write(tmp_path, CONVERSED, failed)])
-    assert read.arena.queries["query"].tolist() == ["Hi?\n\nWhy?"]
-    answers = dict(zip(read.arena.answers["system"], read.arena.answers["answer"], strict=True))
-    assert answers == {"x": "x says\n\nx adds", "y": "y says\n\ny adds"}
+    assert read.arena.queries["query"].tolist() == ["Why?"]
+    answers = read.arena.answers.set_index("system")
+    assert answers["answer"].to_dict() == {"x": "x adds", "y": "y adds"}
+    assert answers["history"].to_dict() == {n: turns("Hi?", f"{n} says") for n in ("x", "y")}
+    assert "history" not in read.arena.queries
     assert read.arena.info.note == ""
     assert set(read.skipped["reason"]) == {"it has no winner"}
     write_arena(read.arena, tmp_path / "arena")
+
+
+def test_turns_that_both_sides_share_are_those_of_the_question(tmp_path):
+    both = {f"conversation_{side}": turns("Hi?", "Hello.", "Why?", side) for side in "ab"}
+    arena = import_arena("lmarena", [write(tmp_path, CONVERSED | both)]).arena
+    assert arena.queries["history"].tolist() == [turns("Hi?", "Hello.")]
+    assert "history" not in arena.answers
+
+
+def test_an_answer_after_turns_that_are_no_conversation_is_counted(tmp_path):
+    said = {"prompt": ["Hi?", "Why?"], "response_a": ["Hello.", "So."], "response_b": [None, "No."]}
+    battle = {name: CONVERSED[name] for name in ("question_id", "model_a", "model_b", "winner")}
+    read = import_arena("lmarena", [write(tmp_path, battle | said)])
+    assert read.arena.answers["answer"].tolist() == ["So."]
+    assert read.arena.queries["history"].tolist() == [turns("Hi?", "Hello.")]
+    assert len(read.arena.judgments) == 1
+    assert "history.1.content" in read.skipped["reason"].item()
 
 
 def test_prompts_with_one_column_a_winner(tmp_path):

@@ -2,16 +2,13 @@
 
 import json
 import math
-import sys
-from types import ModuleType, SimpleNamespace
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from arena import DataError, UsageError
-from arena.adapters import load_mirage, read_mirage
+from arena.adapters import read_mirage
 from arena.adapters.mirage_rows import PUBLISHED_FEATURES
 
 FEATURES = list(PUBLISHED_FEATURES.values())
@@ -262,26 +259,3 @@ def test_what_does_not_fit_together_is_reported_in_the_names_of_the_files(tmp_pa
         *[("pairs", 1, key), ("pairs", 2, "model_B")],
     ]
     assert faults(write(folder, judgments=judged[2:])) == [("pairs", 1, "model_A")]
-
-
-def test_loading_by_name(monkeypatch, bench):
-    tables = {
-        "nthakur/mirage-bench": PROMPTS,
-        "nthakur/mirage-bench-output": OUTPUTS,
-        "nthakur/mirage-bench-pairwise-judgments": JUDGMENTS,
-    }
-    calls = []
-
-    def load_dataset(name, config, *, split):
-        calls.append((name, config, split))
-        return SimpleNamespace(to_list=lambda: tables[name])
-
-    hub = ModuleType("datasets")
-    hub.load_dataset = load_dataset
-    monkeypatch.setitem(sys.modules, "datasets", hub)
-    loaded = load_mirage(["en"], reference_system="m2")
-    assert calls == [(name, "en", "dev") for name in tables]
-    assert loaded.arena.info == bench.arena.info
-    pd.testing.assert_frame_equal(loaded.arena.judgments, bench.arena.judgments)
-    pd.testing.assert_frame_equal(loaded.features, bench.features)
-    assert set(loaded.skipped["source"]) == {f"{name}/en/dev" for name in tables}

@@ -14,6 +14,6 @@ def system_at():
     def system_at(server, prompt="mirage", model="m", name="", **fields):
         quick = {"timeout_s": 5.0} | fields
         asked = {"model": model, "base_url": server.url, "api_key_env": None, **quick}
-        return LlmSystem.of(GenerationSettings(prompt=prompt, system=name, **asked))
+        return LlmSystem.of(GenerationSettings(prompt=prompt, name=name, **asked))
 
     return system_at

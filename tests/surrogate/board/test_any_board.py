@@ -19,7 +19,7 @@ from surrogate.publish.site import write_site
 from surrogate.ranking import gate
 from surrogate.runs.diff import diff_boards
 
-EXPORTS = ("csv", "latex", "markdown")
+EXPORTS = ("csv", "latex")
 LANGUAGES = ("en", "sw")
 KEYS = ["language", "query_id", "system"]
 REFUSED = ("to learn from", "no language has answers to compare")

@@ -96,7 +96,8 @@ def test_a_failure_leaves_the_board_that_was_there(small_board, tmp_path, monkey
 
 def test_a_damaged_table_is_named(tmp_path):
     header = "language,system,rank,rank_low,rank_high,tier,rating,low,high,note\n"
-    rows = (f"{header}en,a,first,1,2,1,0,0,0,\n", f"{header}en,a,1.5,1,2,1,0,0,0,\n")
+    ranks = ("first", "1.5", "9" * 20)
+    rows = [f"{header}en,a,{rank},1,2,1,0,0,0,\n" for rank in ranks]
     for text in (*rows, f"{header}en,a,1,1,2,1,x,0,0,\n", "language,system\nen,a\n", ""):
         (tmp_path / ARENA.file).write_text(text)
         with pytest.raises(DataError, match=r"arena\.csv: cannot be read .*build the board again"):

@@ -1,7 +1,10 @@
 """What a board says in plain words of its own scores, and the intervals that decide it."""
 
+from dataclasses import replace
+
 import pytest
 
+from surrogate import build_board
 from surrogate.board.summary import (
     GAIN_UNSURE,
     GAINED,
@@ -12,13 +15,14 @@ from surrogate.board.summary import (
     UNSEEN_RANKED,
     UNSEEN_UNKNOWN,
     Agreements,
+    conclusion,
 )
 from surrogate.learning.languages import TournamentSettings
 from surrogate.validation import validate
 
 
 @pytest.mark.parametrize(
-    ("unseen", "low", "high", "conclusion"),
+    ("unseen", "low", "high", "meant"),
     [
         (0.6, 0.1, 0.9, UNSEEN_RANKED),
         (0.6, -0.1, 0.9, UNSEEN_BY_CHANCE),  # however high, if it may be chance
@@ -28,15 +32,15 @@ from surrogate.validation import validate
         (None, None, None, UNSEEN_UNKNOWN),
     ],
 )
-def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, conclusion):
+def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, meant):
     found = Agreements(tau_unseen=unseen, tau_unseen_low=low, tau_unseen_high=high)
-    assert found.conclusions[0] == conclusion
-    assert (conclusion.sentence in found.warnings) == conclusion.is_warning
-    assert conclusion.is_warning == (conclusion is not UNSEEN_RANKED)
+    assert found.conclusions[0] == meant
+    assert (meant.sentence in found.warnings) == meant.is_warning
+    assert meant.is_warning == (meant is not UNSEEN_RANKED)
 
 
 @pytest.mark.parametrize(
-    ("gain", "low", "high", "conclusion"),
+    ("gain", "low", "high", "meant"),
     [
         (0.02, 0.01, 0.03, GAINED),
         (0.02, -0.01, 0.04, NOT_GAINED),
@@ -46,9 +50,9 @@ def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, conc
         (float("nan"), None, None, NOT_SPLIT),
     ],
 )
-def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high, conclusion):
+def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high, meant):
     found = Agreements(gain=gain, gain_low=low, gain_high=high)
-    assert found.conclusions[1] == conclusion
+    assert found.conclusions[1] == meant
 
 
 def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, small_board):
@@ -66,3 +70,37 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
     macro = small_board.summary.macro
     assert macro.tau_unseen_low == pytest.approx(found.of()["tau_low"])
     assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high
+
+
+def altered(board, grade="reliable", **alike):
+    macro = board.summary.macro.model_copy(update={"grade": grade})
+    places = board.ratings["system"].map(list(board.overall["system"]).index)
+    tiers = 1 + (places > board.ratings["language"].map(alike)).astype("Int64")
+    summary = board.summary.model_copy(update={"macro": macro})
+    return replace(board, ratings=board.ratings.assign(tier=tiers), summary=summary)
+
+
+@pytest.mark.parametrize("grade", ["reliable", "doubtful", "not known", "unreliable"])
+@pytest.mark.parametrize("alike", [0, 1, 2])
+def test_a_board_names_its_leader_who_may_be_as_good_and_its_judge(quick_board, grade, alike):
+    codes, names = quick_board.languages, list(quick_board.overall["system"])
+    said = conclusion(altered(quick_board, grade, **dict.fromkeys(codes, alike)))
+    assert said.startswith(names[0])
+    assert said.endswith(f"{grade}.")
+    assert quick_board.summary.judge in said
+    assert ("leads" in said) == (grade != "unreliable")
+    if grade != "unreliable":
+        assert ("not distinguishable" in said) == (alike > 0)
+        assert [name for name in names[1:] if name in said] == ([names[alike]] if alike else [])
+
+
+def test_half_of_the_languages_are_enough_not_to_be_distinguishable(quick_board):
+    said = conclusion(altered(quick_board, **dict(zip(quick_board.languages, (0, 1), strict=True))))
+    assert f"at least half of 2 languages {quick_board.systems[1]} is not distinguishable" in said
+
+
+def test_who_always_says_a_is_unreliable_and_a_first_board_judged_by_nobody(tiny_arena):
+    says_a = replace(tiny_arena, judgments=tiny_arena.judgments.assign(winner="a"))
+    assert "unreliable" in conclusion(build_board(says_a, surrogate="linear", tournaments=2))
+    unjudged = replace(tiny_arena, judgments=tiny_arena.judgments.iloc[:0])
+    assert "nobody has judged" in conclusion(build_board(unjudged))

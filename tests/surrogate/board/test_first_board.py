@@ -11,18 +11,12 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from features import extract
 from surrogate import build_board
-from surrogate.board.first_board import (
-    IS_REFERENCE,
-    NO_VERDICT,
-    first_ratings,
-    shares_below,
-)
+from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
 from surrogate.board.rows import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import UNJUDGED_BOARD
-from surrogate.publish.cards import dataset_card, model_card
-from surrogate.publish.exports import export_text, markdown_text
+from surrogate.publish.exports import export_text
 from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.site import write_site
 
@@ -164,25 +158,20 @@ def test_what_needs_verdicts_is_refused_without_any(unjudged, asked):
         build_board(unjudged, **asked)
 
 
-def test_it_places_no_new_system_and_has_no_surrogate_to_publish(built, unjudged):
+def test_it_places_no_new_system(built, unjudged):
     new = unjudged.answers.head(3).assign(system="new")
     with pytest.raises(UsageError, match="nobody has judged"):
         built.rank(new, unjudged)
-    with pytest.raises(UsageError, match="no surrogate to publish"):
-        model_card(built, "mit")
 
 
-def test_pages_figures_cards_and_exports_are_marked(built, tmp_path):
+def test_pages_figures_and_exports_are_marked(built, tmp_path):
     index = write_site(built, tmp_path / "site").read_text()
-    assert markdown_text(UNJUDGED_BOARD.sentence.split(".")[0]) in index
+    assert UNJUDGED_BOARD.sentence.split(".")[0] in index
     assert "in logits" not in index
     system = next((tmp_path / "site" / "systems").iterdir()).read_text()
     assert not any(name in system for name in ("Own verdicts", "Surrogate alone", "Verdicts alone"))
     assert "Nobody has judged this arena" in (tmp_path / "site" / "judge.html").read_text()
     assert "Fay and Herriot" not in (tmp_path / "site" / "method.html").read_text()
-    card = dataset_card(built, "mit")
-    assert "**Nobody has judged them**" in card
-    assert "Bradley-Terry models" not in card
     assert "(not judged)" in export_text(built, "latex")
     figure = draw_ratings(built, "en")
     said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]

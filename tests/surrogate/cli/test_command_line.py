@@ -51,18 +51,6 @@ def test_of_several_judges_one_is_to_be_chosen_by_its_option(
     assert not (judged_twice / "board").exists()
 
 
-@pytest.mark.parametrize("command", ["judge", "generate"])
-def test_a_key_that_is_missing_is_named_by_its_option(
-    command, arena_folder, run, capsys, monkeypatch, tmp_path
-):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    options = ["--out", tmp_path / "new.jsonl"] if command == "generate" else []
-    assert run(command, arena_folder, "--model", "any", *options) == 2
-    said = capsys.readouterr().err
-    assert "OPENAI_API_KEY (to anything, for a server without keys)" in said
-    assert "or name another one with --api-key-env" in said
-
-
 def test_help_lists_commands_without_importing_them():
     code = (
         "import sys; from surrogate.cli.app import main\n"

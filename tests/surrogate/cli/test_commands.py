@@ -12,7 +12,10 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
+from surrogate import Board
 from surrogate.board.rows import BEYOND
+from surrogate.board.summary import conclusion
+from surrogate.board.tables import BOARD_FILES
 
 
 @pytest.fixture(scope="module")
@@ -41,29 +44,11 @@ def test_board_writes_its_files_and_prints_the_board(
     run, arena_folder, quick_options, tmp_path, capsys
 ):
     assert run("board", arena_folder, "--out", tmp_path, *quick_options) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "features.parquet",
-        "win_matrix.csv",
-        "differences.csv",
-        "judge_report.json",
-        "arena.csv",
-        "board.csv",
-        "overall.csv",
-        "importances.csv",
-        "surrogate.zip",
-        "manifest.json",
-        "summary.json",
-        "site",
-    }
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {*BOARD_FILES, "manifest.json", "site"}
     printed = capsys.readouterr().out
     assert f"Open {tmp_path / 'site' / 'index.html'}" in printed
-    assert (tmp_path / "site" / "index.html").is_file()
-    for expected in (
-        "Leaderboard, mean rank over languages",
-        "Kendall tau",
-        "macro",
-    ):
-        assert expected in printed
+    assert conclusion(Board.load(tmp_path)) in printed
 
 
 def test_board_prints_strict_json(run, tiny_folder, quick_options, tmp_path, capsys):
@@ -95,37 +80,14 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
     assert contents_of(board_folder) == before
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--judge", "nobody"], "no judge 'nobody' here; the judges are simulated-teacher"),
-        (["--features", "blue"], "did you mean 'bleu'?"),
-        (["--holdout", "nobody"], "cannot hold out nobody: not judged"),
-        (["--tournaments", "0"], "--tournaments"),
-    ],
-)
-def test_wrong_options_end_with_a_message_and_status_2(
-    run, arena_folder, tmp_path, capsys, options, message
-):
-    assert run("board", arena_folder, "--out", tmp_path, *options) == 2
-    assert message in capsys.readouterr().err
-
-
 def test_bad_data_name_file_line_field_value_and_hint(run, arena_folder, tmp_path, capsys):
-    folder = tmp_path / "arena"
-    shutil.copytree(arena_folder, folder)
-    (folder / "judgments.jsonl.gz").unlink()
+    shutil.copytree(arena_folder, tmp_path / "arena")
+    (tmp_path / "arena/judgments.jsonl.gz").unlink()
     row = {"query_id": "q", "language": "en", "system_a": "x", "system_b": "y", "judge": "j"}
-    lines = [json.dumps(row | {"winner": winner}) for winner in ("A", "b", "Tie")]
-    (folder / "judgments.jsonl").write_text("\n".join(lines))
-    assert run("board", folder, "--out", tmp_path / "out") == 2
-    printed = capsys.readouterr().err
-    assert "2 problems in the input" in printed
-    assert (
-        "judgments.jsonl:1: winner = 'A': is not a winner; write 'a', 'b' or 'tie', "
-        "and leave failed judgments out" in printed
-    )
-    assert "judgments.jsonl:3: winner = 'Tie'" in printed
+    lines = [json.dumps(row | {"winner": winner}) for winner in ("A", "b")]
+    (tmp_path / "arena/judgments.jsonl").write_text("\n".join(lines))
+    assert run("board", tmp_path / "arena", "--out", tmp_path / "out") == 2
+    assert "judgments.jsonl:1: winner = 'A': is not a winner; write" in capsys.readouterr().err
 
 
 SURROUNDINGS = (
@@ -162,14 +124,10 @@ def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
     assert {"surrogate.zip", "manifest.json", "site/index.html"} <= set(boards[0])
 
 
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_demo_builds_the_sample_board_and_says_how_close_it_is(
-    run, tiny_simulation, tiny_folder, tmp_path, capsys, monkeypatch, whole
+    run, tiny_simulation, tiny_folder, tmp_path, capsys, monkeypatch
 ):
-    if not whole:
-        monkeypatch.setattr("arena.simulation.sample_folder", lambda: tiny_folder)
-        monkeypatch.setattr("arena.simulation.sample_truth", lambda: tiny_simulation.truth)
+    monkeypatch.setattr("arena.simulation.sample_folder", lambda: tiny_folder)
+    monkeypatch.setattr("arena.simulation.sample_truth", lambda: tiny_simulation.truth)
     assert run("demo", "--out", tmp_path, "--jobs", 1) == 0
-    printed = capsys.readouterr().out
-    assert "How close to the known truth (Kendall tau)" in printed
-    assert (tmp_path / "board.csv").is_file()
+    assert "How close to the known truth" in capsys.readouterr().out

@@ -20,13 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from arena.data.errors import MissingDependencyError, UsageError
 from surrogate.learning.names import as_surrogate, find_surrogate
-from surrogate.learning.regression import (
-    REGRESSORS,
-    check_packages,
-    fit_regressor,
-    read,
-    written,
-)
+from surrogate.learning.regression import REGRESSORS, check_packages, fit_regressor, read, written
 from surrogate.learning.training import TrainingRows
 
 

@@ -77,17 +77,20 @@ def test_names_of_types():
 
 @given(st.lists(st.fixed_dictionaries(VALUES), min_size=1, max_size=6))
 def test_metrics_are_defined_where_figure_2_says(said):
-    judge = FunctionJudge("f", lambda metric, *texts: said[int(texts[-1])][metric])
+    asked = set()
+
+    def score(metric, *texts):
+        asked.add((int(texts[-1]), metric))
+        return said[int(texts[-1])][metric]
+
+    judge = FunctionJudge("f", score)
     scored = score_answers([answer(str(place)) for place in range(len(said))], judge)
-    for marks, scores in zip(said, scored, strict=True):
+    for place, (marks, scores) in enumerate(zip(said, scored, strict=True)):
         assert list(scores) == list(METRICS)
-        assert all(
-            (score.value is None) == (score.null_reason is not None) for score in scores.values()
-        )
         responds = marks["answer_relevancy"] is not None
-        assert scores["usefulness"].was_called != responds
+        assert ((place, "usefulness") in asked) != responds
         informs = responds or marks["usefulness"] is not None
-        assert scores["faithfulness"].was_called == informs
+        assert ((place, "faithfulness") in asked) == informs
         accepted, rejected = (scores[name].value for name in METRICS[-2:])
         assert (accepted is None) == responds
         assert (rejected is None) == (marks["completeness"] is not None)

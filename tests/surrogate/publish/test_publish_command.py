@@ -90,14 +90,6 @@ def test_tables_go_to_standard_output_or_a_file(board_folder, run, capsys, tmp_p
     assert path.read_bytes().decode() == printed
 
 
-@pytest.mark.parametrize("card", ["dataset-card", "model-card"])
-def test_cards_need_a_license(board_folder, run, capsys, card):
-    assert run("publish", board_folder, "--as", card) == 2
-    assert "--license" in capsys.readouterr().err
-    assert run("publish", board_folder, "--as", card, "--license", "mit") == 0
-    assert '\nlicense: "mit"\n' in capsys.readouterr().out
-
-
 @pytest.fixture
 def verdicts():
     labels = ["Supported", "Not Supported"]

@@ -15,9 +15,9 @@ from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts,
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, SCALES
 from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.grouse_set import answers_of_arena, grouse_examples, reply_scores
-from surrogate.training.recipes import RECIPES
-from surrogate.training.rows import Sieve, make_train_set, read_chat_rows
-from surrogate.training.trainset import mirage_examples
+from surrogate.training.recipes import RECIPES, TrainsetSettings
+from surrogate.training.rows import Sieve, read_chat_rows
+from surrogate.training.trainset import make_trainset, mirage_examples
 
 TEACHER = "sim-atlas-large"
 ASKED = LlmSystem.of(GenerationSettings())
@@ -90,8 +90,8 @@ def test_the_prompts_show_all_passages_as_the_systems_see_them(small_arena):
 
 def test_sets_are_split_by_question_as_select_draws_them(small_arena, run, tmp_path):
     write_arena(small_arena, tmp_path / "arena")
-    sieve = mirage_examples(small_arena, TEACHER, ASKED)
-    made = make_train_set(sieve, small_arena.queries, questions=6, seed=4)
+    asked = TrainsetSettings(teacher=TEACHER, questions=6, seed=4)
+    made = make_trainset("mirage", tmp_path / "arena", asked, split=True)
     keys = [set(zip(t["language"], t["query_id"], strict=True)) for t in (made.rows, made.unseen)]
     assert not keys[0] & keys[1]
     options = ["--questions", 6, "--seed", 4]

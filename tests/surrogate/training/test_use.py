@@ -61,18 +61,15 @@ def test_a_tuned_model_takes_the_unit_tests_of_judges(judge, tmp_path, capsys):
     short = tmp_path / "scores.jinja"
     short.write_text("{{ question }} {{ answer_1 }} {{ answer_2 }}")
     rare = tmp_path / "metaeval.toml"
-    rare.write_text('max_tokens = 8\nreplies = "text"\n')
-    plain = tmp_path / "plain.toml"
-    plain.write_text("max_tokens = 8\n")
-    asked = ["--prompts", "joint", "--template", f"all={short}"]
+    rare.write_text("max_tokens = 8\n")
+    asked, own = ["--judge", f"llm:{model}", "--prompts", "joint"], ["--template", f"all={short}"]
     bounds = ["--languages", "en", "--limit", "1", "--kinds", "1,2", "--json"]
     store = ["--store", tmp_path / "store.sqlite"]
-    judges = ["--judge", f"llm:{model}"]
-    command("metaeval", "grouse", *judges, *asked, *bounds, *store, "--config", rare)
+    command("metaeval", "grouse", *asked, *own, *bounds, *store, "--config", rare)
     told = json.loads(capsys.readouterr().out)
     scores = [each for each in told["scores"] if each["judge"].startswith("llm:tiny-judge@")]
     assert len(scores) == told["tests"] * 6
     assert all(each["was_asked"] for each in scores)
-    # Nothing holds a model here to a schema.
-    command("metaeval", "grouse", *judges, *asked, *bounds, *store, "--config", plain, status=2)
+    # Nothing holds a model here to the schema that packaged prompts ask for.
+    command("metaeval", "grouse", *asked, *bounds, *store, "--config", rare, status=2)
     assert "replies" in capsys.readouterr().err

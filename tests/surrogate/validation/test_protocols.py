@@ -7,22 +7,13 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from surrogate.learning.cross_fitting import (
-    UNMEASURED,
-    Repeats,
-    leave_systems_out,
-    train_and_rate,
-)
+from surrogate.learning.cross_fitting import UNMEASURED, Repeats, leave_systems_out, train_and_rate
 from surrogate.learning.names import find_surrogate
 from surrogate.validation import validate
 
 QUICK = "linear"
 TOGETHER = "answers"
-PROTOCOLS = [
-    ("leave-systems-out", QUICK),
-    ("leave-language-out", TOGETHER),
-    ("mirage", QUICK),
-]
+PROTOCOLS = [("leave-systems-out", QUICK), ("leave-language-out", TOGETHER), ("mirage", QUICK)]
 OTHERS = ("sklearn.ensemble.GradientBoostingRegressor(max_depth=2)", "linear")
 
 
