@@ -21,6 +21,7 @@ from features.engine.columns import feature_columns
 from surrogate.learning.field import ANSWER, CONSENSUS, Field, Seen
 from surrogate.learning.question_scores import QuestionScores, Scored
 from surrogate.learning.surrogate import (
+    EXPLANATION_COLUMNS,
     FEWEST_SYSTEMS,
     KEYS,
     NO_VALUE,
@@ -53,6 +54,7 @@ MOST_QUESTIONS, MOST_SYSTEMS = 200, 300
 """Of a language that are learned from at most, so that a board stays small and time is bounded."""
 AT_ONCE = 200
 """Systems that are looked at together, which bounds memory."""
+SHOWN_FEATURES = 3
 SMALLEST = 1e-9
 NO_DIFFERENCE = "the same for all training systems"
 
@@ -250,7 +252,7 @@ class AnswersSurrogate(Surrogate):
             is_known = name in fields or name in self.failures_
             if not is_known and rows["system"].nunique() >= FEWEST_SYSTEMS:
                 fields[name] = Field.of(rows, str(name), self.features_)
-        found = [pd.DataFrame(columns=["rating", "standard_error"])]
+        found = [pd.DataFrame(columns=["rating", "standard_error"], dtype=np.float64)]
         names = table["system"].unique()
         for start in range(0, len(names), AT_ONCE):
             rows = table[table["system"].isin(names[start : start + AT_ONCE])]
@@ -293,6 +295,31 @@ class AnswersSurrogate(Surrogate):
             columns = {"language": language, "feature": self.features_}
             parts.append(pd.DataFrame(columns).assign(importance=sizes / (total or 1.0)))
         return pd.concat(parts[1:] or parts, ignore_index=True)
+
+    def explain(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Say what moves each rating; see ``Surrogate.explain``."""
+        rows: list[tuple[object, ...]] = []
+        for name, own in self._told(with_features(X, self)).groupby("language"):
+            language = str(name)
+            if language not in self.fields_:
+                continue
+            field, scored = self.fields_[language], None
+            if self.scores_ is not None:
+                scored = self.scores_.languages.get(language)
+            seen = field.seen(own)
+            added = self._added(language, seen)
+            for place, system in enumerate(seen.systems):
+                largest = np.argsort(-np.abs(added[place]), kind="stable")[:SHOWN_FEATURES]
+                moved = [(field.names[at], round(float(added[place, at]), 2)) for at in largest]
+                alike: list[list[str]] = [[], []]
+                if scored is not None and self._reads:
+                    cosines = np.where(scored.judged, seen.cosines[:, place], 0.0)
+                    nearest = cosines.argmax(axis=1)
+                    won = scored.scores[np.arange(len(nearest)), nearest] - scored.means
+                    for question in np.flatnonzero((cosines.max(axis=1) > 0) & (won != 0)):
+                        alike[int(won[question] < 0)].append(field.tensor.questions[question])
+                rows.append((language, system, [item for item in moved if item[1]], *alike))
+        return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
 
     def _added(self, language: str, seen: Seen) -> Floats:
         """What each feature adds to the rating of each system, shape (M, F)."""

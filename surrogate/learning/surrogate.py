@@ -25,6 +25,7 @@ TREES = 100
 FEW_TREES = 25
 """Trees of a forest that learns from a single tournament, of which there are hundreds."""
 KEYS = ["language", "system", "query_id"]
+EXPLANATION_COLUMNS = ["language", "system", "moved_by", "like_winners", "like_losers"]
 NO_VALUE = "no training answer has a value"
 ANSWER_MARK = "\x1f"
 """Between a system's name and the question, where a single answer is rated like a system."""
@@ -149,6 +150,17 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
             compares none.
         """
         return None
+
+    def explain(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Say what moves the rating of each system of a table; none where it cannot be told.
+
+        Returns:
+            Columns ``EXPLANATION_COLUMNS``: ``language, system``; ``moved_by``, the features that
+            move its rating most, with what each adds (logits); ``like_winners`` and
+            ``like_losers``, questions on which the judged answer that is most like the system's won
+            more, or less, than the others.
+        """
+        return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 
     @abstractmethod
     def importances(self) -> pd.DataFrame:

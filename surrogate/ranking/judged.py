@@ -116,23 +116,24 @@ def _rated(
     variance = float(after.covariance[place, place])
     if told is None or not np.isfinite(told["rating"]):
         return rating, variance, share
-    moved, old = rating - told["rating"], variance / max(1 - share, SMALLEST_SHARE)
+    moved = rating - told["rating"]
     if before is not None:
-        (then, error), (now, _) = (_beside(item, system, new) for item in (before, after))
-        moved, old = now - then, error**2
+        then, now = (_beside(item, system, new) for item in (before, after))
+        moved = now - then
     interval = board.summary.languages[language].interval
     half = float(interval.width(np.array(told.get("standard_error", np.nan))))
+    old = variance / max(1 - share, SMALLEST_SHARE)
     prior = (half / NORMAL_90) ** 2 if np.isfinite(half) else old
-    wider = 1 / (1 / prior + max(1 / variance - 1 / old, 0.0)) / variance
+    wider = 1 / (1 / prior + share / variance) / variance
     return told["rating"] + wider * moved, wider * variance, min(share * wider, 1.0)
 
 
-def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> tuple[float, float]:
-    """Rating of a system less the mean of those that are not new, and its standard error."""
+def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> float:
+    """Rating of a system less the mean of those that are not new."""
     place = posterior.systems.index(system)
     is_known = np.array([name not in new for name in posterior.systems])
     level = float(posterior.ratings[is_known].mean())
-    return float(posterior.ratings[place]) - level, float(posterior.standard_errors[place])
+    return float(posterior.ratings[place]) - level
 
 
 def _of(judgments: pd.DataFrame, systems: set[str]) -> pd.Series:

@@ -74,7 +74,7 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
         assert row["low"] < row["rating"]
         assert row["high"] is None if BEYOND in row["note"] else row["rating"] < row["high"]
-        assert row["outside_training"] is None
+        assert row["moved_by"]
     assert printed["notes"] == []
     assert "newcomer" in set(pd.read_csv(out)["system"])
     assert contents_of(board_folder) == before

@@ -191,6 +191,14 @@ def test_a_verbatim_copy_of_a_judged_system_stands_beside_it(fitted, judged):
         assert abs(sum(value > rating for value in means.values()) - place) <= 2
 
 
+def test_a_system_unlike_the_others_is_known_less_well(fitted, judged):
+    own = judged[0][judged[0]["system"] == "system-5"]
+    plain = fitted.predict(own.assign(system="new"))
+    strange = own.assign(system="new", answer="qwx zvj kkpt " * 30, length=400.0)
+    wider = fitted.predict(strange)["standard_error"] / plain["standard_error"]
+    assert (wider > 1.2).all()
+
+
 def test_systems_that_were_not_seen_are_ranked_by_their_answers(judged):
     held = ["system-1", "system-5", "system-8"]
     surrogate = AnswersSurrogate().fit(without(judged[0], held), known(without(judged[1], held)))
