@@ -12,17 +12,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from arena.adapters.collected import (
-    Collected,
-    ForeignArena,
-    Place,
-    Record,
-    opened,
-    question_id,
-    seen_from,
-)
+from arena.adapters.collected import Collected, ForeignArena, Place, Record, question_id, seen_from
 from arena.adapters.files import checked_language
 from arena.data.errors import DataError, UsageError, checked_choice
+from arena.data.files import opened
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.schema import HISTORY, OWN_PASSAGES, finite_number, passages_of, whole_digits
 

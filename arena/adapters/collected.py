@@ -16,7 +16,6 @@ from pydantic import BaseModel, StringConstraints, ValidationError
 from arena.adapters.files import files_below, read_foreign_rows, shown_path
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, checked_choice, counted_problems
-from arena.data.files import parsed_json
 from arena.data.folder import checked_arena
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
@@ -224,9 +223,8 @@ class Collected:
             else:
                 own.setdefault((code, query_id), []).append(answer)
         for key, answers in own.items():
-            first = answers[0][column]
-            if all(answer[column] == first for answer in answers):
-                self.queries[key][column] = first
+            if all(answer[column] == answers[0][column] for answer in answers):
+                self.queries[key][column] = answers[0][column]
                 for answer in answers:
                     del answer[column]
 
@@ -337,16 +335,6 @@ def question_id(question: str, history: object = None) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:ID_DIGITS]
 
 
-def opened(value: object) -> object:
-    """Return the list, record or text that a cell of a table holds as JSON, else the cell."""
-    if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
-        return value
-    try:
-        return parsed_json(value)
-    except ValueError:
-        return value
-
-
 def conversation(messages: object) -> tuple[list[Record], str, str]:
     """Part messages into the turns before the last question, the question, and what follows it.
 
@@ -361,10 +349,9 @@ def conversation(messages: object) -> tuple[list[Record], str, str]:
             text = "\n".join(str(part["text"]) for part in text if "text" in part)
         if str(role).lower() in ROLES:
             turns.append({"role": ROLES[str(role).lower()], "content": str(text or "")})
-    asked = [number for number, turn in enumerate(turns) if turn["role"] == "user"]
-    last = asked[-1] if asked else 0
-    after = "\n\n".join(turn["content"] for turn in turns[last + bool(asked) :])
-    return turns[:last], turns[last]["content"] if asked else "", after
+    last = max((number for number, turn in enumerate(turns) if turn["role"] == "user"), default=-1)
+    after = "\n\n".join(turn["content"] for turn in turns[last + 1 :])
+    return turns[: max(last, 0)], turns[last]["content"] if last >= 0 else "", after
 
 
 def seen_from(place: Place, other: Place) -> str:

@@ -15,8 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation, opened
+from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
 from arena.adapters.files import checked_language
+from arena.data.files import opened
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.schema import REFERENCE, ROLES, finite_number, is_unstorable, whole_digits
 

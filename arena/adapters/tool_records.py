@@ -13,10 +13,11 @@ from types import MappingProxyType
 from typing import Any
 
 from arena.adapters.answer_tables import NEEDED, NO_COLUMNS, FieldMap, add_row, kinds, put_together
-from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation, opened
+from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
 from arena.adapters.files import JSON, checked_language, files_below, shown_path
 from arena.adapters.traces import Found, joined_spans
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
+from arena.data.files import opened
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, read_json_value, read_rows
 from arena.data.schema import HISTORY, finite_number, history_fault

@@ -93,10 +93,9 @@ class LlmSystem:
     def ask(self, given: GivenQuestion) -> Prompt:
         """Make the prompt for a question, after the turns before it as messages of their own.
 
-        Passages of one that is too long are trimmed further.
-
-        All are trimmed to the same number of tokens. A prompt that is too long without any passage
-        text is sent as it is: what the endpoint says of it is a counted failure.
+        Passages of one that is too long are trimmed further, all to the same number of tokens. One
+        that is too long without any passage text is sent as it is: what the endpoint says of it is
+        a counted failure.
         """
         passages, tokens = self._in_order(given), self.settings.passage_tokens
         text = self._text(given, passages, tokens)

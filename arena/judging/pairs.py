@@ -80,12 +80,8 @@ class ArenaTexts:
 
     def __init__(self, arena: Arena) -> None:
         columns = [*QUESTION_KEY, "query", "passages", HISTORY]
-        self._questions: dict[QuestionKey, tuple[str, Sequence[Any], object]] = {
-            (language, query_id): (query, passages, history)
-            for language, query_id, query, passages, history in _rows(
-                arena.queries.reindex(columns=columns), *columns
-            )
-        }
+        rows = _rows(arena.queries.reindex(columns=columns), *columns)
+        self._questions: dict[QuestionKey, list[Any]] = {(key, it): row for key, it, *row in rows}
         self._outputs: dict[QuestionKey, dict[str, str]] = {}
         for language, query_id, system, answer in _rows(
             arena.answers, "language", "query_id", "system", "answer"
@@ -100,7 +96,7 @@ class ArenaTexts:
 
     def question(self, key: QuestionKey) -> str:
         """Return the text of a question."""
-        return self._questions[key][0]
+        return str(self._questions[key][0])
 
     def passages(self, key: QuestionKey, system: str | None = None) -> tuple[ShownPassage, ...]:
         """Return the passages of a question, or what a system was given instead."""

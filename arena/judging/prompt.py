@@ -52,9 +52,7 @@ _CONTEXT = (
 SHOWN_QUESTION = MappingProxyType(
     {
         "question": Variable(
-            "the question, after the turns before it where it is the last of a conversation",
-            "samplequestion",
-            also=("query",),
+            "the question, turns before it first", "samplequestion", also=("query",)
         ),
         "language": Variable("its language code", "en"),
         "passages": Variable(

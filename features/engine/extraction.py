@@ -30,12 +30,7 @@ from features.declare.sample import (
 from features.engine.cache import Cache, code_digest, content_key
 from features.engine.columns import MISSING_SUFFIX, ORDER
 from features.engine.workers import work
-from features.measures.registry import (
-    DEFAULT_FEATURES,
-    distinct_features,
-    parse_features,
-    with_templates,
-)
+from features.measures.registry import DEFAULT_FEATURES, asked_features, with_templates
 from features.models.scorer import ModelOptions, load_scorer
 from features.text.sentences import require_sentences
 
@@ -59,7 +54,7 @@ Answer = tuple[Question, str]
 
 def extract(
     arena: Arena | Path | str,
-    features: Sequence[Feature] | str = DEFAULT_FEATURES,
+    features: Sequence[Feature | str] | str = DEFAULT_FEATURES,
     answers: pd.DataFrame | Path | str | None = None,
     n_jobs: int | None = 1,
     progress: Progress | None = None,
@@ -72,7 +67,8 @@ def extract(
     Args:
         arena: Its questions, its reference answers and, unless others are given, its answers; or
             the path of its folder.
-        features: What to measure, as features or as text for ``parse_features``.
+        features: What to measure: features, yours or by their names, or text for
+            ``parse_features``.
         answers: Answers of other systems to the arena's questions, with the columns
             ``query_id, language, system, answer``; or the path of their file.
         n_jobs: Processes that measure features without a model, -1 for all cores, None for the
@@ -96,9 +92,8 @@ def extract(
         MissingDependencyError: If a feature needs a package that is not installed.
     """
     arena = open_arena(arena)
-    named = parse_features(features) if isinstance(features, str) else distinct_features(features)
     options = ModelOptions() if models is None else models
-    chosen = with_templates(named, options.templates)
+    chosen = with_templates(asked_features(features), options.templates)
     if n_jobs == 0:
         raise UsageError("`n_jobs` is a number of workers, or -1 for all cores; not 0")
     rows = _rows(arena, answers)

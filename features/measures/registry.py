@@ -113,14 +113,24 @@ def parse_features(text: str) -> tuple[Feature, ...]:
     return distinct_features({str(feature): feature for feature in chosen}.values())
 
 
+def asked_features(asked: Iterable[Feature | str] | str) -> tuple[Feature, ...]:
+    """Return features that are given as values, by their names or by those of groups."""
+    items = [asked] if isinstance(asked, str) else list(asked)
+    texts = [item for item in items if isinstance(item, str)]
+    own = [item for item in items if not isinstance(item, str)]
+    return distinct_features([*(parse_features(",".join(texts)) if texts else ()), *own])
+
+
 def distinct_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
     """Return the features, none of which may stand twice.
 
     Raises:
-        UsageError: If there is none, or one of them stands twice.
+        UsageError: If there is none, one of them stands twice, or has the name of another.
     """
     seen: dict[str, Feature] = {}
     for feature in features:
+        if FEATURES.get(feature.name, feature).measurement != feature.measurement:
+            raise UsageError(f"{feature.name} is a feature of this package; name yours otherwise")
         if str(feature) in seen:
             raise UsageError(f"the feature {feature} is asked for twice; name it once")
         seen[str(feature)] = feature

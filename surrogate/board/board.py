@@ -19,7 +19,7 @@ from arena.data.files import file_digest, replaced_folder
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
 from arena.data.wording import count_of
-from features.declare.feature import offer
+from features.declare.feature import Feature, offer
 from surrogate.board import tables
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import BoardSummary
@@ -55,6 +55,7 @@ class Board:
         summary: Settings, agreement, holdout scores, what was skipped.
         surrogate_or_file: The surrogate, or the file it is loaded from on first use.
         folder: Folder it was loaded from; None for a board that was just built.
+        own_features: Features of the user's own, to measure new answers with; no file has them.
     """
 
     ratings: pd.DataFrame
@@ -68,6 +69,7 @@ class Board:
     summary: BoardSummary
     surrogate_or_file: Surrogate | Path
     folder: Path | None = None
+    own_features: tuple[Feature, ...] = ()
 
     def __post_init__(self) -> None:
         for name, table in tables.TABLES.items():
@@ -168,8 +170,12 @@ class Board:
         return replace(self, summary=summary, folder=folder)
 
     @classmethod
-    def load(cls, folder: Path | str) -> Board:
+    def load(cls, folder: Path | str, features: Sequence[Feature] = ()) -> Board:
         """Read a board folder; its surrogate is loaded when it is first asked for.
+
+        Args:
+            folder: What ``save`` wrote.
+            features: Features of your own that the board was built with: a file holds no code.
 
         Raises:
             UsageError: If the folder holds no board.
@@ -198,6 +204,7 @@ class Board:
             summary=tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE),
             surrogate_or_file=folder / tables.SURROGATE_FILE,
             folder=folder,
+            own_features=tuple(features),
         )
 
     def _repr_html_(self) -> str:

@@ -92,7 +92,9 @@ def build_board(
     holdout = () if judge is None else _holdout(judged, settings.holdout, surrogate)
     if feature_table is None:
         asked = settings.features if features is None else features
-        table = _extracted(arena, asked, n_jobs=n_jobs, models=models, progress=progress)
+        from features.engine.extraction import extract  # loaded where it is needed
+
+        table = extract(arena, asked, n_jobs=n_jobs, models=models, progress=progress)
     else:
         answered = pd.MultiIndex.from_frame(arena.answers[KEYS])
         own = pd.MultiIndex.from_frame(feature_table[KEYS]).isin(answered)
@@ -145,6 +147,7 @@ def build_board(
         judge_report=report_judge(arena, judge, diagnoses, records or JudgingRecords()),
         summary=summary,
         surrogate_or_file=surrogate,
+        own_features=tuple(item for item in features or () if isinstance(item, Feature)),
     )
 
 
@@ -207,22 +210,6 @@ def _first_board(arena: Arena, table: pd.DataFrame, record: BoardRecord) -> Boar
         summary=summarize_first_board(arena, table, found, record),
         surrogate_or_file=unlearned.restore(X.iloc[:0], {}, {}),
     )
-
-
-def _extracted(
-    arena: Arena,
-    asked: Sequence[Feature | str] | str,
-    **how: Any,  # noqa: ANN401 - as of extract
-) -> pd.DataFrame:
-    """Measure the features of all answers."""
-    from features.engine.extraction import extract  # what measures is loaded where it is needed
-    from features.measures.registry import distinct_features, parse_features
-
-    named = [asked] if isinstance(asked, str) else asked
-    texts = ",".join(item for item in named if isinstance(item, str))
-    values = [item for item in named if not isinstance(item, str)]
-    declared = distinct_features([*(parse_features(texts) if texts else ()), *values])
-    return extract(arena, declared, **how)
 
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:

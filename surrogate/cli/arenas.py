@@ -14,7 +14,7 @@ from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, named_values, split_names, toml_options
-from surrogate.cli.printing import print_notes, print_table, show
+from surrogate.cli.printing import command, print_notes, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,15 +24,8 @@ if TYPE_CHECKING:
 
 FAULTY = 1
 """Exit status of an arena folder with problems."""
-OF_QUESTIONS = [
-    *("language", "questions", "question_length", "relevant_passages", "other_passages"),
-    *("unlabeled_passages", "passage_length", "context_length"),
-]
-OF_ANSWERS = [
-    *("language", "systems", "answers", "reason_length", "answer_length", "judgments"),
-]
-"""Columns of ``arena.diagnostics.arena_contents``, by the table they are shown in."""
 FIELD = "FIELD=NAME, such as question=prompt"
+SHOWN_GAPS = 6
 NO_LANGUAGE = "the language of some rows is not known (und): name it with --language"
 LANGUAGE, QUESTIONS, SYSTEMS = "en", 4, 3
 """What ``init`` writes of the sample arena."""
@@ -100,20 +93,22 @@ def check(
     unit = "words" if counted is None else f"tokens of {counted.name}"
     length = counted.count if counted else white_space_words
     contents = arena_contents(read, length, split_names(systems))
-    gaps = list(gaps_of(read, arena))
+    gaps = list(gaps_of(read))
     if as_json:
         show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
         return
-    print(f"Arena {read.info.name}: no problems")
-    title = f"Questions and passages, means of a question; lengths in {unit}"
-    print_table(title, contents[OF_QUESTIONS])
-    print_table(f"Answers and judgments; lengths in {unit}", contents[OF_ANSWERS])
-    print(f"Systems: {', '.join(read.info.systems) or 'none'}")
-    print(f"Judges: {', '.join(read.judges) or 'none'}")
-    print_notes(gaps)
+    counts = {"question": len(read.queries), "answer": len(read.answers)}
+    counts |= {"judgment": len(read.judgments), "system": len(read.info.systems)}
+    counts |= {"language": len(read.info.languages)}
+    listed = ", ".join(count_of(number, noun) for noun, number in counts.items())
+    print(f"Arena {read.info.name}: no problems\n{listed}")
+    print_notes([f"Judges: {', '.join(read.judges) or 'none'}", *gaps], "", SHOWN_GAPS)
+    chosen = ("--judge", read.judges[0]) if len(read.judges) > 1 else ()
+    judge = ("judge", arena, "--model", "MODEL", "--dry-run")
+    print(command(*(("board", arena, *chosen, "--out", "out/board") if read.judges else judge)))
 
 
-def gaps_of(arena: Arena, folder: Path) -> Iterator[str]:
+def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
     from arena.data.schema import QUESTION_KEY
     from arena.data.systems import alike
@@ -143,7 +138,7 @@ def gaps_of(arena: Arena, folder: Path) -> Iterator[str]:
     if without:
         yield f"{without} of {count_of(questions, 'question')} without passages of their own"
     if not arena.judges:
-        yield f"nobody has judged:  surrogate-arena judge {folder} --model MODEL --dry-run"
+        yield "nobody has judged"
     judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
     if 0 < judged < questions:
         yield f"{judged} of {count_of(questions, 'question')} with judgments"

@@ -10,7 +10,7 @@ from typer import Option
 from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import given_features, setting, settings_of
-from surrogate.cli.printing import print_table, progress_lines, show, shown_ratings
+from surrogate.cli.printing import command, print_ranks, progress_lines, show, shown_board
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
@@ -79,13 +79,17 @@ def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
     from surrogate.board.build import build_board
     from surrogate.board.details import compare_with_truth
     from surrogate.board.judge_report import read_judging_records
+    from surrogate.publish.site import write_site
 
     arena = read_arena(sample_folder())
     records = read_judging_records(sample_folder(), arena.judges[0])
     built = build_board(arena, records=records, n_jobs=jobs, progress=progress_lines())
-    publish_board(built, out, sample_folder(), arena)
-    compared = compare_with_truth(built.ratings, sample_truth())
-    print_table("How close to the known truth (Kendall tau)", compared)
+    found = compare_with_truth(built.ratings, sample_truth()).iloc[-1].drop("language")
+    taus = ", ".join(f"{name.replace('_', ' ')} {tau:.3f}" for name, tau in found.items())
+    saved = built.save(out, sample_folder())
+    truth = f"How close to the known truth (Kendall tau, mean of languages):\n  {taus}\n"
+    then = truth + command("init", "my-arena")
+    print_board(saved, then, write_site(saved, out / SITE, arena))
 
 
 def publish_board(
@@ -101,24 +105,28 @@ def publish_board(
         ratings = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
         show(ratings, as_json)
         return
-    print_board(built)
+    print_board(saved, next_of(saved, folder), index)
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
-    print(f"Board written to {out}")
-    if index is not None:
-        print(f"Open {index}")
 
 
-def print_board(board: Board) -> None:
-    """Print a board's ranks, what it concludes, and what limits that."""
+def print_board(board: Board, then: str, index: Path | None = None) -> None:
+    """Print a board's ranks, what it concludes, what limits that, and what to do next."""
     from surrogate.board.summary import conclusion
 
-    summary = board.summary
-    if len(board.languages) > 1:
-        title = f"Leaderboard, mean rank over languages (by {summary.rated_by})"
-        print_table(title, board.overall, ["rank", "system", "mean_rank", "coverage"])
-    else:
-        columns = ["rank", "ranks", "system", "rating", "interval"]
-        rows, columns = shown_ratings(board.ratings, columns)
-        print_table(f"Ratings by {summary.rated_by}, with 90% intervals", rows, columns)
-    print("\n".join((conclusion(board), *summary.macro.warnings)))
+    rows, columns = shown_board(board.ratings, board.overall)
+    said = [conclusion(board), *board.summary.macro.warnings[:1]]
+    last = [f"Open {index}" if index else f"Board written to {board.folder}"]
+    print_ranks(rows, columns, said, [*last, then])
+
+
+def next_of(board: Board, arena: Path) -> str:
+    """Return the command that tells most about a board: what its judge is worth, if unknown."""
+    from surrogate.board.summary import PEOPLE
+
+    summary, labels = board.summary, board.judge_report.metaevaluations
+    if summary.macro.grade in ("unreliable", "doubtful"):
+        return command("diagnose", arena, "--judge", summary.judge)
+    if not (summary.is_published or labels or summary.judge.startswith(PEOPLE)):
+        return command("vote", arena, "--out", "vote.html")
+    return command("validate", arena, "--judge", summary.judge)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -20,6 +22,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH_WHERE_PIPED = 120
+WIDTH = 80
+"""Of what is printed of boards."""
+LINES = 20
+"""Of what is printed of a board at most, if its texts leave room for five systems."""
+FEWEST_ROWS = 5
+INTERVAL = "90% interval"
+MOST_MARKS = 3
+SHORTEST_NAME = 12
 SHOWN_NOTES = 10
 NUMBER = re.compile(r"[-+]?[\d.,]+%?|–")
 SPAN = re.compile(r"-?[\d.]+ to (-?[\d.]+|inf)|–")
@@ -77,19 +87,23 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
     return str(value) if isinstance(value, Path) else value
 
 
-def print_table(title: str, table: pd.DataFrame, columns: Sequence[str] | None = None) -> None:
+def print_table(
+    title: str, table: pd.DataFrame, columns: Sequence[str] | None = None, width: int | None = None
+) -> None:
     """Print a title, and a table, of some columns; numbers to the right, a dash for no value."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    if not console.is_terminal:
+    console = Console(width=width)
+    if width is None and not console.is_terminal:
         console = Console(width=WIDTH_WHERE_PIPED)
-    console.print(Text(f"\n{title}"), highlight=False)
+    if title:
+        console.print(Text(f"\n{title}"), highlight=False)
     names = list(table if columns is None else columns)
     rows = list(table[names].itertuples(index=False, name=None))
-    shown = Table()
+    shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for index, name in enumerate(names):
         values = [row[index] for row in rows]
         is_numeric = all(not isinstance(v, str) or NUMBER.fullmatch(v) for v in values)
@@ -104,10 +118,64 @@ def print_table(title: str, table: pd.DataFrame, columns: Sequence[str] | None =
     console.print(shown)
 
 
+def print_ranks(
+    rows: pd.DataFrame, columns: Sequence[str], said: Sequence[str], last: Sequence[str] = ()
+) -> None:
+    """Print ranked systems, notes as marks, sentences and last lines: 20 lines of 80 columns.
+
+    Where there is no room for all systems, those that are ``new`` or first stay, and the nearest.
+    """
+    marks, explained = _marked(rows["note"])
+    lines = [line for text in explained for line in wrapped(text, 1 + (len(explained) == 1))]
+    lines += [line for text in said for line in wrapped(text)]
+    names = [*columns, *([" "] if any(marks) else [])]
+    shown = rows.assign(**{" ": marks}).reset_index(drop=True)
+    others = [max(map(len, [name, *map(cell, shown[name])])) for name in names if name != "system"]
+    left = max(WIDTH - sum(others) - 2 * len(names), SHORTEST_NAME)
+    shown["system"] = [cut_middle(name, left) for name in shown["system"]]
+    room = max(LINES - 2 - len(lines) - len(last), FEWEST_ROWS)
+    if len(shown) > room:
+        places = shown.index[shown["new"] != ""] if "new" in shown else shown.index[:1]
+        far = [min(abs(place - index) for place in places) for index in shown.index]
+        shown = shown.loc[sorted(shown.index, key=far.__getitem__)[: room - 1]].sort_index()
+        lines.insert(0, f"… and {count_of(len(rows) - len(shown), 'more system')}")
+    print_table("", shown, names, WIDTH)
+    print("\n".join((*lines, *last)))
+
+
+def _marked(notes: pd.Series) -> tuple[list[str], list[str]]:
+    """Replace notes by letters; return these, and what each of the most frequent means."""
+    parts = [[part for part in note.split("; ") if part] for note in notes]
+    known = list(dict.fromkeys(part for row in parts for part in row))
+    letters = {part: chr(ord("a") + index) for index, part in enumerate(known[:MOST_MARKS])}
+    marks = ["".join(dict.fromkeys(letters.get(part, "+") for part in row)) for row in parts]
+    explained = [f"{letter}: {part}" for part, letter in letters.items()]
+    if len(known) > MOST_MARKS:
+        explained[-1] += f"; +: {count_of(len(known) - MOST_MARKS, 'other note')}"
+    return marks, explained
+
+
+def wrapped(text: str, most: int = 3) -> list[str]:
+    """Break a text into lines of 80 columns, and cut what is longer than so many."""
+    how: Any = {"max_lines": most, "placeholder": " …", "break_on_hyphens": False}
+    return textwrap.wrap(text, WIDTH, **how)
+
+
+def cut_middle(name: str, longest: int) -> str:
+    """Shorten a long name, whose end tells as much as its beginning."""
+    half = longest // 2
+    return name if len(name) <= longest else f"{name[: longest - half - 1]}…{name[-half:]}"
+
+
+def command(*words: object) -> str:
+    """Return what to type next, complete."""
+    return f"Next: {shlex.join(['surrogate-arena', *map(str, words)])}"
+
+
 def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_NOTES) -> None:
     """Print the first notes, and how many there are more."""
     for note in notes[:most]:
-        print(f"{title}: {note}")
+        print("\n".join(wrapped(f"{title}: {note}" if title else str(note))))
     if len(notes) > most:
         print(f"… and {count_of(len(notes) - most, f'more {title.lower()}')}; --json has all")
 
@@ -147,15 +215,35 @@ def spans(
     ]
 
 
-def shown_ratings(ratings: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Return ratings as they are shown, and the columns: coverage and notes where they say much."""
-    shown = ratings.assign(
-        interval=spans(ratings),
-        ranks=spans(ratings, "rank_low", "rank_high", "–", str),
-        rating=ratings["rating"].map(two_decimals),
-    )
-    more = [name for name, empty in (("coverage", 1), ("note", "")) if any(ratings[name] != empty)]
-    return shown, [*columns, *more]
+def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return a board's rows as they are shown, and the columns.
+
+    Of several languages: ranks from the best to the worst, mean ratings. Their interval is the
+    mean of those in the languages: at least as wide as that of the mean.
+    """
+    columns, rows = ["rank", "ranks", "system", "rating", INTERVAL], ratings
+    if ratings["language"].nunique() > 1:
+        columns = ["rank", "best–worst", "system", "mean_rank", "rating", INTERVAL]
+        grouped = ratings.groupby("system")
+        means = (
+            grouped[["rating", "low", "high"]]
+            .mean()
+            .assign(
+                rank_low=grouped["rank"].min(),
+                rank_high=grouped["rank"].max(),
+                note=grouped["note"].agg(lambda own: "; ".join(dict.fromkeys(filter(None, own)))),
+            )
+        )
+        rows = overall.join(means.astype({"rating": float}), on="system")
+        rows = rows.assign(mean_rank=rows["mean_rank"].map(two_decimals))
+    few = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
+    shown = {
+        columns[1]: spans(rows, "rank_low", "rank_high", "–", str),
+        "rating": rows["rating"].where(rows["rank"].notna()).map(two_decimals),
+        INTERVAL: spans(rows),
+        "note": rows["note"] + few,
+    }
+    return rows.assign(**shown), columns
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:

@@ -143,7 +143,7 @@ def run(
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
 
-    A board that fails does not keep the others from being made; the status is 1 then.
+    index.html of the folder lists them. The status is 1 where a board or its checks failed.
     """
     from surrogate.runs.config import read_configuration
     from surrogate.runs.run import bring_up_to_date
@@ -160,13 +160,13 @@ def run(
             progress=progress_lines(),
             say=lambda text: echo(text, err=as_json),
         )
-    failed = not report.is_current if check else bool(report.failed)
+    failed = not report.is_current if check else bool(report.failing)
     if as_json:
         show(report.as_json(), as_json)
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
-        print(f"Output folder: {folder}")
+        print(f"Output folder: {folder}; failed checks: {', '.join(report.failing) or 'none'}")
     if failed:
         raise Exit(NOT_DONE)
 

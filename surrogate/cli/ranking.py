@@ -14,12 +14,13 @@ from surrogate.cli import options as opt
 from surrogate.cli.judging import STORE, kept_replies
 from surrogate.cli.options import FILE, OUT_FILE, given_features, setting, settings_of
 from surrogate.cli.printing import (
+    command,
     plain,
     print_notes,
-    print_table,
+    print_ranks,
     progress_lines,
     show,
-    shown_ratings,
+    shown_board,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ NONE_RANKED = 1
 """Exit status where no new system has a rank."""
 STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
 """Exit status of each verdict of the gate; 1 and 2 are errors."""
+MOST_NEIGHBORS = 6
 OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
 """Settings of judging that a gate decides itself."""
 
@@ -88,31 +90,28 @@ def rank(
     )
     if out is not None:
         write_text(guarded_csv(placed.board), out)
-    _print_ranked(placed, as_json)
+    _print_ranked(placed, command("advise", answers, "--board", board), as_json)
     if placed.new["rank"].isna().all():
         raise SystemExit(NONE_RANKED)
 
 
-def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
-    from surrogate.board.summary import LEVEL
-
+def _print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
     new = placed.new
     if as_json:
         rows = zip(plain(new), plain(placed.explanations), strict=True)
         shown = {"new": [row | why for row, why in rows], "board": placed.board}
         show(shown | {"overall": placed.overall, "notes": placed.notes}, as_json)
         return
-    of_one = placed.board["language"].nunique() == 1
-    whole = placed.board if of_one else placed.overall
-    is_new = whole["system"].isin(set(new["system"]))
-    columns = ["rank", "new", "system", "rating" if of_one else "mean_rank", "coverage"]
-    whole = whole.assign(new=is_new.map({True: "new", False: ""}))
-    print_table("Board with the new systems", whole, columns)
-    ranked = placed.board.groupby("language")["rank"].count()
-    columns = ["language", "system", "rank", "of", "ranks", "rating", "interval", "judgments"]
-    rows, columns = shown_ratings(new.assign(of=new["language"].map(ranked)), columns)
-    print_table(f"New systems by language, with {LEVEL:.0%} intervals", rows, columns)
-    print_notes(placed.notes)
+    whole, columns = shown_board(placed.board, placed.overall)
+    is_mean = "mean_rank" in columns
+    places = placed.overall["mean_rank"] if is_mean else -placed.board["rating"]
+    whole["rank"] = places.where(whole["rank"].notna()).rank(method="min").astype("Int64")
+    whole["new"] = whole["system"].isin(set(new["system"])).map({True: "new", False: ""})
+    whole = whole.sort_values("rank", kind="stable")
+    ranked = whole.dropna(subset="rank")
+    own = ranked.loc[ranked["new"] != "", ["system", "rank"]].itertuples(index=False)
+    said = [f"{system}: rank {rank} of {len(ranked)}" for system, rank in own]
+    print_ranks(whole, [*columns, "new"], [*said[:3], *placed.notes[:2]], [then])
 
 
 def gate(
@@ -186,10 +185,20 @@ def advise(
     placed = rank_systems(published, new, read, feature_table=table)
     judged = _judged(judgments, read)
     advice = suggest(published, placed.features, judged=judged, questions=questions, level=level)
-    title = f"Judgments that separate a system from its neighbors at {level:.0%}, if its predicted "
-    titles = {"neighbors": title + "rating is right"}
-    titles["questions"] = "Questions to judge, the most telling first"
-    shown = {"neighbors": advice.neighbors, "questions": advice.questions, "notes": placed.notes}
-    show(shown, as_json, titles)
-    if advice.questions.empty and not as_json:
-        print("No question is left to judge: all that were answered are judged.")
+    if as_json:
+        shown = {"neighbors": advice.neighbors, "questions": advice.questions}
+        show(shown | {"notes": placed.notes}, as_json)
+        return
+    said = [
+        f"{row.system} ({row.language}), rank {row.rank}: "
+        + (row.reason or f"about {row.judgments:,} judgments separate it")
+        + f" from {row.neighbor}, {row.side} it"
+        for row in advice.neighbors.itertuples()
+    ]
+    said = [*placed.notes[:2], *said[:MOST_NEIGHBORS]]
+    if advice.questions.empty:
+        said.append("No question is left to judge: all that were answered are judged.")
+    for (language, system), rows in advice.questions.groupby(["language", "system"]):
+        listed = ", ".join(rows["query_id"].astype(str))
+        said.append(f"Questions to judge first for {system} ({language}): {listed}")
+    print_notes(said, "")

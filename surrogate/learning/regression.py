@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -67,7 +67,7 @@ REGRESSORS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The surrogates that MIRAGE-Bench compares (table 3): name to the regressor it stands for."""
-KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm")
+KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm", "numpy")
 """What a file may name; in settings and on the command line any package may be."""
 MOST_ROWS = 1000
 """Rows that a regressor is given at most whose time grows with their square or cube: of more a
@@ -192,7 +192,10 @@ def _trained(
     keys = ("surrogate", answers.language, "final")
     state = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
     kept = replace(rows, features=rows.features[:, used])
-    return (fit_regressor(surrogate.name, kept, state, surrogate.trees), used), ""
+    try:
+        return (fit_regressor(surrogate.name, kept, state, surrogate.trees), used), ""
+    except ValueError as error:  # five folds of four systems, say
+        return None, f"{answers.language}: {surrogate.name} cannot learn from this: {error}"
 
 
 def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
@@ -248,19 +251,24 @@ def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN4
     for _, step in steps:
         if "Imputer" in type(step).__name__:
             return estimator
-        if not get_tags(step).input_tags.allow_nan:
+        if hasattr(step, "fit") and not get_tags(step).input_tags.allow_nan:
             medians = SimpleImputer(strategy="median", keep_empty_features=True)
             return Pipeline([("medians", medians), *steps])
     return estimator
 
 
-def written(value: object) -> str:
-    """Write an unfitted estimator, or a parameter of one, as text.
+def _is_function(value: object) -> bool:
+    """Tell what may be named: ufuncs of numpy, and scores that features are selected by."""
+    if isinstance(value, np.ufunc):
+        return getattr(np, value.__name__, None) is value
+    return inspect.isfunction(value) and value.__module__.startswith("sklearn.feature_selection.")
 
-    Raises:
-        UsageError: If it has a parameter that is no number, text, list or estimator.
-    """
-    if isinstance(value, BaseEstimator):
+
+def written(value: Any) -> str:  # noqa: ANN401 - an unfitted estimator, or a parameter of one
+    """Write an estimator as text; a ``UsageError`` where a parameter is no plain value."""
+    if _is_function(value):
+        return f"numpy.{value.__name__}" if isinstance(value, np.ufunc) else _path(value)
+    if hasattr(value, "get_params") and not isinstance(value, type):
         defaults = inspect.signature(type(value)).parameters
         given = [
             f"{name}={written(item)}"
@@ -268,34 +276,28 @@ def written(value: object) -> str:
             if repr(item) != repr(getattr(defaults.get(name), "default", None))
         ]
         return _path(type(value)) + (f"({', '.join(given)})" if given else "")
+    if hasattr(value, "tolist"):  # numbers and arrays of numpy
+        value = value.tolist()
     if isinstance(value, list | tuple):
         inside = "".join(f"{written(item)}, " for item in value)
         return f"[{inside[:-2]}]" if isinstance(value, list) else f"({inside.rstrip()})"
     if isinstance(value, dict):
         pairs = [f"{written(key)}: {written(item)}" for key, item in value.items()]
         return "{" + ", ".join(pairs) + "}"
-    if hasattr(value, "item") and getattr(value, "shape", None) == ():
-        return repr(value.item())
     if isinstance(value, _PLAIN):
         return repr(value)
     raise UsageError(
         f"a surrogate cannot be named by {type(value).__name__}, only by estimators whose "
-        "parameters are numbers, texts, lists and estimators"
+        "parameters are numbers, texts, lists, ufuncs of numpy and estimators"
     )
-
-
-def read(text: str) -> Any:  # noqa: ANN401 - any estimator
-    """Make the estimator that ``written`` wrote; ``UsageError`` where a text is none."""
-    return _made(_parsed(text), text)
 
 
 def check_packages(text: str) -> None:
     """Raise a ``UsageError`` for a text that names other packages than the known ones."""
     for node in ast.walk(_parsed(text)):
-        if isinstance(node, ast.Attribute):
-            path = ast.unparse(node)
-            if path.split(".")[0] not in KNOWN_PACKAGES:
-                raise UsageError(f"{path} is of no package among {', '.join(KNOWN_PACKAGES)}")
+        path = ast.unparse(node) if isinstance(node, ast.Attribute) else KNOWN_PACKAGES[0]
+        if path.split(".")[0] not in KNOWN_PACKAGES:
+            raise UsageError(f"{path} is of no package a file may name: {KNOWN_PACKAGES}")
 
 
 def _parsed(text: str) -> ast.expr:
@@ -305,9 +307,11 @@ def _parsed(text: str) -> ast.expr:
         raise UsageError(f"{text} does not name an estimator") from error
 
 
-def _made(node: ast.expr, text: str) -> Any:  # noqa: ANN401
+def read(text: str, part: ast.expr | None = None) -> Any:  # noqa: ANN401 - any estimator
+    """Make the estimator that ``written`` wrote; ``UsageError`` where a text is none."""
+    node = _parsed(text) if part is None else part
     if isinstance(node, ast.Call) and not node.args:
-        named = {item.arg or "": _made(item.value, text) for item in node.keywords}
+        named = {item.arg or "": read(text, item.value) for item in node.keywords}
         if "" in named or _CACHE in named:
             raise UsageError(f"{text}: name parameters of estimators, other than {_CACHE}")
         try:
@@ -315,9 +319,10 @@ def _made(node: ast.expr, text: str) -> Any:  # noqa: ANN401
         except TypeError as error:
             raise UsageError(f"{text}: {error}") from error
     if isinstance(node, ast.Attribute):
-        return _class(node, text)()
+        found = _class(node, text)
+        return found() if isinstance(found, type) else found
     if isinstance(node, ast.List | ast.Tuple):
-        items = [_made(item, text) for item in node.elts]
+        items = [read(text, item) for item in node.elts]
         return items if isinstance(node, ast.List) else tuple(items)
     try:
         return ast.literal_eval(node)
@@ -325,13 +330,13 @@ def _made(node: ast.expr, text: str) -> Any:  # noqa: ANN401
         raise UsageError(f"{text} does not name an estimator") from error
 
 
-def _class(node: ast.expr, text: str) -> type[BaseEstimator]:
+def _class(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - or a function
     module, _, name = ast.unparse(node).rpartition(".")
     try:
         found = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"{text}: there is no {ast.unparse(node)}") from error
-    if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
+    if not ((isinstance(found, type) and hasattr(found, "get_params")) or _is_function(found)):
         raise UsageError(f"{text}: {ast.unparse(node)} is no estimator of scikit-learn's kind")
     return found
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import DataError, MissingDependencyError, UsageError
 from arena.data.files import atomic_path, most_expanded, read_parquet, refuse_beyond
 from arena.rating.pairs import JudgedItems, Pairs
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
@@ -109,12 +108,10 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
     except ValidationError as error:
         fields = ", ".join(".".join(map(str, item["loc"])) or "JSON" for item in error.errors())
         raise UsageError(f"{path.name} is not a surrogate: check {fields}; {HINT}") from error
-    except (UsageError, zipfile.BadZipFile, EOFError, KeyError, zlib.error) as error:
-        raise UsageError(f"{path.name} is not a surrogate: {error}; {HINT}") from error
-    except ArenaError:
+    except (DataError, MissingDependencyError):
         raise
     except Exception as error:  # of zip, numpy or pyarrow, on bytes that are not what they say
-        raise UsageError(f"{path.name} cannot be unpacked ({error}); {HINT}") from error
+        raise UsageError(f"{path.name} is not a surrogate: {error}; {HINT}") from error
 
 
 def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:

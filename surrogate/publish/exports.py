@@ -13,26 +13,20 @@ from arena.data.errors import checked_choice
 from arena.data.wording import guarded_csv
 from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.publish.formats import decimal, percent, whole
+from surrogate.publish.formats import decimal, percent, short_digest, whole
 
 OVERALL = "overall"
 ALL = "all"
 EXPORT_SUFFIXES = {"csv": ".csv", "latex": ".tex"}
 """Format to the suffix of its files."""
 SHARES = ("coverage", "verdict_share")
-PRINTED = (
-    *("rank", "rank_low", "rank_high", "tier", "system", "rating", "low", "high"),
-    *("verdict_share", "surrogate_rating", "arena_rating", "coverage"),
-)
-PRINTED_OVERALL = ("rank", "system", "mean_rank", "mean_rating", "languages", "arena_rank")
+PRINTED = ("rank", "rank_low", "rank_high", "system", "rating", "low", "high")
+PRINTED_OVERALL = ("rank", "system", "mean_rank", "mean_rating", "arena_rank")
 HEADINGS = {
     "rank_low": "rank from",
     "rank_high": "rank to",
     "low": "90% from",
     "high": "90% to",
-    "verdict_share": "own verdicts",
-    "surrogate_rating": "surrogate alone",
-    "arena_rating": "verdicts alone",
     "arena_rank": "rank by verdicts alone",
 }
 
@@ -65,7 +59,7 @@ def export_text(
     """Return a board as CSV (missing values are empty cells) or LaTeX.
 
     Where no columns are chosen, LaTeX prints those that there is room for and that have a value. It
-    ends with the board's signature, unless it is to be left out.
+    ends with the digest of the board's signature, which follows as a comment, unless left out.
 
     Raises:
         UsageError: For another format, or as ``exported_table``.
@@ -74,9 +68,10 @@ def export_text(
     table, summary = exported_table(board, language, columns), board.summary
     if form == "csv":
         return guarded_csv(table)
-    wanted = PRINTED_OVERALL if language == OVERALL else PRINTED
-    kept = [name for name in wanted if name in {"rank", "system"} or table[name].notna().any()]
-    printed = table if columns else table[["language"] * (language == ALL) + kept]
+    wanted = columns or (PRINTED_OVERALL if language == OVERALL else PRINTED)
+    named = {"rank", "system", *columns}
+    kept = [name for name in wanted if name in named or table[name].notna().any()]
+    printed = table[["language"] * (language == ALL and not columns) + kept]
     part = {OVERALL: "mean rank over languages", ALL: "every language"}.get(language, language)
     judged = " (not judged)" if summary.is_first else ""
     title = f"Leaderboard of {summary.arena}{judged}, {part}"
@@ -91,7 +86,7 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
-    """Return a LaTeX table (``booktabs``), the signature below in small print."""
+    """Return a LaTeX table (``booktabs``); the signature stands below as a digest and a comment."""
     style = _shown(table).style.hide(axis="index").format(escape="latex")
     style = style.format_index(escape="latex", axis=1)
     columns = "".join("l" if name in tables.TEXTS else "r" for name in table)
@@ -99,9 +94,9 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     looks = {"hrules": True, "position_float": "centering"}
     text = str(style.to_latex(column_format=columns, caption=caption, **looks))
     if signature:
-        note = _latex_text(re.sub(r"([|,])", r"\1 ", signature))
-        below = rf"\par\smallskip\parbox{{\linewidth}}{{\raggedright\tiny {note}}}"
+        below = rf"\par\smallskip{{\tiny Signature {short_digest(signature)}}}"
         text = text.replace(r"\end{table}", f"{below}\n\\end{{table}}")
+        text += f"% {_one_line(signature)}\n"
     return text
 
 

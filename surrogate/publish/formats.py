@@ -128,6 +128,11 @@ def direction(code: str) -> Literal["rtl", "ltr"]:
     return "rtl" if code in RIGHT_TO_LEFT else "ltr"
 
 
+def short_digest(text: str, digits: int = DIGEST_DIGITS) -> str:
+    """Return the first hexadecimal digits of a text's SHA-256, which stand for it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+
+
 def slugs(names: Iterable[str]) -> dict[str, str]:
     """Give every name a slug of lower-case ASCII letters, digits and hyphens.
 
@@ -141,7 +146,7 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
         stem, digits, slug = NOT_PLAIN.sub("-", name.lower()).strip("-"), DIGEST_DIGITS, name
         is_plain = stem[:LONGEST] == name and name and not RESERVED.fullmatch(name)
         while slug in slug_of.values() or not is_plain:
-            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+            digest = short_digest(name, digits)
             slug = f"{stem[: LONGEST - digits - 1].strip('-') or 'system'}-{digest}"
             digits, is_plain = digits + 4, True
         slug_of[name] = slug

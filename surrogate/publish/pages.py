@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,7 @@ def ballot_page(ballot: Ballot) -> str:
                 "language": formats.language_tag(language),
                 "direction": formats.direction(language),
                 "question": shown.question,
+                "turns": [asdict(turn) for turn in shown.history],
                 "passages": passages,
                 "a": shown.answer_a,
                 "b": shown.answer_b,

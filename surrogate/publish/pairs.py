@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -12,12 +13,12 @@ from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import seed_sequence
-from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
+from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage, shown_of_all
 from arena.text.citations import find_citations
 from features.engine.columns import feature_columns
 from surrogate.board.board import Board
 from surrogate.publish.formats import finite, language_name, slugs
-from surrogate.publish.views import compact_numbers, cut_text
+from surrogate.publish.views import cautions, compact_numbers, cut_text
 
 MOST_QUESTIONS = 20
 """Questions of a language whose answers are shown."""
@@ -53,14 +54,12 @@ Row = dict[str, Any]
 class Texts:
     """The texts and verdicts of an arena for all pages of a site."""
 
-    def __init__(
-        self, judged: Arena, seed: int, most: int = MOST_QUESTIONS, unjudged: str = ""
-    ) -> None:
-        """Look up texts and verdicts of one judge, or say why these are not there (``unjudged``).
+    def __init__(self, judged: Arena, seed: int, most: int = MOST_QUESTIONS) -> None:
+        """Look up texts and verdicts of one judge.
 
         The seed draws the order of questions, of which so many are shown in a language at most.
         """
-        self.unjudged, self.judgments = unjudged, judged.judgments
+        self.judgments = judged.judgments
         self._texts, self._most = ArenaTexts(judged), most
         rows = judged.queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
         queries: dict[QuestionKey, str] = {(code, name): query for code, name, query in rows}
@@ -117,9 +116,12 @@ class Texts:
             cut = max(len(output) - LONGEST_ANSWER, 0)
             answers.append({"system": name, "parts": parts, "cut": cut})
         shown = [_passage(passage, own, names) for passage, own in holders.items()]
+        said = shown_of_all({name: self._texts.history(key, name) for name in names})
+        turns = [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in said]
         texts = [query, *(part[0] for answer in answers for part in answer["parts"])]
-        texts += [passage["text"] for passage in shown]
-        question = {"key": key, "query": query, "answers": answers, "passages": shown}
+        texts += [*(passage["text"] for passage in shown), *(turn.text for turn in turns)]
+        question: Row = {"key": key, "query": query, "turns": turns, "answers": answers}
+        question["passages"] = shown
         return question, sum(len(text.encode()) for text in texts)
 
 
@@ -188,8 +190,7 @@ class PairPages:
         differences, met = (
             table[table["language"] == language] for table in (board.differences, board.win_matrix)
         )
-        view: Row = {"texts": None, "absent": "", "unjudged": "", "verdicts_left_out": 0}
-        view["verdicts_on_others"] = 0
+        view: Row = {"texts": None, "absent": "", "verdicts_left_out": 0}
         results: Mapping[str, Any] = NO_RESULTS
         if isinstance(texts, Texts):
             judged = texts.judgments[texts.judgments["language"] == language]
@@ -197,14 +198,11 @@ class PairPages:
             verdicts = judged[on_them].assign(reason=verdict_reasons(judged[on_them]))
             shown = texts.of(language, systems, verdicts)
             results, left_out = _results(language, systems, shown["questions"], texts, verdicts)
-            others = len(judged) - len(verdicts)
-            view |= {"texts": shown, "unjudged": texts.unjudged, "verdicts_on_others": others}
-            view["verdicts_left_out"] = left_out
+            view |= {"texts": shown, "verdicts_left_out": left_out + len(judged) - len(verdicts)}
         else:
             view["absent"] = texts
         rows = _rows(systems, differences, met)
         made_by = board.summary.settings.ratings
-        found = board.summary.languages.get(language)
         data = {
             "language": language,
             "languages": {code: [language_name(code), slug] for code, slug in self._slugs.items()},
@@ -222,7 +220,7 @@ class PairPages:
         }
         return view | {
             "language": language,
-            "conclusions": () if found is None else found.conclusions,
+            "caution": next(iter(cautions(board, language)), ""),
             "rows": rows,
             "pairs": len(differences),
             "has_verdicts": any(row["wins"] is not None for row in rows),

@@ -1,12 +1,10 @@
-"""A board as a site: its pages and pictures written, its folder replaced whole."""
+"""A board as a site: its pages written, its folder replaced whole."""
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -18,17 +16,16 @@ from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from surrogate.board.board import Board
 from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import LEVEL
-from surrogate.publish.figures.board_figures import draw_ratings, rank_heat_map
+from surrogate.board.summary import LEVEL, PEOPLE, conclusion
+from surrogate.publish.figures.board_figures import rank_heat_map
 from surrogate.publish.figures.figure import MissingGlyphWarning, save
-from surrogate.publish.formats import language_name, slugs
+from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
 from surrogate.publish.pairs import MOST_QUESTIONS, PairPages, Texts
 from surrogate.publish.views import (
     SPLIT_NAMES,
     SystemPages,
-    language_warnings,
-    missing_values,
+    cautions,
     overview,
 )
 
@@ -36,6 +33,7 @@ MARKER = "site.json"
 """Tells a site of ours from other folders, and lists its files."""
 GENERATOR = "surrogate-arena report"
 INDEX = "index.html"
+HEAT_MAP = "figures/heatmap.svg"
 FIRST_LANGUAGE = "en"
 SCRIPTS = {"index": ("tables.js", "board.js"), "pairs": ("tables.js", "pairs.js")}
 """Name of a page to its scripts, where it has others than tables that sort."""
@@ -87,7 +85,8 @@ def write_site(
 ) -> Path:
     """Write a board as HTML pages that need neither a server nor the network; return the first.
 
-    The same board and arena give the same bytes. Pictures are drawn where matplotlib is installed.
+    The same board and arena give the same bytes. Ranks by language are drawn where matplotlib is
+    installed.
 
     Args:
         board: The board.
@@ -95,7 +94,7 @@ def write_site(
             stays as it was if anything fails.
         arena: The arena the board was built from, or its folder, for results by question and
             answers side by side; by default it is read from where it was. Pages say so where it
-            is not there any more, or where it has lost the verdicts of the board's judge.
+            is not there any more, or has lost the verdicts of the board's judge.
         questions: Questions of a language whose answers are shown, while a page has room for them
             (``pairs.LONGEST_PAGE``); 0 for none.
 
@@ -110,7 +109,7 @@ def write_site(
         raise UsageError(f"`questions` is {questions}; use 0 or more")
     texts = _texts(board, arena, questions)
     with replaced_folder(out) as folder:
-        _write_pages(board, texts, _drawn_pictures(board, folder), folder)
+        _write_pages(board, texts, _drawn_heat_map(board, folder), folder)
         content = {"generator": GENERATOR, "version": __version__, "files": _files(folder)}
         text = json.dumps(content, indent=1) + "\n"
         (folder / MARKER).write_text(text, encoding="utf-8")
@@ -126,47 +125,31 @@ def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Te
                 f"arena {arena.info.name!r} has other questions, passages or reference answers "
                 "than the one the board was built from; build the board again"
             )
+        nobody = replace(arena, judgments=arena.judgments.iloc[:0])
+        judged = nobody if board.summary.is_first else arena.judged_by(board.summary.judge)
     except ArenaError as error:
         if given is not None:
             raise
         return f"The answers are not here: {error}"
-    judged, unjudged = replace(arena, judgments=arena.judgments.iloc[:0]), ""
-    if not board.summary.is_first:
-        try:
-            judged = arena.judged_by(board.summary.judge)
-        except UsageError as error:
-            unjudged = f"The verdicts are not here: {error}"
-    return Texts(judged, board.summary.settings.seed, questions, unjudged)
+    return Texts(judged, board.summary.settings.seed, questions)
 
 
-def _drawn_pictures(board: Board, folder: Path) -> dict[str, str]:
-    """Draw the ratings of every language, and a heat map of several; return their files."""
-    draws: dict[str, Callable[[], Any]] = {}
-    if len(board.languages) > 1:
-        draws["heatmap"] = partial(rank_heat_map, board, signature=False)
-    for code in board.languages:
-        draws[code] = partial(draw_ratings, board, code, signature=False)
-    names = slugs(board.languages)
-    pictures: dict[str, str] = {}
-    for code, draw in draws.items():
-        file = f"figures/ratings-{names[code]}.svg" if code in names else f"figures/{code}.svg"
-        try:
-            figure = draw()
-        except UsageError:  # a language without ratings
-            continue
-        except MissingDependencyError:
-            return {}
-        (folder / "figures").mkdir(exist_ok=True)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MissingGlyphWarning)
-            save(figure, folder / file)
-        pictures[code] = file
-    return pictures
+def _drawn_heat_map(board: Board, folder: Path) -> str:
+    """Draw the ranks by language; return the file, or nothing where there is none to draw."""
+    if len(board.languages) == 1:
+        return ""
+    try:
+        figure = rank_heat_map(board, signature=False)
+    except (UsageError, MissingDependencyError):  # no ranks, or no matplotlib
+        return ""
+    (folder / HEAT_MAP).parent.mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingGlyphWarning)
+        save(figure, folder / HEAT_MAP)
+    return HEAT_MAP
 
 
-def _write_pages(
-    board: Board, texts: Texts | str, pictures: Mapping[str, str], folder: Path
-) -> None:
+def _write_pages(board: Board, texts: Texts | str, heat_map: str, folder: Path) -> None:
     summary, names = board.summary, slugs(board.systems)
     languages = slugs(board.languages)
     named = [(language_name(code), item) for code, item in summary.languages.items()]
@@ -178,8 +161,10 @@ def _write_pages(
         "pairs": languages[first],
         "splits": SPLIT_NAMES,
         "named": sorted(named, key=itemgetter(0)),
-        "warnings": [item.sentence for item in summary.macro.conclusions if item.is_warning],
-        "language_warnings": language_warnings(board),
+        "headline": conclusion(board),
+        "by_people": summary.judge.startswith(PEOPLE),
+        "caution": next(iter(cautions(board)), ""),
+        "signature": short_digest(summary.signature),
     }
 
     def write(page: str, place: str = "", **values: object) -> None:
@@ -189,9 +174,9 @@ def _write_pages(
         text = filled(page, SCRIPTS.get(page, ("tables.js",)), root=root, **shared, **values)
         path.write_text(text, encoding="utf-8", newline="\n")
 
-    write("index", view=overview(board, names, pictures))
-    write("judge", report=board.judge_report)
-    write("method", missing_values=missing_values(summary), level=LEVEL)
+    write("index", view=overview(board, names), heat_map=heat_map)
+    write("judge", report=board.judge_report, cautions=cautions(board))
+    write("method", level=LEVEL)
     systems, heads = SystemPages(board), PairPages(board, texts, names)
     for system in board.systems:
         write("system", f"systems/{names[system]}.html", view=systems.page(system))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
@@ -13,7 +12,6 @@ from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
-from surrogate.board.summary import BoardSummary
 from surrogate.publish.formats import finite, language_name, slugs
 
 SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
@@ -52,21 +50,20 @@ def mean_importances(board: Board) -> dict[str, float]:
     return {str(name): float(value) for name, value in means.items()}
 
 
-def language_warnings(board: Board) -> list[str]:
-    """Return what limits a board in some languages but not in all together, as sentences."""
-    summary = board.summary
-    overall = {item.sentence for item in summary.macro.conclusions}
-    languages: dict[str, list[str]] = {}
-    for code, found in summary.languages.items():
-        for item in found.conclusions:
-            if item.is_warning and item.sentence not in overall:
-                languages.setdefault(item.sentence, []).append(language_name(code))
-    return [f"{', '.join(sorted(names))}: {said}" for said, names in languages.items()]
+def cautions(board: Board, language: str | None = None) -> list[str]:
+    """Return what limits a board, or a language of it, as sentences, what limits most first."""
+    macro, languages = board.summary.macro, board.summary.languages
+    if language is not None:
+        own = languages[language].warnings if language in languages else ()
+        return [*filter(None, [macro.judging]), *own]
+    found: dict[str, list[str]] = {}
+    for code, item in languages.items():
+        for said in set(item.warnings) - set(macro.warnings):
+            found.setdefault(said, []).append(language_name(code))
+    return [*macro.warnings, *sorted(f"{', '.join(found[said])}: {said}" for said in found)]
 
 
-def overview(
-    board: Board, system_slugs: Mapping[str, str], pictures: Mapping[str, str]
-) -> dict[str, Any]:
+def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
     """Prepare the overview: the board over all languages, and each language's for its filter.
 
     ``rows`` are ranked systems, best first, ``unranked`` the others with reasons; ``data`` is what
@@ -97,8 +94,7 @@ def overview(
             code: {
                 "name": language_name(code),
                 "pairs": files[code],
-                "picture": pictures.get(code, ""),
-                "told": _told(board, code),
+                "caution": next(iter(cautions(board, code)), ""),
                 "rows": [
                     [*numbers, note]
                     for numbers, note in zip(
@@ -116,18 +112,8 @@ def overview(
         "rows": plain_records(rows),
         "unranked": _unranked(board, set(system)),
         "languages": {code: language_name(code) for code in languages},
-        "heatmap": pictures.get("heatmap", ""),
         "data": data,
     }
-
-
-def _told(board: Board, language: str) -> list[tuple[str, bool]]:
-    """What a language's scores mean, warnings first; nothing where it is the only one."""
-    if len(board.summary.languages) == 1:
-        return []
-    found = board.summary.languages[language].conclusions
-    told = [(item.sentence, item.is_warning) for item in found]
-    return sorted(told, key=lambda item: not item[1])
 
 
 def _unranked(board: Board, ranked: set[str]) -> list[Row]:
@@ -154,16 +140,6 @@ def unranked_reason(board: Board, system: str, language: str) -> str:
         return "the board gives no reason"
     rows = board.ratings[board.ratings["language"] == language].set_index("system")["note"]
     return rows.get(system) or "; ".join(summary.notes) or "the board gives no reason"
-
-
-def missing_values(summary: BoardSummary) -> list[tuple[str, str, int]]:
-    """Return feature, reason and how many values could not be computed for it, most first."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for item in summary.languages.values():
-        for feature, reasons in item.skipped.missing_feature_values.items():
-            counts.update({(feature, reason): count for reason, count in reasons.items()})
-    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [(*key, count) for key, count in order]
 
 
 class SystemPages:

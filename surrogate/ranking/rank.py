@@ -20,7 +20,7 @@ from arena.data.wording import count_of
 from arena.rating.battles import copies_of_others
 from features.declare.feature import Feature
 from features.engine.extraction import extract
-from features.measures.registry import parse_features, with_templates
+from features.measures.registry import asked_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.rows import SUBSTANTIAL_SHARE, absence, rated_rows
@@ -146,7 +146,7 @@ def rank_systems(
         shown = ", ".join(f"{first!a} and {name!a}" for first, name in pairs)
         raise UsageError(f"names that look alike: {shown}; give the new systems other names")
     if feature_table is None:
-        declared = _declared(known_features(board.surrogate))
+        declared = _declared(known_features(board.surrogate), board.own_features)
         _refuse_other_templates(declared, models)
         table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
     else:
@@ -167,12 +167,14 @@ def _judged_answers(board: Board, answers: pd.DataFrame) -> pd.DataFrame:
     return answers.merge(judged, on=["language", "system"])
 
 
-def _declared(names: Sequence[str]) -> tuple[Feature, ...]:
+def _declared(names: Sequence[str], own: Sequence[Feature]) -> tuple[Feature, ...]:
+    given = {str(feature): feature for feature in own}
     try:
-        return parse_features(",".join(names))
+        return asked_features([given.get(name, name) for name in names])
     except UsageError as error:
         raise UsageError(
-            f"give the board's features of these answers in a table with `feature_table`: {error}"
+            "give the board its features of your own when it is loaded, Board.load(FOLDER, "
+            f"features=[...]), or these answers' features in a table, `feature_table`: {error}"
         ) from error
 
 

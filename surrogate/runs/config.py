@@ -31,7 +31,7 @@ KEY_LIKE = re.compile(
 )
 
 Raw = Mapping[str, Any]
-Form = Literal["site", "figures", "csv", "latex"]
+Form = Literal["site", "figures"]
 
 
 def _board_name(name: str) -> str:

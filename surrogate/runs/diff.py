@@ -73,7 +73,7 @@ class BoardDiff:
         )
         moved = own[own["verdict"].isin((MOVED, NEW, GONE))]
         names = "; ".join(f"{row.system} {row.verdict}" for row in moved.itertuples())
-        return f"<BoardDiff: {counts}{f' ({names})' if names else ''}>"
+        return f"{counts}{f' ({names})' if names else ''}"
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON, missing ones as None."""

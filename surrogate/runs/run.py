@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena.data.errors import ArenaError
-from arena.data.files import WRITING, locked_folder, replaced_folder
+from arena.data.files import WRITING, locked_folder, replaced_folder, write_text
 from arena.data.folder import read_info
+from surrogate.publish.pages import filled
+from surrogate.publish.site import INDEX
 from surrogate.runs.config import ConfiguredBoard, Leaderboards
-from surrogate.runs.stages import steps_of
+from surrogate.runs.stages import BOARD, steps_of
 from surrogate.runs.steps import (
     Progress,
     RunManifest,
@@ -30,6 +32,8 @@ from surrogate.runs.steps import (
     write_manifest,
 )
 
+OURS = '<meta name="generator" content="surrogate-arena'
+"""Tells pages of ours from others."""
 State = Literal["made", "current", "failed", "skipped", "would run"]
 Say = Callable[[str], object]
 
@@ -69,6 +73,11 @@ class RunReport:
         return tuple(step for step in self.steps if step.state in ("failed", "skipped"))
 
     @property
+    def failing(self) -> list[str]:
+        """Boards of which a step failed, or that failed a check of what they are made from."""
+        return sorted({step.board for step in self.steps if step in self.failed or step.cautions})
+
+    @property
     def is_current(self) -> bool:
         """Whether nothing was or is to be done."""
         return all(step.state == "current" for step in self.steps)
@@ -78,6 +87,7 @@ class RunReport:
         return {
             "steps": [asdict(step) for step in self.steps],
             "failed": [f"{step.board}/{step.stage}" for step in self.failed],
+            "failing": self.failing,
             "current": self.is_current,
         }
 
@@ -121,7 +131,29 @@ def bring_up_to_date(
             for outcome in _steps(board, manifest, place, check):
                 outcomes.append(outcome)
                 say(str(outcome))
-    return RunReport(tuple(outcomes))
+        report = RunReport(tuple(outcomes))
+        if not check:
+            _write_page(boards, manifest, report, out)
+    return report
+
+
+def _write_page(boards: Leaderboards, manifest: RunManifest, report: RunReport, out: Path) -> None:
+    """Write the page over all boards, unless it would be the same or another's is there."""
+    rows: list[dict[str, Any]] = []
+    for board in boards.boards:
+        record = manifest.steps.get(f"{board.name}/{BOARD}", StepRecord())
+        own = [step for step in report.steps if step.board == board.name]
+        faults = [f"{step.stage} failed: {step.error}" for step in own if step.error]
+        faults += [caution for step in own for caution in step.cautions]
+        site = f"{board.name}/site/{INDEX}"
+        link, made = site * (out / site).is_file(), record.finished[:16].replace("T", " ")
+        rows.append(
+            {"name": board.name, "link": link, "made": made, "faults": faults} | record.told
+        )
+    text = filled("boards", (), boards=rows, failing=report.failing)
+    there = (out / INDEX).read_text("utf-8", "replace") if (out / INDEX).exists() else OURS
+    if there != text and OURS in there:
+        write_text(text, out / INDEX)
 
 
 def _shown(progress: Progress, board: str, stage: str, done: int, total: int) -> None:
@@ -135,7 +167,7 @@ def _steps(
     failed: set[str] = set()
     running: set[str] = set()
     for step in steps_of(board):
-        place = replace(workplace, target=workplace.board / step.stage, cautions=[])
+        place = replace(workplace, target=workplace.board / step.stage, cautions=[], told={})
         told = partial(StepOutcome, step.board, step.stage)
         blocking = [f"{stage} failed" for stage in step.upstream if stage in failed]
         try:
@@ -179,6 +211,7 @@ def _made(step: Step, manifest: RunManifest, place: Workplace) -> StepRecord:
         versions=step.versions,
         outputs=outputs,
         cautions=tuple(place.cautions),
+        told=place.told,
         unfinished=unfinished or "",
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(time.perf_counter() - started, 3),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
-from arena.data.files import file_digest, write_text
+from arena.data.errors import ArenaError, UsageError
+from arena.data.files import file_digest
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
@@ -29,6 +30,7 @@ from surrogate.board.build import build_board
 from surrogate.board.judge_report import METAEVALUATION_FILE, read_judging_records
 from surrogate.board.rows import VANISHED
 from surrogate.board.settings import board_judge
+from surrogate.board.summary import conclusion
 from surrogate.board.tables import (
     BOARD_FILES,
     FEATURES_FILE,
@@ -36,12 +38,12 @@ from surrogate.board.tables import (
     SURROGATE_FILE,
     read_feature_table,
 )
-from surrogate.publish.exports import ALL, EXPORT_SUFFIXES, OVERALL, export_text
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import write_site
 from surrogate.ranking.prior import expected_systems
 from surrogate.runs.config import ConfiguredBoard
+from surrogate.runs.diff import diff_boards
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests
 
 JUDGING, FEATURES, BOARD = "judging", "features", "board"
@@ -55,7 +57,6 @@ CONTENT = (
 JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for suffix in SUFFIXES)
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
-NOT_DRAWN_FILE = "not_drawn.txt"
 OF_VERDICTS = {
     *("model", "name", "questions", "pairs", "both_orders", "languages", "budget", "until"),
     *("panel", "form", "verdict"),
@@ -211,7 +212,12 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
+    place.told["conclusion"] = conclusion(built)
+    if (place.board / BOARD).is_dir():
+        with suppress(ArenaError):  # a board that is damaged, or has no language in common
+            place.told["moved"] = str(diff_boards(Board.load(place.board / BOARD), built))
     built.save(place.target, board.arena)
+    place.cautions.extend(filter(None, [built.summary.macro.judging]))
     lost = built.ratings[built.ratings["note"] == VANISHED]
     for system, rows in lost.groupby("system"):
         place.cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")
@@ -228,16 +234,9 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
 
 
 def _publish(board: ConfiguredBoard, form: str, place: Workplace) -> None:
-    """Write a form of a board as ``publish`` does; of tables, all languages and every one."""
+    """Write a form of a board as ``publish`` does."""
     loaded = Board.load(place.board / BOARD)
     if form == "site":
         write_site(loaded, place.target, judged_arena(board, place.board))
-    elif form == "figures":
-        _, reasons = write_drawings(board_drawings(loaded), place.target)
-        if reasons:
-            listed = "".join(f"{name}: {reason}\n" for name, reason in reasons.items())
-            write_text(listed, place.target / NOT_DRAWN_FILE)
     else:
-        for part, name in ((OVERALL, "overall"), (ALL, "languages")):
-            path = place.target / f"{name}{EXPORT_SUFFIXES[form]}"
-            write_text(export_text(loaded, form, part), path)
+        write_drawings(board_drawings(loaded), place.target)

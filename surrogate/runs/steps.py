@@ -35,15 +35,17 @@ class StepRecord(BaseModel):
     """How a step was made last: digests of inputs and outputs, options, versions, when (UTC).
 
     ``unfinished`` says why it is to be run again though nothing changed; empty if it is whole.
+    ``told`` is what the page over all boards says of it.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    inputs: Digests
-    options: dict[str, Any]
-    versions: dict[str, str]
-    outputs: Digests
+    inputs: Digests = {}
+    options: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+    outputs: Digests = {}
     cautions: tuple[str, ...] = ()
+    told: dict[str, str] = {}
     unfinished: str = ""
     finished: str = ""
     seconds: float = 0.0
@@ -88,7 +90,8 @@ def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str
 class Workplace:
     """Where a step works: folders of all boards, of the board, and of the step (``target``).
 
-    ``cautions``, added as a step is made, are said whenever it is asked for.
+    ``cautions``, added as a step is made, are said whenever it is asked for; ``told`` is for the
+    page over all boards.
     """
 
     out: Path
@@ -97,6 +100,7 @@ class Workplace:
     n_jobs: int = 1
     progress: Progress | None = None
     cautions: list[str] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

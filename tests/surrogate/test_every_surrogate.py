@@ -1,12 +1,16 @@
 """What can be validated can be built into a board, loaded, ranked with and advised by."""
 
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 
-from features import extract
+from arena import UsageError
+from features import Feature, extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board import study
 from surrogate.learning.languages import TournamentSettings
@@ -58,6 +62,35 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     advice = advise(loaded, rows, questions=3)
     assert set(advice.neighbors["side"]) <= {"above", "below"}
     assert advice.questions["uncertainty"].between(0, 0.25).all()
+
+
+def test_a_regressor_that_cannot_learn_from_so_little_is_said(tiny_arena, tiny_table):
+    options = {"feature_table": tiny_table, "tournaments": 2, "rows": "overall"}
+    searched = GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=50)
+    board = build_board(tiny_arena, surrogate=searched, **options)
+    assert "cannot learn from this: Cannot" in board.summary.languages["en"].notes[0]
+    assert board.ratings["surrogate_rating"].isna().all()
+
+
+def test_features_of_ones_own_travel_in_memory_and_are_named_in_the_file(tiny_arena, tmp_path):
+    own = Feature("digits", "", "own", (), lambda sample: sum(map(str.isdigit, sample.text)))
+    known = {"features": ["answer_length,content_coverage", own]}
+    validated = validate(tiny_arena, repeats=1, tournaments=SETTINGS, **known)
+    assert "digits" in validated.signature
+    board = build_board(tiny_arena, surrogate="linear", tournaments=2, **known)
+    rows = tiny_arena.answers[tiny_arena.answers["system"] == tiny_arena.info.systems[0]]
+    placed = board.rank(rows.assign(system="new"), tiny_arena)
+    board.save(tmp_path / "board")
+    loaded = Board.load(tmp_path / "board")
+    assert "digits" in loaded.summary.settings.features
+    with pytest.raises(
+        UsageError, match=r"Board\.load\(FOLDER, features=.*`feature_table`.*digits"
+    ):
+        loaded.rank(rows.assign(system="new"), tiny_arena)
+    loaded = Board.load(tmp_path / "board", features=[own])
+    assert loaded.rank(rows.assign(system="new"), tiny_arena).new.equals(placed.new)
+    with pytest.raises(UsageError, match="bleu is a feature of this package"):
+        build_board(tiny_arena, features=[replace(own, name="bleu")])
 
 
 def test_a_surrogate_without_importances_says_so(tiny_arena, tiny_table):

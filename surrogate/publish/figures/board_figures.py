@@ -230,17 +230,19 @@ def rank_heat_map(board: Board, *, signature: bool = True) -> Figure:
 
 
 def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
-    """Draw every feature's mean a system, language by language (MIRAGE-Bench, figures 3 and 9).
+    """Draw features' means a system, language by language (MIRAGE-Bench, figures 3 and 9).
+
+    A feature that is the same for all systems is left out.
 
     Raises:
-        UsageError: If no feature has a value.
+        UsageError: If no feature differs.
     """
     table = board.features
     table = table[table["system"].isin(board.overall["system"])]
     means = table.groupby(["language", "system"])[feature_columns(table)].mean()
-    means = means.dropna(axis=1, how="all")
-    if means.empty or not len(means.columns):
-        raise UsageError("features.parquet holds no value, so there are no lollipops to draw")
+    means = means.loc[:, means.nunique() > 1]
+    if means.empty:
+        raise UsageError("no feature differs between systems, so there are no lollipops to draw")
     languages, systems = (sorted(means.index.unique(name)) for name in ("language", "system"))
     caption = Caption(
         f"Features of the answers: {board.summary.arena}",
@@ -298,20 +300,16 @@ def importance_boxes(board: Board, *, signature: bool = True) -> Figure:
     Raises:
         UsageError: If the board has no importances.
     """
-    chosen = board.importances
-    shares = chosen.groupby("feature").mean(numeric_only=True)
+    shares = board.importances.groupby("feature").mean(numeric_only=True)
     shares = shares[shares["importance"].notna()].sort_values(
         ["tournament_median", "tournament_low", "importance"], kind="stable", na_position="first"
     )
     if shares.empty:
         raise UsageError("no feature has an importance, as no surrogate was trained")
-    languages = sorted(set(chosen["language"]))
-    known = [board.summary.languages[name] for name in languages if name in board.summary.languages]
-    drawn = sorted({item.holdout_r2.tournaments for item in known} - {0})
+    languages = sorted(set(board.importances["language"]))
     caption = Caption(
         f"What the surrogate looks at: {board.summary.arena}",
-        f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}"
-        + (f", {rank_range(drawn[0], drawn[-1])} tournaments a language." if drawn else "."),
+        f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}.",
         board.summary.signature if signature else "",
     )
     rows = np.arange(len(shares))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 from arena.data.files import atomic_path
-from surrogate.publish.formats import text_on
+from surrogate.publish.formats import short_digest, text_on
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -162,15 +162,14 @@ def new_figure(
 
     title = _wrapped(caption.title, width, TITLE_POINTS)
     below = _wrapped(caption.note, width, CAPTION_POINTS)
-    parted = re.sub(r"([|,])", r"\1 ", caption.signature)
-    below += [re.sub(r"([|,]) ", r"\1", line) for line in _wrapped(parted, width, CAPTION_POINTS)]
+    below += [f"Signature {short_digest(caption.signature)}"] if caption.signature else []
     text = LINE_INCHES * (1.5 * len(title) + len(below) + 2)
     figure = Figure(figsize=(width, height + text), layout="constrained")
     figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=TITLE_POINTS, weight="bold")
     figure.supxlabel(
         "\n".join(below), x=0.01, ha="left", fontsize=CAPTION_POINTS, color=MUTED, linespacing=1.2
     )
-    figure.set_label(drawable(caption.title))
+    figure.set_label(f"{drawable(caption.title)}\n{caption.signature}")  # see save
     body: Any = figure.subfigures()  # a legend outside of it stands below the title
     rows = -(-panels // columns)
     grid = body.subplots(rows, columns, squeeze=False, **sharing).ravel()
@@ -244,6 +243,8 @@ def draw_matrix(
 def save(figure: Figure, path: Path | str) -> None:
     """Write a figure as PNG or SVG; the same figure gives the same bytes.
 
+    Its title and the signature in full are in the file's metadata.
+
     A character that no installed font has is drawn as a box, with a ``MissingGlyphWarning``.
 
     Raises:
@@ -252,7 +253,9 @@ def save(figure: Figure, path: Path | str) -> None:
     path = Path(path)
     kind = checked_choice(path.suffix.lower().removeprefix("."), FORMATS, "format of figures")
     left_out = {"png": ("Software",), "svg": ("Date", "Creator")}[kind]
-    metadata: dict[str, Any] = {"Title": str(figure.get_label()), **dict.fromkeys(left_out)}
+    title, _, signature = str(figure.get_label()).partition("\n")
+    told = {"Title": title} | ({"Description": drawable(signature)} if signature else {})
+    metadata: dict[str, Any] = {**told, **dict.fromkeys(left_out)}
     with atomic_path(path) as temporary, style(), _one_warning():
         _fix_layout(figure)
         figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)

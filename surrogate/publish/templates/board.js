@@ -12,36 +12,60 @@
     const link = element("a", undefined, { href: `systems/${slug}.html`, className: "name" });
     link.append(element("bdi", name));
     header.append(link);
-    if (note) header.append(element("span", note, { className: "quiet remark" }));
+    if (note) header.append(mark(note));
     return header;
   }
-  function languageRow(row, tied) {
+  /* As the macros "mark" and "bar" have them */
+  function mark(note) {
+    const made = element("details", undefined, { className: "mark" });
+    const summary = element("summary", undefined, { title: "Note" });
+    summary.append(element("span", "Note", { className: "sr" }));
+    made.append(summary, element("span", note, { className: "quiet remark" }));
+    return made;
+  }
+  function spread({ low, rating, high }, [least, most]) {
+    const cell = site.intervalCell(low, high);
+    cell.className = "num spread";
+    if (rating === null) return cell;
+    const place = (value) => (100 * (value - least)) / (most - least || 1);
+    const bar = element("span", undefined, { className: "range" });
+    const line = element("i");
+    const point = element("b");
+    line.style.left = `${place(low ?? rating)}%`;
+    line.style.right = `${100 - place(high ?? (low === null ? rating : most))}%`;
+    point.style.left = `${place(rating)}%`;
+    bar.append(line, point);
+    cell.replaceChildren(element("span", cell.textContent), bar);
+    return cell;
+  }
+  function languageRow(row, tied, bounds) {
     const made = element("tr");
     const ranked = numberCell(row.rank, whole(row.rank), "num rank");
     if (tied.has(row.rank)) ranked.append(element("abbr", "=", { className: "tie", title: "tied" }));
     const ranks = numberCell(row.rank_low, range(row.rank_low, row.rank_high));
     ranks.dataset.high = row.rank_high ?? "";
+    ranks.classList.add("wide");
     const kind = row.kind === null ? "" : data.splits[row.kind];
     made.append(
       ranked,
       systemHeader(row.index, row.note),
-      ranks,
-      numberCell(row.tier, whole(row.tier)),
       numberCell(row.rating, fixed(row.rating, 2)),
-      site.intervalCell(row.low, row.high),
-      numberCell(row.verdict_share, percent(row.verdict_share)),
-      numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2)),
-      numberCell(row.arena_rating, fixed(row.arena_rating, 2)),
-      numberCell(row.coverage, percent(row.coverage)),
-      element("td", kind, { className: "set" }),
+      spread(row, bounds),
+      ranks,
+      numberCell(row.tier, whole(row.tier), "num wide"),
+      numberCell(row.verdict_share, percent(row.verdict_share), "num more"),
+      numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2), "num more"),
+      numberCell(row.arena_rating, fixed(row.arena_rating, 2), "num more"),
+      numberCell(row.coverage, percent(row.coverage), "num more"),
+      element("td", kind, { className: "set more" }),
     );
     return made;
   }
   /* Columns that say nothing on some boards: place in the table, and whether a row fills it */
   const OPTIONAL = [
-    [2, (row) => row.rank_low !== null],
-    [3, (row) => row.tier !== null],
-    [5, (row) => row.low !== null],
+    [3, (row) => row.rating !== null],
+    [4, (row) => row.rank_low !== null],
+    [5, (row) => row.tier !== null],
     [6, () => !data.first],
     [7, (row) => row.surrogate_rating !== null],
     [8, (row) => row.arena_rating !== null],
@@ -54,28 +78,24 @@
       for (const row of table.rows) row.cells[column].classList.toggle("absent-column", absent);
     }
   }
-  /* What the language's scores mean, as the macro "told" has it for all languages */
-  function showTold(sentences) {
-    const list = find("language-told");
-    const items = sentences.map(([sentence, warns]) => {
-      const item = element("li", undefined, { className: warns ? "warning" : "" });
-      if (warns) item.append(element("strong", "Caution."), " ");
-      item.append(sentence);
-      return item;
-    });
-    list.replaceChildren(...items);
-    list.classList.toggle("warning", sentences.some(([, warns]) => warns));
-    list.hidden = sentences.length === 0;
+  const caution = find("caution");
+  const sentence = caution.querySelector("span");
+  const overall = sentence.textContent;
+  function showCaution(text) {
+    sentence.textContent = text;
+    caution.hidden = !text;
   }
   function showLanguage(code) {
-    const { name, told, pairs, picture, rows: kept } = data.languages[code];
-    showTold(told.map(([sentence, warns]) => [`${name}: ${sentence}`, warns]));
+    const { name, caution: limit, pairs, rows: kept } = data.languages[code];
+    showCaution(limit);
     const rows = kept.map((values) => named(data.columns, values));
     const seen = new Set();
     const tied = new Set();
     for (const { rank } of rows) (seen.has(rank) && rank !== null ? tied : seen).add(rank);
+    const ends = rows.flatMap((row) => [row.low, row.rating, row.high]).filter((end) => end !== null);
+    const bounds = [Math.min(...ends), Math.max(...ends)];
     const byRank = [...rows].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
-    table.tBodies[0].replaceChildren(...byRank.map((row) => languageRow(row, tied)));
+    table.tBodies[0].replaceChildren(...byRank.map((row) => languageRow(row, tied, bounds)));
     table.dataset.part = code;
     hideAbsentColumns(rows);
     for (const header of table.tHead.rows[0].cells) header.removeAttribute("aria-sort");
@@ -84,10 +104,6 @@
     const ranked = rows.filter((row) => row.rank !== null).length;
     find("language-caption").textContent =
       `${name}: ${ranked} of ${rows.length} systems ranked; ratings in ${data.scale}`;
-    const image = find("language-picture");
-    image.hidden = !picture;
-    image.alt = `Ratings in ${name} with their intervals; the table has the numbers`;
-    if (picture) image.src = picture;
     const link = find("language-pairs");
     link.href = `pairs/${pairs}.html`;
     link.textContent = `Two systems head to head in ${name}, and their answers side by side`;
@@ -95,14 +111,15 @@
   function showSearch() {
     const shown = select.value ? table : find("overall-table");
     if (!shown) return;
-    const counted = site.filter(shown, search.value, (row) => row.cells[1].textContent);
-    find("shown").textContent = `${counted} systems shown`;
+    const counted = site.filter(shown, search.value, (row) => row.cells[1].querySelector(".name").textContent);
+    find("shown").textContent = search.value ? `${counted} systems shown` : "";
   }
   function show() {
     const code = select.value;
     find("overall").hidden = code !== "";
     find("one-language").hidden = code === "";
     if (code) showLanguage(code);
+    else showCaution(overall);
     showSearch();
   }
   function fromAddress() {
@@ -111,11 +128,21 @@
     const only = codes.length === 1 ? codes[0] : "";
     select.value = Object.hasOwn(data.languages, code) ? code : only;
     search.value = address.get("find");
+    details.checked = address.get("details") !== "";
+    showDetails();
     show();
   }
   select.addEventListener("change", () => {
     address.set({ language: select.value });
     show();
+  });
+  const details = find("details");
+  function showDetails() {
+    for (const box of document.querySelectorAll(".scroll.brief")) box.classList.toggle("detailed", details.checked);
+  }
+  details.addEventListener("change", () => {
+    address.set({ details: details.checked ? "1" : "" });
+    showDetails();
   });
   search.addEventListener("input", () => {
     address.set({ find: search.value });

@@ -36,6 +36,15 @@
     fill(find("question"), pair.question, pair);
     fill(side("a"), pair.a, pair);
     fill(side("b"), pair.b, pair);
+    const turns = find("turns");
+    turns.hidden = pair.turns.length === 0;
+    turns.querySelector("summary").textContent = `${pair.turns.length} turns before the question`;
+    turns.querySelector("ol").replaceChildren(...pair.turns.map((turn) => {
+      const item = document.createElement("li");
+      const whose = turn.given_to ? ` (before ${turn.given_to})` : "";
+      fill(item, `${turn.role}${whose}: ${turn.text}`, pair);
+      return item;
+    }));
     const passages = find("passages");
     passages.hidden = pair.passages.length === 0;
     passages.querySelector("summary").textContent = `${pair.passages.length} passage${pair.passages.length === 1 ? "" : "s"}`;

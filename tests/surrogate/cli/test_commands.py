@@ -2,10 +2,12 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -40,15 +42,46 @@ def contents_of(folder):
     }
 
 
-def test_board_writes_its_files_and_prints_the_board(
-    run, arena_folder, quick_options, tmp_path, capsys
-):
+def test_board_writes_its_files(run, arena_folder, quick_options, tmp_path):
     assert run("board", arena_folder, "--out", tmp_path, *quick_options) == 0
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {*BOARD_FILES, "manifest.json", "site"}
-    printed = capsys.readouterr().out
-    assert f"Open {tmp_path / 'site' / 'index.html'}" in printed
-    assert conclusion(Board.load(tmp_path)) in printed
+
+
+@pytest.mark.parametrize("winner", ["as judged", "a", None])
+def test_board_ends_in_a_screen_whose_last_line_runs_as_it_stands(
+    run, small_arena, quick_options, tmp_path, capsys, monkeypatch, winner
+):
+    """Of a good judge, one that says the same to everything, and none; in two languages."""
+    monkeypatch.chdir(tmp_path)
+    judgments = small_arena.judgments if winner else small_arena.judgments.iloc[:0]
+    judgments = judgments.assign(winner="a") if winner == "a" else judgments
+    write_arena(replace(small_arena, judgments=judgments), "arena")
+    assert run("board", "arena", "--out", "out", *quick_options) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 20
+    assert max(map(len, lines)) <= 80
+    said, board = " ".join(lines), Board.load("out")
+    assert conclusion(board) in said
+    assert f"Open {Path('out/site/index.html')}" in lines
+    assert board.systems[0] in lines[2]
+    assert "unreliable" in said or winner != "a"
+    next_, *words = shlex.split(lines[-1])
+    assert next_ == "Next:"
+    assert run(*words[1:]) == 0
+
+
+def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder, tmp_path, capsys):
+    answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
+    for words in (("rank", answers, "--board", board_folder), ("check", arena_folder)):
+        assert run(*words) == 0
+        *lines, last = capsys.readouterr().out.splitlines()
+        assert len(lines) < 20
+        assert max(map(len, lines)) <= 80
+        assert last.startswith("Next: surrogate-arena ")
+    assert run("rank", answers, "--board", board_folder) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert run(*shlex.split(last)[2:]) == 0
 
 
 def test_board_prints_strict_json(run, tiny_folder, quick_options, tmp_path, capsys):

@@ -1,6 +1,8 @@
 """Regressors of scikit-learn as surrogates, by name and by text."""
 
+import json
 import sys
+import tomllib
 import warnings
 
 import numpy as np
@@ -11,7 +13,11 @@ from sklearn.ensemble import (
     StackingRegressor,
 )
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
+from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -19,6 +25,7 @@ from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from arena.data.errors import MissingDependencyError, UsageError
+from surrogate.board.settings import chosen_settings
 from surrogate.learning.names import as_surrogate, find_surrogate
 from surrogate.learning.regression import REGRESSORS, check_packages, fit_regressor, read, written
 from surrogate.learning.training import TrainingRows
@@ -68,6 +75,10 @@ def test_the_papers_regressors_are_those_of_scikit_learn(name, plain):
         HistGradientBoostingRegressor(min_samples_leaf=3),
         make_pipeline(StandardScaler(), RidgeCV(alphas=(0.1, 1.0))),
         StackingRegressor([("linear", Ridge()), ("svr", SVR(C=3.0))], Ridge(alpha=0.5)),
+        GridSearchCV(Ridge(), {"alpha": np.logspace(-2, 0, 3)}, cv=2),
+        GaussianProcessRegressor(RBF() + WhiteKernel(0.1)),
+        make_pipeline(FunctionTransformer(np.arcsinh), SelectKBest(f_regression, k=2), Ridge()),
+        make_pipeline("passthrough", LinearRegression()),
     ],
     ids=lambda item: type(item).__name__,
 )
@@ -75,6 +86,8 @@ def test_any_regressor_is_named_by_a_text_that_makes_it_again(estimator):
     name = written(estimator)
     assert written(read(name)) == name
     check_packages(name)
+    stated = chosen_settings(None, tomllib.loads(f"surrogate = {json.dumps(name)}"))
+    assert stated == chosen_settings(None, {"surrogate": estimator})
     known = rows()
     found = fitted(name, known, state=3)
     assert np.corrcoef(found.predict(known.features), known.targets)[0, 1] > 0.8
@@ -91,6 +104,8 @@ def test_any_regressor_is_named_by_a_text_that_makes_it_again(estimator):
         "sklearn.pipeline.Pipeline(steps=[], memory='x')",
         "sklearn.linear_model.Ridge(alpha=print(1))",
         "a.b c",
+        "numpy.load",
+        "sklearn.pipeline.Pipeline(steps=[('a', sklearn.datasets.fetch_openml)])",
     ],
 )
 def test_a_text_that_names_no_regressor_is_refused(name):
@@ -102,7 +117,7 @@ def test_a_file_names_estimators_of_known_packages_only():
     with pytest.raises(UsageError, match=r"own\.Regressor"):
         check_packages("sklearn.pipeline.Pipeline(steps=[('a', own.Regressor(b=1))])")
     with pytest.raises(UsageError, match="a surrogate cannot be named by"):
-        as_surrogate(make_pipeline(FunctionTransformer(np.median), Ridge()))
+        as_surrogate(make_pipeline(FunctionTransformer(print), Ridge()))
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

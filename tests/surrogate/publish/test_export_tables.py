@@ -10,6 +10,7 @@ import pytest
 
 from surrogate.board.tables import RATINGS
 from surrogate.publish.exports import ALL, OVERALL, export_text, exported_table
+from surrogate.publish.formats import short_digest
 
 PARTS = (OVERALL, ALL, "en")
 
@@ -41,6 +42,17 @@ def test_csv_reads_back_equal_but_for_the_guard_of_formulas(tabled_hostile, part
         else:
             numbers = pd.to_numeric(read[name]).astype("float64")
             pd.testing.assert_series_equal(numbers, table[name].astype("float64"))
+
+
+def test_latex_says_the_digest_of_the_signature_and_hides_the_rest(board):
+    text, signature = export_text(board, "latex", "en"), board.summary.signature
+    shown, _, comment = text.partition("\n% ")
+    assert short_digest(signature) in shown
+    assert signature not in shown
+    assert comment.strip() == signature
+    bare = export_text(board, "latex", "en", ["rank", "system"], signature=False)
+    assert short_digest(signature) not in bare
+    assert "Rank & System" in bare
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -49,6 +49,8 @@ def test_svg_with_hostile_names_is_well_formed(drawn_hostile, tmp_path, draw):
     assert root.tag.endswith("svg")
     titles = [part.text for part in root.iter("{http://purl.org/dc/elements/1.1/}title")]
     assert any("$arena_1$ <script>" in title for title in titles)
+    (told,) = root.iter("{http://purl.org/dc/elements/1.1/}description")
+    assert told.text == drawable(drawn_hostile.summary.signature)
     assert not list(root.iter("{http://purl.org/dc/elements/1.1/}date"))
     assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
 

@@ -51,14 +51,6 @@ def test_wrong_requests_name_what_is_wrong(board_folder, run, capsys, options, n
     assert named in capsys.readouterr().err
 
 
-def test_what_is_no_board_or_study_is_refused(tmp_path, run, capsys):
-    assert run("publish", tmp_path, *FIGURES, "--out", tmp_path / "plots") == 2
-    assert "holds no board" in capsys.readouterr().err
-    (tmp_path / "x.json").write_text("[]")
-    assert run("publish", tmp_path / "x.json", *FIGURES, "--out", tmp_path / "plots") != 0
-    assert "x.json" in capsys.readouterr().err
-
-
 def test_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
     study = study_sampling(small_arena.judgments, (0.5, 1.0), ("questions",), 2)
     content = {"table": study.table.to_dict(orient="records"), "signature": study.signature}

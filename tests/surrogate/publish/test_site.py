@@ -16,11 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
-from surrogate.publish.figures.board_figures import draw_ratings
+from surrogate.publish.figures.board_figures import rank_heat_map
 from surrogate.publish.figures.figure import save
 from surrogate.publish.formats import LONGEST, slugs
 from surrogate.publish.site import write_site
-from surrogate.publish.views import SPLIT_NAMES, overview
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 MEGABYTE = 1_000_000
@@ -67,13 +66,11 @@ def test_nothing_is_loaded_but_pictures_of_the_site_and_only_our_scripts_run(hos
     for path, page in pages(hostile_site).items():
         names = [tag for tag, _ in page.elements]
         assert names.count("script") <= 3
-        assert names.count("img") == (2 if path.name == "index.html" else 0)
+        assert names.count("img") == (path.name == "index.html")
         for tag, attributes in page.elements:
             assert not any(key.startswith("on") for key in attributes)
             if "src" in attributes:
                 assert (tag, attributes["src"]) == ("img", "figures/heatmap.svg")
-    drawn = {path.name for path in (hostile_site / "figures").iterdir()}
-    assert drawn == {"heatmap.svg", "ratings-en.svg", "ratings-sw.svg"}
 
 
 @pytest.fixture
@@ -85,8 +82,8 @@ def plain(monkeypatch):
 
 def test_pictures_are_those_of_figures_and_a_site_needs_none(board, small_arena, tmp_path, request):
     site = write_site(board, tmp_path / "site", small_arena).parent
-    save(draw_ratings(board, "sw", signature=False), tmp_path / "sw.svg")
-    assert (site / "figures" / "ratings-sw.svg").read_bytes() == (tmp_path / "sw.svg").read_bytes()
+    save(rank_heat_map(board, signature=False), tmp_path / "map.svg")
+    assert (site / "figures" / "heatmap.svg").read_bytes() == (tmp_path / "map.svg").read_bytes()
     request.getfixturevalue("plain")
     bare = write_site(board, tmp_path / "plain")
     assert not (bare.parent / "figures").exists()
@@ -109,21 +106,6 @@ def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path)
     for path in site.rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
-
-
-def test_rows_of_the_filter_are_in_step_with_their_columns(board):
-    data = overview(board, slugs(board.systems), {})["data"]
-    for language, part in data["languages"].items():
-        rows = board.ratings[board.ratings["language"] == language].to_dict("records")
-        for row, values in zip(rows, part["rows"], strict=True):
-            shown = dict(zip(data["columns"], values, strict=True))
-            assert data["systems"][shown["index"]][0] == row["system"]
-            assert data["splits"][shown["kind"]] == SPLIT_NAMES[row["split"]]
-            for name in ("rank", "rank_low", "tier", "rating", "high", "verdict_share"):
-                assert shown[name] == pytest.approx(row[name], abs=6e-4)
-            for name in ("surrogate_rating", "arena_rating", "coverage"):
-                assert shown[name] == pytest.approx(row[name], abs=6e-4)
-            assert shown["note"] == row["note"]
 
 
 def test_unranked_systems_are_shown_with_the_reason(board, tmp_path, plain):

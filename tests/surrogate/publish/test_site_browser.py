@@ -1,6 +1,10 @@
 """Sites in a browser, served on the loopback interface."""
 
+from dataclasses import replace
+
 import pytest
+
+from surrogate.publish.site import write_site
 
 
 def kinds(site):
@@ -30,13 +34,16 @@ def test_filtering_by_language_and_searching(page, served):
 
 def test_one_language_shows_what_each_rating_is_by(page, served, board):
     page.goto(f"{served}/index.html#language=sw")
+    brief = ["Rank", "System", "Rating", "90% interval", "Ranks", "Tier"]
+    assert page.locator("#language-table thead th:visible").all_inner_texts() == brief
+    page.check("#details")
+    assert page.url.endswith("details=1")
     names = page.eval_on_selector_all(
         "#language-table thead th",
         "all => all.map(h => h.checkVisibility() ? h.innerText.trim() : '')",
     )
     assert [name for name in names if name] == [
-        *("Rank", "System", "Ranks", "Tier", "Rating", "90% interval", "Own verdicts"),
-        *("Surrogate alone", "Verdicts alone"),
+        *(*brief, "Own verdicts", "Surrogate alone", "Verdicts alone"),
     ]
     rows = board.ratings[board.ratings["language"] == "sw"].sort_values("rank")
     for name, column in (
@@ -48,15 +55,43 @@ def test_one_language_shows_what_each_rating_is_by(page, served, board):
         assert [float(text) for text in shown] == pytest.approx(rows[column].tolist(), abs=0.0056)
     shares = [float(text.rstrip("%")) for text in column_of(page, names.index("Own verdicts"))]
     assert shares == pytest.approx((100 * rows["verdict_share"]).tolist(), abs=0.51)
-    picture = page.locator("#language-picture")
-    assert picture.get_attribute("src") == "figures/ratings-sw.svg"
-    assert picture.evaluate("image => image.complete && image.naturalWidth") > 300
+    bars = page.locator("#language-table .range b").evaluate_all(
+        "all => all.map(b => b.style.left)"
+    )
+    places = [float(bar.rstrip("%")) for bar in bars]
+    assert places == sorted(places, reverse=True)
     page.locator("#language-table thead button", has_text="Tier").click()
     assert page.locator("#language-table tr.tier-start").count() == rows["tier"].nunique() - 1
 
 
 def column_of(page, place):
     return column(page, "language-table", place)
+
+
+@pytest.mark.parametrize(("width", "lowest"), [(1280, 500), (390, 700)])
+@pytest.mark.parametrize("language", ["", "sw"])
+def test_the_first_row_is_seen_without_scrolling(page, site, width, lowest, language):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{(site / 'index.html').as_uri()}#language={language}")
+    table = page.locator("#language-table" if language else "#overall-table")
+    row = table.locator("tbody tr").first
+    assert row.bounding_box()["y"] < lowest
+    assert table.evaluate("t => t.scrollWidth <= t.closest('.scroll').clientWidth")
+    shown = row.locator("th:visible, td:visible").count()
+    assert shown == {1280: 6 if language else 5, 390: 4 if language else 5}[width]
+    bar, track = row.locator(".range i").bounding_box(), row.locator(".range").bounding_box()
+    assert track["x"] - 1 <= bar["x"] <= bar["x"] + bar["width"] <= track["x"] + track["width"] + 1
+    assert page.locator(".told.warning:visible").count() <= 1
+
+
+def test_a_note_is_a_mark_that_opens(board, small_arena, page, tmp_path):
+    ratings = board.ratings.assign(note="<b>seen</b>")
+    index = write_site(replace(board, ratings=ratings), tmp_path / "site", small_arena)
+    page.goto(f"{index.as_uri()}#language=en")
+    note = page.locator("#language-table .remark").first
+    assert note.is_hidden()
+    page.locator("#language-table .mark summary").first.click()
+    assert note.inner_text() == "<b>seen</b>"
 
 
 def test_a_phone_never_scrolls_sideways(page, served, hostile_site):

@@ -23,6 +23,7 @@ from surrogate.publish.figures.judges import (
     memerag_bars,
 )
 from surrogate.publish.figures.studies import read_sampling, sampling_curves
+from surrogate.publish.formats import short_digest
 
 
 def axes_of(figure):
@@ -49,7 +50,7 @@ def test_sampling_curves_hold_the_means_a_panel_a_design(study):
     line = questions.get_lines()[0]
     assert list(line.get_xdata()) == [20, 100]
     assert list(line.get_ydata()) == list(rows["tau"])
-    assert "".join(study.signature.split()) in "".join(whole_text(figure).split())
+    assert short_digest(study.signature) in whole_text(figure)
     assert "my_$arena" in whole_text(figure)
     assert "n = 2 languages" in whole_text(figure)
 

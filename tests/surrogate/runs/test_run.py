@@ -77,7 +77,7 @@ def test_one_board_that_fails_leaves_the_others(configure, make, states):
     boards = configure(
         """
         [boards.absent]
-        arena = "nowhere"
+        arena = "<b>nowhere"
         [boards.nobody]
         arena = "arena"
         judge = "nobody"
@@ -97,6 +97,8 @@ def test_one_board_that_fails_leaves_the_others(configure, make, states):
         "good/board": "made",
     }
     assert "is not an arena folder" in steps["absent/features"].error
+    page = (boards.out / "index.html").read_text()
+    assert "&lt;b&gt;nowhere is not an arena folder" in page
     assert "no judge 'nobody' here" in steps["nobody/board"].error
     report = bring_up_to_date(boards, boards.out)
     assert len(report.failed) == 4
@@ -145,19 +147,17 @@ def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
 
 def test_pages_and_figures_follow_the_board(made, configure, make, states, place):
     pytest.importorskip("matplotlib", reason="needs the extra plots")
-    boards = configure(BOARD + "publish = ['site', 'figures', 'csv', 'latex']\n")
+    boards = configure(BOARD + "publish = ['site', 'figures']\n")
     steps = make(boards)
     assert {step.error for step in steps.values()} == {""}
     assert states(steps)["a/board"] == "current"
     made = boards.out / "a"
     assert (made / "site" / "index.html").is_file()
     assert (made / "figures" / "heatmap.svg").is_file()
-    assert {path.name for path in (made / "csv").iterdir()} == {"overall.csv", "languages.csv"}
-    assert {path.name for path in (made / "latex").iterdir()} == {"overall.tex", "languages.tex"}
     assert checked(boards).is_current
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
     told = [step.stage for step in checked(boards).steps if step.state == "would run"]
-    assert told == ["board", "site", "figures", "csv", "latex"]
+    assert told == ["board", "site", "figures"]
 
 
 def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
@@ -168,6 +168,12 @@ def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
     for _ in range(2):  # it is said again where nothing is to be made
         (caution,) = make(made)["a/board"].cautions
         assert lost in caution
+    assert run("run", place / "boards.toml") == 1
+    assert "failed checks: a" in capsys.readouterr().out
+    page = (made.out / "index.html").read_text()
+    assert "1 board, 1 failed the checks" in page
+    assert f"{lost} in en: " in page
+    assert "Since the board before: " in page
     rows = Board.load(made.out / "a" / "board").ratings.set_index("system")
     assert pd.isna(rows.loc[lost, "rank"])
     assert rows["rank"].notna().sum() == len(rows) - 1
@@ -205,20 +211,9 @@ def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
     told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert told["current"]
     assert [step["state"] for step in told["steps"]] == ["current", "current"]
+    (place / "boards" / "index.html").write_text("mine")
     (place / "arena" / "metaevaluation.json").write_text("x")
     assert run("run", config, "--check") == 1
     assert "board a: would run (arena metaevaluation.json is new)" in capsys.readouterr().out
-
-
-def test_failures_are_told_and_end_with_1(run, configure, place, made, capsys):
-    configure("[boards.b]\narena = 'nowhere'\n[boards.a]\narena = 'arena'\n")
-    assert run("run", place / "boards.toml", "--json") == 1
-    captured = capsys.readouterr()
-    told = json.loads(captured.out, parse_constant=pytest.fail)
-    assert told["failed"] == ["b/features", "b/board"]
-    assert "features b: failed (" in captured.err
-    assert "board b: skipped (features failed)" in captured.err
-    assert run("run", place / "boards.toml", "--check") == 1
-    checked = capsys.readouterr().out
-    assert "nowhere is not an arena folder" in checked
-    assert "board b: skipped (features failed)" in checked
+    assert run("run", config, "--jobs", 1) == 1  # the file is damaged
+    assert (place / "boards" / "index.html").read_text() == "mine"
