@@ -21,7 +21,7 @@ from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns
 from surrogate.board.rows import NO_ANSWER, ranked_rows
-from surrogate.learning.answer_texts import mean_cosines
+from surrogate.learning.estimation.answer_texts import mean_cosines
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,8 +18,10 @@ import pandas as pd
 
 from arena.data.seeds import generator
 from features.engine.columns import feature_columns
-from surrogate.learning.field import ANSWER, CONSENSUS, Field, Seen
-from surrogate.learning.question_scores import QuestionScores, Scored
+from surrogate.learning.estimation.field import ANSWER, CONSENSUS, Field, FieldView
+from surrogate.learning.estimation.question_scores import QuestionScores, Scored
+from surrogate.learning.estimation.system_looks import Looks, Scale
+from surrogate.learning.estimation.system_ridge import SystemRidge
 from surrogate.learning.surrogate import (
     EXPLANATION_COLUMNS,
     FEWEST_SYSTEMS,
@@ -32,8 +34,6 @@ from surrogate.learning.surrogate import (
     too_few,
     with_features,
 )
-from surrogate.learning.system_looks import Looks, Scale
-from surrogate.learning.system_ridge import SystemRidge
 from surrogate.learning.training import (
     DEFAULT_ROWS,
     KnownRatings,
@@ -192,7 +192,7 @@ class AnswersSurrogate(Surrogate):
     def _errors(self, variances: Floats) -> Floats:
         return np.asarray(self.error_ * np.sqrt(variances / self.usual_variance_))
 
-    def _predicted(self, seen: Mapping[str, Seen]) -> pd.DataFrame:
+    def _predicted(self, seen: Mapping[str, FieldView]) -> pd.DataFrame:
         """Rate systems, less the level of their language; by language and system."""
         rated = self.ridge_.predict(seen)
         parts = np.zeros((len(rated), 2))
@@ -321,7 +321,7 @@ class AnswersSurrogate(Surrogate):
                 rows.append((language, system, [item for item in moved if item[1]], *alike))
         return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
 
-    def _added(self, language: str, seen: Seen) -> Floats:
+    def _added(self, language: str, seen: FieldView) -> Floats:
         """What each feature adds to the rating of each system, shape (M, F)."""
         scale = self.ridge_.scales.get(language)
         added = np.zeros(seen.means.shape)

@@ -15,7 +15,7 @@ from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
-from surrogate.learning.posterior.ratings import posterior_ratings
+from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
 
 JUDGED_COLUMNS = [

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.answers import AnswersSurrogate
-from surrogate.learning.field import Field
-from surrogate.learning.question_scores import (
+from surrogate.learning.estimation.field import Field
+from surrogate.learning.estimation.question_scores import (
     LIKENESS_VARIANCE,
     SLOPE_VARIANCE,
     QuestionScores,
     Scored,
 )
+from surrogate.learning.estimation.system_looks import Scale
+from surrogate.learning.estimation.system_ridge import SystemRidge
 from surrogate.learning.surrogate import predict_answers
-from surrogate.learning.system_looks import Scale
-from surrogate.learning.system_ridge import SystemRidge
 from surrogate.learning.training import training_ratings
 
 WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]

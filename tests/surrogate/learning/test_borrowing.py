@@ -11,9 +11,9 @@ from surrogate.board.rows import BORROWED as FEW
 from surrogate.learning.answers import (
     AnswersSurrogate,
 )
+from surrogate.learning.estimation.ratings import posterior_ratings
+from surrogate.learning.estimation.replication import NOTHING_EXPECTED
 from surrogate.learning.languages import TournamentSettings, language_data
-from surrogate.learning.posterior.ratings import posterior_ratings
-from surrogate.learning.posterior.replication import NOTHING_EXPECTED
 from surrogate.learning.surrogate import KEYS
 from surrogate.learning.training import training_ratings
 

@@ -10,9 +10,9 @@ from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_QUANTILE
 from surrogate.learning.answers import AnswersSurrogate
-from surrogate.learning.posterior.observations import observe
-from surrogate.learning.posterior.process import NormalRatings, condition
-from surrogate.learning.posterior.ratings import posterior_ratings
+from surrogate.learning.estimation.observations import observe
+from surrogate.learning.estimation.process import NormalRatings, condition
+from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
 
 STRENGTHS = {"a": 1.2, "b": 0.6, "c": 0.1, "d": -0.4, "e": -1.5}

@@ -17,7 +17,12 @@ import pandas as pd
 from scipy import sparse
 
 from arena.data.errors import UsageError
-from surrogate.learning.answer_texts import DIMENSIONS, document_weights, hashed, unit_vectors
+from surrogate.learning.estimation.answer_texts import (
+    DIMENSIONS,
+    document_weights,
+    hashed,
+    unit_vectors,
+)
 from surrogate.learning.surrogate import ANSWER_MARK
 from surrogate.learning.training import FeatureTensor, feature_tensor, finite_means, mean_of
 
@@ -32,7 +37,7 @@ CONSENSUS = "consensus"
 
 
 @dataclass(frozen=True)
-class Seen:
+class FieldView:
     """M systems beside a field of N systems, on its Q questions.
 
     Attributes:
@@ -110,7 +115,7 @@ class Field:
         }
 
     @cached_property
-    def own(self) -> Seen:
+    def own(self) -> FieldView:
         """The field's own systems beside each other."""
         return self._seen(self.tensor, self.vectors, self.places)
 
@@ -121,7 +126,7 @@ class Field:
             return None
         return unit_vectors(self.counts, document_weights(self.counts))
 
-    def seen(self, rows: pd.DataFrame) -> Seen:
+    def seen(self, rows: pd.DataFrame) -> FieldView:
         """Look at other systems beside the field.
 
         Args:
@@ -141,7 +146,7 @@ class Field:
 
     def _seen(
         self, tensor: FeatureTensor, vectors: sparse.csr_array | None, places: Integers
-    ) -> Seen:
+    ) -> FieldView:
         owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
         is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
         cosines = np.zeros((len(tensor.questions), *is_self.shape))
@@ -162,7 +167,7 @@ class Field:
         away = (values - finite_means(others)).transpose(1, 0, 2)
         means, times = finite_means(away), np.isfinite(away).sum(axis=0)
         errors = mean_of(finite_means((away - means) ** 2), times - 1)
-        return Seen(tensor.systems, tensor.answered, ranks, means, errors, profiles, cosines)
+        return FieldView(tensor.systems, tensor.answered, ranks, means, errors, profiles, cosines)
 
     @cached_property
     def _values(self) -> Floats:
@@ -227,7 +232,7 @@ def _consensus(cosines: Floats, answered: Flags, is_self: Flags) -> Floats:
 
 
 def _ranks(values: Floats, others: Floats, is_self: Flags) -> Floats:
-    """Mean sign of differences from the field; see ``Seen.ranks``."""
+    """Mean sign of differences from the field; see ``FieldView.ranks``."""
     ranks = np.zeros(values.shape)
     for place, own in enumerate(values):
         signs = np.sign(own - others[~is_self[place]])

@@ -14,7 +14,7 @@ from scipy.linalg import block_diag, cho_solve, cholesky
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import BattleLikelihood, RatingPosterior, mean_design_effect
 from arena.rating.published import completed_variances
-from surrogate.learning.posterior.process import GaussianProcess
+from surrogate.learning.estimation.process import GaussianProcess
 from surrogate.learning.training import TrainingRatings
 
 Floats = npt.NDArray[np.float64]

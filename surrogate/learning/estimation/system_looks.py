@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.spatial.distance import cdist
 
-from surrogate.learning.field import Seen
+from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
@@ -49,7 +49,7 @@ class Scale:
     text_scale: float
 
     @classmethod
-    def of(cls, seen: Seen, rated: Flags) -> Scale:
+    def of(cls, seen: FieldView, rated: Flags) -> Scale:
         """Learn it from the rated systems of a field, shape (N,)."""
         center = finite_means(seen.means[rated])
         deviation = np.sqrt(finite_means((seen.means[rated] - center) ** 2))
@@ -66,12 +66,12 @@ class Scale:
             apart if apart > SMALLEST else np.inf,
         )
 
-    def features(self, seen: Seen) -> Floats:
+    def features(self, seen: FieldView) -> Floats:
         """Standardized features, shape (M, F); what is not known counts as the mean."""
         scaled = np.nan_to_num((seen.means - self.center) / self.deviation)
         return np.asarray(np.clip(scaled, -FURTHEST, FURTHEST))
 
-    def texts(self, seen: Seen) -> Floats:
+    def texts(self, seen: FieldView) -> Floats:
         """Likewise of profiles, shape (M, D)."""
         return np.asarray((seen.profiles - self.text_center) / self.text_scale)
 
@@ -95,7 +95,7 @@ class Looks:
     @classmethod
     def of(
         cls,
-        seen: Mapping[str, Seen],
+        seen: Mapping[str, FieldView],
         scales: Mapping[str, Scale],
         kept: Mapping[str, Flags] | None = None,
     ) -> Looks:

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from arena.rating.posterior import RatingPosterior
+from surrogate.learning.estimation.observations import Observation, Observations, completed, observe
+from surrogate.learning.estimation.process import RESIDUAL, fit_process
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.posterior.observations import Observation, Observations, completed, observe
-from surrogate.learning.posterior.process import RESIDUAL, fit_process
 from surrogate.learning.surrogate import Covariances, Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from surrogate.learning.field import Seen
+from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.training import TrainingRatings, mean_of
 
 Floats = npt.NDArray[np.float64]
@@ -46,12 +46,12 @@ class Scored:
         judged: Whose answer to which question has a score, shape (Q, N); on a question two or none.
     """
 
-    seen: Seen
+    seen: FieldView
     scores: Floats
     judged: Flags
 
     @classmethod
-    def of(cls, seen: Seen, questions: Sequence[str], rated: TrainingRatings) -> Scored:
+    def of(cls, seen: FieldView, questions: Sequence[str], rated: TrainingRatings) -> Scored:
         """Count what the field's systems won, on the questions of the field."""
         items, pairs = rated.items, rated.items.pairs
         system = pd.Index(seen.systems).get_indexer(pd.Index(rated.systems))
@@ -134,7 +134,7 @@ class QuestionScores:
         }
         return cls(slopes, languages, duals, left_out)
 
-    def predict(self, language: str, seen: Seen) -> Floats:
+    def predict(self, language: str, seen: FieldView) -> Floats:
         """Return mean scores over the questions answered, less those of the judged, shape (M,).
 
         In a language without scores by the slopes alone. NaN for a system without answers.
@@ -148,7 +148,7 @@ class QuestionScores:
         answered = seen.answered
         return mean_of(np.where(answered, scores, 0.0).sum(axis=1), answered.sum(axis=1))
 
-    def _unlevelled(self, language: str, seen: Seen) -> Floats:
+    def _unlevelled(self, language: str, seen: FieldView) -> Floats:
         scores = seen.ranks @ self.slopes
         if language not in self.languages:
             return np.asarray(scores)

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from surrogate.learning.field import Seen
-from surrogate.learning.system_looks import SMALLEST, Looks, Scale
+from surrogate.learning.estimation.field import FieldView
+from surrogate.learning.estimation.system_looks import SMALLEST, Looks, Scale
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, str]
@@ -50,7 +50,7 @@ class SystemRidge:
     left_out_variances: Mapping[Key, float]
 
     @classmethod
-    def fit(cls, seen: Mapping[str, Seen], ratings: Mapping[str, Floats]) -> SystemRidge:
+    def fit(cls, seen: Mapping[str, FieldView], ratings: Mapping[str, Floats]) -> SystemRidge:
         """Learn from ratings, language to shape (N,); NaN of a system without, two or more known.
 
         What is seen are the fields' own systems.
@@ -86,7 +86,7 @@ class SystemRidge:
         spreads = dict(zip(looks.keys, unknown, strict=True))
         return cls(scales, looks, variances, penalty, inverse, dual, left_out, spreads)
 
-    def predict(self, seen: Mapping[str, Seen]) -> pd.DataFrame:
+    def predict(self, seen: Mapping[str, FieldView]) -> pd.DataFrame:
         """Rate the systems seen in languages, less the mean of the language's rated systems.
 
         Returns:
