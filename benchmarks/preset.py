@@ -37,7 +37,7 @@ LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("missing zero → nan", "libraries", {"missing": "nan"}),
     ("rows overall → system", "libraries", {"rows": "system"}),
     ("arena ratings tournaments → judgments", "libraries", {"arena_ratings": "judgments"}),
-    ("random-forest → gaussian-process", "libraries", {"surrogate": "gaussian-process"}),
+    ("random-forest → answers", "libraries", {"surrogate": "answers"}),
 )
 
 
@@ -63,7 +63,7 @@ def main() -> None:
     print_features(tables["libraries"], extract(arena, WITHOUT_MODELS))
     rows = []
     for name, table, changed in LINES:
-        if changed.get("surrogate") == "gaussian-process":
+        if changed.get("surrogate") == "answers":
             changed = {**changed, "missing": "nan"}
         changed = {"r2_tournaments": 50, "r2_trees": 25} | changed
         built = build_board(arena, preset="mirage", feature_table=tables[table], **changed)

@@ -21,7 +21,7 @@ from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns
 from surrogate.board.rows import NO_ANSWER, ranked_rows
-from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
+from surrogate.learning.estimation.answer_texts import mean_cosines
 
 Floats = npt.NDArray[np.float64]
 
@@ -119,7 +119,8 @@ def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, 
     Returns:
         A column a feature; and feature to why it was left out.
     """
-    told = rows.assign(**{CONSENSUS: _consensus(rows)})
+    consensus = mean_cosines(rows["answer"].tolist(), pd.factorize(rows["query_id"])[0])
+    told = rows.assign(**{CONSENSUS: consensus})
     shares, left_out = {}, {}
     is_reference = rows["system"] == reference
     for name in [name for name in feature_columns(told) if _plain(name) in EVIDENCE]:
@@ -147,14 +148,6 @@ def shares_below(values: pd.Series, questions: pd.Series) -> pd.Series:
     groups = values.groupby(questions)
     others = groups.transform("count") - 1
     return (groups.rank() - 1) / others.where(others > 0)
-
-
-def _consensus(rows: pd.DataFrame) -> Floats:
-    """Mean cosine of each answer to the other systems' answers to its question, shape (N,)."""
-    codes = [pd.factorize(rows[name], sort=True) for name in ("system", "query_id")]
-    (systems, names), (places, asked) = codes
-    texts = rows["answer"].to_numpy(object)
-    return read_answer_texts(texts, systems, places, (len(names), len(asked)))[1]
 
 
 def _resampled(wide: pd.DataFrame, random: np.random.Generator) -> Floats:

@@ -15,7 +15,7 @@ from surrogate.board.intervals import NO_SURROGATE
 from surrogate.board.study import LanguageStudy
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS
-from surrogate.learning.posterior.ratings import expected_ratings
+from surrogate.learning.estimation.ratings import expected_ratings
 
 Floats = npt.NDArray[np.float64]
 

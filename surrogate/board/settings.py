@@ -84,9 +84,9 @@ class BoardSettings(BaseModel):
         "fluency, llm, ragas, all.",
     )
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
-        default="gaussian-process",
+        default="answers",
         description="Surrogate that predicts a system's rating from its answers: "
-        "gaussian-process, random-forest (the paper's), xgboost, linear, svr, mlp, or the "
+        "answers, random-forest (the paper's), xgboost, linear, svr, mlp, or the "
         "dotted name of any regressor of scikit-learn's form, such as "
         "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )

@@ -29,10 +29,10 @@ from surrogate.learning.cross_fitting import (
     leave_systems_out,
     run_tasks,
 )
+from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
+from surrogate.learning.estimation.replication import Replication, replicate
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
-from surrogate.learning.posterior.replication import Replication, replicate
 from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
 
@@ -176,7 +176,7 @@ class LanguageStudy:
         posterior: Their ratings by verdicts and surrogate together.
         by: Whether the board's ratings are these, or by the trained surrogate alone.
         holdout: Judged systems kept out of training.
-        halves: How ratings replicate; see ``surrogate.learning.posterior.replication``.
+        halves: How ratings replicate; see ``surrogate.learning.estimation.replication``.
         unseen: Each judged system's rating by a surrogate trained without it.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).

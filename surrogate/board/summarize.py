@@ -35,8 +35,8 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
+from surrogate.learning.estimation.replication import Replication
 from surrogate.learning.outcomes import resample_outcomes
-from surrogate.learning.posterior.replication import Replication
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
 from surrogate.learning.training import finite_means
 

@@ -69,7 +69,7 @@ def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bo
     """Rate what systems are made of."""
     from arena.data.folder import read_arena
     from arena.rating.battles import ALL
-    from surrogate.learning.posterior.factors import factor_ratings
+    from surrogate.learning.estimation.factors import factor_ratings
 
     chosen = None if by == ALL else split_names(by)
     found = factor_ratings(read_arena(arena), chosen, judge=judge, seed=seed)

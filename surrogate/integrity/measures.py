@@ -17,7 +17,7 @@ from sklearn.preprocessing import normalize
 
 from arena.text.citations import strip_citations
 from features.text.tokens import folded_words
-from surrogate.learning.gaussian_process.answer_texts import hashed
+from surrogate.learning.estimation.answer_texts import hashed
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]

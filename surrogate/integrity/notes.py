@@ -19,7 +19,7 @@ from sklearn.preprocessing import normalize
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import with_passages_of
 from surrogate.integrity.measures import measure_texts
-from surrogate.learning.gaussian_process.answer_texts import hashed
+from surrogate.learning.estimation.answer_texts import hashed
 from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 LEAST_COVERAGE = 0.2

@@ -7,12 +7,12 @@ from typing import Any, get_args
 from sklearn.base import BaseEstimator, is_regressor
 
 from arena.data.errors import UsageError, checked_choice
-from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
+from surrogate.learning.answers import AnswersSurrogate
 from surrogate.learning.regression import REGRESSORS, RegressionSurrogate, made, written
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.training import DEFAULT_ROWS, MissingRule, RowKind
 
-DEFAULT_SURROGATE = "gaussian-process"
+DEFAULT_SURROGATE = "answers"
 PAPERS_SURROGATE = "random-forest"
 """What MIRAGE-Bench builds its boards with (section 4.3)."""
 TABLE_3_SURROGATES = tuple(REGRESSORS)
@@ -47,7 +47,7 @@ def find_surrogate(
     if name == DEFAULT_SURROGATE:
         if missing != "nan":
             raise UsageError(f'{name} does not support missing="{missing}"; use {PAPERS_SURROGATE}')
-        return GaussianProcessSurrogate(name=name, rows=rows, seed=seed)
+        return AnswersSurrogate(name=name, rows=rows, seed=seed)
     if "." in name:
         made(name, random_state=0)
     else:

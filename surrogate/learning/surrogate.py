@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -13,8 +14,6 @@ from sklearn.base import BaseEstimator, clone
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
-from arena.rating.posterior import RatingPosterior
-from surrogate.learning.posterior.observations import Observation
 from surrogate.learning.training import KnownRatings, RowKind, TrainingRatings
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -26,9 +25,25 @@ TREES = 100
 FEW_TREES = 25
 """Trees of a forest that learns from a single tournament, of which there are hundreds."""
 KEYS = ["language", "system", "query_id"]
+EXPLANATION_COLUMNS = ["language", "system", "moved_by", "like_winners", "like_losers"]
 NO_VALUE = "no training answer has a value"
 ANSWER_MARK = "\x1f"
 """Between a system's name and the question, where a single answer is rated like a system."""
+
+
+@dataclass(frozen=True)
+class Covariances:
+    """How alike N systems in languages are, in K ways.
+
+    Attributes:
+        keys: Language and system of each.
+        kernels: Of mean diagonal 1, shape (K, N, N).
+        is_rich: Whether texts are among them, which tell systems apart.
+    """
+
+    keys: tuple[tuple[str, str], ...]
+    kernels: npt.NDArray[np.float64]
+    is_rich: bool
 
 
 class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
@@ -124,22 +139,28 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
             UsageError: If a feature column is missing that a training answer had a value of.
         """
 
-    def posterior(
-        self,
-        observed: Mapping[str, Observation],  # noqa: ARG002
-        X: pd.DataFrame | None = None,  # noqa: ARG002
-    ) -> dict[str, RatingPosterior] | None:
-        """Rate systems by their answers and verdicts together, by language.
+    def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:  # noqa: ARG002
+        """Say how alike systems are, for ratings by answers and verdicts together.
 
         Args:
-            observed: Language to the ratings that verdicts give.
-            X: Answers of further systems, that were not trained on. What verdicts tell of them in
-                some languages counts in all where they have answers.
+            X: Answers of further systems, that were not trained on.
 
         Returns:
-            None where the surrogate is no process that can be conditioned on verdicts.
+            Of all systems seen in training, and such further ones; None where the surrogate
+            compares none.
         """
         return None
+
+    def explain(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Say what moves the rating of each system of a table; none where it cannot be told.
+
+        Returns:
+            Columns ``EXPLANATION_COLUMNS``: ``language, system``; ``moved_by``, the features that
+            move its rating most, with what each adds (logits); ``like_winners`` and
+            ``like_losers``, questions on which the judged answer that is most like the system's won
+            more, or less, than the others.
+        """
+        return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 
     @abstractmethod
     def importances(self) -> pd.DataFrame:

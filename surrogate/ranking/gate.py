@@ -41,7 +41,6 @@ NO_LANGUAGE = "there is no language in which both have a rating"
 NO_INTERVAL = "a rating has no interval"
 ROUGH = "intervals in {} rest on systems of other languages"
 UNRATED = "the candidate has no rating in {}: {}"
-UNLIKE = "the candidate is unlike the systems the surrogate was trained on, in {}"
 TOO_WIDE = "the interval of the difference is too wide"
 CANDIDATE = "{} (candidate)"
 SAID_BY = {
@@ -346,10 +345,6 @@ def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Ite
     rough = [name for name in compared if name in summaries and summaries[name].interval.pooled]
     if rough:
         yield ROUGH.format(", ".join(rough))
-    found = placed.explanations
-    unlike = found.loc[found["outside_training"].notna(), "language"]
-    if set(unlike) & set(compared):
-        yield UNLIKE.format(", ".join(name for name in unlike if name in compared))
 
 
 def _with_candidate(arena: Arena, answers: pd.DataFrame, candidate: str) -> Arena:

@@ -15,8 +15,7 @@ from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
-from surrogate.learning.posterior.observations import observe
-from surrogate.learning.posterior.ratings import posterior_ratings
+from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
 
 JUDGED_COLUMNS = [
@@ -77,12 +76,14 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
     known = dict(board.surrogate.ratings_)
     for language, rows in usable.groupby("language"):
         known[language] = _joined(known[language], rows, board.summary.settings.ties == "drop")
-    predicted = board.surrogate.predict(table)
+    surrogate, predicted = board.surrogate, board.surrogate.predict(table)
     columns = ["language", "system", "rating"]
     own = board.ratings.assign(rating=board.ratings["surrogate_rating"])
     expected = pd.concat([own[columns], predicted[columns]], ignore_index=True)
-    after = posterior_ratings(board.surrogate, known, expected, table)
-    before = board.surrogate.posterior(observe(board.surrogate.ratings_), table) or {}
+    before, after = (
+        posterior_ratings(surrogate, ratings, expected, table)
+        for ratings in (surrogate.ratings_, known)
+    )
     found = predicted.set_index(["language", "system"])
     rated = []
     for language, rows in usable.groupby("language"):
@@ -115,23 +116,24 @@ def _rated(
     variance = float(after.covariance[place, place])
     if told is None or not np.isfinite(told["rating"]):
         return rating, variance, share
-    moved, old = rating - told["rating"], variance / max(1 - share, SMALLEST_SHARE)
+    moved = rating - told["rating"]
     if before is not None:
-        (then, error), (now, _) = (_beside(item, system, new) for item in (before, after))
-        moved, old = now - then, error**2
+        then, now = (_beside(item, system, new) for item in (before, after))
+        moved = now - then
     interval = board.summary.languages[language].interval
     half = float(interval.width(np.array(told.get("standard_error", np.nan))))
+    old = variance / max(1 - share, SMALLEST_SHARE)
     prior = (half / NORMAL_90) ** 2 if np.isfinite(half) else old
-    wider = 1 / (1 / prior + max(1 / variance - 1 / old, 0.0)) / variance
+    wider = 1 / (1 / prior + share / variance) / variance
     return told["rating"] + wider * moved, wider * variance, min(share * wider, 1.0)
 
 
-def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> tuple[float, float]:
-    """Rating of a system less the mean of those that are not new, and its standard error."""
+def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> float:
+    """Rating of a system less the mean of those that are not new."""
     place = posterior.systems.index(system)
     is_known = np.array([name not in new for name in posterior.systems])
     level = float(posterior.ratings[is_known].mean())
-    return float(posterior.ratings[place]) - level, float(posterior.standard_errors[place])
+    return float(posterior.ratings[place]) - level
 
 
 def _of(judgments: pd.DataFrame, systems: set[str]) -> pd.Series:

@@ -29,7 +29,6 @@ from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.languages import with_answers
-from surrogate.learning.outside import systems_outside
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings, usable_judgments
 
@@ -42,13 +41,11 @@ COPIED = "{} left out that stand there more than once: each verdict counts once"
 NOT_ASKED = "{} left out, on questions that the arena does not have"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
 NO_SURROGATE = "the board has no surrogate for this language"
-OUTSIDE = "unlike the systems the surrogate was trained on"
 ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
-EXPLANATION_COLUMNS = ["language", "system", "seen", "outside_training"]
 
 
 @dataclass(frozen=True)
@@ -65,8 +62,7 @@ class RankedSystems:
             ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage, answers,
             note``: where there are judgments, the rating is by these and the surrogate together.
         explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``) and
-            ``outside_training`` (the features in which a system is unlike the training systems;
-            None where it is not).
+            what moves the prediction (see ``Surrogate.explain``; NaN where that is not told).
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -240,14 +236,9 @@ def place_systems(
         is_open = (looks[["unranked", "original"]] == "").all(axis=1)
         is_open &= ~(known["verdict_share"] >= SUBSTANTIAL_SHARE)
         looks.loc[is_open, "unranked"] = UNPROVEN
-    unlike = systems_outside(board.surrogate, table, board.features)
-    explanations = pd.DataFrame(
-        {
-            "seen": [[asdict(note) for note in seen.notes.get(key, ())] for key in keys],
-            "outside_training": [list(unlike[key]) if key in unlike else None for key in keys],
-        },
-        keys,
-        dtype=object,
+    explanations = board.surrogate.explain(table).set_index(["language", "system"]).reindex(keys)
+    explanations.insert(
+        0, "seen", [[asdict(note) for note in seen.notes.get(key, ())] for key in keys]
     )
     parts = []
     for language in languages:
@@ -258,11 +249,6 @@ def place_systems(
         for name, column in (("rank", "rating"), ("rank_low", "high"), ("rank_high", "low")):
             places = [(there["rating"] > value).sum() + 1 for value in rows[column]]
             rows[name] = pd.Series(places, rows.index, "Int64").mask(rows[column].isna())
-        outside = explanations.loc[language, "outside_training"]
-        rows["note"] = [
-            "; ".join(filter(None, (note, _unlike(names))))
-            for note, names in zip(rows["note"], outside, strict=True)
-        ]
         rows["judgments"] = known.loc[language, "judgments"]
         parts.append(rows.assign(language=language).rename_axis("system").reset_index())
     new = pd.concat(parts, ignore_index=True)
@@ -278,7 +264,7 @@ def place_systems(
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),
         features=table.drop(columns="answer", errors="ignore"),
         new=new[NEW_COLUMNS].reset_index(drop=True),
-        explanations=told[EXPLANATION_COLUMNS],
+        explanations=told,
         notes=(*said, *_notes(board, languages)),
     )
 
@@ -331,12 +317,6 @@ def _counted(
 def _interval(board: Board, language: str) -> RatingInterval:
     summary = board.summary.languages.get(language)
     return summary.interval if summary else NO_RATINGS
-
-
-def _unlike(outside: Sequence[str] | None) -> str:
-    if outside is None:
-        return ""
-    return f"{OUTSIDE}: {', '.join(outside) or 'as a combination of features'}"
 
 
 def _learned(board: Board) -> set[str]:

@@ -32,6 +32,7 @@ from surrogate.learning.cross_fitting import (
     leave_systems_out,
     systems_by_content,
 )
+from surrogate.learning.estimation.replication import FEWEST_QUESTIONS, replicate
 from surrogate.learning.languages import (
     LanguageData,
     TournamentSettings,
@@ -44,7 +45,6 @@ from surrogate.learning.names import (
     as_surrogate,
 )
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.posterior.replication import FEWEST_QUESTIONS, replicate
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.validation.feature_groups import (
     compared_with_all,

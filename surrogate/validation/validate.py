@@ -59,7 +59,7 @@ def validate(
     Args:
         arena: The arena, or the path of its folder.
         protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names.
-        surrogate: What to validate, ``gaussian-process`` by default; for ``table3`` several.
+        surrogate: What to validate, ``answers`` by default; for ``table3`` several.
         repeats: How often to repeat with other folds, draws or seeds; the protocol's own number
             if None.
         holdout: For ``mirage`` and ``table4``: systems to hold out.

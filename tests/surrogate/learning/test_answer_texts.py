@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from surrogate.learning.gaussian_process.answer_texts import (
+from surrogate.learning.estimation.answer_texts import (
     NGRAMS,
     hashed,
     ngram_hashes,

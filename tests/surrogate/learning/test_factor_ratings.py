@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena, UsageError
-from surrogate.learning.posterior.factors import factor_ratings
+from surrogate.learning.estimation.factors import factor_ratings
 
 MODELS = {"large": 1.2, "middle": 0.0, "small": -1.2}
 RETRIEVERS = {"dense": 0.6, "sparse": -0.6}

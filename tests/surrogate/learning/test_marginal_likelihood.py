@@ -8,8 +8,8 @@ from scipy.special import expit
 import arena.rating.posterior as arena_posterior
 from arena.rating.pairs import JudgedItems, Pairs
 from arena.rating.posterior import BattleLikelihood
-from surrogate.learning.posterior.observations import JudgedBattles, Observation, Observations
-from surrogate.learning.posterior.process import (
+from surrogate.learning.estimation.observations import JudgedBattles, Observation, Observations
+from surrogate.learning.estimation.process import (
     MarginalLikelihood,
     condition,
     fit_process,

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_QUANTILE
-from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
-from surrogate.learning.posterior.observations import Observation, observe
-from surrogate.learning.posterior.process import NormalRatings, condition
-from surrogate.learning.posterior.ratings import posterior_ratings
+from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.estimation.observations import observe
+from surrogate.learning.estimation.process import NormalRatings, condition
+from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
 
 STRENGTHS = {"a": 1.2, "b": 0.6, "c": 0.1, "d": -0.4, "e": -1.5}
@@ -59,9 +59,11 @@ def expected_of(values, language="en"):
 
 
 class Silent:
-    """A surrogate that knows no posterior."""
+    """A surrogate that compares no systems."""
 
-    def posterior(self, observed, X=None):
+    borrowing_ = frozenset()
+
+    def covariances(self, X=None):
         return None
 
 
@@ -111,16 +113,6 @@ def test_order_and_names_change_nothing(names, seed):
     place = [other.systems.index(mapping[name]) for name in plain.systems]
     np.testing.assert_allclose(other.ratings[place], plain.ratings, atol=1e-6)
     np.testing.assert_allclose(other.noise[np.ix_(place, place)], plain.noise, atol=1e-6)
-
-
-def test_without_noise_the_rating_is_that_of_the_verdicts():
-    surrogate = GaussianProcessSurrogate().fit(answers(), known(judged()))
-    one = observe(known(judged(seed=5)))["en"]
-    exact = {"en": Observation(one.systems, one.ratings, 1e-9 * np.eye(5))}
-    found = surrogate.posterior(exact)["en"]
-    np.testing.assert_allclose(found.ratings, one.ratings, atol=1e-4)
-    np.testing.assert_allclose(found.shares, 1.0, atol=1e-4)
-    np.testing.assert_allclose(found.standard_errors, 0.0, atol=1e-3)
 
 
 def test_a_system_of_infinite_variance_is_rated_as_one_that_is_new():
@@ -192,7 +184,7 @@ def test_systems_that_nothing_is_expected_of_have_their_verdicts_alone():
 
 def test_a_system_held_out_of_training_is_rated_by_its_verdicts_too():
     X, ratings = answers(), known(judged())
-    surrogate = GaussianProcessSurrogate().fit(X[X["system"] != "c"], ratings)
+    surrogate = AnswersSurrogate().fit(X[X["system"] != "c"], ratings)
     found = posterior_ratings(surrogate, ratings, expected_of(STRENGTHS))["en"]
     assert set(found.systems) == set(STRENGTHS)
     assert 0 < found.shares[found.systems.index("c")] < 1
@@ -202,13 +194,13 @@ def test_verdicts_on_a_new_system_move_it_from_what_is_expected():
     X, rows = answers(), judged()
     is_new = (rows["system_a"] == "b") | (rows["system_b"] == "b")
     old = known(rows[~is_new])
-    surrogate = GaussianProcessSurrogate().fit(X[X["system"] != "b"], old)
+    surrogate = AnswersSurrogate().fit(X[X["system"] != "b"], old)
     new = X[X["system"] == "b"]
-    predicted = surrogate.predict(new).iloc[0]
-    widths = [predicted["standard_error"]]
+    before = posterior_ratings(surrogate, old, expected_of({}), new)["en"]
+    widths = [before.standard_errors[before.systems.index("b")]]
     for judged_questions in (3, 30):
         few = rows[rows["query_id"] < f"en{judged_questions:03}"]
-        seen = observe(known(pd.concat([rows[~is_new], few[is_new.loc[few.index]]])))
-        found = surrogate.posterior(seen, new)["en"]
+        seen = known(pd.concat([rows[~is_new], few[is_new.loc[few.index]]]))
+        found = posterior_ratings(surrogate, seen, expected_of({}), new)["en"]
         widths.append(found.standard_errors[found.systems.index("b")])
     assert widths[0] > widths[1] > widths[2]

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from surrogate.learning.cross_fitting import Repeats
+from surrogate.learning.estimation.replication import replicate
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import as_surrogate
-from surrogate.learning.posterior.replication import replicate
 
 SYSTEMS, QUESTIONS = 10, 12
 
@@ -52,7 +52,7 @@ class Seeing:
 
 
 def test_answers_to_the_other_half_are_not_learned_from(english_arena, monkeypatch):
-    seen = Seeing(as_surrogate("gaussian-process"))
+    seen = Seeing(as_surrogate("answers"))
     monkeypatch.setattr(Repeats, "reseeded", lambda *_, **__: seen)
     found = replicate(arena_of(english_arena, 0), seen, Repeats(2, 0), with_surrogate=False)
     assert [len(asked) for asked in seen.asked] == [QUESTIONS // 2] * 2
@@ -62,7 +62,7 @@ def test_answers_to_the_other_half_are_not_learned_from(english_arena, monkeypat
 @pytest.mark.slow
 def test_without_a_gain_none_is_found(english_arena):
     """Percentiles over splits said GAINED or LOST in a fifth of such arenas."""
-    surrogate = as_surrogate("gaussian-process")
+    surrogate = as_surrogate("answers")
     decided = []
     for seed in range(40):
         data = arena_of(english_arena, seed)
@@ -74,7 +74,7 @@ def test_without_a_gain_none_is_found(english_arena):
 def test_a_split_that_is_repeated_is_no_surer(english_arena):
     found = replicate(
         arena_of(english_arena, 3),
-        as_surrogate("gaussian-process"),
+        as_surrogate("answers"),
         Repeats(2, 0),
         with_surrogate=False,
     )

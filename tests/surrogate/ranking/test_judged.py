@@ -28,7 +28,7 @@ def new(whole):
     return next(name for name in whole.info.systems if name != whole.info.reference_system)
 
 
-@pytest.fixture(scope="module", params=["gaussian-process", "linear"])
+@pytest.fixture(scope="module", params=["answers", "linear"])
 def board(request, whole, new):
     rows = whole.judgments
     old = rows[(rows["system_a"] != new) & (rows["system_b"] != new)]

@@ -8,7 +8,7 @@ import pytest
 from arena.data.errors import DataError, UsageError
 from surrogate import Board, place_systems, rank_systems
 from surrogate.board.rows import NO_ANSWER
-from surrogate.ranking.rank import NO_SURROGATE, OUTSIDE
+from surrogate.ranking.rank import NO_SURROGATE
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,9 @@ def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(publish
 
 
 @pytest.mark.parametrize("text", ["", "qwx zvj kkpt " * 4])
-def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena, text):
+def test_a_system_unlike_the_others_is_less_sure_than_a_copy_and_both_are_explained(
+    published, small_arena, text
+):
     system = small_arena.info.systems[0]
     trained = next(
         name for name in small_arena.info.systems if name in published.surrogate.systems_["en"]
@@ -135,11 +137,13 @@ def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena
         ignore_index=True,
     )
     placed = rank_systems(published, answers, small_arena)
-    new, explained = (table.set_index("system") for table in (placed.new, placed.explanations))
-    assert explained.loc["garbage", "outside_training"].map(len).min() > 0
-    assert new.loc["garbage", "note"].str.contains(OUTSIDE).all()
-    assert explained.loc["copy", "outside_training"].isna().all()
-    assert not new.loc["copy", "note"].str.contains(OUTSIDE).any()
+    explained = placed.explanations.set_index("system")
+    assert explained.loc["garbage", "moved_by"].map(len).min() > 0
+    told = explained.loc["copy"].iloc[0]
+    won, lost = set(told["like_winners"]), set(told["like_losers"])
+    assert won | lost <= set(answers["query_id"])
+    assert won | lost
+    assert not won & lost
 
 
 def test_a_name_already_on_the_board_is_refused(published, small_arena):

@@ -19,9 +19,9 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
+from surrogate.learning.estimation.observations import Observations, observe
+from surrogate.learning.estimation.process import GaussianProcess, fit_process
 from surrogate.learning.languages import LanguageData, TournamentSettings, language_data
-from surrogate.learning.posterior.observations import Observations, observe
-from surrogate.learning.posterior.process import GaussianProcess, fit_process
 from surrogate.learning.training import training_ratings
 
 Floats = npt.NDArray[np.float64]

@@ -169,20 +169,9 @@ class GaussianProcess:
     probabilities: Floats
 
     @property
-    def dual(self) -> Floats:
-        """Weight of each training item in what each kernel predicts, shape (K, N)."""
-        duals = [np.outer(own, fit.dual) for own, fit in zip(self.weights, self.fits, strict=True)]
-        return self._mean(duals)
-
-    @property
     def variances(self) -> Floats:
         """Variance of each of K kernels, then of the residual, shape (K + 1,)."""
         return self._mean(np.column_stack([self.weights, self.residuals]))
-
-    def on(self, kernels: Floats, observed: RatingLikelihood, groups: Floats) -> Self:
-        """Condition the same variances on other ratings; arguments as of ``fit_process``."""
-        own = condition(self.weights, self.residuals, kernels, observed, groups)
-        return replace(self, fits=own.fits)
 
     def posterior(self) -> tuple[Floats, Floats, Floats]:
         """Estimate the ratings of the training items without their noise.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +14,7 @@ from scipy.linalg import block_diag, cho_solve, cholesky
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import BattleLikelihood, RatingPosterior, mean_design_effect
 from arena.rating.published import completed_variances
-from surrogate.learning.posterior.process import GaussianProcess
+from surrogate.learning.estimation.process import GaussianProcess
 from surrogate.learning.training import TrainingRatings
 
 Floats = npt.NDArray[np.float64]
@@ -22,6 +22,8 @@ Integers = npt.NDArray[np.intp]
 
 EXACT = 1e10
 """Precision of ratings that are given."""
+UNKNOWN = 1e4
+"""Sampling variance of a system without a verdict, in squared logits: as good as infinite."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,16 @@ class Observation:
             ratings=self.ratings[kept],
             noise=self.noise[np.ix_(kept, kept)],
             places=self.places[[place for place in kept if place < len(self.places)]],
+        )
+
+    def with_unjudged(self, systems: Sequence[str]) -> Observation:
+        """Put systems of which nothing is observed behind the others."""
+        others = [name for name in systems if name not in self.systems]
+        return replace(
+            self,
+            systems=self.systems + tuple(others),
+            ratings=np.concatenate([self.ratings, np.zeros(len(others))]),
+            noise=np.asarray(block_diag(self.noise, UNKNOWN * np.eye(len(others)))),
         )
 
     def alone(self) -> RatingPosterior:

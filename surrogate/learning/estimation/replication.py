@@ -25,10 +25,14 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau, resampled_taus
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
+from surrogate.learning.estimation.observations import Observation, observe
+from surrogate.learning.estimation.ratings import (
+    NOTHING_EXPECTED,
+    expected_ratings,
+    posterior_ratings,
+)
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.outcomes import Outcome, resampled_systems
-from surrogate.learning.posterior.observations import Observation, observe
-from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import finite_means, training_ratings
 
@@ -40,7 +44,6 @@ REPLICATION_COLUMNS = [
     *("repeat", "language", "questions", "judgments", "systems"),
     *("tau", "tau_verdicts", "tau_surrogate", "inside"),
 ]
-NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
 @dataclass(frozen=True)

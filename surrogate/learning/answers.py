@@ -1,0 +1,346 @@
+"""The default surrogate: a system's rating by what verdicts say of answers like its own.
+
+A blend of two predictions, both linear in the verdicts and in closed form: of its answers' scores
+on their questions (``question_scores``), and of its rating as a whole (``system_ridge``). Each is
+in units of how far it lies from 0 for systems left out; the first counts twice. What a unit of the
+blend is worth in logits is learned from the systems left out, and so is the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.seeds import generator
+from features.engine.columns import feature_columns
+from surrogate.learning.estimation.field import ANSWER, CONSENSUS, Field, FieldView
+from surrogate.learning.estimation.question_scores import QuestionScores, Scored
+from surrogate.learning.estimation.system_looks import Looks, Scale
+from surrogate.learning.estimation.system_ridge import SystemRidge
+from surrogate.learning.surrogate import (
+    EXPLANATION_COLUMNS,
+    FEWEST_SYSTEMS,
+    KEYS,
+    NO_VALUE,
+    Arrays,
+    Asked,
+    Covariances,
+    Surrogate,
+    too_few,
+    with_features,
+)
+from surrogate.learning.training import (
+    DEFAULT_ROWS,
+    KnownRatings,
+    RowKind,
+    TrainingRatings,
+    training_ratings,
+)
+
+Floats = npt.NDArray[np.float64]
+
+ANSWERS_SHARE = 2 / 3
+"""Of the blend, that is the prediction by single answers."""
+LEAST_AGREEMENT = 0.1
+"""Correlation of ratings and blend that is taken to be there at least, so that ranks are told."""
+PRIOR_SYSTEMS = 4
+"""How many systems the belief counts for that ratings spread by a logit."""
+MOST_QUESTIONS, MOST_SYSTEMS = 200, 300
+"""Of a language that are learned from at most, so that a board stays small and time is bounded."""
+AT_ONCE = 200
+"""Systems that are looked at together, which bounds memory."""
+SHOWN_FEATURES = 3
+SMALLEST = 1e-9
+NO_DIFFERENCE = "the same for all training systems"
+
+
+@dataclass(eq=False, repr=False)
+class AnswersSurrogate(Surrogate):
+    """Learns from verdicts on answers, all languages together.
+
+    It learns from features, and from the answers where the table has a column ``answer``; where
+    only ratings are known, from these. Every system that answered is in the field beside which
+    others are seen, judged or not. ``seed`` draws what is kept of more than 200 questions or 300
+    systems of a language, the judged ones first; ``rows`` is not used.
+
+    Attributes:
+        fields_: Language to the systems beside which answers are seen.
+    """
+
+    learns_tournaments: ClassVar[bool] = False
+    pooled: ClassVar[bool] = True
+
+    name: str = "answers"
+    rows: RowKind = DEFAULT_ROWS
+    seed: int = 0
+
+    @property
+    def signature(self) -> str:
+        """The settings as part of a board's signature."""
+        return f"surrogate:{self.name}"
+
+    def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
+        """Learn from all languages, with vectors in place of texts; see ``Surrogate.restore``."""
+        known = training_ratings(ratings)
+        self.features_ = _feature_names(X)
+        self.ratings_, self.failures_, self.fields_ = {}, {}, {}
+        kept = []
+        for language, rated in sorted(known.items()):
+            rows = self._some(X[X["language"] == language], rated)
+            there = set(rows["system"])
+            answering = pd.Series(rated.means, list(rated.systems)).dropna().index
+            systems = [name for name in answering if name in there]
+            if systems:
+                self.ratings_[language] = rated.take(systems)
+                kept.append(rows)
+            if len(there) < FEWEST_SYSTEMS or not systems:
+                reason = too_few(len(systems), len(self.features_))
+                self.failures_[language] = f"{language}: {reason}"
+                continue
+            told = arrays.get(language)
+            self.fields_[language] = Field.of(rows, language, self.features_, told)
+        self.X_ = pd.concat([X.iloc[:0], *kept])[[*KEYS, *self.features_]].reset_index(drop=True)
+        self._learn()
+        return self
+
+    def _some(self, rows: pd.DataFrame, rated: TrainingRatings) -> pd.DataFrame:
+        """Keep one answer a system and question, and no more of both than are learned from."""
+        rows = rows.drop_duplicates(["system", "query_id"])
+        for column, first, most in (
+            ("query_id", rated.questions, MOST_QUESTIONS),
+            ("system", rated.systems, MOST_SYSTEMS),
+        ):
+            names = sorted(rows[column].unique())
+            if len(names) > most:
+                drawn = generator(self.seed, f"{column} learned from", rows["language"].iloc[0])
+                order, judged = drawn.permutation(len(names)), set(first)
+                chosen = sorted(order, key=lambda place: names[place] not in judged)[:most]
+                rows = rows[rows[column].isin({names[place] for place in chosen})]
+        return rows
+
+    def _learn(self) -> None:
+        """Fit both parts, and what the systems left out say of their blend."""
+        rated = {name: self._rated(name) for name in self.fields_}
+        known = {name: int(np.isfinite(own).sum()) for name, own in rated.items()}
+        enough = {name for name, count in known.items() if count >= FEWEST_SYSTEMS}
+        usable = len(self.features_) or any(field.names for field in self.fields_.values())
+        if not (enough and usable):
+            for name, count in known.items():
+                self.failures_[name] = f"{name}: {too_few(count, len(self.features_))}"
+            self.fields_, enough = {}, set()
+        self.borrowing_ = frozenset(self.fields_.keys() - enough)
+        self.levels_ = {name: float(np.nanmean(rated[name])) for name in enough}
+        if not self.fields_:
+            return
+        seen = {name: field.own for name, field in self.fields_.items()}
+        scored = {
+            name: Scored.of(seen[name], self.fields_[name].tensor.questions, self.ratings_[name])
+            for name in sorted(enough)
+        }
+        scored = {name: item for name, item in scored.items() if item.judged.any()}
+        self.scores_ = QuestionScores.fit(scored) if scored else None
+        self.ridge_ = SystemRidge.fit(seen, {name: rated[name] for name in sorted(enough)})
+        self._blend({name: rated[name] for name in sorted(enough)})
+        if self.borrowing_:
+            blended = self._predicted(seen)["rating"].groupby("language").mean()
+            self.levels_ |= (-blended[list(self.borrowing_)]).to_dict()
+
+    def _rated(self, language: str) -> Floats:
+        """Rating of each system of a field, shape (N,); NaN of those without."""
+        rated = self.ratings_[language]
+        own = pd.Series(rated.means, list(rated.systems))
+        systems = list(self.fields_[language].tensor.systems)
+        return np.asarray(own.reindex(systems).to_numpy(np.float64))
+
+    def _blend(self, rated: Mapping[str, Floats]) -> None:
+        """Learn the units of both parts, the slope and the error, from systems left out."""
+        parts = []
+        for name, own in rated.items():
+            known = np.isfinite(own)
+            systems = np.array(self.fields_[name].tensor.systems, dtype=object)[known]
+            scores = np.zeros(len(own))
+            if self.scores_ is not None and name in self.scores_.left_out:
+                scores = np.nan_to_num(self.scores_.left_out[name])
+            part = pd.DataFrame({"language": name, "system": systems, "scores": scores[known]})
+            keys = [(name, system) for system in systems]
+            part["ridge"] = [self.ridge_.left_out[key] for key in keys]
+            part["variance"] = [self.ridge_.left_out_variances[key] for key in keys]
+            # Of all systems' mean each is a part itself; it is to be told from the others'.
+            part["share"] = 1 - 1 / len(systems)
+            part["away"] = (own[known] - own[known].mean()) / part["share"]
+            parts.append(part)
+        table = pd.concat(parts, ignore_index=True)
+        units = np.sqrt((table[["scores", "ridge"]] ** 2).mean()).to_numpy()
+        shares = np.array([ANSWERS_SHARE, 1 - ANSWERS_SHARE]) * (units > SMALLEST)
+        units = np.where(units > SMALLEST, units, 1.0)
+        self.weights_ = shares / max(shares.sum(), SMALLEST) / units
+        blend = table[["scores", "ridge"]].to_numpy() @ self.weights_
+        away = table["away"].to_numpy()
+        told = np.sqrt(max(float(blend @ blend), SMALLEST) * max(float(away @ away), SMALLEST))
+        likely = (float(away @ away) + PRIOR_SYSTEMS) / (len(away) + PRIOR_SYSTEMS)
+        spread = np.sqrt(likely / max(float(blend @ blend) / len(blend), SMALLEST))
+        self.slope_ = max(float(blend @ away) / told, LEAST_AGREEMENT) * spread
+        missed = away - self.slope_ * blend
+        self.error_ = float(np.sqrt(missed @ missed / max(len(missed) - 1, 1)))
+        self.usual_variance_ = float(table["variance"].mean())
+
+    def _errors(self, variances: Floats) -> Floats:
+        return np.asarray(self.error_ * np.sqrt(variances / self.usual_variance_))
+
+    def _predicted(self, seen: Mapping[str, FieldView]) -> pd.DataFrame:
+        """Rate systems, less the level of their language; by language and system."""
+        rated = self.ridge_.predict(seen)
+        parts = np.zeros((len(rated), 2))
+        parts[:, 1] = rated["rating"]
+        if self.scores_ is not None:
+            scores = [self.scores_.predict(name, item) for name, item in seen.items()]
+            parts[:, 0] = np.nan_to_num(np.concatenate(scores))
+        blend = self.slope_ * (parts @ self.weights_)
+        errors = self._errors(rated.pop("variance").to_numpy())
+        return rated.assign(rating=blend, standard_error=errors).set_index(["language", "system"])
+
+    def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
+        """How alike the field's systems are, and those of a table; see ``Surrogate``."""
+        if not self.fields_:
+            return None
+        seen = {name: field.own for name, field in self.fields_.items()}
+        scales = {
+            name: self.ridge_.scales.get(name) or Scale.of(item, np.ones(len(item.systems), bool))
+            for name, item in seen.items()
+        }
+        looks = Looks.of(seen, scales)
+        if X is not None:
+            told = self._told(with_features(X, self))
+            rows = {str(name): own for name, own in told.groupby("language")}
+            new = {name: self.fields_[name].seen(rows[name]) for name in rows.keys() & seen.keys()}
+            looks = looks.joined(Looks.of(new, scales))
+        return Covariances(tuple(looks.keys), looks.covariances(), self._reads)
+
+    @property
+    def left_out_(self) -> dict[str, dict[str, str]]:
+        """Language to feature to why it could not be used."""
+        found = {}
+        for language, field in self.fields_.items():
+            values = np.isfinite(field.tensor.values).sum(axis=(0, 1))
+            signs = np.abs(field.own.ranks).sum(axis=(0, 1))
+            found[language] = {
+                name: NO_DIFFERENCE if values[place] else NO_VALUE
+                for place, name in enumerate(self.features_)
+                if not signs[place]
+            }
+        return found
+
+    def predict(
+        self,
+        X: pd.DataFrame,
+        questions: Asked | None = None,  # noqa: ARG002 - no missing answer counts
+    ) -> pd.DataFrame:
+        """Rate every system by its answers, with a standard error; see ``Surrogate.predict``."""
+        counts = X.groupby(["language", "system"]).size()
+        table = self._told(with_features(X, self)).drop_duplicates(KEYS)
+        texts = table.get(ANSWER, "")
+        table = table.drop(columns=ANSWER, errors="ignore")
+        if self._reads:
+            table[ANSWER] = texts
+        fields, levels = dict(self.fields_), dict(self.levels_)
+        for name, rows in table.groupby("language") if self.fields_ else ():
+            is_known = name in fields or name in self.failures_
+            if not is_known and rows["system"].nunique() >= FEWEST_SYSTEMS:
+                fields[name] = Field.of(rows, str(name), self.features_)
+        found = [pd.DataFrame(columns=["rating", "standard_error"], dtype=np.float64)]
+        names = table["system"].unique()
+        for start in range(0, len(names), AT_ONCE):
+            rows = table[table["system"].isin(names[start : start + AT_ONCE])]
+            seen = {
+                str(name): fields[name].seen(own)
+                for name, own in rows.groupby("language")
+                if name in fields
+            }
+            if seen := {name: item for name, item in seen.items() if item.systems}:
+                found.append(self._predicted(seen))
+        rated = pd.concat(found[1:] or found)
+        for name in fields.keys() - levels.keys():
+            levels[name] = -float(rated.loc[name, "rating"].mean())
+        rated = rated.reindex(counts.index).reset_index()
+        rated["rating"] += rated["language"].map(levels)
+        rated["answers"] = counts.to_numpy()
+        columns = ["language", "system", "rating", "answers", "standard_error"]
+        return rated[columns].sort_values(["language", "system"], ignore_index=True)
+
+    def _told(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Leave out systems of which nothing is known in a language: no mean stands for these."""
+        if self._reads and ANSWER in X:
+            return X
+        has_value = X[list(self.features_)].notna().any(axis=1)
+        return X[has_value.groupby([X["language"], X["system"]]).transform("any")]
+
+    @property
+    def _reads(self) -> bool:
+        return any(field.counts is not None for field in self.fields_.values())
+
+    def importances(self) -> pd.DataFrame:
+        """Spread of what each feature adds to the rated systems; see ``Surrogate.importances``."""
+        parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
+        for language, field in self.fields_.items():
+            added = self._added(language, field.own)[:, : len(self.features_)]
+            sizes = added[np.isfinite(self._rated(language))].std(axis=0)
+            unused = [name in self.left_out_[language] for name in self.features_]
+            sizes = np.where(unused, np.nan, sizes)
+            total = np.nansum(sizes)
+            columns = {"language": language, "feature": self.features_}
+            parts.append(pd.DataFrame(columns).assign(importance=sizes / (total or 1.0)))
+        return pd.concat(parts[1:] or parts, ignore_index=True)
+
+    def explain(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Say what moves each rating; see ``Surrogate.explain``."""
+        rows: list[tuple[object, ...]] = []
+        for name, own in self._told(with_features(X, self)).groupby("language"):
+            language = str(name)
+            if language not in self.fields_:
+                continue
+            field, scored = self.fields_[language], None
+            if self.scores_ is not None:
+                scored = self.scores_.languages.get(language)
+            seen = field.seen(own)
+            added = self._added(language, seen)
+            for place, system in enumerate(seen.systems):
+                largest = np.argsort(-np.abs(added[place]), kind="stable")[:SHOWN_FEATURES]
+                moved = [(field.names[at], round(float(added[place, at]), 2)) for at in largest]
+                alike: list[list[str]] = [[], []]
+                if scored is not None and self._reads:
+                    cosines = np.where(scored.judged, seen.cosines[:, place], 0.0)
+                    nearest = cosines.argmax(axis=1)
+                    won = scored.scores[np.arange(len(nearest)), nearest] - scored.means
+                    for question in np.flatnonzero((cosines.max(axis=1) > 0) & (won != 0)):
+                        alike[int(won[question] < 0)].append(field.tensor.questions[question])
+                rows.append((language, system, [item for item in moved if item[1]], *alike))
+        return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
+
+    def _added(self, language: str, seen: FieldView) -> Floats:
+        """What each feature adds to the rating of each system, shape (M, F)."""
+        scale = self.ridge_.scales.get(language)
+        added = np.zeros(seen.means.shape)
+        if scale is not None:
+            size = len(self.ridge_.slopes)
+            features = scale.features(seen)[:, :size]
+            added[:, :size] += self.weights_[1] * features * self.ridge_.slopes
+        if self.scores_ is not None:
+            answered = np.maximum(seen.answered.sum(axis=1), 1)
+            ranks = seen.ranks.sum(axis=1) / answered[:, None]
+            added += self.weights_[0] * (ranks * self.scores_.slopes)
+        return np.asarray(self.slope_ * added)
+
+    def arrays(self) -> dict[str, Arrays]:
+        """The vectors of the field's answers, in place of the answers."""
+        own = {language: field.arrays() for language, field in self.fields_.items()}
+        return {language: arrays for language, arrays in own.items() if arrays}
+
+
+def _feature_names(X: pd.DataFrame) -> tuple[str, ...]:
+    names = [name for name in feature_columns(X) if name not in (ANSWER, CONSENSUS)]
+    return tuple(X[names].select_dtypes("number").columns)

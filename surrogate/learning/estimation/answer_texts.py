@@ -1,0 +1,113 @@
+"""What answers say, as vectors of character n-grams.
+
+N-grams within words (scikit-learn's ``char_wb``) are hashed with signs that keep inner products on
+average (Weinberger et al., 2009), counted by their logarithm, weighted by their inverse document
+frequency, and brought to unit length: a vector a text, mostly zeros, instead of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+DIMENSIONS = 4096
+TEXTS_KEPT = 2**16
+"""Texts whose hashed n-grams a process remembers, some 5 kB each."""
+NGRAMS = (3, 5)
+"""Characters of the shortest and of the longest n-grams."""
+
+_SPACE = ord(" ")
+_FACTOR = np.uint64(0x100000001B3)
+_MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def document_weights(counts: sparse.csr_array) -> Floats:
+    """Return the inverse document frequency of each hashed n-gram in N texts, shape (D,)."""
+    present = np.bincount(counts.indices, minlength=DIMENSIONS)
+    return np.asarray(np.log((1 + counts.shape[0]) / (1 + present)) + 1)
+
+
+def unit_vectors(counts: sparse.csr_array, weights: Floats) -> sparse.csr_array:
+    """Weigh the counts of texts, and bring each text's to length 1; of an empty text, zeros."""
+    return sparse.csr_array(normalize(counts @ sparse.diags_array(weights)))
+
+
+def mean_cosines(texts: Sequence[str], questions: Integers) -> Floats:
+    """Return each answer's mean cosine to the other answers to its question.
+
+    Args:
+        texts: N answers.
+        questions: Number of each one's question, shape (N,).
+
+    Returns:
+        Shape (N,); NaN where nobody else answered.
+    """
+    counts = hashed(texts)
+    vectors = unit_vectors(counts, document_weights(counts))
+    cosines = np.full(len(texts), np.nan)
+    order = np.argsort(questions, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(questions[order])) + 1):
+        if len(rows) > 1:
+            own = vectors[rows]
+            sums = own @ np.asarray(own.sum(axis=0))
+            cosines[rows] = (sums - np.asarray(own.power(2).sum(axis=1))) / (len(rows) - 1)
+    return cosines
+
+
+def hashed(texts: Sequence[str]) -> sparse.csr_array:
+    """Count character n-grams by signed hash, damped by the logarithm, shape (N, D)."""
+    rows = [_hashed(text) for text in texts]
+    ends = np.cumsum([0, *(len(columns) for columns, _ in rows)])
+    columns = np.concatenate([columns for columns, _ in rows]) if rows else np.empty(0)
+    values = np.concatenate([values for _, values in rows]) if rows else np.empty(0)
+    matrix = values.astype(np.float64), columns.astype(np.int32), ends
+    return sparse.csr_array(matrix, shape=(len(rows), DIMENSIONS))
+
+
+def ngram_hashes(text: str) -> npt.NDArray[np.uint64]:
+    """Return the hash of every n-gram within the words of a text, shape (N,).
+
+    Words stand between spaces; an n-gram may begin or end with one, but has none inside.
+    """
+    spaced = f" {' '.join(text.lower().split())} "
+    codes = np.frombuffer(spaced.encode("utf-32-le", "surrogatepass"), np.uint32)
+    if len(codes) <= len("  "):
+        return np.empty(0, np.uint64)
+    is_space = codes == _SPACE
+    hashes = []
+    for size in range(NGRAMS[0], NGRAMS[1] + 1):
+        windows = len(codes) - size + 1
+        if windows < 1:
+            break
+        value = np.full(windows, size, np.uint64)
+        within = np.ones(windows, np.bool_)
+        for offset in range(size):
+            value = value * _FACTOR + codes[offset : offset + windows]
+            if 0 < offset < size - 1:
+                within &= ~is_space[offset : offset + windows]
+        hashes.append(value[within])
+    values = np.concatenate(hashes)
+    # What differs in few bits is spread over all of them (the last steps of SplitMix64).
+    for shift, mixer in zip((30, 27), _MIXERS, strict=True):
+        values = (values ^ (values >> np.uint64(shift))) * mixer
+    return values ^ (values >> np.uint64(31))
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
+def _hashed(text: str) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16]]:
+    """Hash one text; a process that trains many surrogates on the same answers does it once."""
+    hashes = ngram_hashes(text)
+    columns = (hashes % np.uint64(DIMENSIONS)).astype(np.intp)
+    signs = np.where(hashes >> np.uint64(63), -1.0, 1.0)
+    counts = np.bincount(columns, signs, DIMENSIONS)
+    present = np.flatnonzero(counts)
+    damped = np.sign(counts[present]) * np.log1p(np.abs(counts[present]))
+    return present.astype(np.uint16), damped.astype(np.float16)

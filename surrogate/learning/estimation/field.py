@@ -1,0 +1,240 @@
+"""The field: the systems of a language beside which answers are seen, judged or not.
+
+Whatever is said of a system is said by comparing its answers with those of the field to the same
+questions: which have the higher value of a feature, and which are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from arena.data.errors import UsageError
+from surrogate.learning.estimation.answer_texts import (
+    DIMENSIONS,
+    document_weights,
+    hashed,
+    unit_vectors,
+)
+from surrogate.learning.surrogate import ANSWER_MARK
+from surrogate.learning.training import FeatureTensor, feature_tensor, finite_means, mean_of
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
+
+ANSWER = "answer"
+DIGITS = 9
+CONSENSUS = "consensus"
+"""Feature made here: an answer's mean cosine to the field's answers to its question."""
+
+
+@dataclass(frozen=True)
+class FieldView:
+    """M systems beside a field of N systems, on its Q questions.
+
+    Attributes:
+        systems: The M systems.
+        answered: Who answered which question, shape (M, Q).
+        ranks: Mean sign of the difference of each of F features, the consensus last, from those of
+            the field's other answers to the question, shape (M, Q, F): 1 above all of them, -1
+            below; 0 where there is no value.
+        means: Mean of each feature less the field's mean on the question, shape (M, F); NaN
+            without values.
+        errors: Squared standard error of each mean, shape (M, F); NaN with fewer than two values.
+        profiles: Mean vector of a system's answers, shape (M, D); no columns without texts.
+        cosines: Of answers to the field's answers to the same question, shape (Q, M, N); 0 where
+            one of them is absent.
+    """
+
+    systems: tuple[str, ...]
+    answered: Flags
+    ranks: Floats
+    means: Floats
+    errors: Floats
+    profiles: Floats
+    cosines: Floats
+
+
+@dataclass(frozen=True)
+class Field:
+    """Answers of the N systems of a language to Q questions.
+
+    Attributes:
+        names: The F features, the consensus last where there are texts.
+        tensor: Their values, without the consensus.
+        counts: Hashed n-grams of the answers, a row each, mostly zeros; None without texts.
+        places: Row of each system's answer to each question, shape (N, Q); -1 where there is none.
+    """
+
+    names: tuple[str, ...]
+    tensor: FeatureTensor
+    counts: sparse.csr_array | None
+    places: Integers
+
+    @classmethod
+    def of(
+        cls,
+        rows: pd.DataFrame,
+        language: str,
+        features: Sequence[str],
+        kept: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> Field:
+        """Take the field from a table.
+
+        Args:
+            rows: Answers of the language, one a system and question: ``language, system,
+                query_id``, the features, and the ``answer`` where there are texts.
+            language: The language.
+            features: Feature columns.
+            kept: What ``arrays`` gave, in place of the texts.
+
+        Raises:
+            UsageError: If these are not of as many answers.
+        """
+        counts = _counts_from(kept, len(rows)) if kept else _hashed_answers(rows)
+        names = tuple(features) if counts is None else (*features, CONSENSUS)
+        tensor = feature_tensor(rows, language, features)
+        return cls(names, tensor, counts, _places(rows, tensor))
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What stands for the texts, in the order of the rows: some 2 kB an answer."""
+        if self.counts is None:
+            return {}
+        return {
+            "values": self.counts.data.astype(np.float16),
+            "columns": self.counts.indices.astype(np.uint16),
+            "ends": self.counts.indptr.astype(np.int64),
+        }
+
+    @cached_property
+    def own(self) -> FieldView:
+        """The field's own systems beside each other."""
+        return self._seen(self.tensor, self.vectors, self.places)
+
+    @cached_property
+    def vectors(self) -> sparse.csr_array | None:
+        """Unit vectors of the answers, in the order of the rows; None without texts."""
+        if self.counts is None:
+            return None
+        return unit_vectors(self.counts, document_weights(self.counts))
+
+    def seen(self, rows: pd.DataFrame) -> FieldView:
+        """Look at other systems beside the field.
+
+        Args:
+            rows: As of ``of``; answers to other questions are not looked at. A system of the
+                field is not compared with itself, nor is a part of its answers, whose name is the
+                system's, ``ANSWER_MARK`` and anything.
+        """
+        rows = rows[rows["query_id"].isin(set(self.tensor.questions))]
+        features = [name for name in self.names if name != CONSENSUS]
+        asked = self.tensor.questions
+        tensor = feature_tensor(rows, self.tensor.language, features, questions=asked)
+        vectors = None
+        if self.counts is not None:
+            counts = _hashed_answers(rows.assign(**{ANSWER: rows.get(ANSWER, "")}))
+            vectors = unit_vectors(counts, document_weights(self.counts))
+        return self._seen(tensor, vectors, _places(rows, tensor))
+
+    def _seen(
+        self, tensor: FeatureTensor, vectors: sparse.csr_array | None, places: Integers
+    ) -> FieldView:
+        owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
+        is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
+        cosines = np.zeros((len(tensor.questions), *is_self.shape))
+        profiles, values = np.zeros((len(owners), 0)), tensor.values
+        if vectors is not None and self.vectors is not None:
+            profiles = _mean_vectors(vectors, places)
+            for question, found in enumerate(cosines):
+                mine, theirs = places[:, question], self.places[:, question]
+                both = np.ix_(mine >= 0, theirs >= 0)
+                if found[both].size:
+                    one, other = vectors[mine[mine >= 0]], self.vectors[theirs[theirs >= 0]]
+                    found[both] = one.toarray() @ other.toarray().T
+            consensus = _consensus(cosines, self.tensor.answered, is_self)
+            consensus[~tensor.answered] = np.nan
+            values = np.concatenate([values, consensus[:, :, None]], axis=2)
+        others = values if tensor is self.tensor else self._values
+        ranks = _ranks(values, others, is_self)
+        away = (values - finite_means(others)).transpose(1, 0, 2)
+        means, times = finite_means(away), np.isfinite(away).sum(axis=0)
+        errors = mean_of(finite_means((away - means) ** 2), times - 1)
+        return FieldView(tensor.systems, tensor.answered, ranks, means, errors, profiles, cosines)
+
+    @cached_property
+    def _values(self) -> Floats:
+        """Features of the field's answers, the consensus among them, shape (N, Q, F)."""
+        if self.counts is None:
+            return self.tensor.values
+        itself = np.eye(len(self.tensor.systems), dtype=bool)
+        consensus = _consensus(self.own.cosines, self.tensor.answered, itself)
+        consensus[~self.tensor.answered] = np.nan
+        return np.concatenate([self.tensor.values, consensus[:, :, None]], axis=2)
+
+
+def _hashed_answers(rows: pd.DataFrame) -> sparse.csr_array | None:
+    if ANSWER not in rows:
+        return None
+    return hashed(rows[ANSWER].fillna("").astype(str).tolist())
+
+
+def _counts_from(kept: Mapping[str, npt.NDArray[Any]], answers: int) -> sparse.csr_array:
+    """Undo ``Field.arrays``, which a file may have held."""
+    shapes = {name: array.shape for name, array in kept.items()}
+    if set(shapes) != {"values", "columns", "ends"} or shapes["ends"] != (answers + 1,):
+        raise UsageError(f"the vectors of its answers are not those of {answers} answers")
+    values, columns, ends = kept["values"], kept["columns"], kept["ends"]
+    is_sound = (
+        shapes["values"] == shapes["columns"] == (int(ends[-1]),)
+        and ends[0] == 0
+        and (np.diff(ends) >= 0).all()
+        and (columns < DIMENSIONS).all()
+        and np.isfinite(values).all()
+    )
+    if not is_sound:
+        raise UsageError("the vectors of its answers hold what is no vector")
+    numbers = values.astype(np.float64), columns.astype(np.int32), ends.astype(np.int32)
+    return sparse.csr_array(numbers, shape=(answers, DIMENSIONS))
+
+
+def _places(rows: pd.DataFrame, tensor: FeatureTensor) -> Integers:
+    """Row of each system's answer to each question, shape (N, Q); -1 where there is none."""
+    places = np.full(tensor.answered.shape, -1, dtype=np.intp)
+    system = pd.Index(tensor.systems).get_indexer(pd.Index(rows["system"]))
+    question = pd.Index(tensor.questions).get_indexer(pd.Index(rows["query_id"]))
+    places[system, question] = np.arange(len(rows))
+    return places
+
+
+def _mean_vectors(vectors: sparse.csr_array, places: Integers) -> Floats:
+    """Mean vector of each system's answers, shape (M, D); zeros without any."""
+    system, question = np.nonzero(places >= 0)
+    entries = (np.ones(len(system)), (system, places[system, question]))
+    sums = sparse.csr_array(entries, shape=(len(places), vectors.shape[0])) @ vectors
+    answered = np.maximum((places >= 0).sum(axis=1), 1)
+    return np.asarray(sums.toarray() / answered[:, None])
+
+
+def _consensus(cosines: Floats, answered: Flags, is_self: Flags) -> Floats:
+    """Mean cosine of answers to the field's others, shape (M, Q); NaN where there is none."""
+    compared = (answered.T[:, None, :] & ~is_self).astype(np.float64)
+    totals = np.einsum("qmn,qmn->mq", cosines, compared)
+    # Equal answers are equal, whatever the order in which cosines are added.
+    return mean_of(totals, compared.sum(axis=2).T).round(DIGITS)
+
+
+def _ranks(values: Floats, others: Floats, is_self: Flags) -> Floats:
+    """Mean sign of differences from the field; see ``FieldView.ranks``."""
+    ranks = np.zeros(values.shape)
+    for place, own in enumerate(values):
+        signs = np.sign(own - others[~is_self[place]])
+        ranks[place] = np.nan_to_num(finite_means(signs))
+    return ranks

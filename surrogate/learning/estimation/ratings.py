@@ -1,0 +1,141 @@
+"""One rating from verdicts and surrogate: what answers let expect, corrected by the verdicts.
+
+The estimator of small areas (Fay and Herriot, 1979): a rating is what the surrogate expects, plus
+what a system is better in every language, plus a residual, observed with the sampling covariance
+of its Bradley-Terry coefficient. A new system is one with infinite sampling variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import pandas as pd
+
+from arena.rating.posterior import RatingPosterior
+from surrogate.learning.estimation.observations import Observation, Observations, completed, observe
+from surrogate.learning.estimation.process import RESIDUAL, fit_process
+from surrogate.learning.outcomes import Outcome
+from surrogate.learning.surrogate import Covariances, Surrogate
+from surrogate.learning.training import TrainingRatings, finite_means
+
+NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
+
+
+def posterior_ratings(
+    surrogate: Surrogate,
+    ratings: Mapping[str, TrainingRatings],
+    expected: pd.DataFrame,
+    X: pd.DataFrame | None = None,
+) -> dict[str, RatingPosterior]:
+    """Rate systems by their answers and their verdicts.
+
+    Where a surrogate says how alike systems are, verdicts on similar systems count too, and those
+    in one language in all. Beside any other, verdicts correct the ratings by surrogates that had
+    not seen the system.
+
+    Args:
+        surrogate: A fitted one.
+        ratings: Language to what is known of the systems' ratings.
+        expected: Columns ``language, system, rating``: of every judged system, the rating by a
+            surrogate that has not seen it.
+        X: Answers of further systems that were not trained on, rated wherever they answered.
+
+    Returns:
+        Language to the ratings of the judged systems, and of such further ones. Those that nothing
+        is known of but verdicts have what these say.
+    """
+    observed = observe(ratings)
+    alike = surrogate.covariances(X)
+    wanted = expected.dropna(subset="rating")
+    wanted = wanted[wanted["language"].isin(observed)][["language", "system"]]
+    if alike is None or not set(wanted.itertuples(index=False, name=None)) <= set(alike.keys):
+        found = _corrected(observed, expected)
+    else:
+        new = set() if X is None else set(X["system"])
+        found = _beside_each_other(observed, alike, surrogate.borrowing_, new)
+    return {
+        language: completed(found[language], item) if language in found else item.alone()
+        for language, item in observed.items()
+    }
+
+
+def _beside_each_other(
+    observed: Mapping[str, Observation],
+    alike: Covariances,
+    borrowing: Collection[str],
+    new: Collection[str],
+) -> dict[str, RatingPosterior]:
+    """Rate systems in a process whose kernels say how alike they are; some without a verdict."""
+    names: dict[str, list[str]] = {}
+    for language, system in alike.keys:
+        names.setdefault(language, []).append(system)
+    known, judged = {}, {}
+    for language in observed.keys() & names.keys():
+        own = observed[language].among(names[language])
+        judged[language] = len(own.systems)
+        others = [name for name in names[language] if language in borrowing or name in new]
+        known[language] = own.with_unjudged(others)
+    seen = Observations({name: known[name] for name in sorted(known) if known[name].systems})
+    if not seen.keys:
+        return {}
+    place = {key: index for index, key in enumerate(alike.keys)}
+    rows = np.array([place[key] for key in seen.keys])
+    kernels = alike.kernels[:, rows[:, None], rows]
+    # Without texts, much of what a system is like is not seen.
+    share = RESIDUAL if alike.is_rich else 1 / (len(kernels) + 1)
+    process = fit_process(kernels, seen, seen.groups, share, adjusted=not alike.is_rich)
+    return {
+        name: _about_all(item, judged[name]) if name in borrowing else item
+        for name, item in seen.posteriors(process).items()
+    }
+
+
+def _about_all(found: RatingPosterior, judged: int) -> RatingPosterior:
+    """Rate about the mean of all systems, of which the first have verdicts.
+
+    These were rated about their own mean: where it lies is not known, and nobody's verdicts tell.
+    """
+    size = len(found.systems)
+    middle = np.eye(size) - 1 / size
+    own = np.where(np.arange(size) < judged, found.shares - 1 / max(judged, 1), 0.0)
+    return RatingPosterior(
+        found.systems,
+        middle @ found.ratings,
+        middle @ found.covariance @ middle,
+        np.clip(own, 0.0, 1.0),
+    )
+
+
+def expected_ratings(outcome: Outcome) -> pd.DataFrame:
+    """Return what surrogates that had not seen a system expect of it: the mean over splits.
+
+    Columns ``language, system, rating, standard_error``; NaN where not known.
+    """
+    errors, rating = outcome.standard_errors, finite_means(outcome.predicted)
+    table = pd.DataFrame({"language": outcome.language, "system": outcome.systems})
+    error = np.nan if errors is None else finite_means(errors)
+    return table.assign(rating=rating, standard_error=error)
+
+
+def _corrected(
+    observed: Mapping[str, Observation], expected: pd.DataFrame
+) -> dict[str, RatingPosterior]:
+    """Correct what is expected by what is observed, in all languages together."""
+    rated = expected.dropna(subset="rating")
+    names = {str(name): list(rows["system"]) for name, rows in rated.groupby("language")}
+    known = {
+        name: item.among(own).with_unjudged(own)
+        for name, item in observed.items()
+        if (own := names.get(name))
+    }
+    if not known:
+        return {}
+    keys = Observations(known).keys
+    means = rated.set_index(["language", "system"])["rating"].loc[keys]
+    both = Observations(known, means.to_numpy(np.float64))
+    systems = np.array([system for _, system in both.keys], dtype=object)
+    everywhere = np.equal.outer(systems, systems).astype(np.float64)[None]
+    kernels = everywhere if len(both.by_language) > 1 else everywhere[:0]
+    share = 1 / (len(kernels) + 1)
+    return both.posteriors(fit_process(kernels, both, both.groups, share, adjusted=True))

@@ -1,1 +1,0 @@
-"""The Gaussian process over systems and languages: features, texts, kernels, the closed form."""

@@ -1,1 +1,0 @@
-"""One rating from what is expected of a system and what verdicts say of it."""

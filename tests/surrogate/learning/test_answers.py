@@ -1,0 +1,280 @@
+"""The default surrogate: its closed forms against plain linear algebra, and its limits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.data.errors import UsageError
+from arena.rating.tournaments import bootstrap_tournaments
+from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.estimation.field import Field
+from surrogate.learning.estimation.question_scores import (
+    LIKENESS_VARIANCE,
+    SLOPE_VARIANCE,
+    QuestionScores,
+    Scored,
+)
+from surrogate.learning.estimation.system_looks import Scale
+from surrogate.learning.estimation.system_ridge import SystemRidge
+from surrogate.learning.surrogate import predict_answers
+from surrogate.learning.training import training_ratings
+
+WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]
+
+
+def arena(systems=10, questions=8, languages=("en", "fi"), seed=0):
+    """Answers whose length and words follow a system's strength, and verdicts on them."""
+    random = np.random.default_rng(seed)
+    strengths = np.linspace(-1.5, 1.5, systems)
+    rows, judgments = [], []
+    names = [f"system-{place}" for place in range(systems)]
+    for language in languages:
+        for question in range(questions):
+            for name, strength in zip(names, strengths, strict=True):
+                count = int(12 + 4 * strength + random.integers(0, 3))
+                words = random.choice(WORDS[: 5 + 2 * int(strength + 2)], count)
+                answer = f"{question} " + " ".join(words)
+                key = (language, name, f"q{question}")
+                rows.append((*key, answer, float(count), random.normal()))
+            for one in range(systems):
+                for other in range(one + 1, systems):
+                    wins = random.random() < 1 / (1 + np.exp(strengths[other] - strengths[one]))
+                    pair = (names[one], names[other], "a" if wins else "b")
+                    judgments.append((language, f"q{question}", *pair))
+    columns = ["language", "system", "query_id", "answer", "length", "noise"]
+    judged = ["language", "query_id", "system_a", "system_b", "winner"]
+    return pd.DataFrame(rows, columns=columns), pd.DataFrame(judgments, columns=judged)
+
+
+def known(judgments):
+    return {
+        str(name): bootstrap_tournaments(rows, 2) for name, rows in judgments.groupby("language")
+    }
+
+
+def without(table, systems):
+    """Leave systems out of answers or of judgments."""
+    sides = [name for name in ("system", "system_a", "system_b") if name in table]
+    return table[~table[sides].isin(systems).any(axis=1)]
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return arena()
+
+
+@pytest.fixture(scope="module")
+def fitted(judged):
+    return AnswersSurrogate().fit(judged[0], known(judged[1]))
+
+
+def scored_language(judged, systems=None):
+    X = judged[0][judged[0]["language"] == "en"]
+    rated = training_ratings(known(judged[1]))["en"]
+    field = Field.of(X, "en", ["length", "noise"])
+    scored = Scored.of(field.own, field.tensor.questions, rated)
+    if systems is None:
+        return scored
+    kept = np.isin(scored.seen.systems, systems)
+    return replace(scored, judged=scored.judged & kept, scores=scored.scores * kept)
+
+
+def covariance(scored, question):
+    """Of a question's scores, its mean aside: slopes, answers alike, noise."""
+    ranks = scored.seen.ranks[:, question]
+    alike = scored.seen.cosines[question] * scored.scales[question]
+    slopes = SLOPE_VARIANCE / ranks.shape[1]
+    return slopes * ranks @ ranks.T, LIKENESS_VARIANCE * alike + np.eye(len(ranks))
+
+
+def dense(scored):
+    """The same regression as one normal distribution: scores, covariance, means' design."""
+    questions, systems = scored.scores.shape
+    ranks = scored.seen.ranks.transpose(1, 0, 2).reshape(questions * systems, -1)
+    whole = SLOPE_VARIANCE / ranks.shape[1] * ranks @ ranks.T
+    for question in range(questions):
+        rows = slice(question * systems, (question + 1) * systems)
+        whole[rows, rows] += covariance(scored, question)[1]
+    return scored.scores.ravel(), whole, np.repeat(np.eye(questions), systems, axis=0)
+
+
+def test_scores_are_those_of_one_normal_distribution(judged):
+    """And each system left out is predicted as by a distribution of all others."""
+    scored = scored_language(judged)
+    found = QuestionScores.fit({"en": scored})
+    scores, whole, design = dense(scored)
+    questions, systems = scored.scores.shape
+    predicted = np.empty((systems, questions))
+    for system in range(systems):
+        out = np.arange(len(scores)) % systems == system
+        inverse = np.linalg.inv(whole[np.ix_(~out, ~out)])
+        known_design = design[~out]
+        normal = known_design.T @ inverse @ known_design
+        means = np.linalg.solve(normal, known_design.T @ inverse @ scores[~out])
+        rest = inverse @ (scores[~out] - known_design @ means)
+        predicted[system] = design[out] @ means + whole[np.ix_(out, ~out)] @ rest
+    others = (scored.scores.sum(axis=1, keepdims=True) - scored.scores) / (systems - 1)
+    np.testing.assert_allclose(found.left_out["en"], (predicted.T - others).mean(axis=0), atol=1e-8)
+
+
+def test_ratings_of_left_out_systems_are_those_of_a_fit_without_them(judged):
+    """Exactly, on features and texts that are scaled as they were with them."""
+    X, rows = judged
+    seen = {
+        name: Field.of(own, name, ["length", "noise"]).own for name, own in X.groupby("language")
+    }
+    rated = training_ratings(known(rows))
+    ratings = {name: item.means for name, item in rated.items()}
+    ridge = SystemRidge.fit(seen, ratings)
+    kernel = ridge._kernel(ridge.looks, ridge.looks) + ridge.penalty * np.eye(20)
+    owners, languages = np.tile(range(10), 2), np.repeat(range(2), 10)
+    target = np.concatenate(list(ratings.values()))
+    design = np.equal.outer(languages, range(2)).astype(float)
+    out = owners == 3
+    inverse = np.linalg.inv(kernel[np.ix_(~out, ~out)])
+    own = design[~out]
+    means = np.linalg.solve(own.T @ inverse @ own, own.T @ inverse @ target[~out])
+    rest = inverse @ (target[~out] - own @ means)
+    predicted = means + kernel[np.ix_(out, ~out)] @ rest
+    others = [target[~out][languages[~out] == place].mean() for place in range(2)]
+    expected = [ridge.left_out[name, "system-3"] for name in ("en", "fi")]
+    np.testing.assert_allclose(predicted - others, expected, atol=1e-8)
+
+
+def test_a_feature_counts_by_the_share_of_its_variance_that_is_no_noise_of_few_answers():
+    random = np.random.default_rng(3)
+    true, noisy = random.normal(size=300), random.normal(size=(300, 6))
+    rows = pd.DataFrame(
+        {
+            "language": "en",
+            "system": np.repeat([f"s{place:03}" for place in range(300)], 6),
+            "query_id": np.tile([f"q{place}" for place in range(6)], 300),
+            "plain": np.repeat(true, 6),
+            "half": (true[:, None] + np.sqrt(6) * noisy).ravel(),
+            "none": random.normal(size=1800),
+        }
+    )
+    field = Field.of(rows, "en", ["plain", "half", "none"])
+    reliability = Scale.of(field.own, np.ones(300, dtype=bool)).reliability
+    np.testing.assert_allclose(reliability, [1.0, 0.5, 0.0], atol=0.12)
+
+
+def test_the_order_of_rows_changes_nothing_and_a_renaming_only_names(judged, fitted):
+    X, rows = judged
+    new = X[X["system"] == "system-4"].assign(system="new")
+    plain = fitted.predict(new)
+    shuffled = AnswersSurrogate().fit(X.sample(frac=1, random_state=0), known(rows[::-1]))
+    pd.testing.assert_frame_equal(plain, shuffled.predict(new), atol=1e-6)
+    names = {f"system-{place}": f"z{9 - place}" for place in range(10)}
+    sides = {name: rows[name].map(names) for name in ("system_a", "system_b")}
+    other = AnswersSurrogate().fit(
+        X.assign(system=X["system"].map(names)), known(rows.assign(**sides))
+    )
+    pd.testing.assert_frame_equal(plain, other.predict(new), atol=1e-6)
+    beside = fitted.predict(pd.concat([new, X[X["system"] == "system-1"].assign(system="other")]))
+    own = beside[beside["system"] == "new"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(plain, own, atol=1e-9)
+
+
+def test_a_verbatim_copy_of_a_judged_system_stands_beside_it(fitted, judged):
+    X, _ = judged
+    rated = fitted.ratings_["en"]
+    means = dict(zip(rated.systems, rated.means, strict=True))
+    for name in ("system-1", "system-5", "system-8"):
+        copy = fitted.predict(X[X["system"] == name].assign(system="copy"))
+        place = sorted(means.values(), reverse=True).index(means[name])
+        rating = copy.set_index("language").loc["en", "rating"]
+        assert abs(sum(value > rating for value in means.values()) - place) <= 2
+
+
+def test_a_system_unlike_the_others_is_known_less_well(fitted, judged):
+    own = judged[0][judged[0]["system"] == "system-5"]
+    plain = fitted.predict(own.assign(system="new"))
+    strange = own.assign(system="new", answer="qwx zvj kkpt " * 30, length=400.0)
+    wider = fitted.predict(strange)["standard_error"] / plain["standard_error"]
+    assert (wider > 1.2).all()
+
+
+def test_systems_that_were_not_seen_are_ranked_by_their_answers(judged):
+    held = ["system-1", "system-5", "system-8"]
+    surrogate = AnswersSurrogate().fit(without(judged[0], held), known(without(judged[1], held)))
+    rated = surrogate.predict(judged[0][judged[0]["system"].isin(held)])
+    assert (rated["standard_error"] > 0).all()
+    for _, own in rated.groupby("language"):
+        assert list(own.set_index("system")["rating"].sort_values().index) == held
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_language_without_verdicts_is_ranked_by_what_others_tell(reads):
+    X, rows = arena(languages=("en", "fi", "sw"))
+    columns = X.columns if reads else X.columns.drop("answer")
+    surrogate = AnswersSurrogate().fit(X[columns], known(rows[rows["language"] != "sw"]))
+    for shown in (X, X.drop(columns="answer")):
+        rated = surrogate.predict(shown[shown["language"] == "sw"])
+        strengths = rated["system"].str.removeprefix("system-").astype(int)
+        assert np.corrcoef(rated["rating"], strengths)[0, 1] > 0.9
+    alone = X[(X["language"] == "sw") & (X["system"] == "system-3")]
+    assert surrogate.predict(alone)["rating"].isna().all()  # beside nobody
+
+
+def test_where_all_answers_are_equal_all_are_rated_alike(judged):
+    X, rows = judged
+    same = X.assign(answer="the same", length=1.0, noise=0.0)
+    rated = AnswersSurrogate().fit(same, known(rows)).predict(same)
+    assert np.ptp(rated["rating"]) == pytest.approx(0, abs=1e-9)
+
+
+@given(st.integers(0, 20), st.sampled_from([3, 4, 6]), st.sampled_from([1, 2]))
+def test_few_systems_and_one_question_give_finite_ratings(seed, systems, questions):
+    X, rows = arena(systems, questions, ("en",), seed)
+    rated = AnswersSurrogate().fit(X, known(rows)).predict(X)
+    assert np.isfinite(rated[["rating", "standard_error"]]).all(axis=None)
+
+
+def test_too_few_systems_are_refused(judged):
+    few = [f"system-{place}" for place in range(2, 10)]
+    with pytest.raises(UsageError, match="at least 3 systems"):
+        AnswersSurrogate().fit(without(judged[0], few), known(without(judged[1], few)))
+
+
+def test_published_ratings_are_learned_from_as_wholes(judged):
+    X, _ = judged
+    ratings = X[["language", "system"]].drop_duplicates().reset_index(drop=True)
+    ratings["rating"] = ratings["system"].str.removeprefix("system-").astype(float)
+    held = ["system-2", "system-7"]
+    surrogate = AnswersSurrogate().fit(without(X, held), without(ratings, held))
+    rated = surrogate.predict(X[X["system"].isin(held)]).pivot(
+        index="language", columns="system", values="rating"
+    )
+    assert (rated["system-7"] > rated["system-2"]).all()
+
+
+def test_a_file_whose_vectors_are_not_of_its_rows_is_refused(fitted):
+    for name, change in (
+        ("ends", lambda array: array[1:]),
+        ("columns", lambda array: array + 4096),
+        ("values", lambda array: np.full_like(array, np.nan)),
+    ):
+        arrays = fitted.arrays()
+        arrays["en"] = {**arrays["en"], name: change(arrays["en"][name])}
+        with pytest.raises(UsageError, match="vectors of its answers"):
+            AnswersSurrogate().restore(fitted.X_, fitted.ratings_, arrays)
+
+
+def test_a_system_of_which_nothing_is_known_has_no_rating(judged):
+    """Not that of the mean system, with an error as if it were known to be one."""
+    X, rows = judged
+    bare, held = X.drop(columns="answer"), ["system-9"]
+    blank = bare[bare["system"] == "system-9"].assign(length=np.nan, noise=np.nan)
+    surrogate = AnswersSurrogate().fit(without(bare, held), known(without(rows, held)))
+    one = blank.assign(length=blank["length"].where(blank["language"] == "en", 12.0))
+    for table, languages in ((blank, []), (one, ["fi"])):
+        own = surrogate.predict(table)
+        assert list(own["answers"]) == [8, 8]
+        for column in ("rating", "standard_error"):
+            assert list(own.loc[own[column].notna(), "language"]) == languages
+    assert predict_answers(surrogate, blank)["rating"].isna().all()
