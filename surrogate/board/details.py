@@ -95,23 +95,20 @@ def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
 
 
 def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
-    """Compare the board's ratings, and those by verdicts and by surrogate alone, with the truth.
+    """Return Kendall tau-b of the board's ratings, and of others in ``COMPARED``, with the truth.
 
-    Args:
-        board: Rows with ``language, system, rating, arena_rating, surrogate_rating``.
-        truth: Columns ``language, system, quality``.
-
-    Returns:
-        Columns ``language, rating, verdicts_alone, surrogate_alone``: Kendall tau-b of each with
-        the truth, and a last row ``macro`` with the means.
+    The truth has columns ``language, system, quality``. A row a language, and a last row ``macro``
+    with the means.
     """
     merged = board.merge(truth, on=["language", "system"], validate="one_to_one")
+    columns = {"rating": "rating", **COMPARED}
     taus = {
-        language: part[["rating", *COMPARED.values()]]
-        .astype(float)
-        .apply(lambda own, part=part: kendall_tau(own.to_numpy(), part["quality"].to_numpy(float)))
+        language: {
+            name: kendall_tau(part[column].to_numpy(float), part["quality"].to_numpy(float))
+            for name, column in columns.items()
+        }
         for language, part in merged.groupby("language")
     }
-    compared = pd.DataFrame(taus).T.rename(columns={old: new for new, old in COMPARED.items()})
+    compared = pd.DataFrame(taus).T
     compared.loc["macro"] = compared.mean()
     return compared.rename_axis("language").reset_index()

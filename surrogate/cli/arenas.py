@@ -225,7 +225,6 @@ def import_command(
     ] = None,
     judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
     scores: Annotated[str | None, Option(help="Comma-separated scores. Default: all")] = None,
-    most_pairs: Annotated[int | None, Option(min=1, help="Pairs a question. Default: all")] = None,
     reference_system: Annotated[str | None, Option(help="System that is the reference.")] = None,
     apart: Annotated[
         list[str] | None,
@@ -253,8 +252,8 @@ def import_command(
     given: dict[str, object] = {
         **{"columns": named_values("--column", columns, FIELD), "judge": judge, "name": name},
         **{"scores": split_names(scores), "languages": split_names(languages)},
-        **{"most_pairs": most_pairs, "reference_system": reference_system},
-        **{"language": language, "qrels": qrels, "corpus": corpus},
+        **{"reference_system": reference_system, "language": language},
+        **{"qrels": qrels, "corpus": corpus},
     }
     stated = {key: value for key, value in given.items() if value not in (None, [], {})}
     read = import_arena(kind, paths, **{**toml_options(config, reader_options(kind)), **stated})

@@ -204,19 +204,15 @@ def prompts(
             for variable, each in prompt.variables.items():
                 print(f"{{# {' or '.join((variable, *each.also))}: {each.meaning} #}}")
         return
-    rows = [
-        (command, prompt.name, prompt.asks, _variables(prompt), prompt.reply)
-        for command, known in all_prompts().items()
-        for prompt in known
-    ]
+    rows = []
+    for command, known in all_prompts().items():
+        for prompt in known:
+            variables = ", ".join(
+                f"{' or '.join((variable, *each.also))}{'*' if each.is_required else ''}"
+                for variable, each in prompt.variables.items()
+            )
+            rows.append((command, prompt.name, prompt.asks, variables, prompt.reply))
     show({"prompts": pd.DataFrame(rows, columns=PROMPT_COLUMNS)}, as_json)
-
-
-def _variables(prompt: ReplaceablePrompt) -> str:
-    return ", ".join(
-        f"{' or '.join((name, *each.also))}{'*' if each.is_required else ''}"
-        for name, each in prompt.variables.items()
-    )
 
 
 def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:

@@ -170,7 +170,6 @@ def advise(
     judgments: opt.Judgments = None,
     arena: opt.MovedArena = None,
     questions: Annotated[int, Option(min=1, help="Number of questions to suggest.")] = 20,
-    level: Annotated[float, Option(help="Confidence that two neighbors differ.")] = 0.95,
     feature_table: opt.FeatureTable = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -184,7 +183,7 @@ def advise(
     table = given_features(feature_table)
     placed = rank_systems(published, new, read, feature_table=table)
     judged = _judged(judgments, read)
-    advice = suggest(published, placed.features, judged=judged, questions=questions, level=level)
+    advice = suggest(published, placed.features, judged=judged, questions=questions)
     if as_json:
         shown = {"neighbors": advice.neighbors, "questions": advice.questions}
         show(shown | {"notes": placed.notes}, as_json)

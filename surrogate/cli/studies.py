@@ -230,6 +230,8 @@ def metaeval(
     if path is None and benchmark != "grouse":
         raise UsageError(f"give the path of the data of {benchmark}")
 
+    from arena.text.prompts import read_templates
+    from surrogate import metaevaluation
     from surrogate.metaevaluation.evaluation import evaluate_judges
     from surrogate.metaevaluation.memerag.label_spread import statistics_report
     from surrogate.metaevaluation.memerag.sentences import read_memerag
@@ -244,23 +246,15 @@ def metaeval(
 
         show(make_sheet(path, settings, templates or [], sheet, progress_lines()), as_json)
         return
-    made = _benchmark(benchmark, path, settings, templates or [])
+    kind = getattr(metaevaluation, benchmark.partition("-")[0].capitalize())
+    made = kind.read(path, settings, read_templates(templates or [], kind.replaceable))
+    if benchmark == BENCHMARKS[1]:
+        made = replace(made, quality="relevance")
     asked = list(dict.fromkeys([*(judges or ()), *filter(None, [settings.reference])]))
     evaluation = evaluate_judges(made, asked, progress_lines())
     if out is not None:
         write_run(evaluation.verdicts, out, getattr(made, "notice", ""))
     _print_report(made.report(evaluation), as_json, arena)
-
-
-def _benchmark(
-    name: str, path: Path | None, settings: MetaevalSettings, templates: list[str]
-) -> Any:  # noqa: ANN401 - one of three classes
-    from arena.text.prompts import read_templates
-    from surrogate import metaevaluation
-
-    kind = getattr(metaevaluation, name.partition("-")[0].capitalize())
-    made = kind.read(path, settings, read_templates(templates, kind.replaceable))
-    return replace(made, quality="relevance") if name == BENCHMARKS[1] else made
 
 
 def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> None:

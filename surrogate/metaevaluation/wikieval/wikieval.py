@@ -119,8 +119,6 @@ class Wikieval:
             evaluation.verdicts, self.settings.replicates, self.settings.seed
         )
         notes = shared.left_out_notes(scores, "pairs", "choice", "criterion")
-        for row in scores[scores["ties"] > 0].to_dict("records"):
-            notes.append(f"{row['judge']}, {row['criterion']}: ties: {row['ties']}")
         title = "Accuracy in percent, with standard errors"
         table = shared.judges_table(scores, "criterion", title, notes)
         entries = [
