@@ -65,16 +65,12 @@ def export_text(board: Board, form: str, language: str = OVERALL) -> str:
     return latex_table(printed, title, summary.judge, summary.signature)
 
 
-def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table as texts, two decimals each, under headings."""
-    headings = [HEADINGS.get(name, name.replace("_", " ")).capitalize() for name in table]
-    cells = {name: [_cell(name, value) for value in table[name]] for name in table}
-    return pd.DataFrame(cells).set_axis(headings, axis=1)
-
-
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
     """Return a LaTeX table (``booktabs``); the signature stands below as a digest and a comment."""
-    style = _shown(table).style.hide(axis="index").format(escape="latex")
+    headings = [HEADINGS.get(name, name.replace("_", " ")).capitalize() for name in table]
+    cells = {name: [_cell(name, value) for value in table[name]] for name in table}
+    shown = pd.DataFrame(cells).set_axis(headings, axis=1)
+    style = shown.style.hide(axis="index").format(escape="latex")
     style = style.format_index(escape="latex", axis=1)
     columns = "".join("l" if name in tables.TEXTS else "r" for name in table)
     caption = _latex_text(f"{title}. Judge: {judge}.")

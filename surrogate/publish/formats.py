@@ -51,14 +51,10 @@ Number = SupportsFloat | None
 
 def finite(value: Number) -> float | None:
     """Return a number as float, or None where it is missing or infinite."""
-    if value is None:
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return None
-    number = float(value) if not _is_na(value) else math.nan
+    number = float(value)
     return number if math.isfinite(number) else None
-
-
-def _is_na(value: object) -> bool:
-    return type(value).__name__ in {"NAType", "NaTType"}
 
 
 def decimal(value: Number, digits: int = 2) -> str:

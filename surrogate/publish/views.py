@@ -30,13 +30,7 @@ Row = dict[str, Any]
 def compact_numbers(table: pd.DataFrame) -> list[list[float | int | None]]:
     """Return a table's numbers, row by row, as short as JSON has them; missing ones as None."""
     values = table.astype(float).round(STORED_DECIMALS).to_numpy().tolist()
-    return [
-        [
-            int(value) if value.is_integer() else value if finite(value) is not None else None
-            for value in row
-        ]
-        for row in values
-    ]
+    return [[int(n) if n.is_integer() else finite(n) for n in row] for row in values]
 
 
 def cut_text(text: str, longest: int) -> str:

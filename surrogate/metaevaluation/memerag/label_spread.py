@@ -30,7 +30,6 @@ QUALITIES = {
 }
 """What people may agree on, and the field that says it."""
 
-_NO_MODEL = "No answer names the model that wrote it, so there is no table by model"
 _LABELS = MappingProxyType({"faithfulness": FACTUALITY, "relevance": RELEVANCE})
 
 
@@ -135,12 +134,11 @@ def statistics_report(
     general = pd.concat([_rounded(general), pd.DataFrame([{"language": "total", **total}])])
     labels = found["factuality"].merge(found["relevance"], on="language")
     fine = found["fine_grained"].set_index("language").T.reset_index(names="label")
-    notes = [_NO_MODEL] if found["by_model"].empty else []
     percent = "Percent of sentences by"
     tables = [
         ReportTable("Sentences, and words on average", general.fillna("")),
         ReportTable(f"{percent} label: faithfulness, relevance", _rounded(labels)),
-        ReportTable(f"{percent} fine-grained label of faithfulness", _rounded(fine), notes),
+        ReportTable(f"{percent} fine-grained label of faithfulness", _rounded(fine)),
     ]
     tables += [] if found["by_model"].empty else [_model_table(found["by_model"])]
     tables += [_agreement_table(agreed)] if agreed else []

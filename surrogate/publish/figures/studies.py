@@ -52,8 +52,8 @@ def study_drawings(path: Path) -> Iterator[Drawing]:
     """
     if path.name.endswith(JSONL_SUFFIXES):
         yield from run_drawings(path)
-        return
-    yield Drawing("sampling", partial(sampling_curves, *read_sampling(path)))
+    else:
+        yield Drawing("sampling", partial(sampling_curves, *read_sampling(path)))
 
 
 def read_sampling(path: Path | str) -> tuple[pd.DataFrame, str]:
