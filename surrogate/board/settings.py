@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -25,26 +24,22 @@ MOST_DRAWS = 100_000
 memory."""
 MOST_TREES = 10_000
 PRESET = "preset"
-PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
-    {
-        "mirage": MappingProxyType(
-            {
-                "features": ("as-published",),
-                "surrogate": "random-forest",
-                "rows": "overall",
-                "missing": "zero",
-                "tournaments": 200,
-                "questions": 100,
-                "ties": "drop",
-                "ridge": 0.0,
-                "ratings": "surrogate",
-                "arena_ratings": "tournaments",
-                "r2_tournaments": 200,
-                "r2_trees": 100,
-            }
-        )
+PRESETS: Mapping[str, Mapping[str, object]] = {
+    "mirage": {
+        "features": ("as-published",),
+        "surrogate": "random-forest",
+        "rows": "overall",
+        "missing": "zero",
+        "tournaments": 200,
+        "questions": 100,
+        "ties": "drop",
+        "ridge": 0.0,
+        "ratings": "surrogate",
+        "arena_ratings": "tournaments",
+        "r2_tournaments": 200,
+        "r2_trees": 100,
     }
-)
+}
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]

@@ -45,10 +45,9 @@ COUNTS = {
 
 @dataclass(frozen=True)
 class BoardTable:
-    """A table of a board: its CSV file, what it holds, and the names of its columns."""
+    """A table of a board: its CSV file, and the names of its columns."""
 
     file: str
-    holds: str
     names: tuple[str, ...]
 
     def empty(self) -> pd.DataFrame:
@@ -90,7 +89,6 @@ class BoardTable:
 
 RATINGS = BoardTable(
     "board.csv",
-    "ratings and ranks of every system in every language, by verdicts and surrogate",
     (
         *("language", "system", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high"),
         *("verdict_share", "surrogate_rating", "surrogate_low", "surrogate_high"),
@@ -100,7 +98,6 @@ RATINGS = BoardTable(
 )
 OVERALL = BoardTable(
     "overall.csv",
-    "systems by their mean rank over languages",
     (
         *("system", "rank", "mean_rank", "mean_rating", "languages", "coverage"),
         *("arena_rank", "arena_mean_rank"),
@@ -108,7 +105,6 @@ OVERALL = BoardTable(
 )
 ARENA = BoardTable(
     "arena.csv",
-    "ratings by verdicts alone (Bradley-Terry), or as published, with 95% intervals",
     (
         *("language", "system", "rank", "rank_low", "rank_high", "tier"),
         *("rating", "low", "high", "note"),
@@ -116,7 +112,6 @@ ARENA = BoardTable(
 )
 IMPORTANCES = BoardTable(
     "importances.csv",
-    "share of each feature in the surrogate's decisions",
     (
         *("language", "feature", "importance"),
         *("tournament_mean", "tournament_low", "tournament_high"),
@@ -124,13 +119,10 @@ IMPORTANCES = BoardTable(
     ),
 )
 WIN_MATRIX = BoardTable(
-    "win_matrix.csv",
-    "wins, losses and ties of each pair",
-    ("language", "system", "opponent", "wins", "losses", "ties"),
+    "win_matrix.csv", ("language", "system", "opponent", "wins", "losses", "ties")
 )
 DIFFERENCES = BoardTable(
     "differences.csv",
-    "by how much, and how surely, one of two systems is rated better",
     ("language", "system", "opponent", "difference", "low", "high", "probability"),
 )
 
@@ -144,14 +136,11 @@ TABLES: Mapping[str, BoardTable] = {
 }
 """Name of a board's attribute to what is in it."""
 
-BOARD_FILES: Mapping[str, str] = {
-    **{table.file: table.holds for table in TABLES.values()},
-    FEATURES_FILE: "every feature of every answer",
-    JUDGE_REPORT_FILE: "what is known of the judge",
-    SURROGATE_FILE: "the surrogate",
-    SUMMARY_FILE: "settings, agreement, counts of what was skipped and why",
-}
-"""Files of a board folder and what they hold."""
+BOARD_FILES = (
+    *(table.file for table in TABLES.values()),
+    *(FEATURES_FILE, JUDGE_REPORT_FILE, SURROGATE_FILE, SUMMARY_FILE),
+)
+"""Files of a board folder, in the order of writing; beside them stands the manifest."""
 
 
 def _damaged(source: str, error: Exception) -> Problem:

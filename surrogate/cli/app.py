@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -20,35 +19,33 @@ USAGE_STATUS = 2
 ARGUMENT = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
 """How messages name an argument of Python, whose option has the same name."""
 
-COMMANDS = MappingProxyType(
-    {
-        "demo": ("boards:demo", "Build the board of the sample arena, and its pages."),
-        "init": ("arenas:init", "Write a small arena folder to start from."),
-        "check": ("arenas:check", "Report problems of an arena."),
-        "import": ("arenas:import_command", "Make an arena of tables, traces or published data."),
-        "add": ("arenas:add", "Add new systems' answers to an arena."),
-        "select": ("arenas:select", "Write part of an arena."),
-        "judge": ("judging:judge", "Judge pairs of answers with LLMs."),
-        "generate": ("training:generate", "Answer an arena's questions with an LLM."),
-        "prompts": ("judging:prompts", "Show what LLMs are asked."),
-        "vote": ("verdicts:vote", "Let people judge pairs of answers."),
-        "agreement": ("verdicts:agreement", "Measure how far judges agree with people."),
-        "diagnose": ("verdicts:diagnose", "Report what limits a board."),
-        "fit": ("verdicts:fit", "Rate systems by judgments alone."),
-        "features": ("studies:features", "Measure answers; list what can be measured."),
-        "board": ("boards:board", "Rate every system by verdicts and surrogate."),
-        "rank": ("ranking:rank", "Place new systems on a board."),
-        "gate": ("ranking:gate", "Decide whether a new version is better."),
-        "advise": ("ranking:advise", "Suggest what to judge of a new system."),
-        "validate": ("studies:validate", "Measure how well surrogates rank unseen systems."),
-        "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),
-        "publish": ("publishing:publish", "Publish a board as pages, figures or tables."),
-        "run": ("publishing:run", "Bring several boards up to date."),
-        "diff": ("publishing:diff", "Compare two boards."),
-        "trainset": ("training:trainset", "Make a training set of an arena."),
-        "finetune": ("training:finetune", "Tune a small model with LoRA."),
-    }
-)
+COMMANDS = {
+    "demo": ("boards:demo", "Build the board of the sample arena, and its pages."),
+    "init": ("arenas:init", "Write a small arena folder to start from."),
+    "check": ("arenas:check", "Report problems of an arena."),
+    "import": ("arenas:import_command", "Make an arena of tables, traces or published data."),
+    "add": ("arenas:add", "Add new systems' answers to an arena."),
+    "select": ("arenas:select", "Write part of an arena."),
+    "judge": ("judging:judge", "Judge pairs of answers with LLMs."),
+    "generate": ("training:generate", "Answer an arena's questions with an LLM."),
+    "prompts": ("judging:prompts", "Show what LLMs are asked."),
+    "vote": ("verdicts:vote", "Let people judge pairs of answers."),
+    "agreement": ("verdicts:agreement", "Measure how far judges agree with people."),
+    "diagnose": ("verdicts:diagnose", "Report what limits a board."),
+    "fit": ("verdicts:fit", "Rate systems by judgments alone."),
+    "features": ("studies:features", "Measure answers; list what can be measured."),
+    "board": ("boards:board", "Rate every system by verdicts and surrogate."),
+    "rank": ("ranking:rank", "Place new systems on a board."),
+    "gate": ("ranking:gate", "Decide whether a new version is better."),
+    "advise": ("ranking:advise", "Suggest what to judge of a new system."),
+    "validate": ("studies:validate", "Measure how well surrogates rank unseen systems."),
+    "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),
+    "publish": ("publishing:publish", "Publish a board as pages, figures or tables."),
+    "run": ("publishing:run", "Bring several boards up to date."),
+    "diff": ("publishing:diff", "Compare two boards."),
+    "trainset": ("training:trainset", "Make a training set of an arena."),
+    "finetune": ("training:finetune", "Tune a small model with LoRA."),
+}
 """Name of each command to where it is in this package, and what the list says of it."""
 
 

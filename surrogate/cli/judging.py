@@ -92,6 +92,8 @@ def judge(
         shown = {**_counts_of(chosen), "judges": table, "cost": cost}
         show(shown, as_json, {"judges": DRY_RUN})
         return
+    for member in () if Path(where).exists() else judges:
+        member.settings.api_key()  # without a key no store is made
     with kept_replies(where), open_store(where) as store:
         judging = judge_pairs(
             *(read, judges, chooser, store),
@@ -177,10 +179,8 @@ def _print_summary(summary: JudgingSummary) -> None:
     if summary.flags:
         print(f"  flags: {', '.join(f'{count} {name}' for name, count in summary.flags.items())}")
     print(f"  Verdict on {summary.judge}: {summary.check.grade}")
-    for warning in (*summary.warnings, *summary.check.faults):
-        print(f"    Warning: {warning}")
-    for fact in summary.check.facts:
-        print(f"    {fact}")
+    for said in (*summary.warnings, *summary.check.faults, *summary.check.facts):
+        print(f"    {said}")
 
 
 def prompts(

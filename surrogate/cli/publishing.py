@@ -15,7 +15,7 @@ from typer import Argument, Exit, Option, echo
 from arena.data.errors import UsageError, checked_choice
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, FOLDER, OUT_FOLDER, check_target, split_names
-from surrogate.cli.printing import print_notes, print_table, progress_lines, show
+from surrogate.cli.printing import plain, print_notes, print_table, progress_lines, show
 
 if TYPE_CHECKING:
     from surrogate.publish.figures.figure import Drawing
@@ -39,10 +39,7 @@ def publish(
             "judges (metaeval --out).",
         ),
     ],
-    form: Annotated[
-        str,
-        Option("--as", help="site, figures, csv or latex."),
-    ] = SITE,
+    form: Annotated[str, Option("--as", help="site, figures, csv or latex.")] = SITE,
     out: Annotated[
         Path | None,
         Option(
@@ -54,8 +51,6 @@ def publish(
         str | None,
         Option(help="Figures: language of ratings. Tables: a language, overall (default) or all."),
     ] = None,
-    columns: Annotated[str | None, Option(help="Tables: comma-separated columns.")] = None,
-    signature: Annotated[bool, Option(help="Tables and figures: print the signature.")] = True,
     kind: Annotated[
         str | None,
         Option(
@@ -92,11 +87,10 @@ def publish(
         return
     if form == FIGURES:
         kinds = split_names(kind)
-        drawings = board_drawings(board, kinds, language, signature)
+        drawings = board_drawings(board, kinds, language)
         _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
         return
-    chosen = language or OVERALL, split_names(columns)
-    text = export_text(board, form, *chosen, signature=signature)
+    text = export_text(board, form, language or OVERALL)
     if out is None:
         sys.stdout.write(text)
     else:
@@ -162,7 +156,9 @@ def run(
         )
     failed = not report.is_current if check else bool(report.failing)
     if as_json:
-        show(report.as_json(), as_json)
+        failures = [f"{step.board}/{step.stage}" for step in report.failed]
+        shown = {"steps": report.steps, "failed": failures, "failing": report.failing}
+        show(shown | {"current": report.is_current}, as_json)
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
@@ -182,7 +178,7 @@ def diff(
 
     found = diff_boards(Board.load(old), Board.load(new))
     if as_json:
-        show(found.as_json(), as_json)
+        show(plain(found), as_json)
         return
     for name, rows in found.changes.groupby("language", sort=False):
         shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]

@@ -273,7 +273,6 @@ def judges_table(
     """
     shown = cell or (lambda row: percent_with_error(row["value"], row["standard_error"]))
     table = wide_table(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
-    table = table.rename(columns=spaced)
     return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
 
 
@@ -299,11 +298,6 @@ def percent_with_error(value: float, standard_error: float = math.nan) -> str:
     return f"{100 * value:.1f}{spread}"
 
 
-def spaced(name: object) -> str:
-    """Show a column's name as words."""
-    return str(name).replace("_", " ")
-
-
 def left_out_notes(
     scores: pd.DataFrame, items: str, value: str, part: str | None = None
 ) -> list[str]:
@@ -314,7 +308,7 @@ def left_out_notes(
     names, notes = judge_labels(scores), []
     for row in scores.to_dict(orient="records"):
         name = names[row["judge"], row["prompt"]]
-        name += f", {spaced(row[part])}" if part else ""
+        name += f", {row[part]}" if part else ""
         if row["failures"]:
             notes.append(f"{name}: {row['failures']} {items} without a {value}, counted as errors")
         if row["not_asked"]:

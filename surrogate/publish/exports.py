@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
 
 import pandas as pd
 
@@ -17,10 +16,10 @@ from surrogate.publish.formats import decimal, percent, short_digest, whole
 
 OVERALL = "overall"
 ALL = "all"
-EXPORT_SUFFIXES = {"csv": ".csv", "latex": ".tex"}
-"""Format to the suffix of its files."""
+FORMATS = ("csv", "latex")
 SHARES = ("coverage", "verdict_share")
 PRINTED = ("rank", "rank_low", "rank_high", "system", "rating", "low", "high")
+NAMED = ("rank", "system")
 PRINTED_OVERALL = ("rank", "system", "mean_rank", "mean_rating", "arena_rank")
 HEADINGS = {
     "rank_low": "rank from",
@@ -31,51 +30,39 @@ HEADINGS = {
 }
 
 
-def exported_table(
-    board: Board, language: str = OVERALL, columns: Sequence[str] = ()
-) -> pd.DataFrame:
-    """Choose rows (of a language, ``overall`` or ``all``) and columns (default: all) of a board.
+def exported_table(board: Board, language: str = OVERALL) -> pd.DataFrame:
+    """Choose rows of a board: of a language, ``overall`` or ``all``.
 
     Raises:
-        UsageError: If the board has no such language or column.
+        UsageError: If the board has no such language.
     """
     checked_choice(language, [OVERALL, ALL, *board.languages], "language")
     table = board.overall if language == OVERALL else board.ratings
     if language in board.languages:
         table = table[table["language"] == language]
-    for name in columns:
-        checked_choice(name, list(table), "columns")
-    return table[list(columns) or list(table)].reset_index(drop=True)
+    return table.reset_index(drop=True)
 
 
-def export_text(
-    board: Board,
-    form: str,
-    language: str = OVERALL,
-    columns: Sequence[str] = (),
-    *,
-    signature: bool = True,
-) -> str:
+def export_text(board: Board, form: str, language: str = OVERALL) -> str:
     """Return a board as CSV (missing values are empty cells) or LaTeX.
 
-    Where no columns are chosen, LaTeX prints those that there is room for and that have a value. It
-    ends with the digest of the board's signature, which follows as a comment, unless left out.
+    LaTeX prints the columns that there is room for and that have a value. It ends with the digest
+    of the board's signature, which follows as a comment.
 
     Raises:
         UsageError: For another format, or as ``exported_table``.
     """
-    checked_choice(form, list(EXPORT_SUFFIXES), "format")
-    table, summary = exported_table(board, language, columns), board.summary
+    checked_choice(form, FORMATS, "format")
+    table, summary = exported_table(board, language), board.summary
     if form == "csv":
         return guarded_csv(table)
-    wanted = columns or (PRINTED_OVERALL if language == OVERALL else PRINTED)
-    named = {"rank", "system", *columns}
-    kept = [name for name in wanted if name in named or table[name].notna().any()]
-    printed = table[["language"] * (language == ALL and not columns) + kept]
+    wanted = PRINTED_OVERALL if language == OVERALL else PRINTED
+    kept = [name for name in wanted if name in NAMED or table[name].notna().any()]
+    printed = table[["language"] * (language == ALL) + kept]
     part = {OVERALL: "mean rank over languages", ALL: "every language"}.get(language, language)
     judged = " (not judged)" if summary.is_first else ""
     title = f"Leaderboard of {summary.arena}{judged}, {part}"
-    return latex_table(printed, title, summary.judge, summary.signature * signature)
+    return latex_table(printed, title, summary.judge, summary.signature)
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
@@ -93,11 +80,9 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     caption = _latex_text(f"{title}. Judge: {judge}.")
     looks = {"hrules": True, "position_float": "centering"}
     text = str(style.to_latex(column_format=columns, caption=caption, **looks))
-    if signature:
-        below = rf"\par\smallskip{{\tiny Signature {short_digest(signature)}}}"
-        text = text.replace(r"\end{table}", f"{below}\n\\end{{table}}")
-        text += f"% {_one_line(signature)}\n"
-    return text
+    below = rf"\par\smallskip{{\tiny Signature {short_digest(signature)}}}"
+    text = text.replace(r"\end{table}", f"{below}\n\\end{{table}}")
+    return f"{text}% {_one_line(signature)}\n"
 
 
 def _latex_text(text: str) -> str:

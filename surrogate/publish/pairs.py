@@ -80,11 +80,13 @@ class Texts:
         """
         said = {name: sum(map(len, own)) for name, own in verdicts.groupby("query_id")["reason"]}
         room, shown = self._room, list[Row]()
-        answered = [
-            (key, names)
+        place = {name: number for number, name in enumerate(systems)}
+        named = {
+            key: sorted(place.keys() & self._texts.systems(key), key=place.__getitem__)
             for key in self.queries
-            if key[0] == language and len(names := self._answered(key, systems)) > 1
-        ]
+            if key[0] == language
+        }
+        answered = [(key, names) for key, names in named.items() if len(names) > 1]
         for key, names in answered:
             if len(shown) == self._most:
                 break
@@ -94,10 +96,6 @@ class Texts:
                 shown.append(question)
                 room -= size
         return {"questions": shown, "answered": len(answered)}
-
-    def _answered(self, key: QuestionKey, systems: Sequence[str]) -> list[str]:
-        answered = set(self._texts.systems(key))
-        return [name for name in systems if name in answered]
 
     def _shown(self, key: QuestionKey, names: Sequence[str]) -> tuple[Row, int]:
         """Return a question as it is shown, and the bytes of its texts."""
@@ -165,16 +163,6 @@ def answer_parts(text: str, places: Mapping[str, int]) -> Iterator[tuple[str, in
         yield text[position:], None, False
 
 
-def verdict_reasons(judgments: pd.DataFrame) -> list[str]:
-    """Return what the judge said of each judgment, cut; empty where it said nothing."""
-    if "reason" not in judgments:
-        return [""] * len(judgments)
-    return [
-        cut_text(reason.strip(), LONGEST_REASON) if isinstance(reason, str) else ""
-        for reason in judgments["reason"]
-    ]
-
-
 class PairPages:
     """The pages of all languages; what they share is computed once."""
 
@@ -195,7 +183,10 @@ class PairPages:
         if isinstance(texts, Texts):
             judged = texts.judgments[texts.judgments["language"] == language]
             on_them = judged[["system_a", "system_b"]].isin(systems).all(axis=1)
-            verdicts = judged[on_them].assign(reason=verdict_reasons(judged[on_them]))
+            verdicts = judged[on_them]
+            said = verdicts.get("reason", pd.Series("", verdicts.index)).fillna("").astype(str)
+            cut = [cut_text(reason.strip(), LONGEST_REASON) for reason in said]
+            verdicts = verdicts.assign(reason=cut)
             shown = texts.of(language, systems, verdicts)
             results, left_out = _results(language, systems, shown["questions"], texts, verdicts)
             view |= {"texts": shown, "verdicts_left_out": left_out + len(judged) - len(verdicts)}

@@ -139,7 +139,7 @@ def _drawn_heat_map(board: Board, folder: Path) -> str:
     if len(board.languages) == 1:
         return ""
     try:
-        figure = rank_heat_map(board, signature=False)
+        figure = rank_heat_map(board)
     except (UsageError, MissingDependencyError):  # no ranks, or no matplotlib
         return ""
     (folder / HEAT_MAP).parent.mkdir()

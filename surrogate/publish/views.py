@@ -44,12 +44,6 @@ def cut_text(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def mean_importances(board: Board) -> dict[str, float]:
-    """Return each feature's share in the surrogate, averaged over the languages that use it."""
-    means = board.importances.groupby("feature")["importance"].mean().dropna()
-    return {str(name): float(value) for name, value in means.items()}
-
-
 def cautions(board: Board, language: str | None = None) -> list[str]:
     """Return what limits a board, or a language of it, as sentences, what limits most first."""
     macro, languages = board.summary.macro, board.summary.languages
@@ -182,7 +176,10 @@ def _features(board: Board) -> dict[str, list[Row]]:
     table = board.features
     names = feature_columns(table)
     means = table.groupby(["system", "language"])[names].mean().groupby("system").mean()
-    shares, missing = mean_importances(board), _missing(table)
+    shares: dict[Any, float] = (
+        board.importances.groupby("feature")["importance"].mean().dropna().to_dict()
+    )
+    missing = _missing(table)
     rows: dict[str, list[Row]] = {system: [] for system in means.index}
     for name in sorted(names, key=lambda name: -shares.get(name, -1.0)):
         lower, median, upper = means[name].quantile([0.25, 0.5, 0.75])

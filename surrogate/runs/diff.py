@@ -9,7 +9,6 @@ smaller: the test then misses changes rather than making them up.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,6 @@ import pandas as pd
 from scipy.stats import norm
 
 from arena.data.errors import UsageError
-from arena.data.rows import plain_records
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL
@@ -74,10 +72,6 @@ class BoardDiff:
         moved = own[own["verdict"].isin((MOVED, NEW, GONE))]
         names = "; ".join(f"{row.system} {row.verdict}" for row in moved.itertuples())
         return f"{counts}{f' ({names})' if names else ''}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain values for JSON, missing ones as None."""
-        return {"changes": plain_records(self.changes), "notes": list(self.notes)}
 
 
 def diff_boards(old: Board, new: Board) -> BoardDiff:

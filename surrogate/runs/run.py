@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -81,15 +81,6 @@ class RunReport:
     def is_current(self) -> bool:
         """Whether nothing was or is to be done."""
         return all(step.state == "current" for step in self.steps)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "steps": [asdict(step) for step in self.steps],
-            "failed": [f"{step.board}/{step.stage}" for step in self.failed],
-            "failing": self.failing,
-            "current": self.is_current,
-        }
 
 
 def bring_up_to_date(

@@ -268,3 +268,10 @@ def test_an_interrupt_keeps_replies_and_the_same_command_goes_on(judge, serve, f
     status, _ = judge(server, "--pairs", 5)
     assert status == 0
     assert set(server.asked.values()) == {1}
+
+
+def test_without_a_key_no_store_is_made(run, folder, capsys, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert run("judge", folder, "--model", "gpt-x", "--pairs", 3) == 2
+    assert "OPENAI_API_KEY" in capsys.readouterr().err
+    assert not (folder / "judging.sqlite").exists()

@@ -48,14 +48,12 @@ JOINT_NAME = "joint"
 PROMPT_NAMES = ("without-justification", "whole", *(f"without-{name}" for name in ABLATIONS[::2]))
 
 _SENTENCES = "each_sentence"
-_REASONING: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "answer_relevancy": ("declines_to_answer",),
-        "completeness": ("answer_is_in_references",),
-        "usefulness": ("declines_to_answer", "gives_further_facts"),
-        "faithfulness": ("declines_and_adds_nothing", _SENTENCES),
-    }
-)
+_REASONING: Mapping[str, tuple[str, ...]] = {
+    "answer_relevancy": ("declines_to_answer",),
+    "completeness": ("answer_is_in_references",),
+    "usefulness": ("declines_to_answer", "gives_further_facts"),
+    "faithfulness": ("declines_and_adds_nothing", _SENTENCES),
+}
 _SENTENCE_CHECKS = ("cites_a_reference", "cites_the_right_one", "matches_it")
 _NOT_IN_A_KEY = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"\d(?:\.0+)?")
@@ -68,32 +66,28 @@ _REPLY = ("form", "has_ground_truth", "has_justification", "has_chain_of_thought
 _SHOWN = ("question", "references", "answer_1", "answer_2", "code")
 _SHOWS_QUESTION = frozenset({"answer_relevancy", "completeness", "usefulness"})
 _SHOWS_REFERENCES = frozenset({"completeness", "faithfulness"})
-_VARIABLES: MappingProxyType[str, Variable] = MappingProxyType(
-    {
-        "question": Variable("the question", "samplequestion"),
-        "references": Variable("list of the references' texts", ("sampleone", "sampletwo")),
-        "answer_1": Variable("the expected answer", "samplefirst", also=("ground_truth",)),
-        "answer_2": Variable("the answer to score", "samplesecond", True, ("prediction",)),
-        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
-    }
-)
+_VARIABLES: Mapping[str, Variable] = {
+    "question": Variable("the question", "samplequestion"),
+    "references": Variable("list of the references' texts", ("sampleone", "sampletwo")),
+    "answer_1": Variable("the expected answer", "samplefirst", also=("ground_truth",)),
+    "answer_2": Variable("the answer to score", "samplesecond", True, ("prediction",)),
+    "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+}
 _FIGURES = {"answer_relevancy": 8, "completeness": 9, "usefulness": 10, "faithfulness": 11}
 
-GROUSE_PROMPTS = MappingProxyType(
-    {
-        metric: ReplaceablePrompt(
-            metric,
-            f"{metric.replace('_', ' ').capitalize()} of an answer (GroUSE, figure "
-            f"{_FIGURES[metric]}); a template is the whole prompt",
-            f'JSON: {{"answer_2": {{"{metric}": S}}}}, or "answer" where there is but one; S '
-            f"{SCALES[metric][0]} to {SCALES[metric][-1]} or null",
-            _VARIABLES,
-            _PACKAGE,
-            f"{metric}.v1",
-        )
-        for metric in JUDGED_METRICS
-    }
-)
+GROUSE_PROMPTS = {
+    metric: ReplaceablePrompt(
+        metric,
+        f"{metric.replace('_', ' ').capitalize()} of an answer (GroUSE, figure "
+        f"{_FIGURES[metric]}); a template is the whole prompt",
+        f'JSON: {{"answer_2": {{"{metric}": S}}}}, or "answer" where there is but one; S '
+        f"{SCALES[metric][0]} to {SCALES[metric][-1]} or null",
+        _VARIABLES,
+        _PACKAGE,
+        f"{metric}.v1",
+    )
+    for metric in JUDGED_METRICS
+}
 """Prompts that a user's templates may replace, by metric."""
 
 JOINT_PROMPT = ReplaceablePrompt(

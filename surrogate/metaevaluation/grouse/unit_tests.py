@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
@@ -25,9 +24,9 @@ METRICS = (*JUDGED_METRICS, *DERIVED_METRICS)
 
 LIKERT = (1, 2, 3, 4, 5)
 BINARY = (0, 1)
-SCALES: Mapping[str, tuple[int, ...]] = MappingProxyType(
-    {metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS}
-)
+SCALES: Mapping[str, tuple[int, ...]] = {
+    metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS
+}
 """The scores of each metric, beside null."""
 
 NULL = "None"

@@ -44,9 +44,10 @@ TOP_P = 0.1
 MOST_TOKENS = 1024
 RETRIES = 5
 
-LABELS_OF: Mapping[Quality, tuple[str, str]] = MappingProxyType(
-    {"faithfulness": JUDGED, "relevance": JUDGED_RELEVANCE}
-)
+LABELS_OF: Mapping[Quality, tuple[str, str]] = {
+    "faithfulness": JUDGED,
+    "relevance": JUDGED_RELEVANCE,
+}
 
 _PACKAGE = "surrogate.metaevaluation.memerag"
 _REASONING = re.compile(rf"{THOUGHTS.pattern}|<rationale>.*?</rationale>", THOUGHTS.flags)
@@ -59,19 +60,17 @@ _RELEVANCE_OF_WORDS: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(("irrelevant", "not relevant", "unrelated"), IRRELEVANT)
     | {fine.casefold(): coarse for fine, coarse in COARSE_OF_RELEVANCE.items()}
 )
-_VARIABLES = MappingProxyType(
-    {
-        "language": Variable("English name of the language", "English"),
-        "question": Variable("the question", "samplequestion"),
-        "context": Variable(
-            "the passages, each with text", ({"text": "samplepart"},), True, ("passages",)
-        ),
-        "answer": Variable("the whole answer", "sampleanswer"),
-        "answer_segment": Variable(
-            "the sentence of it to judge", "samplesentence", True, ("sentence",)
-        ),
-    }
-)
+_VARIABLES = {
+    "language": Variable("English name of the language", "English"),
+    "question": Variable("the question", "samplequestion"),
+    "context": Variable(
+        "the passages, each with text", ({"text": "samplepart"},), True, ("passages",)
+    ),
+    "answer": Variable("the whole answer", "sampleanswer"),
+    "answer_segment": Variable(
+        "the sentence of it to judge", "samplesentence", True, ("sentence",)
+    ),
+}
 FAITHFULNESS_PROMPT = ReplaceablePrompt(
     "faithfulness",
     "Whether passages support a sentence (MEMERAG, appendix H); a template is the whole prompt",

@@ -11,7 +11,7 @@ import pandas as pd
 from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
 from arena.statistics.agreement import REPLICATES, AgreementReport, agreement_report
-from surrogate.metaevaluation.evaluation import NO_VALUE, Report, ReportTable, spaced
+from surrogate.metaevaluation.evaluation import NO_VALUE, Report, ReportTable
 from surrogate.metaevaluation.memerag.memerag import NOTICE
 from surrogate.metaevaluation.memerag.sentences import (
     CHALLENGING,
@@ -22,14 +22,12 @@ from surrogate.metaevaluation.memerag.sentences import (
     RELEVANCE,
 )
 
-QUALITIES = MappingProxyType(
-    {
-        "faithfulness, coarse": "factuality",
-        "faithfulness, fine": "fine_grained_factuality",
-        "relevance, coarse": "relevance",
-        "relevance, fine": "relevance",
-    }
-)
+QUALITIES = {
+    "faithfulness, coarse": "factuality",
+    "faithfulness, fine": "fine_grained_factuality",
+    "relevance, coarse": "relevance",
+    "relevance, fine": "relevance",
+}
 """What people may agree on, and the field that says it."""
 
 _NO_MODEL = "No answer names the model that wrote it, so there is no table by model"
@@ -132,7 +130,7 @@ def statistics_report(
         for language, reports in agreed.items()
         for name, report in reports.items()
     ]
-    general = found["general"].rename(columns=spaced)
+    general = found["general"]
     total = general[["questions", "sentences"]].sum()
     general = pd.concat([_rounded(general), pd.DataFrame([{"language": "total", **total}])])
     labels = found["factuality"].merge(found["relevance"], on="language")

@@ -33,20 +33,18 @@ FACTUALITY = (SUPPORTED, NOT_SUPPORTED, CHALLENGING)
 JUDGED = (SUPPORTED, NOT_SUPPORTED)
 """Coarse labels that judges are held against (the paper, section 5.1)."""
 
-COARSE_OF_FINE = MappingProxyType(
-    {
-        "Direct paraphrase": SUPPORTED,
-        "Logical conclusion": SUPPORTED,
-        "Other": SUPPORTED,
-        "Adds new information": NOT_SUPPORTED,
-        "Contradiction": NOT_SUPPORTED,
-        "Mis-referencing": NOT_SUPPORTED,
-        "Nuance shift": NOT_SUPPORTED,
-        "Opinion as fact": NOT_SUPPORTED,
-        "Wrong reasoning": NOT_SUPPORTED,
-        "Other mistake": NOT_SUPPORTED,
-    }
-)
+COARSE_OF_FINE = {
+    "Direct paraphrase": SUPPORTED,
+    "Logical conclusion": SUPPORTED,
+    "Other": SUPPORTED,
+    "Adds new information": NOT_SUPPORTED,
+    "Contradiction": NOT_SUPPORTED,
+    "Mis-referencing": NOT_SUPPORTED,
+    "Nuance shift": NOT_SUPPORTED,
+    "Opinion as fact": NOT_SUPPORTED,
+    "Wrong reasoning": NOT_SUPPORTED,
+    "Other mistake": NOT_SUPPORTED,
+}
 """Fine-grained labels in the order of table 4; a challenging sentence has none."""
 
 FINE_GRAINED = tuple(COARSE_OF_FINE)
@@ -65,13 +63,11 @@ JUDGED_RELEVANCE = (RELEVANT, IRRELEVANT)
 FINE_LABELS = (*FINE_GRAINED, *RELEVANCE)
 """What tells sentences of one coarse label apart, of either quality."""
 
-LABELS = MappingProxyType(
-    {
-        "factuality": FACTUALITY,
-        "fine_grained_factuality": FINE_GRAINED,
-        "relevance": RELEVANCE,
-    }
-)
+LABELS = {
+    "factuality": FACTUALITY,
+    "fine_grained_factuality": FINE_GRAINED,
+    "relevance": RELEVANCE,
+}
 """What each field of a sentence may say."""
 
 SENTENCE_KEY = [*QUESTION_KEY, "sentence_id"]

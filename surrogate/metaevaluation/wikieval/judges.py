@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import ClassVar
 
 from arena.llm import Budget, Usage
@@ -83,19 +82,17 @@ _FIRST_PLACE = (
 _BARE_CHOICE = re.compile(r"\W{0,6}(?:(?:answer|context)\W{1,3})?([12])\W{0,6}", re.IGNORECASE)
 
 _PACKAGE = "surrogate.metaevaluation.wikieval"
-_SHOWN = MappingProxyType(
-    {
-        "quality": Variable(
-            "what is asked for: faithfulness, answer relevance or context relevance",
-            "faithfulness",
-        ),
-        "definition": Variable("what the quality means, in our words", "sampledefinition"),
-        "question": Variable("the question; empty for faithfulness", "samplequestion"),
-        "context": Variable("what answers are held against; empty but for faithfulness", "samplec"),
-        "kind": Variable("what the text is: answer or context", "answer"),
-        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
-    }
-)
+_SHOWN = {
+    "quality": Variable(
+        "what is asked for: faithfulness, answer relevance or context relevance",
+        "faithfulness",
+    ),
+    "definition": Variable("what the quality means, in our words", "sampledefinition"),
+    "question": Variable("the question; empty for faithfulness", "samplequestion"),
+    "context": Variable("what answers are held against; empty but for faithfulness", "samplec"),
+    "kind": Variable("what the text is: answer or context", "answer"),
+    "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+}
 
 SCORE = ReplaceablePrompt(
     "gpt-score",

@@ -120,8 +120,7 @@ class Wikieval:
         )
         notes = shared.left_out_notes(scores, "pairs", "choice", "criterion")
         for row in scores[scores["ties"] > 0].to_dict("records"):
-            criterion = shared.spaced(row["criterion"])
-            notes.append(f"{row['judge']}, {criterion}: ties: {row['ties']}")
+            notes.append(f"{row['judge']}, {row['criterion']}: ties: {row['ties']}")
         title = "Accuracy in percent, with standard errors"
         table = shared.judges_table(scores, "criterion", title, notes)
         entries = [

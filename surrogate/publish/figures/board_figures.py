@@ -68,7 +68,7 @@ BOX = 0.56
 
 
 def board_drawings(
-    board: Board, kinds: Sequence[str] = (), language: str | None = None, signature: bool = True
+    board: Board, kinds: Sequence[str] = (), language: str | None = None
 ) -> Iterator[Drawing]:
     """List the figures of a board.
 
@@ -88,13 +88,12 @@ def board_drawings(
     for kind in dict.fromkeys(kinds or KINDS):
         if kind == "ratings":
             for code in [language] if language else board.languages:
-                draw = partial(draw_ratings, board, code, signature=signature)
-                yield Drawing(f"ratings-{files[code]}", draw)
+                yield Drawing(f"ratings-{files[code]}", partial(draw_ratings, board, code))
         else:
-            yield Drawing(kind, partial(draws[kind], board, signature=signature))
+            yield Drawing(kind, partial(draws[kind], board))
 
 
-def draw_ratings(board: Board, language: str, *, signature: bool = True) -> Figure:
+def draw_ratings(board: Board, language: str) -> Figure:
     """Draw the ratings of one language with their intervals, best rank of the board at the top.
 
     Each system has three: the board's, and those by surrogates that had not seen it and by
@@ -112,7 +111,7 @@ def draw_ratings(board: Board, language: str, *, signature: bool = True) -> Figu
     first = board.summary.is_first
     width, places = label_inches(rows["system"]) + 6.1, np.arange(len(rows))
     with style():
-        caption = _caption_of_ratings(board, rows, language, signature)
+        caption = _caption_of_ratings(board, rows, language)
         figure, (axes,) = new_figure(caption, width, len(rows) * 0.32 + 0.9)
         handles = {}
         for prefix, name, color, marker, shift in LOOKS:
@@ -141,11 +140,9 @@ def draw_ratings(board: Board, language: str, *, signature: bool = True) -> Figu
     return figure
 
 
-def _caption_of_ratings(
-    board: Board, rows: pd.DataFrame, language: str, signature: bool
-) -> Caption:
+def _caption_of_ratings(board: Board, rows: pd.DataFrame, language: str) -> Caption:
     """Say whose ratings these are, what they rest on, and what intervals mean."""
-    summary, reproduces = board.summary, board.summary.signature if signature else ""
+    summary, reproduces = board.summary, board.summary.signature
     judged = int(rows["arena_rating"].notna().sum())
     note = f"n = {count_of(len(rows), 'system')}, {judged or 'none'} judged"
     if summary.is_first:
@@ -184,7 +181,7 @@ def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
         axes.text(RANKS_AT, row, rank_range(low, high), transform=along, **RIGHT)
 
 
-def rank_heat_map(board: Board, *, signature: bool = True) -> Figure:
+def rank_heat_map(board: Board) -> Figure:
     """Draw the ranks of a board, and by verdicts alone (MIRAGE-Bench, figure 4).
 
     Raises:
@@ -205,7 +202,7 @@ def rank_heat_map(board: Board, *, signature: bool = True) -> Figure:
         f"n = {count_of(len(board.systems), 'system')}, "
         f"{count_of(len(board.languages), 'language')}. Rank 1 is best; systems by the board's "
         f"mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
-        board.summary.signature if signature else "",
+        board.summary.signature,
     )
     width = max(label_inches(board.systems) + len(shown) * (cells * 0.34 + 0.3), 5.5)
     with style():
@@ -229,7 +226,7 @@ def rank_heat_map(board: Board, *, signature: bool = True) -> Figure:
     return figure
 
 
-def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
+def feature_lollipops(board: Board) -> Figure:
     """Draw features' means a system, language by language (MIRAGE-Bench, figures 3 and 9).
 
     A feature that is the same for all systems is left out.
@@ -249,7 +246,7 @@ def feature_lollipops(board: Board, *, signature: bool = True) -> Figure:
         "A point is the mean over the answers of a system in a language. "
         f"n = {count_of(len(systems), 'system')}, {count_of(len(languages), 'language')}, "
         f"{count_of(len(table), 'answer')}. Model families are read off the names.",
-        board.summary.signature if signature else "",
+        board.summary.signature,
     )
     panels, columns = len(means.columns), min(2, len(means.columns))
     width = columns * max(4.2, len(languages) * 0.36 + 0.7)
@@ -291,7 +288,7 @@ def families_of(systems: Sequence[str]) -> dict[str, str]:
     return {system: family or OTHER_FAMILY for system, family in order}
 
 
-def importance_boxes(board: Board, *, signature: bool = True) -> Figure:
+def importance_boxes(board: Board) -> Figure:
     """Draw how each feature's share in the surrogate spreads over tournaments (figure 5).
 
     Boxes are the quartiles and the median, whiskers hold 95% of the tournaments. A board
@@ -310,7 +307,7 @@ def importance_boxes(board: Board, *, signature: bool = True) -> Figure:
     caption = Caption(
         f"What the surrogate looks at: {board.summary.arena}",
         f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}.",
-        board.summary.signature if signature else "",
+        board.summary.signature,
     )
     rows = np.arange(len(shares))
     width = max(label_inches(shares.index) + 5.0, 6.5)

@@ -55,7 +55,6 @@ CHARACTERS_AN_INCH = {TITLE_POINTS: 9.0, CAPTION_POINTS: 15.0}
 LINE_INCHES = 0.14
 LAYOUT_DECIMALS = 6
 MOST_VECTOR_CELLS = 4000
-MOST_TEXTS = 8000
 STYLE: Any = {
     "text.parse_math": False,
     "font.size": FONT_POINTS,
@@ -233,7 +232,7 @@ def draw_matrix(
     axes.tick_params(axis="x", labeltop=True, labelbottom=False)
     axes.xaxis.set_label_position("top")
     axes.spines[:].set_visible(False)
-    for (row, column), shade in np.ndenumerate(shades if shades.size <= MOST_TEXTS else ()):
+    for (row, column), shade in np.ndenumerate(() if is_large else shades):
         ground = NO_VALUE_GROUND if np.isnan(shade) else to_hex(colors(float(shade)))
         look: dict[str, Any] = {"fontsize": points, "color": text_on(ground), "clip_on": True}
         text = axes.text(column, row, texts[row][column], ha="center", va="center", **look)

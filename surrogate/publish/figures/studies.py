@@ -60,7 +60,7 @@ def read_sampling(path: Path | str) -> tuple[pd.DataFrame, str]:
     """Read what ``validate --protocol sampling --json`` printed: the table and the signature.
 
     Raises:
-        UsageError: If there is no such file, or it holds another study.
+        UsageError: If there is no such file.
         DataError: If it is damaged.
     """
     path = Path(path)
@@ -73,16 +73,7 @@ def read_sampling(path: Path | str) -> tuple[pd.DataFrame, str]:
         fault = f"is no study ({type(error).__name__}: {error})"
         problem = Problem(path.name, None, None, None, fault, f"write it again with  {MAKE}")
         raise DataError([problem]) from error
-    return _checked(table, str(path)), signature
-
-
-def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    absent = [column for column in COLUMNS if column not in table]
-    if absent or table["tau"].isna().all():
-        lacking = ", ".join(absent) or "rows with a tau"
-        raise UsageError(f"{name} lacks {lacking} of a study of sampling; make it with  {MAKE}")
-    numbers = [name for name in COLUMNS if name not in ("language", "design")]
-    return table[list(COLUMNS)].astype(dict.fromkeys(numbers, "float64"))
+    return table, signature
 
 
 def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Figure:
@@ -91,7 +82,12 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
     Raises:
         UsageError: If the table lacks a column, or rows with a tau.
     """
-    known = _checked(table, "the table").dropna(subset="tau")
+    absent = [column for column in COLUMNS if column not in table]
+    if absent or table["tau"].isna().all():
+        lacking = ", ".join(absent) or "rows with a tau"
+        raise UsageError(f"the table lacks {lacking} of a study of sampling; make it with  {MAKE}")
+    numbers = [name for name in COLUMNS if name not in ("language", "design")]
+    known = table.astype(dict.fromkeys(numbers, "float64")).dropna(subset="tau")
     designs = list(dict.fromkeys(known["design"]))
     languages = known["language"].nunique()
     most = known.groupby("language")["judgments"].max()

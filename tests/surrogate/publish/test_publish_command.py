@@ -41,7 +41,6 @@ def test_draws_all_that_the_board_has_data_for_and_lists_the_rest(board, tmp_pat
         ([*FIGURES, "--format", "pdf"], "'pdf'"),
         ([*FIGURES, "--language", "xx"], "'xx'"),
         (["--as", "csv", "--language", "xx"], "'xx'"),
-        (["--as", "csv", "--columns", "absent"], "'absent'"),
         (["--as", "csv", "--out", "absent/board.csv"], "absent"),
     ],
 )

@@ -82,7 +82,7 @@ def plain(monkeypatch):
 
 def test_pictures_are_those_of_figures_and_a_site_needs_none(board, small_arena, tmp_path, request):
     site = write_site(board, tmp_path / "site", small_arena).parent
-    save(rank_heat_map(board, signature=False), tmp_path / "map.svg")
+    save(rank_heat_map(board), tmp_path / "map.svg")
     assert (site / "figures" / "heatmap.svg").read_bytes() == (tmp_path / "map.svg").read_bytes()
     request.getfixturevalue("plain")
     bare = write_site(board, tmp_path / "plain")
