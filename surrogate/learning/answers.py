@@ -15,8 +15,10 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.stats import t as student
 
 from arena.data.seeds import generator
+from arena.statistics.significance import NORMAL_90
 from features.engine.columns import feature_columns
 from surrogate.learning.estimation.field import ANSWER, CONSENSUS, Field, FieldView
 from surrogate.learning.estimation.question_scores import QuestionScores, Scored
@@ -55,6 +57,7 @@ MOST_QUESTIONS, MOST_SYSTEMS = 200, 300
 AT_ONCE = 200
 """Systems that are looked at together, which bounds memory."""
 SHOWN_FEATURES = 3
+UPPER_90 = 0.95
 SMALLEST = 1e-9
 NO_DIFFERENCE = "the same for all training systems"
 
@@ -186,7 +189,10 @@ class AnswersSurrogate(Surrogate):
         spread = np.sqrt(likely / max(float(blend @ blend) / len(blend), SMALLEST))
         self.slope_ = max(float(blend @ away) / told, LEAST_AGREEMENT) * spread
         missed = away - self.slope_ * blend
-        self.error_ = float(np.sqrt(missed @ missed / max(len(missed) - 1, 1)))
+        freedom = max(len(missed) - 1, 1)
+        # Of few systems the error itself is hardly known (Student): 90% intervals are to hold 90%.
+        unsure = student.ppf(UPPER_90, freedom) / NORMAL_90
+        self.error_ = float(np.sqrt(missed @ missed / freedom) * unsure)
         self.usual_variance_ = float(table["variance"].mean())
 
     def _errors(self, variances: Floats) -> Floats:
