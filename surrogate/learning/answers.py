@@ -147,7 +147,8 @@ class AnswersSurrogate(Surrogate):
         }
         scored = {name: item for name, item in scored.items() if item.judged.any()}
         self.scores_ = QuestionScores.fit(scored) if scored else None
-        self.ridge_ = SystemRidge.fit(seen, {name: rated[name] for name in sorted(enough)})
+        told = {name: rated[name] for name in sorted(enough)}
+        self.ridge_ = SystemRidge.fit(seen, told, is_alone=self.scores_ is None)
         self._blend({name: rated[name] for name in sorted(enough)})
         if self.borrowing_:
             blended = self._predicted(seen)["rating"].groupby("language").mean()
@@ -334,6 +335,8 @@ class AnswersSurrogate(Surrogate):
         if scale is not None:
             size = len(self.ridge_.slopes)
             features = scale.features(seen)[:, :size]
+            if self.ridge_.is_alone:
+                features = features * scale.reliability
             added[:, :size] += self.weights_[1] * features * self.ridge_.slopes
         if self.scores_ is not None:
             answered = np.maximum(seen.answered.sum(axis=1), 1)

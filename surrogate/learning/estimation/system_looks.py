@@ -146,6 +146,23 @@ class Looks:
         own, their = (np.concatenate(list(item.features.values())) for item in (self, other))
         return np.asarray(own @ their.T)
 
+    @cached_property
+    def stacked(self) -> Floats:
+        """All features of the items, shrunk, shape (N, F)."""
+        return np.concatenate(list(self.reliable.values()))
+
+    @cached_property
+    def width(self) -> float:
+        """Median squared distance of these items' features."""
+        distances = cdist(self.stacked, self.stacked, "sqeuclidean")
+        apart = distances[np.triu_indices(len(distances), 1)]
+        return max(float(np.median(apart)) if apart.size else 0.0, SMALLEST)
+
+    def smooth(self, other: Looks, width: float) -> list[Floats]:
+        """Kernels of all features, shrunk: linear, and of their distances; shape (M, N) each."""
+        distances = cdist(self.stacked, other.stacked, "sqeuclidean")
+        return [self.stacked @ other.stacked.T, np.exp(-distances / width)]
+
     def alike(self, other: Looks) -> list[Floats]:
         """Kernels of texts, shape (M, N) each.
 
@@ -171,11 +188,7 @@ class Looks:
         Of features linear and smooth, and of their means over languages; then of texts. Without
         texts, systems are alike to themselves in other languages.
         """
-        features = np.concatenate(list(self.reliable.values()))
-        distances = cdist(features, features, "sqeuclidean")
-        apart = distances[np.triu_indices(len(distances), 1)]
-        width = max(float(np.median(apart)) if apart.size else 0.0, SMALLEST)
-        found = [features @ features.T, np.exp(-distances / width)]
+        features, found = self.stacked, self.smooth(self, self.width)
         texts = self.alike(self)
         if len(self.systems) > 1:
             means = pd.DataFrame(features).groupby(self.owners.codes).transform("mean").to_numpy()

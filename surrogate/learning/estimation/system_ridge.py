@@ -31,6 +31,7 @@ class SystemRidge:
     Attributes:
         scales: Language to how its systems are standardized.
         looks: Of the systems learned from.
+        is_alone: Whether it is all there is, and sees the consensus and features' smooth kernel.
         variances: What each kernel is divided by, shape (K,).
         penalty: The penalty taken.
         inverse: Of the ratings' covariance, their languages' means not known, shape (N, N).
@@ -42,6 +43,7 @@ class SystemRidge:
 
     scales: Mapping[str, Scale]
     looks: Looks
+    is_alone: bool
     variances: Floats
     penalty: float
     inverse: Floats
@@ -50,7 +52,9 @@ class SystemRidge:
     left_out_variances: Mapping[Key, float]
 
     @classmethod
-    def fit(cls, seen: Mapping[str, FieldView], ratings: Mapping[str, Floats]) -> SystemRidge:
+    def fit(
+        cls, seen: Mapping[str, FieldView], ratings: Mapping[str, Floats], is_alone: bool = False
+    ) -> SystemRidge:
         """Learn from ratings, language to shape (N,); NaN of a system without, two or more known.
 
         What is seen are the fields' own systems.
@@ -59,7 +63,7 @@ class SystemRidge:
         scales = {name: Scale.of(seen[name], rated) for name, rated in known.items()}
         looks = Looks.of({name: seen[name] for name in known}, scales, known)
         target = np.concatenate([ratings[name][rated] for name, rated in known.items()])
-        kernels = np.array([looks.linear(looks), *looks.alike(looks)])
+        kernels = np.array(_kernels(looks, looks, looks.width if is_alone else None))
         diagonals = np.einsum("knn->k", kernels) / len(target)
         variances = np.where(diagonals > SMALLEST, diagonals, np.inf)
         kernel = np.tensordot(1 / variances, kernels, 1)
@@ -84,7 +88,8 @@ class SystemRidge:
         others = (same @ target - target) / np.maximum(same.sum(axis=1) - 1, 1)
         left_out = dict(zip(looks.keys, target - missed - others, strict=True))
         spreads = dict(zip(looks.keys, unknown, strict=True))
-        return cls(scales, looks, variances, penalty, inverse, dual, left_out, spreads)
+        learned = (variances, penalty, inverse, dual, left_out, spreads)
+        return cls(scales, looks, is_alone, *learned)
 
     def predict(self, seen: Mapping[str, FieldView]) -> pd.DataFrame:
         """Rate the systems seen in languages, less the mean of the language's rated systems.
@@ -111,7 +116,7 @@ class SystemRidge:
         return table.assign(rating=kernels @ self.dual, variance=variance)
 
     def _kernel(self, one: Looks, other: Looks) -> Floats:
-        parts = [one.linear(other), *one.alike(other)]
+        parts = _kernels(one, other, self.looks.width if self.is_alone else None)
         if len(parts) < len(self.variances):  # of one language alone
             parts.append(parts[-1])
         used = parts[: len(self.variances)]
@@ -120,5 +125,13 @@ class SystemRidge:
     @property
     def slopes(self) -> Floats:
         """What a standard deviation of each feature adds to a rating, shape (F,)."""
-        features = np.concatenate(list(self.looks.features.values()))
+        looks = self.looks
+        features = np.concatenate(
+            list((looks.reliable if self.is_alone else looks.features).values())
+        )
         return np.asarray(features.T @ self.dual / self.variances[0])
+
+
+def _kernels(one: Looks, other: Looks, width: float | None) -> list[Floats]:
+    features = [one.linear(other)] if width is None else one.smooth(other, width)
+    return [*features, *one.alike(other)]
