@@ -90,7 +90,8 @@ class AnswersSurrogate(Surrogate):
     def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
         """Learn from all languages, with vectors in place of texts; see ``Surrogate.restore``."""
         known = training_ratings(ratings)
-        self.features_ = _feature_names(X)
+        names = [name for name in feature_columns(X) if name not in (ANSWER, CONSENSUS)]
+        self.features_ = tuple(X[names].select_dtypes("number").columns)
         self.ratings_, self.failures_, self.fields_ = {}, {}, {}
         kept = []
         for language, rated in sorted(known.items()):
@@ -131,8 +132,7 @@ class AnswersSurrogate(Surrogate):
         rated = {name: self._rated(name) for name in self.fields_}
         known = {name: int(np.isfinite(own).sum()) for name, own in rated.items()}
         enough = {name for name, count in known.items() if count >= FEWEST_SYSTEMS}
-        usable = len(self.features_) or any(field.names for field in self.fields_.values())
-        if not (enough and usable):
+        if not (enough and any(field.names for field in self.fields_.values())):
             for name, count in known.items():
                 self.failures_[name] = f"{name}: {too_few(count, len(self.features_))}"
             self.fields_, enough = {}, set()
@@ -141,17 +141,18 @@ class AnswersSurrogate(Surrogate):
         if not self.fields_:
             return
         seen = {name: field.own for name, field in self.fields_.items()}
-        scored = {
-            name: Scored.of(seen[name], self.fields_[name].tensor.questions, self.ratings_[name])
-            for name in sorted(enough)
-        }
-        scored = {name: item for name, item in scored.items() if item.judged.any()}
+        told, scored = {name: rated[name] for name in sorted(enough)}, {}
+        for name in told:
+            questions = self.fields_[name].tensor.questions
+            item = Scored.of(seen[name], questions, self.ratings_[name])
+            if item.judged.any():
+                scored[name] = item
         self.scores_ = QuestionScores.fit(scored) if scored else None
-        told = {name: rated[name] for name in sorted(enough)}
         self.ridge_ = SystemRidge.fit(seen, told, is_alone=self.scores_ is None)
-        self._blend({name: rated[name] for name in sorted(enough)})
+        self._blend(told)
         if self.borrowing_:
-            blended = self._predicted(seen)["rating"].groupby("language").mean()
+            rates = self._predicted(seen, self._scales(self.fields_))["rating"]
+            blended = rates.groupby("language").mean()
             self.levels_ |= (-blended[list(self.borrowing_)]).to_dict()
 
     def _rated(self, language: str) -> Floats:
@@ -196,19 +197,26 @@ class AnswersSurrogate(Surrogate):
         self.error_ = float(np.sqrt(missed @ missed / freedom) * unsure)
         self.usual_variance_ = float(table["variance"].mean())
 
-    def _errors(self, variances: Floats) -> Floats:
-        return np.asarray(self.error_ * np.sqrt(variances / self.usual_variance_))
+    def _scales(self, fields: Mapping[str, Field]) -> dict[str, Scale]:
+        """How fields are standardized: by the rated systems, or by all where none are."""
+        return {
+            name: self.ridge_.scales.get(name)
+            or Scale.of(field.own, np.ones(len(field.tensor.systems), dtype=bool))
+            for name, field in fields.items()
+        }
 
-    def _predicted(self, seen: Mapping[str, FieldView]) -> pd.DataFrame:
+    def _predicted(
+        self, seen: Mapping[str, FieldView], scales: Mapping[str, Scale]
+    ) -> pd.DataFrame:
         """Rate systems, less the level of their language; by language and system."""
-        rated = self.ridge_.predict(seen)
+        rated = self.ridge_.predict(seen, scales)
         parts = np.zeros((len(rated), 2))
         parts[:, 1] = rated["rating"]
         if self.scores_ is not None:
             scores = [self.scores_.predict(name, item) for name, item in seen.items()]
             parts[:, 0] = np.nan_to_num(np.concatenate(scores))
         blend = self.slope_ * (parts @ self.weights_)
-        errors = self._errors(rated.pop("variance").to_numpy())
+        errors = self.error_ * np.sqrt(rated.pop("variance") / self.usual_variance_)
         return rated.assign(rating=blend, standard_error=errors).set_index(["language", "system"])
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
@@ -216,10 +224,7 @@ class AnswersSurrogate(Surrogate):
         if not self.fields_:
             return None
         seen = {name: field.own for name, field in self.fields_.items()}
-        scales = {
-            name: self.ridge_.scales.get(name) or Scale.of(item, np.ones(len(item.systems), bool))
-            for name, item in seen.items()
-        }
+        scales = self._scales(self.fields_)
         looks = Looks.of(seen, scales)
         if X is not None:
             told = self._told(with_features(X, self))
@@ -250,16 +255,15 @@ class AnswersSurrogate(Surrogate):
         """Rate every system by its answers, with a standard error; see ``Surrogate.predict``."""
         counts = X.groupby(["language", "system"]).size()
         table = self._told(with_features(X, self)).drop_duplicates(KEYS)
-        texts = table.get(ANSWER, "")
-        table = table.drop(columns=ANSWER, errors="ignore")
-        if self._reads:
-            table[ANSWER] = texts
+        texts = {ANSWER: table.get(ANSWER, "")} if self._reads else {}
+        table = table.drop(columns=ANSWER, errors="ignore").assign(**texts)
         fields, levels = dict(self.fields_), dict(self.levels_)
         for name, rows in table.groupby("language") if self.fields_ else ():
             is_known = name in fields or name in self.failures_
             if not is_known and rows["system"].nunique() >= FEWEST_SYSTEMS:
                 fields[name] = Field.of(rows, str(name), self.features_)
         found = [pd.DataFrame(columns=["rating", "standard_error"], dtype=np.float64)]
+        scales = self._scales(fields)
         names = table["system"].unique()
         for start in range(0, len(names), AT_ONCE):
             rows = table[table["system"].isin(names[start : start + AT_ONCE])]
@@ -269,7 +273,7 @@ class AnswersSurrogate(Surrogate):
                 if name in fields
             }
             if seen := {name: item for name, item in seen.items() if item.systems}:
-                found.append(self._predicted(seen))
+                found.append(self._predicted(seen, scales))
         rated = pd.concat(found[1:] or found)
         for name in fields.keys() - levels.keys():
             levels[name] = -float(rated.loc[name, "rating"].mean())
@@ -310,9 +314,8 @@ class AnswersSurrogate(Surrogate):
             language = str(name)
             if language not in self.fields_:
                 continue
-            field, scored = self.fields_[language], None
-            if self.scores_ is not None:
-                scored = self.scores_.languages.get(language)
+            field = self.fields_[language]
+            scored = None if self.scores_ is None else self.scores_.languages.get(language)
             seen = field.seen(own)
             added = self._added(language, seen)
             for place, system in enumerate(seen.systems):
@@ -348,8 +351,3 @@ class AnswersSurrogate(Surrogate):
         """The vectors of the field's answers, in place of the answers."""
         own = {language: field.arrays() for language, field in self.fields_.items()}
         return {language: arrays for language, arrays in own.items() if arrays}
-
-
-def _feature_names(X: pd.DataFrame) -> tuple[str, ...]:
-    names = [name for name in feature_columns(X) if name not in (ANSWER, CONSENSUS)]
-    return tuple(X[names].select_dtypes("number").columns)

@@ -93,7 +93,7 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
                 continue
             told = found.loc[(language, system)] if (language, system) in found.index else None
             rating, variance, share = _rated(
-                board, language, system, told, before.get(language), after[language], new
+                board, language, system, told, before[language], after[language], new
             )
             rated.append([language, system, count, rating, math.sqrt(variance), share])
     return pd.DataFrame(rated, columns=JUDGED_COLUMNS)
@@ -104,7 +104,7 @@ def _rated(
     language: str,
     system: str,
     told: pd.Series | None,
-    before: RatingPosterior | None,
+    before: RatingPosterior,
     after: RatingPosterior,
     new: set[str],
 ) -> tuple[float, float, float]:
@@ -116,16 +116,13 @@ def _rated(
     variance = float(after.covariance[place, place])
     if told is None or not np.isfinite(told["rating"]):
         return rating, variance, share
-    moved = rating - told["rating"]
-    if before is not None:
-        then, now = (_beside(item, system, new) for item in (before, after))
-        moved = now - then
+    then, now = (_beside(item, system, new) for item in (before, after))
     interval = board.summary.languages[language].interval
     half = float(interval.width(np.array(told.get("standard_error", np.nan))))
     old = variance / max(1 - share, SMALLEST_SHARE)
     prior = (half / NORMAL_90) ** 2 if np.isfinite(half) else old
     wider = 1 / (1 / prior + share / variance) / variance
-    return told["rating"] + wider * moved, wider * variance, min(share * wider, 1.0)
+    return told["rating"] + wider * (now - then), wider * variance, min(share * wider, 1.0)
 
 
 def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> float:

@@ -111,7 +111,7 @@ class Field:
         return {
             "values": self.counts.data.astype(np.float16),
             "columns": self.counts.indices.astype(np.uint16),
-            "ends": self.counts.indptr.astype(np.int64),
+            "ends": self.counts.indptr.astype(np.uint64),
         }
 
     @cached_property
@@ -149,35 +149,47 @@ class Field:
     ) -> FieldView:
         owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
         is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
-        cosines = np.zeros((len(tensor.questions), *is_self.shape))
-        profiles, values = np.zeros((len(owners), 0)), tensor.values
-        if vectors is not None and self.vectors is not None:
+        profiles = np.zeros((len(owners), 0))
+        if vectors is not None:
             profiles = _mean_vectors(vectors, places)
-            for question, found in enumerate(cosines):
-                mine, theirs = places[:, question], self.places[:, question]
-                both = np.ix_(mine >= 0, theirs >= 0)
-                if found[both].size:
-                    one, other = vectors[mine[mine >= 0]], self.vectors[theirs[theirs >= 0]]
-                    found[both] = one.toarray() @ other.toarray().T
-            consensus = _consensus(cosines, self.tensor.answered, is_self)
-            consensus[~tensor.answered] = np.nan
-            values = np.concatenate([values, consensus[:, :, None]], axis=2)
-        others = values if tensor is self.tensor else self._values
-        ranks = _ranks(values, others, is_self)
-        away = (values - finite_means(others)).transpose(1, 0, 2)
+        is_own = tensor is self.tensor
+        cosines = self._cosines if is_own else self._cosines_of(vectors, places)
+        values = self._values if is_own else self._values_of(tensor, cosines, is_self)
+        ranks = _ranks(values, self._values, is_self)
+        away = (values - finite_means(self._values)).transpose(1, 0, 2)
         means, times = finite_means(away), np.isfinite(away).sum(axis=0)
         errors = mean_of(finite_means((away - means) ** 2), times - 1)
         return FieldView(tensor.systems, tensor.answered, ranks, means, errors, profiles, cosines)
 
     @cached_property
+    def _cosines(self) -> Floats:
+        return self._cosines_of(self.vectors, self.places)
+
+    @cached_property
     def _values(self) -> Floats:
-        """Features of the field's answers, the consensus among them, shape (N, Q, F)."""
-        if self.counts is None:
-            return self.tensor.values
         itself = np.eye(len(self.tensor.systems), dtype=bool)
-        consensus = _consensus(self.own.cosines, self.tensor.answered, itself)
-        consensus[~self.tensor.answered] = np.nan
-        return np.concatenate([self.tensor.values, consensus[:, :, None]], axis=2)
+        return self._values_of(self.tensor, self._cosines, itself)
+
+    def _cosines_of(self, vectors: sparse.csr_array | None, places: Integers) -> Floats:
+        """Of answers at the places to the field's; see ``FieldView.cosines``."""
+        cosines = np.zeros((places.shape[1], len(places), len(self.places)))
+        if vectors is None or self.vectors is None:
+            return cosines
+        for question, found in enumerate(cosines):
+            mine, theirs = places[:, question], self.places[:, question]
+            both = np.ix_(mine >= 0, theirs >= 0)
+            if found[both].size:
+                one, other = vectors[mine[mine >= 0]], self.vectors[theirs[theirs >= 0]]
+                found[both] = one.toarray() @ other.toarray().T
+        return cosines
+
+    def _values_of(self, tensor: FeatureTensor, cosines: Floats, is_self: Flags) -> Floats:
+        """Features of answers, the consensus last where there are texts, shape (M, Q, F)."""
+        if self.counts is None:
+            return tensor.values
+        consensus = _consensus(cosines, self.tensor.answered, is_self)
+        consensus[~tensor.answered] = np.nan
+        return np.concatenate([tensor.values, consensus[:, :, None]], axis=2)
 
 
 def _hashed_answers(rows: pd.DataFrame) -> sparse.csr_array | None:
@@ -193,9 +205,10 @@ def _counts_from(kept: Mapping[str, npt.NDArray[Any]], answers: int) -> sparse.c
         raise UsageError(f"the vectors of its answers are not those of {answers} answers")
     values, columns, ends = kept["values"], kept["columns"], kept["ends"]
     is_sound = (
-        shapes["values"] == shapes["columns"] == (int(ends[-1]),)
+        columns.dtype.kind == ends.dtype.kind == "u"
+        and shapes["values"] == shapes["columns"] == (int(ends[-1]),)
         and ends[0] == 0
-        and (np.diff(ends) >= 0).all()
+        and (ends[1:] >= ends[:-1]).all()
         and (columns < DIMENSIONS).all()
         and np.isfinite(values).all()
     )

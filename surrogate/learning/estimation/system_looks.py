@@ -21,7 +21,6 @@ from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
 FURTHEST = 2.5

@@ -29,7 +29,7 @@ class SystemRidge:
     """The ridge, fitted to N ratings.
 
     Attributes:
-        scales: Language to how its systems are standardized.
+        scales: Language learned from to how its systems are standardized.
         looks: Of the systems learned from.
         is_alone: Whether it is all there is, and sees the consensus and features' smooth kernel.
         variances: What each kernel is divided by, shape (K,).
@@ -91,17 +91,17 @@ class SystemRidge:
         learned = (variances, penalty, inverse, dual, left_out, spreads)
         return cls(scales, looks, is_alone, *learned)
 
-    def predict(self, seen: Mapping[str, FieldView]) -> pd.DataFrame:
+    def predict(self, seen: Mapping[str, FieldView], scales: Mapping[str, Scale]) -> pd.DataFrame:
         """Rate the systems seen in languages, less the mean of the language's rated systems.
+
+        Args:
+            seen: Language to what is seen of the systems.
+            scales: Language to how its field is standardized.
 
         Returns:
             Columns ``language, system, rating, variance``, the variance in units of the kernel; in
             a language without ratings, by what the others tell of features and texts.
         """
-        scales = {
-            name: self.scales.get(name) or Scale.of(item, np.ones(len(item.systems), dtype=bool))
-            for name, item in seen.items()
-        }
         looks = Looks.of(seen, scales)
         kernels, own = self._kernel(looks, self.looks), self._kernel(looks, looks).diagonal().copy()
         among = self._kernel(self.looks, self.looks)
@@ -125,11 +125,8 @@ class SystemRidge:
     @property
     def slopes(self) -> Floats:
         """What a standard deviation of each feature adds to a rating, shape (F,)."""
-        looks = self.looks
-        features = np.concatenate(
-            list((looks.reliable if self.is_alone else looks.features).values())
-        )
-        return np.asarray(features.T @ self.dual / self.variances[0])
+        own = self.looks.reliable if self.is_alone else self.looks.features
+        return np.asarray(np.concatenate(list(own.values())).T @ self.dual / self.variances[0])
 
 
 def _kernels(one: Looks, other: Looks, width: float | None) -> list[Floats]:

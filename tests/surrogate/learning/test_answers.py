@@ -1,7 +1,5 @@
 """The default surrogate: its closed forms against plain linear algebra, and its limits."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,23 +70,10 @@ def fitted(judged):
     return AnswersSurrogate().fit(judged[0], known(judged[1]))
 
 
-def scored_language(judged, systems=None):
+def scored_language(judged):
     X = judged[0][judged[0]["language"] == "en"]
-    rated = training_ratings(known(judged[1]))["en"]
     field = Field.of(X, "en", ["length", "noise"])
-    scored = Scored.of(field.own, field.tensor.questions, rated)
-    if systems is None:
-        return scored
-    kept = np.isin(scored.seen.systems, systems)
-    return replace(scored, judged=scored.judged & kept, scores=scored.scores * kept)
-
-
-def covariance(scored, question):
-    """Of a question's scores, its mean aside: slopes, answers alike, noise."""
-    ranks = scored.seen.ranks[:, question]
-    alike = scored.seen.cosines[question] * scored.scales[question]
-    slopes = SLOPE_VARIANCE / ranks.shape[1]
-    return slopes * ranks @ ranks.T, LIKENESS_VARIANCE * alike + np.eye(len(ranks))
+    return Scored.of(field.own, field.tensor.questions, training_ratings(known(judged[1]))["en"])
 
 
 def dense(scored):
@@ -98,7 +83,8 @@ def dense(scored):
     whole = SLOPE_VARIANCE / ranks.shape[1] * ranks @ ranks.T
     for question in range(questions):
         rows = slice(question * systems, (question + 1) * systems)
-        whole[rows, rows] += covariance(scored, question)[1]
+        alike = scored.seen.cosines[question] * scored.scales[question]
+        whole[rows, rows] += LIKENESS_VARIANCE * alike + np.eye(systems)
     return scored.scores.ravel(), whole, np.repeat(np.eye(questions), systems, axis=0)
 
 
@@ -221,6 +207,19 @@ def test_a_language_without_verdicts_is_ranked_by_what_others_tell(reads):
     assert surrogate.predict(alone)["rating"].isna().all()  # beside nobody
 
 
+def test_where_few_are_judged_a_rating_does_not_hang_on_who_stands_beside_it():
+    X, rows = arena(languages=("en", "sw"))
+    two = rows["system_a"].isin(["system-0", "system-1"]) & (rows["system_b"] == "system-1")
+    surrogate = AnswersSurrogate().fit(X, known(rows[(rows["language"] == "en") | two]))
+    new = X[X["system"].isin(["system-2", "system-8"])]
+    new = new.assign(system=new["system"] + "-new")
+    together = surrogate.predict(new).set_index(["language", "system"])
+    assert together.loc[("sw", "system-8-new"), "rating"] > together.loc["sw"]["rating"].min() + 0.5
+    for _, own in new.groupby("system"):
+        alone = surrogate.predict(own).set_index(["language", "system"])
+        pd.testing.assert_frame_equal(alone, together.loc[alone.index], atol=1e-9)
+
+
 def test_where_all_answers_are_equal_all_are_rated_alike(judged):
     X, rows = judged
     same = X.assign(answer="the same", length=1.0, noise=0.0)
@@ -257,6 +256,7 @@ def test_a_file_whose_vectors_are_not_of_its_rows_is_refused(fitted):
     for name, change in (
         ("ends", lambda array: array[1:]),
         ("columns", lambda array: array + 4096),
+        ("columns", lambda array: array.astype(np.int32) - 4096),
         ("values", lambda array: np.full_like(array, np.nan)),
     ):
         arrays = fitted.arrays()
