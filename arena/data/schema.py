@@ -47,8 +47,8 @@ ROLES: tuple[TurnRole, ...] = ("user", "assistant")
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
-PANEL, CALIBRATED = "panel(", "calibrated:"
-"""How the names of judges begin who say what others said: panels, and judges calibrated."""
+PANEL = "panel("
+"""How the names of judges begin who say what others said."""
 CHOSEN = "chosen"
 """Column of judgments, if it is there: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
@@ -216,7 +216,7 @@ def passages_of(value: object) -> list[dict[str, Any]]:
 
 def is_derived(judge: str) -> bool:
     """Tell whether a judge's verdicts are made of those of others: no witness beside them."""
-    return judge.startswith((PANEL, CALIBRATED))
+    return judge.startswith(PANEL)
 
 
 def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
