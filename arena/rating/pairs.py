@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from arena.data.errors import UsageError
 from arena.statistics.bootstrap import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
@@ -20,6 +21,8 @@ Integers = npt.NDArray[np.intp]
 
 BLOCK_ENTRIES = 2_000_000
 """Counts (replicates x pairs, or x questions) held at a time while resampling."""
+MOST_SYSTEMS = 5_000
+"""Of a language that are rated together: memory grows with their square, time with their cube."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +154,8 @@ class JudgedItems:
         Yields:
             Points and battles of the pairs, each of shape (P, replicates).
         """
-        for start in range(0, len(draws), self._block):
-            times = np.asarray(draws[start : start + self._block], dtype=np.float64)
+        for start in range(0, len(draws), self.block):
+            times = np.asarray(draws[start : start + self.block], dtype=np.float64)
             points, counts = np.split(self._by_question @ times.T, 2)
             yield points, counts
 
@@ -160,12 +163,12 @@ class JudgedItems:
         self, rounds: int, random: np.random.Generator
     ) -> Iterator[tuple[Floats, Floats]]:
         """Resample questions with replacement; yields what ``in_blocks`` does."""
-        for start in range(0, rounds, self._block):
-            size = min(self._block, rounds - start)
+        for start in range(0, rounds, self.block):
+            size = min(self.block, rounds - start)
             yield from self.in_blocks(bootstrap_weights(self.n_questions, size, random))
 
     @property
-    def _block(self) -> int:
+    def block(self) -> int:
         """Number of replicates whose counts are held at a time."""
         return max(1, BLOCK_ENTRIES // max(len(self.pairs), self.n_questions, 1))
 
@@ -202,6 +205,20 @@ class JudgedItems:
             points=np.append(self.points, other.points),
             counts=np.append(self.counts, other.counts),
         )
+
+
+def checked_number(systems: int) -> int:
+    """Return how many systems are to be rated together.
+
+    Raises:
+        UsageError: If memory for every two of them may not be there.
+    """
+    if systems > MOST_SYSTEMS:
+        raise UsageError(
+            f"{systems:,} systems of one language, every two of which are compared: at most "
+            f"{MOST_SYSTEMS:,} are rated together; keep some of them, as `select` does"
+        )
+    return systems
 
 
 def connected_groups(

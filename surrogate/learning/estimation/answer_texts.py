@@ -13,7 +13,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.preprocessing import normalize
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -37,7 +36,16 @@ def document_weights(counts: sparse.csr_array) -> Floats:
 
 def unit_vectors(counts: sparse.csr_array, weights: Floats) -> sparse.csr_array:
     """Weigh the counts of texts, and bring each text's to length 1; of an empty text, zeros."""
-    return sparse.csr_array(normalize(counts @ sparse.diags_array(weights)))
+    return unit_rows(counts, weights)
+
+
+def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.csr_array:
+    """Bring rows, their columns weighed, to length 1; a row of zeros stays as it is."""
+    values = rows.data if weights is None else rows.data * weights[rows.indices]
+    own = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    sizes = np.sqrt(np.bincount(own, values**2, rows.shape[0]))
+    scaled = values / np.where(sizes > 0, sizes, 1.0)[own]
+    return sparse.csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def mean_cosines(texts: Sequence[str], questions: Integers) -> Floats:
