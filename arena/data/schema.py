@@ -44,11 +44,16 @@ had others than the question's, or null."""
 TurnRole = Literal["user", "assistant"]
 ROLES: tuple[TurnRole, ...] = ("user", "assistant")
 """Who speaks in a history; the question is the user's turn, so that a history ends before it."""
+ALL = "all"
+"""Choice of every language, or of every judge."""
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
 PANEL, CALIBRATED = "panel(", "calibrated:"
 """How the names of judges begin who say what others said: panels, and judges calibrated."""
+PERSON, PEOPLE = "person:", "people"
+"""How the name of a person begins as a judge, and what stands for all people who judged."""
+PEOPLE_NAMES = (PERSON, PEOPLE, "human", "crowd", "annotator")
 CHOSEN = "chosen"
 """Column of judgments, if it is there: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
@@ -217,6 +222,11 @@ def passages_of(value: object) -> list[dict[str, Any]]:
 def is_derived(judge: str) -> bool:
     """Tell whether a judge's verdicts are made of those of others: no witness beside them."""
     return judge.startswith((PANEL, CALIBRATED))
+
+
+def is_person(judge: str) -> bool:
+    """Tell by its name whether a judge is a person, or people, and no machine."""
+    return judge.lower().startswith(PEOPLE_NAMES)
 
 
 def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:

@@ -68,7 +68,7 @@ def fit(
 def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
     """Rate what systems are made of."""
     from arena.data.folder import read_arena
-    from arena.rating.battles import ALL
+    from arena.data.schema import ALL
     from surrogate.learning.estimation.factors import factor_ratings
 
     chosen = None if by == ALL else split_names(by)
