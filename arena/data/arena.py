@@ -184,8 +184,8 @@ class Arena:
         """Keep the judgments, or published ratings, of one judge, or of several as one.
 
         Args:
-            judge: Its name; ``people`` for all people; or names with ``+`` between. By default
-                the only one there is, or people where machines judged beside them.
+            judge: Its name, ``people``, or several names; see ``members``. By default the only
+                one there is, or people where there are some.
 
         Raises:
             UsageError: If there is no judgment and no published rating, no such judge, or a
@@ -230,7 +230,7 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
     voters = {person for name in found if is_person(name) for person in found[name]}
     first = next(iter(found))
     if voters:
-        everyone = len(voters) > 1 and voters == set(people)
+        everyone = len(voters) > 1 and voters == set(people) and PEOPLE not in names
         first = PEOPLE if everyone else "+".join(sorted(voters))
     return (first, *(name for name in found if name != first and not is_person(name)))
 
@@ -240,7 +240,7 @@ def members(names: Sequence[str], judge: str) -> tuple[str, ...]:
 
     Args:
         names: Of all judges.
-        judge: One of them; ``people``, for all people; or several with ``+`` between.
+        judge: One of them; ``people``, for all people; or several with ``+`` or commas between.
 
     Raises:
         UsageError: If there is no such judge.
@@ -248,11 +248,11 @@ def members(names: Sequence[str], judge: str) -> tuple[str, ...]:
     people = tuple(name for name in names if is_person(name))
     if judge in names or (judge == PEOPLE and people):
         return (judge,) if judge in names else people
-    parts = judge.split("+")
+    parts = [part.strip() for part in judge.replace(",", "+").split("+")]
     for name in parts:
         if name not in names:
-            there = f"the judges are {', '.join(names) or 'none'}"
-            raise UsageError(f"no judge {name!r} here; {did_you_mean(name, names)} {there}")
+            hint = f"{did_you_mean(name, names)} the judges are {', '.join(names) or 'none'}"
+            raise UsageError(f"no judge {name!r} here; {hint.lstrip()}")
     return tuple(parts)
 
 

@@ -49,8 +49,8 @@ ALL = "all"
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
-PANEL, CALIBRATED = "panel(", "calibrated:"
-"""How the names of judges begin who say what others said: panels, and judges calibrated."""
+PANEL = "panel("
+"""How the names of judges begin who say what others said."""
 PERSON, PEOPLE = "person:", "people"
 """How the name of a person begins as a judge, and what stands for all people who judged."""
 PEOPLE_NAMES = (PERSON, PEOPLE, "human", "crowd", "annotator")
@@ -221,7 +221,7 @@ def passages_of(value: object) -> list[dict[str, Any]]:
 
 def is_derived(judge: str) -> bool:
     """Tell whether a judge's verdicts are made of those of others: no witness beside them."""
-    return judge.startswith((PANEL, CALIBRATED))
+    return judge.startswith(PANEL)
 
 
 def is_person(judge: str) -> bool:

@@ -239,8 +239,7 @@ def selected_judgments(
             judgments = judgments[judgments["language"] == language]
     if "judge" in judgments and judge != ALL and len(judgments):
         names = sorted(judgments["judge"].astype(str).unique())
-        wanted = chosen_judges(names)[0] if judge is None else judge
-        chosen = members(names, wanted if wanted in names else wanted.replace(",", "+"))
+        chosen = members(names, chosen_judges(names)[0] if judge is None else judge)
         judgments = judgments[judgments["judge"].isin(chosen)]
     return judgments.reset_index(drop=True)
 
