@@ -80,7 +80,7 @@ class JudgingSettings(LlmSettings):
         default=None,
         description="Jinja template in the place of the prompt; 'prompts' lists its variables.",
     )
-    seed: int = Field(default=0, ge=0, description="Seed of everything random.")
+    seed: int = Field(default=0, ge=0, description="Random seed.")
 
     @property
     def judge(self) -> str:
