@@ -7,7 +7,7 @@ answer scores 1. An empty answer scores 0 against a reference that says somethin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -140,7 +140,7 @@ def _rouge_tokens(text: str, tokens: str, stems: str | None) -> list[str]:
     return [stemmer.stem(word) if len(word) >= SHORTEST_STEMMED else word for word in cut]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _stemmer(algorithm: str) -> Any:  # noqa: ANN401 - nltk's, which has no types
     from nltk.stem import PorterStemmer, SnowballStemmer  # what rouge-score installs
 
