@@ -49,8 +49,8 @@ _DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences chrf"
 _ALL = f"{_DETERMINISTIC} {_SUPPORT} reranker_score {_SIMILARITY}"
 _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
     {
-        "target_language": {"identifier": "langid"},
-        "english": {"identifier": "langid"},
+        "target_language": {"identifier": "langid", "part": "output"},
+        "english": {"identifier": "langid", "part": "output"},
         "bleu": {"tokenize": "13a", "order": "full"},
         "rouge_l": {"tokens": "rouge-score", "stem": "yes"},
     }

@@ -214,8 +214,10 @@ def import_command(
             "CSV, JSONL, Parquet, JSON); promptfoo, inspect, langfuse, langsmith, opentelemetry."
         ),
     ],
-    paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],
     out: opt.ArenaFolder,
+    paths: Annotated[
+        list[Path] | None, Argument(help="Clones, folders or files.", exists=True)
+    ] = None,
     columns: Annotated[
         list[str] | None,
         Option(
@@ -237,6 +239,9 @@ def import_command(
     ] = None,
     language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,
     languages: opt.Languages = None,
+    download: Annotated[
+        bool, Option("--download", help="mirage: read the data sets from the Hugging Face hub.")
+    ] = False,
     qrels: Annotated[list[Path] | None, Option(help="miracl: TREC relevance files.")] = None,
     corpus: Annotated[list[Path] | None, Option(help="miracl: JSONL of passages.")] = None,
     name: Annotated[str | None, Option(help="Name of the arena. Default: the kind")] = None,
@@ -255,10 +260,14 @@ def import_command(
         **{"columns": named_values("--column", columns, FIELD), "judge": judge, "name": name},
         **{"scores": split_names(scores), "languages": split_names(languages)},
         **{"reference_system": reference_system, "language": language},
-        **{"qrels": qrels, "corpus": corpus},
+        **{"qrels": qrels, "corpus": corpus, "download": download or None},
     }
+    if not paths and not download:
+        raise UsageError("name the files, folders or clones to read")
     stated = {key: value for key, value in given.items() if value not in (None, [], {})}
-    read = import_arena(kind, paths, **{**toml_options(config, reader_options(kind)), **stated})
+    read = import_arena(
+        kind, paths or (), **{**toml_options(config, reader_options(kind)), **stated}
+    )
     write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
 
 

@@ -69,7 +69,8 @@ Templates = Annotated[
     Option(
         "--template",
         metavar="NAME=FILE",
-        help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable.",
+        help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable. "
+        "Or a folder of files NAME.jinja.",
     ),
 ]
 DryRun = Annotated[

@@ -83,8 +83,8 @@ def test_the_papers_features_are_also_there_by_the_libraries_it_names():
     assert by_libraries == [feature.name for feature in GROUPS["paper"]]
     other = {str(feature) for feature in {*GROUPS["as-published"]} - {*GROUPS["paper"]}}
     assert other == {
-        "target_language(identifier=langid)",
-        "english(identifier=langid)",
+        "target_language(identifier=langid,part=output)",
+        "english(identifier=langid,part=output)",
         "bleu(tokenize=13a,order=full)",
         "rouge_l(tokens=rouge-score,stem=yes)",
     }
