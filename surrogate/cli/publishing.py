@@ -68,10 +68,7 @@ def publish(
     arena: opt.MovedArena = None,
     questions: Annotated[int, Option(min=0, help="Site: questions to show answers to.")] = 20,
 ) -> None:
-    """Publish a board: as pages, figures or tables.
-
-    In CSV, a text that a spreadsheet would run as a formula gets an apostrophe in front.
-    """
+    """Publish a board: as pages, figures or tables."""
     checked_choice(form, (SITE, FIGURES, *TABLES), "form (--as)")
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
