@@ -234,7 +234,7 @@ def selected_judgments(
         if language is None and len(present) > 1:
             raise UsageError(f"several languages, choose one (or all): {', '.join(present)}")
         if language not in (None, ALL, *present):
-            raise UsageError(f"no language {language!r} here; there is {', '.join(present)}")
+            raise UsageError(f"no language {language!r} here; available: {', '.join(present)}")
         if language in present:
             judgments = judgments[judgments["language"] == language]
     if "judge" in judgments and judge != ALL and len(judgments):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_answers, read_arena, write_arena
-from arena.data.arena import Arena, chosen_judges
+from arena.data.arena import Arena, chosen_judges, judges_of
 from arena.data.files import locked_folder
 from arena.data.folder import ARENA_SUFFIXES
 
