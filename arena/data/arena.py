@@ -184,7 +184,7 @@ class Arena:
         """Keep the judgments, or published ratings, of one judge, or of several as one.
 
         Args:
-            judge: Its name, ``people``, or several names; see ``judges_of``. By default the only
+            judge: Its name, ``people``, or several names; see ``judges_named``. By default the only
                 one there is, or people where there are some.
 
         Raises:
@@ -194,7 +194,7 @@ class Arena:
         names = self.judges
         if not names:
             raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
-        chosen = judges_of(names, chosen_judges(names)[0] if judge is None else judge)
+        chosen = judges_named(names, chosen_judges(names)[0] if judge is None else judge)
         judgments, published = (
             table[table["judge"].isin(chosen)].reset_index(drop=True)
             for table in (self.judgments, self.published_ratings)
@@ -203,7 +203,7 @@ class Arena:
 
 
 def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str, ...]:
-    """Return whose verdicts are the reference, as ``judges_of`` takes it, then the other judges.
+    """Return whose verdicts are the reference, as ``judges_named`` takes it, then the other judges.
 
     The reference is people, all who are chosen as one, or else the judge that is named first.
 
@@ -226,7 +226,7 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
         listed = own or list(names)
     else:
         listed = [chosen] if chosen in names else [name.strip() for name in chosen.split(",")]
-    found = {name: judges_of(names, name) for name in listed}
+    found = {name: judges_named(names, name) for name in listed}
     voters = {person for name in found if is_person(name) for person in found[name]}
     first = next(iter(found))
     if voters:
@@ -235,7 +235,7 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
     return (first, *(name for name in found if name != first and not is_person(name)))
 
 
-def judges_of(names: Sequence[str], judge: str) -> tuple[str, ...]:
+def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
     """Return the judges that a name stands for, several of which count as one.
 
     Args:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.arena import chosen_judges, judges_of
+from arena.data.arena import chosen_judges, judges_named
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, ALL, CHOSEN, QUESTION_KEY, SOFT, SOFT_COLUMNS, WINNERS
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
@@ -224,7 +224,7 @@ def selected_judgments(
     """Keep the judgments of one language and one judge.
 
     Either may be left out where there is one, or be ``all``; several judges, with commas between,
-    count as one (``arena.data.arena.judges_of``), as by default people do where people judged.
+    count as one (``arena.data.arena.judges_named``), as by default people do where people judged.
 
     Raises:
         UsageError: If there is no such one, or a choice to be made.
@@ -239,7 +239,7 @@ def selected_judgments(
             judgments = judgments[judgments["language"] == language]
     if "judge" in judgments and judge != ALL and len(judgments):
         names = sorted(judgments["judge"].astype(str).unique())
-        chosen = judges_of(names, chosen_judges(names)[0] if judge is None else judge)
+        chosen = judges_named(names, chosen_judges(names)[0] if judge is None else judge)
         judgments = judgments[judgments["judge"].isin(chosen)]
     return judgments.reset_index(drop=True)
 

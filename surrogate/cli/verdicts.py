@@ -200,7 +200,7 @@ def agreement(
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:
     """Return the judges that are the reference."""
-    from arena.data.arena import judges_of
+    from arena.data.arena import judges_named
 
     present = sorted(set(table["judge"]))
     if reference == PEOPLE and not any(map(is_person, present)):
@@ -208,4 +208,4 @@ def _reference(table: pd.DataFrame, reference: str) -> list[str]:
             "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect, "
             f"or name judges (--reference): {', '.join(present)}"
         )
-    return list(judges_of(present, reference))
+    return list(judges_named(present, reference))

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_answers, read_arena, write_arena
-from arena.data.arena import Arena, chosen_judges, judges_of
+from arena.data.arena import Arena, chosen_judges, judges_named
 from arena.data.files import locked_folder
 from arena.data.folder import ARENA_SUFFIXES
 
@@ -235,7 +235,7 @@ def test_people_are_the_reference_all_as_one_and_machines_stand_beside_them():
     names = ["bob", "gpt-4", "human 1", "panel(majority)", "person:Ada"]
     people = "people", "bob", "gpt-4"
     assert chosen_judges(names) == people == chosen_judges(names, "all")
-    assert judges_of(names, "people") == ("human 1", "person:Ada")
+    assert judges_named(names, "people") == ("human 1", "person:Ada")
     assert chosen_judges(names, "gpt-4, person:Ada") == ("person:Ada", "gpt-4")
     assert chosen_judges(names, "gpt-4,bob") == ("gpt-4", "bob")
     assert chosen_judges([*names, "a,b"], "a,b") == ("a,b",)
@@ -244,7 +244,7 @@ def test_people_are_the_reference_all_as_one_and_machines_stand_beside_them():
     with pytest.raises(UsageError, match="several judges; choose one with `judge`"):
         chosen_judges(["ada", "bob"])
     with pytest.raises(UsageError, match="no judge 'people' here"):
-        judges_of(["ada", "bob"], "people")
+        judges_named(["ada", "bob"], "people")
 
 
 def test_waiting_for_another_command_is_said(tmp_path, monkeypatch, caplog):
