@@ -134,7 +134,7 @@ class Grouse:
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge score the answers of all tests, and check the scores."""
         if not self.tests:
-            raise UsageError("there is no unit test; give one at least")
+            raise UsageError("there is no unit test; give at least one")
         if self.shares is not None:
             if not isinstance(judge, judges.LabelsJudge):
                 raise UsageError(f"{judge.name} gives no shares; name a file: labels:FILE")
