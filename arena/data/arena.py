@@ -13,15 +13,13 @@ from arena.data.published import no_published_ratings
 from arena.data.schema import (
     ALL,
     OWN_PASSAGES,
-    PEOPLE,
     QUESTION_KEY,
     REFERENCE,
     ArenaInfo,
     is_derived,
-    is_person,
 )
 from arena.data.systems import no_attributes
-from arena.data.wording import count_of, did_you_mean
+from arena.data.wording import PEOPLE, count_of, did_you_mean, is_person
 
 
 @dataclass(frozen=True)

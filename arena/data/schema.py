@@ -51,9 +51,6 @@ SOFT = "soft"
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
 PANEL = "panel("
 """How the names of judges begin who say what others said."""
-PERSON, PEOPLE = "person:", "people"
-"""How the name of a person begins as a judge, and what stands for all people who judged."""
-PEOPLE_NAMES = (PERSON, PEOPLE, "human", "crowd", "annotator")
 CHOSEN = "chosen"
 """Column of judgments, if it is there: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
@@ -222,11 +219,6 @@ def passages_of(value: object) -> list[dict[str, Any]]:
 def is_derived(judge: str) -> bool:
     """Tell whether a judge's verdicts are made of those of others: no witness beside them."""
     return judge.startswith(PANEL)
-
-
-def is_person(judge: str) -> bool:
-    """Tell by its name whether a judge is a person, or people, and no machine."""
-    return judge.lower().startswith(PEOPLE_NAMES)
 
 
 def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:

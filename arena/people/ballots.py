@@ -16,8 +16,9 @@ from pydantic_core import PydanticCustomError
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
-from arena.data.schema import JUDGMENTS, PERSON, QUESTION_KEY, validation_problems
+from arena.data.schema import JUDGMENTS, QUESTION_KEY, validation_problems
 from arena.data.seeds import generator
+from arena.data.wording import PERSON
 from arena.judging.choosing.drawn import ChosenPairs
 from arena.judging.pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.llm.settings import canonical_json, digest

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field
 
-from arena.data.schema import is_person
+from arena.data.wording import is_person
 from arena.diagnostics.bias import Grade
 from surrogate.board.settings import BoardRecord
 

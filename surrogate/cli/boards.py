@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from arena.data.schema import is_person
+from arena.data.wording import is_person
 from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import given_features, setting, settings_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from arena.data.schema import ALL, PEOPLE, is_person
+from arena.data.wording import PEOPLE, is_person
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, split_names
 from surrogate.cli.printing import print_notes, show
@@ -68,6 +68,7 @@ def fit(
 def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
     """Rate what systems are made of."""
     from arena.data.folder import read_arena
+    from arena.data.schema import ALL
     from surrogate.learning.estimation.factors import factor_ratings
 
     chosen = None if by == ALL else split_names(by)

@@ -14,7 +14,7 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
-from arena.data.schema import is_person
+from arena.data.wording import is_person
 from surrogate.board.board import Board
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import LEVEL, conclusion
