@@ -52,13 +52,6 @@ class Pairs:
         entries = (np.concatenate([self.first, self.second]), np.concatenate([pairs, pairs]))
         return coo_array((values, entries), shape=(self.n_systems, len(self))).tocsr()
 
-    @cached_property
-    def _cells(self) -> csr_array:
-        """Where the pairs stand in a matrix of systems, shape (S * S, P)."""
-        entries = (self.first * self.n_systems + self.second, np.arange(len(self)))
-        shape = (self.n_systems**2, len(self))
-        return coo_array((np.ones(len(self)), entries), shape=shape).tocsr()
-
     def differences(self, values: Floats) -> Floats:
         """Value of the first system minus that of the second: (..., S) to (..., P)."""
         return np.asarray(values[..., self.first] - values[..., self.second])
@@ -78,14 +71,12 @@ class Pairs:
         return np.asarray(diagonal[..., self.first] + diagonal[..., self.second] - crossed)
 
     def laplacian(self, weights: Floats) -> Floats:
-        """Sum of weighted d d' over pairs: (..., P) to (..., S, S)."""
-        flat = weights.reshape(prod(weights.shape[:-1]), len(self))
-        shape = (*weights.shape[:-1], self.n_systems, self.n_systems)
-        met = np.ascontiguousarray((self._cells @ flat.T).T).reshape(shape)
-        matrix = -(met + met.swapaxes(-2, -1))
-        at = np.arange(self.n_systems)
-        matrix[..., at, at] = 0.0
-        matrix[..., at, at] = -matrix.sum(axis=-1)
+        """Sum of weighted d d' over pairs: (P,) to (S, S)."""
+        size = self.n_systems
+        cells = np.bincount(self.first * size + self.second, weights, size * size)
+        matrix = -(cells.reshape(size, size) + cells.reshape(size, size).T)
+        np.fill_diagonal(matrix, 0.0)
+        np.fill_diagonal(matrix, -matrix.sum(axis=-1))
         return matrix
 
 
@@ -214,10 +205,8 @@ def checked_number(systems: int) -> int:
         UsageError: If memory for every two of them may not be there.
     """
     if systems > MOST_SYSTEMS:
-        raise UsageError(
-            f"{systems:,} systems of one language, every two of which are compared: at most "
-            f"{MOST_SYSTEMS:,} are rated together; keep some of them, as `select` does"
-        )
+        most = f"at most {MOST_SYSTEMS:,} are rated together; keep some, as `select` does"
+        raise UsageError(f"{systems:,} systems in one language, all compared with all: {most}")
     return systems
 
 

@@ -6,10 +6,8 @@ All is counted in runs of words, so that no model and no list of words is needed
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +16,7 @@ from scipy import sparse
 
 from arena.text.citations import strip_citations
 from features.text.tokens import folded_words
-from surrogate.learning.estimation.answer_texts import hashed, unit_rows
+from surrogate.learning.estimation.answer_texts import FACTOR, hashed, mixed, unit_rows
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -40,8 +38,6 @@ SHORTEST = 1e-6
 """Length of a sum of vectors that is more than a rounding error."""
 DIGITS = 12
 """Of cosines, so that rounding errors make none larger than its equal."""
-_FACTOR = np.uint64(0x100000001B3)
-_MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def measure_texts(
@@ -107,66 +103,51 @@ def _of_runs(
     """
     known, system = rows["is_judged"].to_numpy(bool), pd.factorize(rows["system"])[0]
     shown = np.repeat(np.arange(len(asked)), [len(texts) for texts in asked])
-    codes = defaultdict[str, int](count().__next__)
-    own, passages = _Runs.of(words, codes), _Runs.of(list(chain.from_iterable(asked)), codes)
-    shares = {}
-    runs, of = own.sized(RUN)
-    here, quoted = _at(runs, questions[of]), _at(*passages.sized(RUN, shown))
-    first = _distinct(runs, of)
-    judged = first & known[of]
-    shares["shared"] = (_times(here, here[judged]) > known[of]) & ~np.isin(here, quoted), of
+    codes = defaultdict[str, int](count(1).__next__)
+    own, passages = _coded(words, codes), _coded(chain.from_iterable(asked), codes)
+    runs, of = _runs(*own, RUN)
+    said, place = _runs(*passages, RUN)
+    here, first = _at(runs, questions[of]), _distinct(runs, of)
+    others = _times(here, here[first & known[of]]) > known[of]
     mine = _at(runs, system[of])
-    shares["repeated"] = _times(mine, mine[first]) > 1, of
-    runs, of = own.sized(PASSAGE_RUN)
-    quoted = _at(*passages.sized(PASSAGE_RUN, shown))
-    shares["passages"] = np.isin(_at(runs, questions[of]), quoted), of
-    runs, of = own.sized(PAIR)
+    flags = {
+        "shared": (others & ~np.isin(here, _at(said, shown[place])), of),
+        "repeated": (_times(mine, mine[first]) > 1, of),
+    }
+    runs, of = _runs(*own, PASSAGE_RUN)
+    said, place = _runs(*passages, PASSAGE_RUN)
+    flags["passages"] = np.isin(_at(runs, questions[of]), _at(said, shown[place])), of
+    runs, of = _runs(*own, PAIR)
     usual = _times(runs, runs[_distinct(runs, system[of]) & known[of]])
-    shares["new_pairs"] = (usual <= known[of]) & ~np.isin(runs, passages.sized(PAIR)[0]), of
-    return pd.DataFrame(
-        {
-            name: np.bincount(of, flags, len(words))
-            / np.maximum(np.bincount(of, None, len(words)), 1)
-            for name, (flags, of) in shares.items()
-        }
-    )
+    flags["new_pairs"] = (usual <= known[of]) & ~np.isin(runs, _runs(*passages, PAIR)[0]), of
+    size = len(words)
+    shares = {
+        name: np.bincount(of, flag, size) / np.maximum(np.bincount(of, None, size), 1)
+        for name, (flag, of) in flags.items()
+    }
+    return pd.DataFrame(shares)
 
 
-@dataclass(frozen=True)
-class _Runs:
-    """Words of many texts one after the other, as numbers of 64 bits, and whose each is."""
-
-    words: Hashes
-    text: Integers
-
-    @classmethod
-    def of(cls, texts: Sequence[Words], codes: defaultdict[str, int]) -> _Runs:
-        """Number the words of texts; the same word has the same number in all of them."""
-        numbers = np.array([codes[word] for text in texts for word in text], dtype=np.uint64)
-        return cls(_mixed(numbers), np.repeat(np.arange(len(texts)), list(map(len, texts))))
-
-    def sized(self, size: int, at: Integers | None = None) -> tuple[Hashes, Integers]:
-        """Return the runs of so many words, and whose each is, or where that text is."""
-        windows = max(len(self.words) - size + 1, 0)
-        value = np.zeros(windows, np.uint64)
-        for offset in range(size):
-            value = value * _FACTOR + self.words[offset : offset + windows]
-        text = self.text[:windows]
-        inside = text == self.text[size - 1 : size - 1 + windows]
-        return value[inside], (text if at is None else at[text])[inside]
+def _coded(texts: Iterable[Words], codes: defaultdict[str, int]) -> tuple[Hashes, Integers]:
+    """Number words, the same one alike, one text after the other; and whose each is."""
+    every = list(texts)
+    numbers = np.array([codes[word] for text in every for word in text], dtype=np.uint64)
+    return mixed(numbers), np.repeat(np.arange(len(every)), list(map(len, every)))
 
 
-def _mixed(numbers: npt.NDArray[Any]) -> Hashes:
-    """Spread numbers over 64 bits (the last steps of SplitMix64)."""
-    values = (numbers.astype(np.uint64) + np.uint64(1)) * _FACTOR
-    for shift, mixer in zip((30, 27), _MIXERS, strict=True):
-        values = (values ^ (values >> np.uint64(shift))) * mixer
-    return values ^ (values >> np.uint64(31))
+def _runs(words: Hashes, text: Integers, size: int) -> tuple[Hashes, Integers]:
+    """Hash the runs of so many words, and say whose each is."""
+    windows = max(len(words) - size + 1, 0)
+    value = np.zeros(windows, np.uint64)
+    for offset in range(size):
+        value = value * FACTOR + words[offset : offset + windows]
+    inside = text[:windows] == text[size - 1 : size - 1 + windows]
+    return value[inside], text[:windows][inside]
 
 
 def _at(runs: Hashes, places: Integers) -> Hashes:
     """Tell runs apart by their places, too."""
-    return runs ^ _mixed(places)
+    return runs ^ mixed(places.astype(np.uint64) + np.uint64(1))
 
 
 def _distinct(runs: Hashes, of: Integers) -> Flags:
@@ -179,10 +160,9 @@ def _distinct(runs: Hashes, of: Integers) -> Flags:
 def _times(runs: Hashes, among: Hashes) -> Integers:
     """How often each run is among others."""
     values, times = np.unique(among, return_counts=True)
-    if not values.size:
-        return np.zeros(len(runs), np.intp)
-    place = np.minimum(np.searchsorted(values, runs), len(values) - 1)
-    return np.where(values[place] == runs, times[place], 0)
+    place = np.searchsorted(values, runs)
+    there = np.append(values, 0)[place] == runs
+    return np.where(there, np.append(times, 0)[place], 0)
 
 
 def _words(text: str) -> Words:

@@ -24,7 +24,7 @@ NGRAMS = (3, 5)
 """Characters of the shortest and of the longest n-grams."""
 
 _SPACE = ord(" ")
-_FACTOR = np.uint64(0x100000001B3)
+FACTOR = np.uint64(0x100000001B3)
 _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -98,12 +98,15 @@ def ngram_hashes(text: str) -> npt.NDArray[np.uint64]:
         value = np.full(windows, size, np.uint64)
         within = np.ones(windows, np.bool_)
         for offset in range(size):
-            value = value * _FACTOR + codes[offset : offset + windows]
+            value = value * FACTOR + codes[offset : offset + windows]
             if 0 < offset < size - 1:
                 within &= ~is_space[offset : offset + windows]
         hashes.append(value[within])
-    values = np.concatenate(hashes)
-    # What differs in few bits is spread over all of them (the last steps of SplitMix64).
+    return mixed(np.concatenate(hashes))
+
+
+def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Spread what differs in few bits over all of them (the last steps of SplitMix64)."""
     for shift, mixer in zip((30, 27), _MIXERS, strict=True):
         values = (values ^ (values >> np.uint64(shift))) * mixer
     return values ^ (values >> np.uint64(31))
