@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
@@ -57,7 +57,7 @@ class Clock:
 
     def __init__(self) -> None:
         """Start to count."""
-        self.spent, self.last = Counter[str](), 0.0
+        self.spent, self.last = defaultdict[str, float](float), 0.0
         signal.signal(signal.SIGPROF, self.look)
         signal.setitimer(signal.ITIMER_PROF, PERIOD_S, PERIOD_S)
 
@@ -70,8 +70,6 @@ class Clock:
     def shares(self) -> dict[str, float]:
         """Stop, and return the seconds of each stage."""
         signal.setitimer(signal.ITIMER_PROF, 0)
-        children = os.times()
-        self.spent["workers"] = children.children_user + children.children_system
         return dict(self.spent)
 
 
@@ -114,7 +112,9 @@ def measured(name: str, arguments: Sequence[str | Path], folder: Path) -> None:
     if process.returncode:
         print((folder / "said.txt").read_text()[-2000:])
     spent = used.ru_utime + used.ru_stime
-    shares = sorted(json.loads(stages.read_text()).items(), key=lambda item: -item[1])
+    found = json.loads(stages.read_text())
+    found["workers"] = max(spent - sum(found.values()), 0.0)
+    shares = sorted(found.items(), key=lambda item: -item[1])
     told = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in shares if seconds >= 0.05)
     memory = used.ru_maxrss * 1024 / 1e9
     target = TARGETS.get(name.partition(" ")[0], "")

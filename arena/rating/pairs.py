@@ -74,7 +74,8 @@ class Pairs:
         """Sum of weighted d d' over pairs: (P,) to (S, S)."""
         size = self.n_systems
         cells = np.bincount(self.first * size + self.second, weights, size * size)
-        matrix = -(cells.reshape(size, size) + cells.reshape(size, size).T)
+        met = cells.astype(np.float64).reshape(size, size)
+        matrix = -(met + met.T)
         np.fill_diagonal(matrix, 0.0)
         np.fill_diagonal(matrix, -matrix.sum(axis=-1))
         return matrix
