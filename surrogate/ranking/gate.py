@@ -400,6 +400,6 @@ def _sentences(found: Gate) -> Iterator[str]:
     if found.verdict == "cannot say":
         yield (
             f"About {found.verdicts_needed:,} verdicts would find a difference of "
-            f"{100 * rates.margin:g} points of win rate with power {rates.power:.0%}; both orders of "
-            f"the {found.questions:,} questions here, one of {100 * found.difference_found:.0f}."
+            f"{100 * rates.margin:g} points of win rate with power {rates.power:.0%}; both orders "
+            f"of the {found.questions:,} questions here, one of {100 * found.difference_found:.0f}."
         )
