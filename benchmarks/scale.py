@@ -193,8 +193,8 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     if given.odd:
-        for name, sizes in ODD.items():
-            measure(name, *sizes, given.out)
+        for name, odd in ODD.items():
+            measure(name, *odd, given.out)
         return
     sizes = [int(size) for size in given.systems.split(",")]
     spent = [

@@ -206,7 +206,9 @@ def checked_number(systems: int) -> int:
         UsageError: If memory for every two of them may not be there.
     """
     if systems > MOST_SYSTEMS:
-        most = f"at most {MOST_SYSTEMS:,} are rated together; keep some, as `select` does"
+        most = (
+            f"at most {MOST_SYSTEMS:,} are rated together; keep some with  surrogate-arena select"
+        )
         raise UsageError(f"{systems:,} systems in one language, all compared with all: {most}")
     return systems
 
