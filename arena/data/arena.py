@@ -199,7 +199,7 @@ def _others(noun: str, chosen: Collection[str] | None, known: Collection[str]) -
         return frozenset()
     for name in chosen:
         if name not in known:
-            there = f"there is {', '.join(known) or 'none'}"
+            there = f"available: {', '.join(known) or 'none'}"
             hint = f"{did_you_mean(name, known)} {there}".lstrip()
             raise UsageError(f"no {noun} {name!r} here (`{noun}s`); {hint}")
     return frozenset(known) - frozenset(chosen)

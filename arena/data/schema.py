@@ -169,13 +169,13 @@ def passages_fault(passages: object) -> str | None:
         return f"passages.{place}: {first['msg']}" if place else str(first["msg"])
     counts = Counter(record.passage_id for record in records)
     twice = next((name for name, count in counts.items() if count > 1), None)
-    return None if twice is None else f"passage_id {twice!r} stands twice"
+    return None if twice is None else f"passage_id {twice!r} appears twice"
 
 
 def history_fault(turns: object) -> str | None:
     """Say what is wrong first with the turns before a question, or None if they are sound."""
     if not isinstance(turns, list):
-        return "is no list of turns"
+        return "is not a list of turns"
     before = None
     for number, turn in enumerate(turns):
         told = turn if isinstance(turn, dict) else {}
@@ -201,7 +201,7 @@ def passages_of(value: object) -> list[dict[str, Any]]:
         try:
             value = parsed_json(value)
         except ValueError as error:
-            raise ValueError(f"is no JSON list ({error})") from error
+            raise ValueError(f"is not a JSON list ({error})") from error
     if value is None or value == "":
         return []
     passages = []
@@ -318,7 +318,7 @@ def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
 
     def fault(row: object, identity: Any) -> Fault:  # noqa: ANN401 - values of the key
         place = rows.place(row, first.loc[identity])
-        return f"this {noun} already stands {place}", "keep one of the two"
+        return f"this {noun} is already {place}", "keep one of the two"
 
     return rows.problems_of(repeated, key, fault)
 

@@ -177,7 +177,7 @@ def _faults(read: VoteFile, known: Mapping[str, object], source: str) -> Iterato
     for place, vote in enumerate(read.votes):
         field = f"votes.{place}.id"
         if vote.id not in known:
-            fault = "stands for no pair of this arena as it was shown"
+            fault = "is not a pair of this arena as it was shown"
             hint = "name the arena the ballot was made of, with the same questions and answers"
             yield Problem(source, None, field, vote.id, fault, hint)
         elif vote.id in seen:

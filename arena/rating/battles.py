@@ -236,7 +236,7 @@ def selected_judgments(
         if wanted is None and len(present) > 1:
             raise UsageError(f"several {column}s, choose one (or all): {', '.join(present)}")
         if wanted not in (None, ALL, *present):
-            raise UsageError(f"no {column} {wanted!r} here; there is {', '.join(present)}")
+            raise UsageError(f"no {column} {wanted!r} here; available: {', '.join(present)}")
         if wanted in present:
             judgments = judgments[judgments[column] == wanted]
     return judgments.reset_index(drop=True)

@@ -95,11 +95,12 @@ def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
 
 
 def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the output, the question and the passages, if any."""
+    """Return the output, the question and the passages, if any, with the ids that it cites."""
     question, output = sample.question, sample.part("output")
     if not output.strip():
         return EMPTY_ANSWER
-    passages = passage_texts(question, question.passage_ids)
+    ids = question.passage_ids
+    passages = [f"[{each}] {text}" for each in ids for text in passage_texts(question, (each,))]
     return ((FLUENCY, template, question.language, question.query, output, *passages),)
 
 

@@ -49,8 +49,8 @@ _DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences chrf"
 _ALL = f"{_DETERMINISTIC} {_SUPPORT} reranker_score {_SIMILARITY}"
 _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
     {
-        "target_language": {"identifier": "langid"},
-        "english": {"identifier": "langid"},
+        "target_language": {"identifier": "langid", "part": "output"},
+        "english": {"identifier": "langid", "part": "output"},
         "bleu": {"tokenize": "13a", "order": "full"},
         "rouge_l": {"tokens": "rouge-score", "stem": "yes"},
     }
@@ -130,7 +130,7 @@ def distinct_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
     seen: dict[str, Feature] = {}
     for feature in features:
         if FEATURES.get(feature.name, feature).measurement != feature.measurement:
-            raise UsageError(f"{feature.name} is a feature of this package; name yours otherwise")
+            raise UsageError(f"{feature.name} is one of this package; give yours another name")
         if str(feature) in seen:
             raise UsageError(f"the feature {feature} is asked for twice; name it once")
         seen[str(feature)] = feature
@@ -161,7 +161,7 @@ def _parse_item(item: str) -> tuple[Feature, ...]:
         return GROUPS[item]
     match = _FEATURE.fullmatch(item)
     if match is None:
-        raise UsageError(f"{item!r} is no feature; write name, name@k or name(parameter=value)")
+        raise UsageError(f"{item!r} is not a feature; write name, name@k or name(parameter=value)")
     feature = FEATURES.get(match["name"])
     if feature is None:
         name = match["name"]

@@ -48,7 +48,7 @@ _SHARED = {
     "question": Variable("the question", "samplequestion", also=("Question",)),
     "language": Variable("English name of the language", "English"),
 }
-_CODE = {"code": Variable("code for delimiters; stands in none of the texts", "samplecode")}
+_CODE = {"code": Variable("code for delimiters; found in none of the texts", "samplecode")}
 OVERLAP_PROMPT = ReplaceablePrompt(
     OVERLAP,
     "How well an answer agrees with the reference answer (MIRAGE-Bench, figure 11)",

@@ -73,7 +73,7 @@ _YES_OR_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _LABEL = re.compile(r"\W{0,4}question\s{0,3}\d{0,3}\s{0,3}:\W{0,4}", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
-_CODE = Variable("code for delimiters; stands in none of the texts", "samplecode")
+_CODE = Variable("code for delimiters; found in none of the texts", "samplecode")
 _ANSWER = Variable("the answer", "sampleanswer", True)
 _QUESTION = Variable("the question", "samplequestion")
 _PASSAGES = Variable("list of the passages' texts", ("samplepart one", "samplepart two"))

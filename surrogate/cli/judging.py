@@ -197,7 +197,7 @@ def prompts(
     if name is not None:
         found = [each for known in all_prompts().values() for each in known if each.name == name]
         if not found:
-            raise UsageError(f"there is no prompt {name!r}; 'prompts' shows which there are")
+            raise UsageError(f"there is no prompt {name!r}; 'prompts' lists all")
         for prompt in found:
             print(f"{{# {prompt.packaged_name}: {prompt.asks} #}}")
             print(prompt.packaged_text())

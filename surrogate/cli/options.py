@@ -43,7 +43,7 @@ Config = Annotated[
     Path | None,
     Option(
         metavar="FILE.toml",
-        help="Further settings; keys are the fields of the settings in Python. Options win.",
+        help="More settings: keys are the fields of the settings in Python. Options override.",
         **FILE,
     ),
 ]
@@ -51,39 +51,12 @@ Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
 Jobs = Annotated[
     int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
 ]
-
-
-def _with_cluster(context: Context, scheduler: str | None) -> str | None:
-    """Let the command work on the cluster that --backend names, which is read before."""
-    backend = context.params.get("_backend")
-    if backend is not None or scheduler is not None:
-        from features.engine.workers import cluster
-
-        context.with_resource(cluster(backend, scheduler))
-    return scheduler
-
-
-Backend = Annotated[
-    str | None,
-    Option(
-        "--backend", is_eager=True, help="dask or ray: work on a cluster. Default: this machine"
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        callback=_with_cluster,
-        help="Cluster of --backend. Default: one that is started on this machine",
-    ),
-]
-Seed = Annotated[int, Option(min=0, help="Seed of everything random.")]
+Seed = Annotated[int, Option(min=0, help="Random seed.")]
 Language = Annotated[str | None, Option(help="Language. Default: all")]
 Languages = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]
 Judge = Annotated[str | None, Option(help="Judge to use, where there are several.")]
 Preset = Annotated[
-    str | None, Option(help="mirage: settings as MIRAGE-Bench was published. Options win.")
+    str | None, Option(help="mirage: settings of MIRAGE-Bench as published. Options override.")
 ]
 FeatureTable = Annotated[
     Path | None,
@@ -97,7 +70,8 @@ Templates = Annotated[
     Option(
         "--template",
         metavar="NAME=FILE",
-        help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable.",
+        help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable. "
+        "Or a folder of files NAME.jinja.",
     ),
 ]
 DryRun = Annotated[
@@ -231,3 +205,30 @@ OUT_FILE: Any = _checked(is_folder=False)
 
 BoardFolder = Annotated[Path, Option("--out", help="Board folder to write.", **OUT_FOLDER)]
 ArenaFolder = Annotated[Path, Option("--out", help="Arena folder to write.", **OUT_FOLDER)]
+
+
+def _with_cluster(context: Context, scheduler: str | None) -> str | None:
+    """Let the command work on the cluster that --backend names, which is read before."""
+    backend = context.params.get("_backend")
+    if backend is not None or scheduler is not None:
+        from features.engine.workers import cluster
+
+        context.with_resource(cluster(backend, scheduler))
+    return scheduler
+
+
+Backend = Annotated[
+    str | None,
+    Option(
+        "--backend", is_eager=True, help="dask or ray: work on a cluster. Default: this machine"
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        callback=_with_cluster,
+        help="Cluster of --backend. Default: one that is started on this machine",
+    ),
+]

@@ -110,8 +110,8 @@ def vote(
     files: Annotated[list[Path] | None, Argument(help="Files that the page exported.")] = None,
     out: Annotated[Path | None, Option(help="HTML file to write.", **OUT_FILE)] = None,
     collect: Annotated[bool, Option("--collect", help="Add the votes of FILES.")] = False,
-    questions: Annotated[int, Option(min=1, help="Questions to draw a language.")] = 20,
-    pairs: Annotated[int, Option(min=1, help="Pairs of systems a question.")] = 3,
+    questions: Annotated[int, Option(min=1, help="Questions to draw of each language.")] = 20,
+    pairs: Annotated[int, Option(min=1, help="Pairs of systems for each question.")] = 3,
     most: Annotated[int, Option(min=1, help="Most pairs on the page.")] = 60,
     languages: opt.Languages = None,
     seed: opt.Seed = 0,
@@ -124,7 +124,7 @@ def vote(
     if collect == (out is not None):
         raise UsageError("give a page to write (--out FILE.html), or votes (--collect FILE ...)")
     if bool(files) != collect:
-        raise UsageError("files of votes belong to --collect, and it needs one at least")
+        raise UsageError("files of votes go with --collect, which needs at least one")
     if out is None:
         _collect(arena, files or [], as_json)
         return
@@ -191,12 +191,12 @@ def agreement(
     if write:
         entries, absent = agreements(kappas, PEOPLE if reference == PEOPLE else "+".join(named))
         written = add_metaevaluations(judgments, entries)
-        said += [f"{name} is not noted: {reason}" for name, reason in absent.items()]
+        said += [f"{name} is not written: {reason}" for name, reason in absent.items()]
     title = f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)"
     shown = {"reference": named, "judges": kappas, "notes": said, "written": written}
     if not as_json:
         shown["judges"] = kappas.drop(columns="languages")
-    show(shown, as_json, {"judges": title, "reference": "", "written": "Noted, for board, in"})
+    show(shown, as_json, {"judges": title, "reference": "", "written": "Written, for board, to"})
 
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:

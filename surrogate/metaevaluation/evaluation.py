@@ -155,7 +155,7 @@ def evaluate_judges(
         known = [(judge.name, judge.prompt) for judge in made]
         known += [key for table in tables for key in judges_of(table)]
         if not known:
-            raise UsageError("there is no judge; give one at least")
+            raise UsageError("there is no judge; give at least one")
         repeated = sorted({pair for pair in known if known.count(pair) > 1})
         if repeated:
             raise UsageError(f"the judge {repeated[0][0]} is given twice; give each once")
@@ -198,7 +198,7 @@ def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:
     if form is None:
         raise UsageError(f"there is no judge {spec!r}; give one of {', '.join(known)}")
     if not model:
-        raise UsageError(f"the judge {spec!r} names no model; write such as {form}")
+        raise UsageError(f"the judge {spec!r} names no model; write something like {form}")
     return known[form](model, factory)
 
 
@@ -209,7 +209,7 @@ def function_judge(path: str, factory: JudgeFactory) -> list[Judge]:  # noqa: AR
     except (ImportError, ValueError, AttributeError) as error:
         raise UsageError(f"python:{path} cannot be used: {error}; write {PYTHON}") from error
     if not callable(function):
-        raise UsageError(f"python:{path} is no function; write {PYTHON}")
+        raise UsageError(f"python:{path} is not a function; write {PYTHON}")
     return [FunctionJudge(f"python:{path}", function)]
 
 

@@ -78,7 +78,7 @@ def repeats(
     for line, key in keys:
         first = seen.setdefault(key, line)
         if first != line:
-            yield Problem(path.name, line, field, key, f"stands on line {first} already", hint)
+            yield Problem(path.name, line, field, key, f"is already on line {first}", hint)
 
 
 def raise_if(problems: Sequence[Problem]) -> None:

@@ -39,7 +39,7 @@ class MetaevalSettings(JudgeOptions):
 
     prompts: Names = Field(
         default=(),
-        description="Comma-separated prompts; several are judges of their own. MEMERAG: zero_shot, "
+        description="Comma-separated prompts; each is a judge of its own. MEMERAG: zero_shot, "
         "cot, ag, ag_cot (the default) or all. GroUSE: without-justification (the default), whole, "
         "without-ground-truth, without-chain-of-thought, joint (all metrics in one prompt), "
         "joint-whole.",
@@ -56,7 +56,7 @@ class MetaevalSettings(JudgeOptions):
     reference: str | None = Field(
         default=None, description="GroUSE: judge to compare the scores of the others with."
     )
-    seed: int = Field(default=0, ge=0, description="Seed of everything random.")
+    seed: int = Field(default=0, ge=0, description="Random seed.")
     replicates: int = Field(
         default=1000, ge=2, le=100_000, description="Bootstrap replicates of intervals and errors."
     )

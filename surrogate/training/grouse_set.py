@@ -143,7 +143,7 @@ class _Traces(GrousePrompts):
         try:
             whole = json.loads(text[start : end + 1])
         except (ValueError, RecursionError) as error:
-            raise UnparsableError(f"the reply is no JSON ({error})") from None
+            raise UnparsableError(f"the reply is not valid JSON ({error})") from None
         parts = {name: whole.get(name) for name in self.fields.answers}
         if not all(isinstance(part, Mapping) for part in parts.values()):
             raise UnparsableError(f"the reply lacks one of {', '.join(self.fields.answers)}")

@@ -122,7 +122,7 @@ class Grouse:
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge score the answers of all tests, and check the scores."""
         if not self.tests:
-            raise UsageError("there is no unit test; give one at least")
+            raise UsageError("there is no unit test; give at least one")
         if isinstance(judge, judges.FeatureJudge):
             file = self.settings.shares
             shares = {} if file is None else judges.read_shares(Path(file), self.tests)

@@ -129,7 +129,7 @@ def _number(value: object) -> float | None:
     try:
         return None if written in _NULLS else float(written)
     except ValueError:
-        raise refuse("is no number", "write one, or nothing for null") from None
+        raise refuse("is not a number", "write one, or nothing for null") from None
 
 
 Number = Annotated[float | None, BeforeValidator(_number)]
@@ -194,7 +194,7 @@ def read_labels(spec: str, tests: Sequence[UnitTest]) -> LabelsJudge:
     rows, problems = _labels(Path(name), are_shares=False)
     annotators = list(dict.fromkeys(row.annotator for _, row in rows))
     if annotator and annotator not in annotators and not problems:
-        raise UsageError(f"{name} has no annotator {annotator}; there is {', '.join(annotators)}")
+        raise UsageError(f"{name} has no annotator {annotator}; available: {', '.join(annotators)}")
     own = [(line, row) for line, row in rows if annotator in ("", row.annotator)]
     keys = [(line, row.test_id) for line, row in own]
     problems += repeats(Path(name), keys, "test_id", f"name one annotator: {name}#ANNOTATOR")

@@ -71,7 +71,7 @@ _VARIABLES: Mapping[str, Variable] = {
     "references": Variable("list of the references' texts", ("sampleone", "sampletwo")),
     "answer_1": Variable("the expected answer", "samplefirst", also=("ground_truth",)),
     "answer_2": Variable("the answer to score", "samplesecond", True, ("prediction",)),
-    "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
 }
 _FIGURES = {"answer_relevancy": 8, "completeness": 9, "usefulness": 10, "faithfulness": 11}
 
@@ -347,7 +347,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 def _score_of(answer: object, metric: str, key: str) -> int | None:
     if not isinstance(answer, Mapping):
-        raise UnparsableError(f"{key} is no JSON object")
+        raise UnparsableError(f"{key} is not a JSON object")
     value: object = answer
     for _ in range(2):  # a metric's own object holds it in a reply by all metrics
         if isinstance(value, Mapping):

@@ -59,7 +59,7 @@ class Condition:
         """Read a condition; a ``ValueError`` if it is none, or orders scores against null."""
         parts = _WRITTEN.fullmatch(text)
         if parts is None:
-            raise ValueError(f"{text!r} is no condition")
+            raise ValueError(f"{text!r} is not a condition")
         sign, written = parts.groups()
         bound = _BOUNDS[written] if written in _BOUNDS else float(written)
         if bound is None and sign not in ("==", "!="):
@@ -249,7 +249,7 @@ def _condition(value: object) -> Condition:
         return Condition.parse(str(value))
     except ValueError:
         hint = "write ==, !=, <, <=, > or >= and a number, or ==None for null"
-        raise refuse("is no condition", hint) from None
+        raise refuse("is not a condition", hint) from None
 
 
 WrittenCondition = Annotated[Condition, BeforeValidator(_condition)]

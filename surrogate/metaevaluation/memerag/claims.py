@@ -89,7 +89,7 @@ RELEVANCE_PROMPT = ReplaceablePrompt(
         name: Variable(each.meaning, each.sample, name != "context" and each.is_required, each.also)
         for name, each in _VARIABLES.items()
     }
-    | {"code": Variable("code for delimiters; stands in none of the texts", "samplecode")},
+    | {"code": Variable("code for delimiters; found in none of the texts", "samplecode")},
     _PACKAGE,
     "relevance.v1",
 )

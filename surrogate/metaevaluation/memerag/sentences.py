@@ -94,7 +94,7 @@ def _votes(value: object, info: ValidationInfo) -> object:
     if info.field_name != "factuality" or any(votes):
         return votes
     if isinstance(value, list):
-        raise refuse("holds no label", "give one at least")
+        raise refuse("holds no label", "give at least one")
     return value  # missing, as the field's type says
 
 
@@ -104,7 +104,7 @@ def _label(value: object, info: ValidationInfo) -> str:
     labels = LABELS[str(info.field_name)]
     spelled = {label.casefold(): label for label in labels}.get(value.strip().casefold())
     if spelled is None:
-        raise refuse("is no label of this field", f"use one of {', '.join(labels)}")
+        raise refuse("is not a label of this field", f"use one of {', '.join(labels)}")
     return spelled
 
 
@@ -197,7 +197,7 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
             ids = [sentence.sentence_id for sentence in answer.answer]
             for twice in sorted({number for number in ids if ids.count(number) > 1}):
                 where = (path.name, line, "answer.sentence_id", twice)
-                fault = "stands several times in one answer"
+                fault = "appears several times in one answer"
                 problems.append(Problem(*where, fault, "number the sentences"))
             rows += _sentences(answer, language)
     raise_if(problems)

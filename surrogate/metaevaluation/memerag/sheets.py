@@ -73,7 +73,7 @@ HIGHLIGHT_PROMPT = ReplaceablePrompt(
             True,
         ),
         "sentence": Variable("the sentence of the answer", "samplesentence", True),
-        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+        "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
     },
     _PACKAGE,
     "highlight.v1",
@@ -145,7 +145,7 @@ def highlight_support(
         absent = [place for place in places if place not in known]
         if absent:
             supported, places, reason = None, (), UNPARSABLE
-            detail = f"the reply names sentence {absent[0][0]}.{absent[0][1]}, which there is not"
+            detail = f"the reply names sentence {absent[0][0]}.{absent[0][1]}, which does not exist"
             asked.usage.count_failure(UNPARSABLE, 1)
         key = [rows[number][name] for name in SENTENCE_KEY]
         found.append((*key, supported, places, _marked(cut, places), reason, detail))

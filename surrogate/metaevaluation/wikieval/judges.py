@@ -91,7 +91,7 @@ _SHOWN = {
     "question": Variable("the question; empty for faithfulness", "samplequestion"),
     "context": Variable("what answers are held against; empty but for faithfulness", "samplec"),
     "kind": Variable("what the text is: answer or context", "answer"),
-    "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
 }
 
 SCORE = ReplaceablePrompt(

@@ -131,7 +131,10 @@ def test_features_of_an_arena(rated):
     def behave(prompt, earlier):
         if "You are an AI assistant" in prompt:
             return completion("[[4]] since")
-        return refused() if "2024" in prompt else completion("##Rating: 3 ##Explanation: so")
+        if "2024" in prompt:
+            return refused()
+        assert "[1] a" in prompt  # with the ids that outputs cite by
+        return completion("##Rating: 3 ##Explanation: so")
 
     table, server = rated(behave, (FEATURES["llm_overlap"], FEATURES["llm_fluency"]))
     assert {body["model"] for body in server.bodies} == {FEATURES["llm_overlap"].model}

@@ -100,7 +100,7 @@ def test_scores_are_read(text, metric, score):
     ("text", "metric", "message"),
     [
         ("I would say 5.", "completeness", "no JSON object with answer_2"),
-        ('{"answer_2": 5}', "completeness", "answer_2 is no JSON object"),
+        ('{"answer_2": 5}', "completeness", "answer_2 is not a JSON object"),
         ('{"answer_2": {"completeness": 6}}', "completeness", "is '6'; expected 1 to 5, or null"),
         ('{"answer_2": {"faithfulness": NaN}}', "faithfulness", "is 'nan'"),
         ('{"answer_2": {"usefulness": 1}} or {"answer_2": {"usefulness": 0}}', "usefulness",

@@ -48,7 +48,7 @@ def test_unusable_judges_are_refused(small_sentences):
     benchmark = Memerag(small_sentences)
     with pytest.raises(UsageError, match="short returned 1 verdict for 5 sentences; return one"):
         evaluate_judges(benchmark, [Short()])
-    with pytest.raises(UsageError, match="there is no judge; give one at least"):
+    with pytest.raises(UsageError, match="there is no judge; give at least one"):
         evaluate_judges(benchmark, [])
     always = FunctionJudge("always", lambda *_: YES)
     with pytest.raises(UsageError, match="always is given twice"):

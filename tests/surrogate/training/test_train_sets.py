@@ -53,7 +53,7 @@ def relevant(small_arena):
     [
         ("##Reason: by {good}. ##Answer: " + GOOD + " [{good}].", None),
         ("##Reason: by {good}. ##Answer: " + GOOD + " [{bad}].", "labeled not relevant"),
-        ("##Reason: by {good}. ##Answer: " + GOOD + " [999#9].", "cite what is no passage"),
+        ("##Reason: by {good}. ##Answer: " + GOOD + " [999#9].", "cite something"),
         ("##Reason: by {good}. ##Answer: " + GOOD + ".", "cite no passage"),
         ("##Answer: " + GOOD + " [{good}].", "without ##Reason"),
         (GOOD + " [{good}].", "without ##Reason"),
