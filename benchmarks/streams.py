@@ -3,8 +3,8 @@
     python benchmarks/streams.py --answers 200000 400000 --out ../streams
 
 writes made-up arenas of Parquet part files, 100 systems each, whole questions to a file, measures
-them by ``surrogate-arena features ARENA --out FOLDER``, and prints wall and processor seconds and the
-memory of all processes together at its highest, and per million answers what is between the sizes.
+them by ``surrogate-arena features ARENA --out FOLDER``, and prints wall and processor seconds, the
+memory of all processes together at its highest, and per million answers what is between sizes.
 The last is killed in the middle and run again: its files must be those of a run that was not.
 ``--backend dask`` or ``ray`` does the same on a cluster of this machine.
 """
@@ -117,10 +117,9 @@ def main() -> None:
         print(f"  memory: {memory.peak_gb:.2f} GB together, {memory.largest_gb:.2f} GB the largest")
         there = (answers, wall, used, memory.peak_gb)
         if before[0]:
-            more = [(one - two) / (answers - before[0]) * 1e6 for one, two in zip(there, before)]
-            print(
-                f"  a million more: {more[2]:.0f} s of the processor, {more[3]:.2f} GB", flush=True
-            )
+            millions = (answers - before[0]) / 1e6
+            seconds, held = (there[place] - before[place] for place in (2, 3))
+            print(f"  a million more: {seconds / millions:.0f} s, {held / millions:.2f} GB")
         before = there
     again = given.out / "again"
     shutil.rmtree(again, ignore_errors=True)

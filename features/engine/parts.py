@@ -70,7 +70,7 @@ PARQUET_ONLY = (
     "answers.parquet (files, or folders of part files), or name a file for the features"
 )
 NOT_OURS = "{} is no part of a table of features; name a folder of their own"
-TWICE = ("is the key of an answer before it, too", "keep one of them")
+TWICE = ("answers a question that the same system has answered before it", "keep one of them")
 
 _SCAN = ds.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False)
 _FORMAT = ds.ParquetFileFormat(default_fragment_scan_options=_SCAN)
@@ -300,7 +300,7 @@ def _look(job: PartMeasurement, files: Sequence[Path], n_jobs: int | None) -> No
         for place in sorted(twice.tolist()):
             number = int(np.searchsorted(starts, place, side="right")) - 1
             line = place - int(starts[number]) + 1
-            problems.append(Problem(files[number].name, line, "+".join(ANSWER_KEY), None, *TWICE))
+            problems.append(Problem(files[number].name, line, None, None, *TWICE))
         raise DataError(problems)
     found = [references for _, references in looked if references is not None]
     (job.out / REFERENCES_FILE).unlink(missing_ok=True)
