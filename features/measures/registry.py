@@ -32,6 +32,10 @@ _PAPER = "target_language english citation_recall citation_map bleu rouge_l"
 _PAPER_MODELS = "nli_entailment nli_neutral reranker_score"
 _LLM = "llm_overlap llm_fluency"
 _RAGAS = "ragas_faithfulness ragas_answer_relevance ragas_context_relevance"
+_GROUSE = (
+    "grouse_answer_relevancy grouse_completeness grouse_usefulness grouse_faithfulness "
+    "grouse_positive_acceptance grouse_negative_rejection"
+)
 _RETRIEVAL = "retrieval_recall retrieval_map"
 _GROUNDING = (
     "ngram_coverage content_coverage fragment_coverage fragment_density longest_common_span "
@@ -62,7 +66,7 @@ def _features(names: str) -> tuple[Feature, ...]:
 
 
 FEATURES = MappingProxyType(
-    {feature.name: feature for feature in _features(f"{_ALL} {_LLM} {_RAGAS}")}
+    {feature.name: feature for feature in _features(f"{_ALL} {_LLM} {_RAGAS} {_GROUSE}")}
 )
 """Every feature by name, with its default parameters."""
 
@@ -89,11 +93,12 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "fluency": _features(_FLUENCY),
         "llm": _features(_LLM),
         "ragas": _features(_RAGAS),
+        "grouse": _features(_GROUSE),
         "all": (*_features(_ALL), *_OF_THE_REASON),
     }
 )
 """Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas``,
-``paper`` and ``as-published`` alone."""
+``grouse``, ``paper`` and ``as-published`` alone."""
 
 
 def parse_features(text: str) -> tuple[Feature, ...]:
@@ -231,7 +236,7 @@ def availability(feature: Feature) -> str:
 
 def _local_model(feature: Feature) -> str | None:
     """Return the model that must be on this machine, if any; an endpoint has the others."""
-    if feature.reading is None or feature.reading.kind == "llm":
+    if feature.reading is None or feature.reading.kind in ("llm", "grouse"):
         return None
     if feature.reading.kind == "ragas":
         return named_models(str(feature.model))[1] if " with " in str(feature.model) else None

@@ -74,6 +74,13 @@ Templates = Annotated[
         "Or a folder of files NAME.jinja.",
     ),
 ]
+Prices = Annotated[
+    Path | None,
+    Option(
+        help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
+        **FILE,
+    ),
+]
 DryRun = Annotated[
     bool, Option("--dry-run", help="Print what would be asked and cost; ask nothing.")
 ]

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pkgutil import resolve_name
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import pandas as pd
@@ -16,19 +17,15 @@ from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage
 from arena.llm.ask import Progress
+from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
-from surrogate.metaevaluation.judges import (
-    FunctionJudge,
-    Judge,
-    JudgePrompts,
-    PromptJudge,
-    Verdict,
-)
+from surrogate.metaevaluation.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
 from surrogate.metaevaluation.records import VerdictRecord, read_run
 from surrogate.metaevaluation.settings import JudgeOptions, MetaevalSettings
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
+    from arena.llm.usage import Price
 
 RUN = "run:"
 PYTHON = "python:MODULE:FUNCTION"
@@ -98,11 +95,12 @@ class Report:
     metaevaluations: Sequence[MetaEvaluation] = ()
     usages: Sequence[Usage] | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the content, with the usage if there was any judging."""
+    def as_json(self, prices: Mapping[str, Price] = MappingProxyType({})) -> dict[str, Any]:
+        """Return the content, with the usage and its cost if there was any judging."""
         if self.usages is None:
             return dict(self.content)
-        return {**self.content, "usage": [asdict(usage) for usage in self.usages]}
+        used = [asdict(usage) | {"cost": usage.cost(prices)} for usage in self.usages]
+        return {**self.content, "usage": used}
 
 
 class Benchmark(Protocol):
@@ -117,6 +115,10 @@ class Benchmark(Protocol):
     @property
     def kinds(self) -> Kinds:
         """The kinds of judges that can be named, beside functions."""
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """What is judged: columns that tell items apart, and ``truth`` where people said it."""
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let one judge judge every item: a row an item, see ``Evaluation``."""
@@ -141,10 +143,13 @@ def evaluate_judges(
 
     Raises:
         UsageError: If there is no judge or no item, two judges have the same name and prompt, a
-            name is unknown, or a judge does not return one verdict an item.
+            name is unknown, a run is of other items, or a judge does not return one verdict an
+            item.
     """
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     tables = [read_run(run.removeprefix(RUN), benchmark.record) for run in runs]
+    for run, table in zip(runs, tables, strict=True):
+        _check_run(run, table, benchmark.items)
     with JudgeFactory(benchmark.settings, progress) as factory:
         made: list[Judge] = []
         for judge in judges:
@@ -166,6 +171,18 @@ def evaluate_judges(
             tables.append(table)
     usages = [usage for judge in made for usage in getattr(judge, "usages", ())]
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
+
+
+def _check_run(run: str, table: pd.DataFrame, items: pd.DataFrame) -> None:
+    """Refuse verdicts on other items, before others are asked for theirs."""
+    key = [str(name) for name in items if name != "truth"]
+    joint = table.merge(items, on=key, suffixes=("", "_here"))
+    if joint.empty:
+        raise UsageError(f"{run} judges nothing of what is judged here; give the same data")
+    if "truth" in items and (joint["truth"] != joint["truth_here"]).any():
+        first = joint.loc[joint["truth"] != joint["truth_here"], key].iloc[0]
+        where = ", ".join(f"{name} {value}" for name, value in first.items())
+        raise UsageError(f"{run} holds another human label for {where}; compare on the same data")
 
 
 def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:

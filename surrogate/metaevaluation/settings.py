@@ -63,18 +63,15 @@ class MetaevalSettings(JudgeOptions):
     permutations: int = Field(
         default=10_000, ge=1, le=100_000, description="Random swaps of each significance test."
     )
-    replies: Literal["json_schema", "text"] = Field(
-        default="json_schema", description="GroUSE: format of replies that the server enforces."
+    replies: Literal["json_schema", "text", "result"] = Field(
+        default="json_schema",
+        description="GroUSE: json_schema (the server enforces it), text (JSON as it comes), or "
+        "result (prompts of yours, whose replies end in [RESULT] 5, as Prometheus').",
     )
     shares: str | None = Field(
         default=None,
         description="GroUSE: file with the shares of an answer's facts that people found relevant "
-        "and faithful, for judges feature:QUALITY=FEATURE.",
-    )
-    highlight: str | None = Field(
-        default=None,
-        description="MEMERAG's sheets: model that marks (by **) the sentences of the passages that "
-        "support each sentence.",
+        "and faithful; labels:FILE are then a tool's shares, from 0 to 1.",
     )
 
 

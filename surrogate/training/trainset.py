@@ -19,7 +19,8 @@ from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, strip_citations
 from arena.text.prompts import read_templates
 from features.measures.language import identify
-from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
+from features.models.grouse_prompts import JOINT_PROMPT, ReplyFields
+from surrogate.metaevaluation.grouse.judges import GrousePrompts
 from surrogate.training.grouse_set import answers_of_arena, balance, grouse_examples
 from surrogate.training.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings
 from surrogate.training.rows import Sieve, TrainExample, TrainSet, make_train_set

@@ -74,7 +74,7 @@ SENTENCE_KEY = [*QUESTION_KEY, "sentence_id"]
 COLUMNS = [
     *SENTENCE_KEY,
     *("query", "model", "passages", "answer", "sentence"),
-    *("factuality", "fine_grained_factuality", "relevance", "votes"),
+    *("factuality", "fine_grained_factuality", "relevance", "votes", "comments"),
 ]
 """Columns of a table of sentences."""
 
@@ -108,6 +108,12 @@ def _label(value: object, info: ValidationInfo) -> str:
     return spelled
 
 
+def _texts(value: object) -> object:
+    """Return the notes of annotators that are not blank: there is one text, or one a person."""
+    several = value if isinstance(value, list) else [value]
+    return [text for text in several if text is not None and str(text).strip()]
+
+
 Votes = Annotated[list[str | None], BeforeValidator(_votes)]
 """One label, or a list of them: one a person, as in MEMERAG-Ext (appendix B)."""
 
@@ -136,6 +142,7 @@ class LabeledSentence(BaseModel):
     factuality: Votes
     fine_grained_factuality: Votes = []
     relevance: Votes = []
+    comments: Annotated[list[str], BeforeValidator(_texts)] = []
 
     def labels(self) -> dict[str, object]:
         """Return each field's label by majority, the fine-grained one of the coarse one's."""
@@ -150,6 +157,7 @@ class LabeledSentence(BaseModel):
             "fine_grained_factuality": majority(fine),
             "relevance": majority(self.relevance),
             "votes": {name: tuple(getattr(self, name)) for name in LABELS},
+            "comments": self.comments,
         }
 
 
@@ -178,8 +186,8 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
         the whole answer, ``model`` what wrote it (missing in the public files), ``votes`` the
-        labels that people gave, by field. Sentences that are challenging to determine are there,
-        too; a label is missing where nobody gave one.
+        labels that people gave, by field, ``comments`` their notes. Sentences that are challenging
+        to determine are there, too; a label is missing where nobody gave one.
 
     Raises:
         UsageError: If there is no such folder, or it lacks a language.

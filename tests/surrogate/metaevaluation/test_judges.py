@@ -5,12 +5,13 @@ from chat_server import completion, error
 
 from arena import UsageError
 from arena.llm import LlmSettings
+from features.models.llm_scorer import Verdict
 from surrogate.metaevaluation.evaluation import (
     JudgeFactory,
     evaluate_judges,
     make_judges,
 )
-from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge, Verdict
+from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge
 from surrogate.metaevaluation.memerag.accuracy import score_judges
 from surrogate.metaevaluation.memerag.claims import Claim, ClaimPrompts
 from surrogate.metaevaluation.memerag.memerag import Memerag

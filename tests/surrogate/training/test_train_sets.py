@@ -10,9 +10,8 @@ from arena import read_arena, write_arena
 from arena.data.errors import DataError, UsageError
 from arena.generation import GenerationSettings, LlmSystem
 from arena.text.prompts import NO_TEMPLATES, read_templates
-from surrogate.metaevaluation.grouse.judges import ScoringTask
-from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, SCALES
+from features.models.grouse_prompts import JOINT_PROMPT, JUDGED_METRICS, SCALES, ReplyFields
+from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.grouse_set import answers_of_arena, grouse_examples, reply_scores
 from surrogate.training.recipes import RECIPES, TrainsetSettings
