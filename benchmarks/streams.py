@@ -1,6 +1,6 @@
 """Measuring a stream of answers: seconds and memory of ``features`` into a folder, by size.
 
-    python benchmarks/streams.py --answers 200000 400000 --out ../streams
+    python benchmarks/streams.py --answers 40000 80000 --out ../streams
 
 writes made-up arenas of Parquet part files, 100 systems each, whole questions to a file, measures
 them by ``surrogate-arena features ARENA --out FOLDER``, and prints wall and processor seconds, the
@@ -27,7 +27,7 @@ from scale import Memory, family, sentence
 
 SYSTEMS = 100
 STATEMENTS, PASSAGES = 12, 10
-FILE_ANSWERS = 100_000
+FILE_ANSWERS = 10_000
 COMMAND = [sys.executable, "-m", "surrogate", "features"]
 
 
@@ -97,7 +97,7 @@ def digests(folder: Path) -> dict[str, str]:
 def main() -> None:
     """Write, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--answers", type=int, nargs="+", default=[200_000, 400_000])
+    parser.add_argument("--answers", type=int, nargs="+", default=[40_000, 80_000])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--jobs", default="-1")
     parser.add_argument("--backend")

@@ -8,12 +8,12 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument
+from typer import Argument, Option
 
 from arena.data.errors import UsageError
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
-from surrogate.cli.options import setting, settings_of
+from surrogate.cli.options import FILE, setting, settings_of
 from surrogate.cli.printing import progress_lines, show
 
 if TYPE_CHECKING:

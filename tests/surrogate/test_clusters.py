@@ -1,4 +1,4 @@
-"""The same bytes on clusters of Dask and Ray, also where one of two workers is killed in between."""
+"""The same bytes on clusters of Dask and Ray, also where a worker is killed in between."""
 
 import os
 import signal
