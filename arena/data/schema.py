@@ -44,6 +44,8 @@ had others than the question's, or null."""
 TurnRole = Literal["user", "assistant"]
 ROLES: tuple[TurnRole, ...] = ("user", "assistant")
 """Who speaks in a history; the question is the user's turn, so that a history ends before it."""
+ALL = "all"
+"""Choice of every language, or of every judge."""
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")

@@ -130,7 +130,7 @@ def test_without_judgments_there_is_nothing_to_diagnose():
         diagnose(judgments([]))
     with pytest.raises(UsageError, match="'small' has no judgments"):
         diagnose(small_arena([], [("q", "x", "So.")]))
-    with pytest.raises(UsageError, match="no judge 'nobody' here; available: judge"):
+    with pytest.raises(UsageError, match="no judge 'nobody' here"):
         diagnose(judgments(CYCLE), judge="nobody")
     with pytest.raises(UsageError, match="no language 'sw' here; available: en"):
         diagnose(judgments(CYCLE), language="sw")
