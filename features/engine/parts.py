@@ -289,7 +289,7 @@ def _clear(out: Path, expected: Collection[Path]) -> None:
 
 def _look(job: PartMeasurement, files: Sequence[Path], n_jobs: int | None) -> None:
     """Refuse answers that stand twice, and put the reference system's where workers see them."""
-    task = partial(look_at, root=job.answers, system=job.info.reference_system)
+    task = partial(_looked_at, root=job.answers, system=job.info.reference_system)
     looked = list(work(task, files, n_jobs))
     every = np.concatenate([*(keys for keys, _ in looked), np.array([], np.uint64)])
     order = np.argsort(every, kind="stable")
@@ -311,7 +311,7 @@ def _look(job: PartMeasurement, files: Sequence[Path], n_jobs: int | None) -> No
             pq.write_table(table, path, row_group_size=SORTED_ROWS)
 
 
-def look_at(
+def _looked_at(
     file: Path, root: Path, system: str | None
 ) -> tuple[npt.NDArray[np.uint64], pa.Table | None]:
     """Return a digest of each answer's key in a file, and the answers of one system."""
