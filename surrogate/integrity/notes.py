@@ -239,6 +239,8 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[Key, str]:
     """
     columns = ["language", "system", "query_id", "answer"]
     written, old = (rows.loc[rows["answer"].map(len) >= SHORTEST, columns] for rows in (new, known))
+    if written.empty:
+        return {}
     one, other = (unit_rows(hashed(list(rows["answer"]))) for rows in (written, old))
     there, parts = old.groupby(QUESTION_KEY).indices, [np.empty((0, 3))]
     for key, places in written.groupby(QUESTION_KEY).indices.items():
