@@ -139,11 +139,14 @@ def build_board(
         else:
             rated.append(unjudged_rows(language, own, systems, int(questions[language])))
     ratings = _stacked([rows for rows, _ in rated if not rows.empty])
+    importances = surrogate.importances()
     return Board(
         ratings=ratings,
         overall=overall_board(ratings),
         arena=_stacked([arena_table(study.ratings, study.language) for study in studies]),
-        importances=_stacked([importances_table(study, surrogate) for study in studies]),
+        importances=_stacked(
+            [importances_table(study, importances, surrogate.features_) for study in studies]
+        ),
         win_matrix=win_table(judged.judgments),
         differences=difference_table(rated),
         features=table,

@@ -297,10 +297,11 @@ class AnswersSurrogate(Surrogate):
     def importances(self) -> pd.DataFrame:
         """Spread of what each feature adds to the rated systems; see ``Surrogate.importances``."""
         parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
+        left_out = self.left_out_
         for language, field in self.fields_.items():
             added = self._added(language, field.own)[:, : len(self.features_)]
             sizes = added[np.isfinite(self._rated(language))].std(axis=0)
-            unused = [name in self.left_out_[language] for name in self.features_]
+            unused = [name in left_out[language] for name in self.features_]
             sizes = np.where(unused, np.nan, sizes)
             total = np.nansum(sizes)
             columns = {"language": language, "feature": self.features_}
