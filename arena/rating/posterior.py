@@ -243,7 +243,9 @@ class RatingPosterior:
         return normal_draws(self.ratings, self.covariance, rounds, random)
 
 
-def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> RatingPosterior:
+def battle_posterior(
+    battles: Battles, prior: RatingPrior | None = None, trust: Sequence[float] = TRUST
+) -> RatingPosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
     The likelihood is that of Bradley and Terry, to the power of one over the design effect of
@@ -254,6 +256,7 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     Args:
         battles: Of some of the systems; their names are those of the prior.
         prior: What is known; by default nothing.
+        trust: Factors of its precisions that are averaged over.
 
     Raises:
         ConvergenceError: If a mode is not found.
@@ -265,7 +268,7 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     effect = mean_design_effect(likelihood.design_effects(alone, known.precisions))
     middle = np.eye(len(systems)) - 1.0 / len(systems)
     ratings, covariances, evidence, own = [], [], [], []
-    for each, weight in _priors(known):
+    for each, weight in _priors(known, trust):
         mode = likelihood.mode(each, effect)
         precision = likelihood.information(mode) / effect + np.diag(each.precisions)
         ratings.append(mode - mode.mean())
@@ -281,10 +284,10 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     return RatingPosterior(systems, mean, covariance, shares @ np.array(own))
 
 
-def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
+def _priors(prior: RatingPrior, trust: Sequence[float]) -> list[tuple[RatingPrior, float]]:
     """Return what is averaged over, with the logarithm of each one's weight."""
     spreads = SPREAD_PRECISIONS if not prior.informed.all() else (1.0,)
-    factors = TRUST if prior.informed.any() else (1.0,)
+    factors = trust if prior.informed.any() else (1.0,)
     return [
         (
             prior.spread(spread).trusted(factor),
