@@ -68,10 +68,9 @@ def self_preference_table(
 
     Of pairs of which one system is of the judge's family, the share of points that the judge gives
     it (a tie is half), less that by all judges of other families who judged the same pair on the
-    same question, averaged; panels and calibrated judges, which say what others said, are no
-    witnesses. It is an upper bound of what the literature calls self-preference: judges may differ
-    for reasons of their own that happen to favor the family (Panickssery et al., 2024; Wataoka et
-    al., 2024).
+    same question, averaged; panels, which say what others said, are no witnesses. It is an upper
+    bound of what the literature calls self-preference: judges may differ for reasons of their own
+    that happen to favor the family (Panickssery et al., 2024; Wataoka et al., 2024).
 
     Returns:
         ``PREFERENCE_COLUMNS``, a row a language, judge and family of it: the family's systems, the
@@ -139,6 +138,6 @@ def self_preference_findings(table: pd.DataFrame) -> Iterator[Finding]:
         if not math.isnan(row.low):
             by += f", 95% interval {100 * row.low:+.1f} to {100 * row.high:+.1f}"
         surely = row.low > 0
-        said = "favors" if surely else "does not surely favor"
+        said = "favors" if surely else "does not clearly favor"
         sentence = f"it {said} {kin}: {by}, on {count_of(row.items, 'pair')}"
         yield Finding("warning" if surely else "info", "self-preference", subject, sentence)
