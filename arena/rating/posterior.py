@@ -275,18 +275,16 @@ def battle_posterior(
         spread = np.asarray(np.linalg.inv(precision))
         own.append(1.0 - each.precisions * np.diag(spread))
         covariances.append(middle @ spread @ middle)
-        found = likelihood.value(mode) / effect + _log_prior(each, mode, precision)
-        evidence.append(found + weight)
+        evidence.append(weight + likelihood.value(mode) / effect + _log_prior(each, mode, spread))
     shares = softmax(evidence)
-    mean = shares @ np.array(ratings)
-    apart = np.array(ratings) - mean
+    apart = np.array(ratings) - (mean := shares @ np.array(ratings))
     covariance = np.tensordot(shares, np.array(covariances), 1) + (apart.T * shares) @ apart
     return RatingPosterior(systems, mean, covariance, shares @ np.array(own))
 
 
 def _priors(prior: RatingPrior, trust: Sequence[float]) -> list[tuple[RatingPrior, float]]:
     """Return what is averaged over, with the logarithm of each one's weight."""
-    spreads = SPREAD_PRECISIONS if not prior.informed.all() else (1.0,)
+    spreads = (1.0,) if prior.informed.all() else SPREAD_PRECISIONS
     factors = trust if prior.informed.any() else (1.0,)
     return [
         (
@@ -298,8 +296,8 @@ def _priors(prior: RatingPrior, trust: Sequence[float]) -> list[tuple[RatingPrio
     ]
 
 
-def _log_prior(prior: RatingPrior, mode: Floats, precision: Floats) -> float:
+def _log_prior(prior: RatingPrior, mode: Floats, covariance: Floats) -> float:
     """Logarithm of the prior's density at the mode times the volume about it (Laplace)."""
     apart = (prior.precisions * (mode - prior.means) ** 2).sum()
-    volume = np.log(prior.precisions).sum() - np.linalg.slogdet(precision)[1]
+    volume = np.log(prior.precisions).sum() + np.linalg.slogdet(covariance)[1]
     return float(0.5 * (volume - apart))
