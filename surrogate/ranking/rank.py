@@ -408,7 +408,7 @@ def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
         names = [f"{language} {item}" if has_languages else item for language, item in keys]
         if names:
             some = names[: 1 if len(names[0]) > LONG_NAME else NAMED]
-            listed = ", ".join([*some, *(["…"] if len(names) > len(some) else [])])
-            parts.append(f"{kind} ones on {count_of(len(names), 'question')} ({listed})")
+            shown = ", ".join([*some, *(["…"] if len(names) > len(some) else [])])
+            parts.append(f"{kind} ones on {count_of(len(names), 'question')} ({shown})")
     if parts:
         yield f"its answers are most like {', '.join(parts)}"
