@@ -267,26 +267,15 @@ def battle_posterior(
     alone = likelihood.mode(known)
     effect = mean_design_effect(likelihood.design_effects(alone, known.precisions))
     ratings, covariances, evidence, own = [], [], [], []
-<<<<<<< HEAD
-    for each, weight in _priors(known):
-        mode = likelihood.mode(each, effect, alone)
-=======
     for each, weight in _priors(known, trust):
-        mode = likelihood.mode(each, effect)
->>>>>>> main
+        mode = likelihood.mode(each, effect, alone)
         precision = likelihood.information(mode) / effect + np.diag(each.precisions)
         ratings.append(mode - mode.mean())
         spread = np.asarray(np.linalg.inv(precision))
         own.append(1.0 - each.precisions * np.diag(spread))
-<<<<<<< HEAD
         centered = spread - spread.mean(axis=0)
         covariances.append(centered - centered.mean(axis=1, keepdims=True))
-        found = likelihood.value(mode) / effect + _log_prior(each, mode, precision)
-        evidence.append(found + weight)
-=======
-        covariances.append(middle @ spread @ middle)
         evidence.append(weight + likelihood.value(mode) / effect + _log_prior(each, mode, spread))
->>>>>>> main
     shares = softmax(evidence)
     apart = np.array(ratings) - (mean := shares @ np.array(ratings))
     covariance = np.tensordot(shares, np.array(covariances), 1) + (apart.T * shares) @ apart
