@@ -238,7 +238,9 @@ def study_languages(
         surrogate.fit(training, {item.language: item.tournaments for item in data})
     unseen = _unseen(data, surrogate, n_jobs, progress)
     known = training_ratings({item.language: item.tournaments for item in data})
-    posteriors = posterior_ratings(surrogate, known, pd.concat(map(expected_ratings, unseen)))
+    expected = pd.concat(map(expected_ratings, unseen))
+    judged = training[training["system"].isin(expected["system"])]
+    posteriors = posterior_ratings(surrogate, known, expected, judged)
     # By surrogates that must be trained several times for a split, once.
     times = 1 if surrogate.learns_tournaments else SPLITS
     how = Repeats(times, surrogate.seed, n_jobs, progress)

@@ -38,12 +38,10 @@ class Covariances:
     Attributes:
         keys: Language and system of each.
         kernels: Of mean diagonal 1, shape (K, N, N).
-        is_rich: Whether texts are among them, which tell systems apart.
     """
 
     keys: tuple[tuple[str, str], ...]
     kernels: npt.NDArray[np.float64]
-    is_rich: bool
 
 
 class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
@@ -143,7 +141,7 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
         """Say how alike systems are, for ratings by answers and verdicts together.
 
         Args:
-            X: Answers of further systems, that were not trained on.
+            X: Answers of further systems, that were not trained on; of others nothing is read.
 
         Returns:
             Of all systems seen in training, and such further ones; None where the surrogate

@@ -185,7 +185,7 @@ def _replicated(
     together: dict[str, RatingPosterior] = {}
     with suppress(UsageError, ConvergenceError):
         surrogate.fit(X, known)
-        together = posterior_ratings(surrogate, known, expected)
+        together = posterior_ratings(surrogate, known, expected, X)
     alone = observe(known)
     found = []
     for item in learned:
