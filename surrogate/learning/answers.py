@@ -75,7 +75,6 @@ class AnswersSurrogate(Surrogate):
         fields_: Language to the systems beside which answers are seen.
     """
 
-    learns_tournaments: ClassVar[bool] = False
     pooled: ClassVar[bool] = True
 
     name: str = "answers"
