@@ -52,8 +52,8 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
 
     Attributes:
         rows: One training row a ``system`` and tournament, or one ``overall``.
-        pooled: Whether all verdicts in all languages are learned from together, and languages it has
-            not seen rated too; else it can be trained on one tournament, and has an R² for each.
+        pooled: Whether all verdicts in all languages are learned from together, and languages that
+            it has not seen rated; else it can be trained on one tournament, and has an R² for each.
         failures_: Language to why it could not be learned from.
         borrowing_: Languages with few rated systems, where what others tell of answers counts.
         X_: The rows it was trained on.
