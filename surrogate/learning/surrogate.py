@@ -38,12 +38,10 @@ class Covariances:
     Attributes:
         keys: Language and system of each.
         kernels: Of mean diagonal 1, shape (K, N, N).
-        is_rich: Whether texts are among them, which tell systems apart.
     """
 
     keys: tuple[tuple[str, str], ...]
     kernels: npt.NDArray[np.float64]
-    is_rich: bool
 
 
 class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
@@ -54,8 +52,8 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
 
     Attributes:
         rows: One training row a ``system`` and tournament, or one ``overall``.
-        pooled: Whether languages are learned from together, and those it has not seen rated too.
-        learns_tournaments: Whether it can be trained on one tournament, and so has an R² for each.
+        pooled: Whether all verdicts in all languages are learned from together, and languages that
+            it has not seen rated; else it can be trained on one tournament, and has an R² for each.
         failures_: Language to why it could not be learned from.
         borrowing_: Languages with few rated systems, where what others tell of answers counts.
         X_: The rows it was trained on.
@@ -63,7 +61,6 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     pooled: ClassVar[bool] = False
-    learns_tournaments: ClassVar[bool] = True
     borrowing_: frozenset[str] = frozenset()
 
     name: str
@@ -143,7 +140,7 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
         """Say how alike systems are, for ratings by answers and verdicts together.
 
         Args:
-            X: Answers of further systems, that were not trained on.
+            X: Answers of further systems, that were not trained on; of others nothing is read.
 
         Returns:
             Of all systems seen in training, and such further ones; None where the surrogate
@@ -158,7 +155,7 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
             Columns ``EXPLANATION_COLUMNS``: ``language, system``; ``moved_by``, the features that
             move its rating most, with what each adds (logits); ``like_winners`` and
             ``like_losers``, questions on which the judged answer that is most like the system's won
-            more, or less, than the others.
+            more, or less, than the others, the most telling first.
         """
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 
@@ -197,15 +194,6 @@ def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
     if X.empty:
         raise UsageError("the feature table has no answer to rate")
     return X.assign(**dict.fromkeys(absent, np.nan))
-
-
-def predict_answers(surrogate: Surrogate, X: pd.DataFrame) -> pd.DataFrame:
-    """Rate each answer as if its system wrote no other; adds ``rating`` to the three keys."""
-    names = X["system"] + ANSWER_MARK + X["query_id"]
-    rated = surrogate.predict(X.assign(system=names), {}).set_index(["language", "system"])
-    keys = pd.MultiIndex.from_arrays([X["language"], names])
-    table = X[KEYS].assign(rating=rated["rating"].reindex(keys).to_numpy())
-    return table.sort_values(KEYS, ignore_index=True)
 
 
 def reseeded(surrogate: AnySurrogate, seed: int, **parameters: object) -> AnySurrogate:
