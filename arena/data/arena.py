@@ -10,9 +10,23 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.published import no_published_ratings
-from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, REFERENCE, ArenaInfo
+from arena.data.schema import (
+    CRITERION,
+    HISTORY,
+    OWN_PASSAGES,
+    QUESTION_KEY,
+    REFERENCE,
+    ArenaInfo,
+    whole_digits,
+)
 from arena.data.systems import no_attributes
 from arena.data.wording import count_of, did_you_mean
+
+LANGUAGE = "language"
+NO_VALUE = "(none)"
+"""The slice of questions without a value."""
+QUESTIONS_A_SLICE = 2
+"""Fewest questions a slice, on average; with fewer a column tells questions apart, not parts."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +40,8 @@ class Arena:
             turns of conversations: a list of ``{role, content}``, or None.
         answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages`` or
             ``history`` where systems had others than the question's: a list as there, or None.
-        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``; where a
+            ``criterion`` is stated, the judge's name ends in it: ``gpt-4o:fluency``.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
         attributes: What systems are made of: columns ``system`` and one an attribute, such as
@@ -85,6 +100,11 @@ class Arena:
     def judges(self) -> tuple[str, ...]:
         """Names of those who judged, or whose ratings are published, sorted."""
         return tuple(sorted({*self.judgments["judge"], *self.published_ratings["judge"]}))
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """What judgments were made by, such as faithfulness, sorted; none where none is stated."""
+        return tuple(sorted(set(self.judgments.get(CRITERION, pd.Series(dtype=object)).dropna())))
 
     @property
     def rated_systems(self) -> tuple[str, ...]:
@@ -191,6 +211,69 @@ class Arena:
             for table in (self.judgments, self.published_ratings)
         )
         return replace(self, judgments=judgments, published_ratings=published)
+
+
+    def by_criterion(self, criterion: str | None) -> Arena:
+        """Keep the judgments by one criterion; all for None. ``UsageError`` if there is none."""
+        if criterion is None:
+            return self
+        _others("criterion", [criterion], self.criteria)
+        own = self.judgments[self.judgments[CRITERION] == criterion].reset_index(drop=True)
+        return replace(self, judgments=own, published_ratings=no_published_ratings())
+
+    def sliced(self, by: str) -> Arena:
+        """Put the values of a column of the questions in the place of languages, in every table.
+
+        Ratings published by language are left out.
+
+        Raises:
+            UsageError: If there is no such column, or nearly every question has its own value.
+        """
+        if by == LANGUAGE:
+            return self
+        further = self.queries.columns.difference(["query_id", "query", OWN_PASSAGES, HISTORY])
+        known = sorted({*further} - {REFERENCE})
+        if by not in known:
+            hint = f"{did_you_mean(by, known)} there is {', '.join(known)}".lstrip()
+            raise UsageError(f"the questions have no column {by!r} to part them by (`by`); {hint}")
+        tables = {
+            name: in_slices(getattr(self, name), self.queries, by)
+            for name in ("queries", "answers", "judgments")
+        }
+        names, count = sorted(set(tables["queries"][LANGUAGE])), len(self.queries)
+        if len(names) * QUESTIONS_A_SLICE > count:
+            raise UsageError(
+                f"{by!r} has {len(names)} values for {count_of(count, 'question')} (`by`): parts "
+                "of a board need several questions each; take a column with fewer values"
+            )
+        info = self.info.model_copy(update={"languages": tuple(names)})
+        return replace(self, info=info, published_ratings=no_published_ratings(), **tables)
+
+
+def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Put the values of a column of the questions in the place of a table's languages.
+
+    Ids that stand in several languages get theirs before them (``en:17``). Rows on no question
+    of ``queries`` stay as they are.
+    """
+    if by == LANGUAGE:
+        return table
+    ids, values = queries["query_id"], queries[by].map(lambda value: _slice_name(value, by))
+    ids = queries[LANGUAGE] + ":" + ids if ids.duplicated().any() else ids
+    asked = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(object))
+    places = asked.get_indexer(pd.MultiIndex.from_frame(table[QUESTION_KEY].astype(object)))
+    keys = {
+        name: np.where(places < 0, table[name], own.to_numpy(object)[places])
+        for name, own in ((LANGUAGE, values), ("query_id", ids))
+    }
+    return table.assign(**keys).astype(table.dtypes[QUESTION_KEY].to_dict())
+
+
+def _slice_name(value: object, by: str) -> str:
+    if isinstance(value, list | dict):
+        raise UsageError(f"{by!r} holds {value!r:.60} (`by`); questions are parted by a text each")
+    name = whole_digits(value) or ("" if pd.isna(value) else str(value).strip())
+    return name or NO_VALUE
 
 
 def _others(noun: str, chosen: Collection[str] | None, known: Collection[str]) -> frozenset[str]:

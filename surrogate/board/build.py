@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.arena import Arena
+from arena.data.arena import Arena, in_slices
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.seeds import by_content
@@ -58,6 +58,9 @@ def build_board(
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
+    Or in all parts of the questions by another column of theirs, such as ``by="topic"``: whatever
+    is called a language is such a part, then.
+
     An arena without any verdict or published rating gets a first board; see ``first_board``. The
     same arguments give the same board, whatever ``n_jobs``.
 
@@ -81,6 +84,7 @@ def build_board(
     settings = chosen_settings(settings, options)
     arena = open_arena(arena)
     judge = board_judge(arena, settings)
+    whole, arena = arena, arena.sliced(settings.by)
     judged = arena if judge is None else arena.judged_by(judge)
     surrogate = find_surrogate(  # before anything is measured: what is misspelt costs nothing
         settings.surrogate,
@@ -94,8 +98,10 @@ def build_board(
         asked = settings.features if features is None else features
         from features.engine.extraction import extract  # loaded where it is needed
 
-        table = extract(arena, asked, n_jobs=n_jobs, models=models, progress=progress)
+        table = extract(whole, asked, n_jobs=n_jobs, models=models, progress=progress)
+        table = in_slices(table, whole.queries, settings.by)
     else:
+        feature_table = in_slices(feature_table, whole.queries, settings.by)
         answered = pd.MultiIndex.from_frame(arena.answers[KEYS])
         own = pd.MultiIndex.from_frame(feature_table[KEYS]).isin(answered)
         table = feature_table[own].reset_index(drop=True)
@@ -115,7 +121,7 @@ def build_board(
     )
     data = language_data(judged, X, how)
     if not data:
-        raise UsageError("no language has judgments or published ratings to learn from")
+        raise UsageError(f"no {settings.by} has judgments or published ratings to learn from")
     studies = study_languages(data, surrogate, record, n_jobs, progress)
     predicted = surrogate.predict(X)
     diagnoses = diagnose_languages(judged)

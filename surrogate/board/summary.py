@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
-POOLED = "too few systems, so that they rest on those of all languages"
+POOLED = "too few systems, so that they rest on those of all others, too"
 UNPROVEN = (
     "not ranked: few or no verdicts on it, and the surrogate is not shown to rank unseen systems "
     "better than chance; have it judged"
@@ -152,7 +152,7 @@ class RatingInterval(_Part):
         return standard_errors if self.in_standard_errors else np.ones(np.shape(standard_errors))
 
 
-NO_RATINGS = RatingInterval(reason="no rating by a surrogate in this language")
+NO_RATINGS = RatingInterval(reason="no rating by a surrogate here")
 
 
 class Skipped(_Part):
@@ -320,6 +320,17 @@ class BoardSummary(_Part):
         return self.settings.ratings == "consensus"
 
     @property
+    def part(self) -> str:
+        """What each of its parts is called: a language, or the column that parts the questions."""
+        return self.settings.by.replace("_", " ")
+
+    @property
+    def parts(self) -> str:
+        """What several parts are called."""
+        stem, last = self.part[:-1], self.part[-1:]
+        return self.part if last == "s" else f"{stem}ies" if last == "y" else f"{self.part}s"
+
+    @property
     def scale(self) -> str:
         """What ratings are in, in words."""
         return SHARES if self.is_first else "logits"
@@ -346,9 +357,8 @@ def conclusion(board: Board) -> str:
     if board.summary.macro.grade == "unreliable":
         return f"{ranked[0]} is first, but its rank says little: the judge {judge} is unreliable."
     alike, number = _like_the_first(board, ranked), len(board.languages)
-    often = (
-        "" if number == 1 else f"in {'at least half' if alike else 'most'} of {number} languages "
-    )
+    most, parts = "at least half" if alike else "most", board.summary.parts
+    often = "" if number == 1 else f"in {most} of {number} {parts} "
     return f"{_leads(ranked, alike, often)}; {_judged(board)}."
 
 

@@ -23,6 +23,7 @@ def board(
     arena: opt.Arena,
     out: opt.BoardFolder,
     judge: Annotated[str | None, setting(BoardSettings, "judge")] = None,
+    by: Annotated[str | None, setting(BoardSettings, "by")] = None,
     features: Annotated[str | None, setting(BoardSettings, "features")] = None,
     surrogate: Annotated[str | None, setting(BoardSettings, "surrogate")] = None,
     preset: opt.Preset = None,

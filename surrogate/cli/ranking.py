@@ -174,6 +174,7 @@ def advise(
     as_json: opt.Json = False,
 ) -> None:
     """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
+    from arena.data.arena import in_slices
     from arena.data.folder import read_answers
     from surrogate.ranking.advice import advise as suggest
     from surrogate.ranking.rank import rank_systems
@@ -183,6 +184,8 @@ def advise(
     table = given_features(feature_table)
     placed = rank_systems(published, new, read, feature_table=table)
     judged = _judged(judgments, read)
+    if judged is not None:
+        judged = in_slices(judged, read.queries, published.summary.settings.by)
     advice = suggest(published, placed.features, judged=judged, questions=questions)
     if as_json:
         shown = {"neighbors": advice.neighbors, "questions": advice.questions}

@@ -59,7 +59,8 @@ def export_text(board: Board, form: str, language: str = OVERALL) -> str:
     wanted = PRINTED_OVERALL if language == OVERALL else PRINTED
     kept = [name for name in wanted if name in NAMED or table[name].notna().any()]
     printed = table[["language"] * (language == ALL) + kept]
-    part = {OVERALL: "mean rank over languages", ALL: "every language"}.get(language, language)
+    over = {OVERALL: f"mean rank over {summary.parts}", ALL: f"every {summary.part}"}
+    part = over.get(language, language)
     judged = " (not judged)" if summary.is_first else ""
     title = f"Leaderboard of {summary.arena}{judged}, {part}"
     return latex_table(printed, title, summary.judge, summary.signature)

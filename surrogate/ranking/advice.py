@@ -124,7 +124,7 @@ def advise(
         named = open_.head(questions).rename_axis("query_id").rename("uncertainty").reset_index()
         asked.append(named.assign(language=language, system=system))
     if not neighbors:
-        raise UsageError("no new system has a rating in a language of the board")
+        raise UsageError("no new system has a rating on the board")
     places = pd.DataFrame(neighbors).astype({"rank": "Int64", "judgments": "Int64"})
     order = ["language", "system", "query_id", "uncertainty"]
     return Advice(places, pd.concat(asked, ignore_index=True)[order])

@@ -37,6 +37,8 @@ def expected_systems(
     Raises:
         UsageError: If the board's questions are others, or the features cannot be had.
     """
+    if (by := board.summary.settings.by) != "language":
+        raise UsageError(f"what is expected needs a board by language; this one is by {by}")
     if board.summary.is_first:
         return first_prior(_all_rated(board, arena))
     known = set(board.ratings["system"])

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.adapters.judgments import checked_judgments
-from arena.data.arena import Arena
+from arena.data.arena import Arena, in_slices
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.frames import notebook_html, open_answers
@@ -40,7 +40,7 @@ NO_VERDICTS = (
 COPIED = "{} left out that stand there more than once: each verdict counts once"
 NOT_ASKED = "{} left out, on questions that the arena does not have"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
-NO_SURROGATE = "the board has no surrogate for this language"
+NO_SURROGATE = "the board has no surrogate here"
 ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
@@ -131,14 +131,17 @@ def rank_systems(
     arena = open_arena(board.arena_folder() if arena is None else arena)
     if board.summary.is_first:
         raise UsageError(NO_VERDICTS)
+    by = board.summary.settings.by
+    whole, arena = arena, arena.sliced(by)
     if fingerprint(arena) != board.summary.fingerprint:
         raise UsageError(
             f"the questions or reference answers of arena {arena.info.name!r} are not those of "
             f"arena {board.summary.arena!r} the board was built from; build the board again"
         )
-    answers = open_answers(answers, arena.queries)
+    answers = open_answers(answers, whole.queries)
     if judgments is not None:
-        judgments = checked_judgments(judgments, questions=arena.queries)
+        judgments = checked_judgments(judgments, questions=whole.queries)
+        judgments = in_slices(judgments, whole.queries, by)
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
@@ -148,9 +151,10 @@ def rank_systems(
     if feature_table is None:
         declared = _declared(known_features(board.surrogate), board.own_features)
         _refuse_other_templates(declared, models)
-        table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
+        table = extract(whole, declared, answers=answers, n_jobs=n_jobs, models=models)
     else:
         table = _rows_of(answers, feature_table)
+    table, answers = (in_slices(item, whole.queries, by) for item in (table, answers))
     known_answers = _judged_answers(board, arena.answers)
     judged = known_answers.groupby("language")["system"].unique()
     both = pd.concat([known_answers, answers], ignore_index=True)
