@@ -47,8 +47,8 @@ ROLES: tuple[TurnRole, ...] = ("user", "assistant")
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
-PANEL, CALIBRATED = "panel(", "calibrated:"
-"""How the names of judges begin who say what others said: panels, and judges calibrated."""
+PANEL = "panel("
+"""How the names of judges begin who say what others said."""
 CRITERION = "criterion"
 """Column of judgments, if it is there: what they were made by; a judge's second name."""
 CHOSEN = "chosen"
@@ -218,7 +218,7 @@ def passages_of(value: object) -> list[dict[str, Any]]:
 
 def is_derived(judge: str) -> bool:
     """Tell whether a judge's verdicts are made of those of others: no witness beside them."""
-    return judge.startswith((PANEL, CALIBRATED))
+    return judge.startswith(PANEL)
 
 
 def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -68,10 +68,9 @@ def self_preference_table(
 
     Of pairs of which one system is of the judge's family, the share of points that the judge gives
     it (a tie is half), less that by all judges of other families who judged the same pair on the
-    same question, averaged; panels and calibrated judges, which say what others said, are no
-    witnesses. It is an upper bound of what the literature calls self-preference: judges may differ
-    for reasons of their own that happen to favor the family (Panickssery et al., 2024; Wataoka et
-    al., 2024).
+    same question, averaged; panels, which say what others said, are no witnesses. It is an upper
+    bound of what the literature calls self-preference: judges may differ for reasons of their own
+    that happen to favor the family (Panickssery et al., 2024; Wataoka et al., 2024).
 
     Returns:
         ``PREFERENCE_COLUMNS``, a row a language, judge and family of it: the family's systems, the

@@ -14,14 +14,13 @@ from arena.data.errors import DataError, UsageError
 from arena.data.files import atomic_path, small_file
 from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.rows import read_rows
-from arena.data.schema import CALIBRATED, validation_problems
+from arena.data.schema import validation_problems
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.verdicts import share_of
 from surrogate.board.summary import Number
 
 METAEVALUATION_FILE = "metaevaluation.json"
 NO_KAPPA = "no kappa with a standard error is known"
-FITTED = "it was calibrated by such labels"
 _LLM = "llm:"
 _HINT = "see MetaEvaluation for what it should hold, or delete the file"
 
@@ -113,16 +112,14 @@ def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluatio
         An entry a row of ``arena.diagnostics.agreement.agreement_with_reference``, and the judges
         that have none, to why.
     """
-    fitted = kappas["judge"].str.startswith(CALIBRATED)
     known = np.isfinite(kappas[["kappa", "standard_error"]]).all(axis=1)
-    told = kappas.rename(columns={"kappa": "value", "items": "n"})[known & ~fitted]
+    told = kappas.rename(columns={"kappa": "value", "items": "n"})[known]
     columns = ["judge", "value", "standard_error", "n", "languages"]
     entries = [
         MetaEvaluation.model_validate({"dataset": reference, "metric": "kappa", **row})
         for row in told[columns].to_dict("records")
     ]
-    absent = dict.fromkeys(kappas.loc[~known, "judge"], NO_KAPPA)
-    return entries, absent | dict.fromkeys(kappas.loc[fitted, "judge"], FITTED)
+    return entries, dict.fromkeys(kappas.loc[~known, "judge"], NO_KAPPA)
 
 
 class JudgingRecords(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -163,13 +163,11 @@ def agreement(
         str,
         Option(help="Comma-separated judges that are the reference, by majority; people: voters."),
     ] = PEOPLE,
-    calibrate: Annotated[str | None, Option(help="Judge to calibrate.")] = None,
     write: Annotated[
         bool,
         Option(
             "--write",
-            help="Write into the arena folder, for board: the agreement into metaevaluation.json, "
-            "or with --calibrate the calibrated verdicts, as judge calibrated:NAME.",
+            help="Note the agreement in the arena folder's metaevaluation.json, for board.",
         ),
     ] = False,
     seed: opt.Seed = 0,
@@ -187,9 +185,6 @@ def agreement(
     if write and not judgments.is_dir():
         raise UsageError(f"--write writes into an arena folder, and {judgments} is a file")
     named = _reference(table, reference)
-    if calibrate is not None:
-        _calibrate(table, calibrate, named, seed, judgments if write else None, as_json)
-        return
     kappas = agreement_with_reference(table, named, seed)
     said: list[str] = []
     written = None
@@ -218,28 +213,3 @@ def _reference(table: pd.DataFrame, reference: str) -> list[str]:
             f"or name judges (--reference): {', '.join(present)}"
         )
     return named
-
-
-def _calibrate(
-    table: pd.DataFrame,
-    judge: str,
-    reference: list[str],
-    seed: int,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
-    """Calibrate one judge, print what that is worth, and write its verdicts where asked to."""
-    from arena.data.folder import append_rows
-    from arena.data.schema import CALIBRATED
-    from arena.people.calibration import calibrate
-
-    found = calibrate(table, judge, reference, seed)
-    added = None
-    if folder is not None:
-        added = append_rows(folder, "judgments", found.judgments(), replacing=True)
-    shown: dict[str, Any] = {"judge": judge, "reference": reference, "pairs": found.pairs}
-    shown |= {"questions": found.questions, "errors": found.errors, "warning": found.warning}
-    shown |= {"association": [found.association, found.low, found.high]}
-    titles = {"association": "", "errors": "Brier score before and after, cross-fitted"}
-    titles["written"] = f"Judgments of {CALIBRATED}{judge} written to"
-    show(shown | {"written": None if added is None else added[0]}, as_json, titles)

@@ -69,13 +69,12 @@ def test_witnesses_are_independent_and_have_judged_the_same_pairs():
         ("1", "gpt-4o-mini", "qwen-2", "a", "gpt-4o"),
         ("1", "gpt-4o-mini", "qwen-2", "tie", "person:ana"),
         ("1", "gpt-4o-mini", "qwen-2", "a", "panel(majority)"),
-        ("1", "gpt-4o-mini", "qwen-2", "a", "calibrated:claude-4"),
         ("2", "gpt-4o-mini", "qwen-2", "b", "person:ben"),  # on what the judge has not seen
     ]
     found = preference(pd.DataFrame(rows, columns=columns).assign(language="en"))
     row = found.set_index("judge").loc["gpt-4o"]
     assert (row["items"], row["others"], row["share_others"]) == (1, 1, 0.5)
-    alone = preference(pd.DataFrame(rows[2:4] + rows[:1], columns=columns).assign(language="en"))
+    alone = preference(pd.DataFrame(rows[2:3] + rows[:1], columns=columns).assign(language="en"))
     row = alone.set_index("judge").loc["gpt-4o"]
     assert (row["items"], row["others"]) == (0, 0)
     assert np.isnan(row["excess"])
