@@ -101,7 +101,9 @@ def _checked(rows: Rows, questions: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def _known(table: pd.DataFrame) -> pd.DataFrame:
-    return table[[*_COLUMNS, *(name for name in (CRITERION, CHOSEN, *SOFT_COLUMNS) if name in table)]]
+    return table[
+        [*_COLUMNS, *(name for name in (CRITERION, CHOSEN, *SOFT_COLUMNS) if name in table)]
+    ]
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:

@@ -212,7 +212,6 @@ class Arena:
         )
         return replace(self, judgments=judgments, published_ratings=published)
 
-
     def by_criterion(self, criterion: str | None) -> Arena:
         """Keep the judgments by one criterion; all for None. ``UsageError`` if there is none."""
         if criterion is None:
