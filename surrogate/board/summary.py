@@ -359,10 +359,11 @@ def conclusion(board: Board) -> str:
     alike, number = _like_the_first(board, ranked), len(board.languages)
     most, parts = "at least half" if alike else "most", board.summary.parts
     often = "" if number == 1 else f"in {most} of {number} {parts} "
-    return f"{_leads(ranked, alike, often)}; {_judged(board)}."
+    return f"{leading(ranked, alike, often)}; {_judged(board)}."
 
 
-def _leads(ranked: list[str], alike: list[str], often: str) -> str:
+def leading(ranked: list[str], alike: list[str], often: str = "") -> str:
+    """Say who leads the ranked systems, best first, and which of the others are like the first."""
     leader = ranked[0]
     if len(ranked) == 1:
         return f"{leader} is the only system with a rank"

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from arena import UsageError, read_arena, write_arena
 from surrogate import build_board
 from surrogate.board.board import Board
-from surrogate.cli.app import main
 from surrogate.runs.config import read_configuration
 
 MT_BENCH = Path(__file__).parents[4] / "shared/data/arenas/mt-bench-ko-en"
@@ -99,7 +98,7 @@ def test_what_parts_nothing_is_refused(small_arena, column, said):
 
 
 @pytest.mark.skipif(not MT_BENCH.is_dir(), reason="needs ../shared/data/arenas/mt-bench-ko-en")
-def test_new_systems_find_their_place_on_a_board_by_category(tmp_path, capsys):
+def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, capsys):
     arena = read_arena(MT_BENCH)
     kept = arena.queries["category"].isin(["writing", "math"])
     asked = arena.queries[kept & arena.queries["query_id"].str.endswith(("1", "2", "3", "4"))]
@@ -112,7 +111,7 @@ def test_new_systems_find_their_place_on_a_board_by_category(tmp_path, capsys):
     write_arena(cut, tmp_path / "arena")
     folder, answers = str(tmp_path / "board"), str(tmp_path / "new.jsonl")
     options = ["--by", "category", "--features", "answer_length", "--out", folder]
-    assert main(["board", str(tmp_path / "arena"), *options]) == 0
+    assert run("board", str(tmp_path / "arena"), *options) == 0
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) <= 20
     assert max(map(len, printed)) <= 80 + len(str(tmp_path))
@@ -124,14 +123,14 @@ def test_new_systems_find_their_place_on_a_board_by_category(tmp_path, capsys):
     assert "mean rank over 2 categories" in page
     new = arena.answers.merge(asked[["language", "query_id"]])
     new[new["system"] == arena.info.systems[-1]].to_json(answers, orient="records", lines=True)
-    main(["rank", answers, "--board", folder, "--json"])
+    run("rank", answers, "--board", folder, "--json")
     placed = json.loads(capsys.readouterr().out)["new"]
     assert [row["language"] for row in placed] == ["math", "writing"]
     assert all(row["rating"] is not None for row in placed)
-    assert main(["advise", answers, "--board", folder, "--json"]) == 0
+    assert run("advise", answers, "--board", folder, "--json") == 0
     named = json.loads(capsys.readouterr().out)["questions"]
     assert {row["query_id"] for row in named} <= set(board.features["query_id"])
-    assert main(["gate", "--board", folder, "--candidate", answers, "--json"]) in (0, 3, 4)
+    assert run("gate", "--board", folder, "--candidate", answers, "--json") in (0, 3, 4)
     assert len(json.loads(capsys.readouterr().out)["ratings"]["languages"]) == 2
     toml = tmp_path / "boards.toml"
     toml.write_text('[boards.mt]\narena = "arena"\nby = "category"\n')
