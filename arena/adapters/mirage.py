@@ -12,6 +12,7 @@ from arena.adapters.collected import Collected, ForeignArena
 from arena.adapters.files import checked_language, language_of, split_of, without_language
 from arena.adapters.mirage_rows import add_judgments, add_outputs, add_prompts
 from arena.data.errors import UsageError
+from arena.data.files import hub
 from arena.data.rows import Rows
 
 Role = Literal["prompts", "outputs", "judgments"]
@@ -19,6 +20,8 @@ Tables = Mapping[str, Mapping[Role, Sequence[Rows]]]
 
 NAME = "mirage-bench"
 SPLIT = "dev"
+DATA_SETS = tuple(f"nthakur/{NAME}{part}" for part in ("", "-output", "-pairwise-judgments"))
+"""Prompts, outputs and judgments on the Hugging Face hub."""
 _SOURCE = "MIRAGE-Bench (Thakur et al., NAACL 2025)"
 _NAMES = {
     "query": "prompt",
@@ -44,6 +47,7 @@ def read_mirage(
     split: str = SPLIT,
     name: str = NAME,
     reference_system: str | None = None,
+    download: bool = False,
 ) -> ForeignArena:
     """Read clones of MIRAGE-Bench's data sets, or any folders and files of their schemas.
 
@@ -59,11 +63,18 @@ def read_mirage(
         split: Files named for another split are left out.
         name: Name of the arena.
         reference_system: Model whose answers serve as reference.
+        download: Read them from the hub, or its cache on this machine, beside the paths.
 
     Raises:
-        UsageError: If a path is absent, a language is not known, or lacks prompts or outputs.
+        UsageError: If a path is absent, a language is not known, or lacks prompts or outputs; if
+            there is nothing to read, or the hub cannot be reached.
+        MissingDependencyError: If huggingface-hub is not installed, for ``download``.
         DataError: With the problems of all files of all languages.
     """
+    if download:
+        paths = [*paths, *_downloaded(languages)]
+    if not paths:
+        raise UsageError("name clones of MIRAGE-Bench's data sets, or say --download")
     read = Collected(names=_NAMES)
     found: dict[str, dict[Role, list[Rows]]] = {code: {} for code in languages}
     unnamed: list[str] = []
@@ -76,7 +87,7 @@ def read_mirage(
         elif languages and code is not None and code not in languages:
             read.skip(rows.source, "file", f"its language, {code}, was not asked for")
         elif role is None and not rows.problems:
-            read.skip(rows.source, "file", "it is no table of MIRAGE-Bench")
+            read.skip(rows.source, "file", "it is not a table of MIRAGE-Bench")
         elif code is None:
             unnamed.append(rows.source)
         else:
@@ -84,6 +95,16 @@ def read_mirage(
     if unnamed:
         raise without_language(unnamed)
     return _arena(read, dict(sorted(found.items())), name, reference_system)
+
+
+def _downloaded(languages: Sequence[str]) -> list[Path]:
+    """Return the folders of the data sets, downloaded as far as they are not in the cache."""
+    fetch = hub("downloading MIRAGE-Bench", "hub").snapshot_download
+    wanted = [f"{code}/*" for code in languages] or None
+    try:
+        return [Path(fetch(name, repo_type="dataset", allow_patterns=wanted)) for name in DATA_SETS]
+    except (OSError, ValueError) as error:
+        raise UsageError(f"MIRAGE-Bench cannot be downloaded: {error}") from error
 
 
 def _arena(read: Collected, tables: Tables, name: str, reference: str | None) -> ForeignArena:

@@ -11,18 +11,22 @@ import hashlib
 import io
 import json
 import logging
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, MissingDependencyError, Problem, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -165,6 +169,18 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     finally:
         for left_over in (new, old):
             shutil.rmtree(left_over, ignore_errors=True)
+
+
+def hub(purpose: str, extra: str) -> ModuleType:
+    """Return the package huggingface_hub, told to send nothing but what is asked for.
+
+    Raises:
+        MissingDependencyError: If it is not installed.
+    """
+    if find_spec("huggingface_hub") is None:
+        raise MissingDependencyError(purpose, "huggingface-hub", extra)
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    return import_module("huggingface_hub")
 
 
 def file_digest(path: Path) -> str:

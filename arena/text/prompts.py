@@ -117,13 +117,14 @@ class ReplaceablePrompt:
         return _packaged_text(self.package, self.packaged_name)
 
     def read(self, path: Path | str) -> PromptTemplate:
-        """Read a user's template, and try it.
+        """Read a user's template, or the one of this prompt's name in a folder, and try it.
 
         Raises:
             UsageError: If there is no such file, it is no template, it uses another variable,
                 cannot be filled, or does not show what it must.
         """
         path = Path(path)
+        path = path / f"{self.name}{_SUFFIX}" if path.is_dir() else path
         try:
             text = small_file(path).decode()
         except UnicodeDecodeError as error:
@@ -207,7 +208,8 @@ def read_templates(
 
     Args:
         given: File of each prompt by its name; or texts ``NAME=FILE``, of which ``NAME=`` may be
-            left out where there is one prompt.
+            left out where there is one prompt; or folders of files ``NAME.jinja``, of which those
+            of these prompts are read.
         prompts: What can be replaced.
 
     Raises:
@@ -220,6 +222,12 @@ def read_templates(
         name, equals, path = text.partition("=")
         if equals and (len(prompts) > 1 or name in known):
             named.append((name.strip(), path.strip()))
+        elif Path(text).is_dir():
+            there = [name for name in known if (Path(text) / f"{name}{_SUFFIX}").is_file()]
+            if not there:
+                files = ", ".join(f"{name}{_SUFFIX}" for name in known)
+                raise UsageError(f"there is no template in {text}; it may hold {files}")
+            named += [(name, text) for name in there]
         elif len(prompts) == 1:
             named.append((prompts[0].name, text))
         else:
@@ -237,7 +245,7 @@ def read_templates(
 
 
 def _offered(name: str, known: Collection[str]) -> str:
-    return f"{did_you_mean(name, known)} there is {', '.join(known)}".lstrip()
+    return f"{did_you_mean(name, known)} available: {', '.join(known)}".lstrip()
 
 
 def _texts(sample: object) -> Iterator[str]:
@@ -273,7 +281,7 @@ def _checked(
     unknown = sorted(used - set(variables))
     if unknown:
         raise UsageError(
-            f"the template {name} uses {', '.join(unknown)}, which there is not; "
+            f"the template {name} uses {', '.join(unknown)}, which do not exist; "
             f"{_offered(unknown[0], variables)}"
         )
     return PromptTemplate(f"{_UNCLEAR.sub('-', name)}@{digest}", text, also)
@@ -313,7 +321,7 @@ def _environment() -> Environment:
 
 
 def delimiter_code(*texts: str) -> str:
-    """Choose a code of twelve hexadecimal digits that stands in none of the texts.
+    """Choose a code of twelve hexadecimal digits that found in none of the texts.
 
     It is a digest of all of them, so whoever writes one of them cannot foresee it, and equal
     texts give equal prompts.
@@ -381,7 +389,7 @@ def read_tokenizer(path: Path | str) -> Trimmer:
     try:
         tokenizer = Tokenizer.from_buffer(data)
     except Exception as error:  # the package raises plain exceptions
-        raise UsageError(f"{path.name} is no tokenizer.json: {error}") from error
+        raise UsageError(f"{path.name} is not a tokenizer.json: {error}") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return Trimmer(f"tokenizer:{hashlib.sha256(data).hexdigest()[:DIGEST_DIGITS]}", tokenizer)

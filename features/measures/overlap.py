@@ -7,8 +7,9 @@ answer scores 1. An empty answer scores 0 against a reference that says somethin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rapidfuzz.distance import LCSseq
@@ -25,8 +26,18 @@ Reference = TypeVar("Reference")
 
 OWN_TOKENS = "own"
 ROUGE_SCORE = "rouge-score"
-STEMMED_LANGUAGE = "en"
-"""Porter's algorithm, the one stemmer of rouge-score, is for English."""
+SNOWBALL = "snowball"
+STEMMERS = MappingProxyType(
+    {"yes": {"en": "porter"}}
+    | {
+        SNOWBALL: {
+            **{"ar": "arabic", "de": "german", "en": "english", "es": "spanish", "fi": "finnish"},
+            **{"fr": "french", "ru": "russian"},
+        }
+    }
+)
+"""Languages whose words are cut to stems, and by which of nltk's algorithms: rouge-score has one,
+Porter's; Snowball's are those of multilingual ROUGE."""
 SHORTEST_STEMMED = 4
 """Letters of the shortest word that rouge-score stems."""
 
@@ -94,7 +105,7 @@ def require_rouge(tokens: str, stem: str = "no") -> None:
     f"{_SOURCE}; rouge-score",
     _COMPARED,
     choice("tokens", OWN_TOKENS, ROUGE_SCORE),
-    choice("stem", "no", "yes"),
+    choice("stem", "no", "yes", SNOWBALL),
     requirement=require_rouge,
 )
 def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
@@ -104,10 +115,11 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
         sample: The answer.
         tokens: ``own``: case-folded words, in any script; ``rouge-score``: those of that library,
             lower-case ASCII letters and digits, all else being space.
-        stem: Whether English words of four letters or more are cut to their stems (Porter), as
-            rouge-score does with ``use_stemmer``; words of other languages are not.
+        stem: Whether words of four letters or more are cut to their stems: ``yes``, English ones by
+            Porter's algorithm, as rouge-score does with ``use_stemmer``; ``snowball``, those of
+            the languages in ``STEMMERS``, as multilingual ROUGE does.
     """
-    stems = stem == "yes" and sample.question.language == STEMMED_LANGUAGE
+    stems = STEMMERS.get(stem, {}).get(sample.question.language)
     return _score(
         sample,
         f"rouge_l {tokens} {stems}",
@@ -116,22 +128,23 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
     )
 
 
-def _rouge_tokens(text: str, tokens: str, stems: bool) -> list[str]:
+def _rouge_tokens(text: str, tokens: str, stems: str | None) -> list[str]:
+    stemmer = _stemmer(stems) if stems else None
     if tokens == ROUGE_SCORE:
         from rouge_score.tokenize import tokenize
 
-        return list(tokenize(text, _stemmer() if stems else None))
+        return list(tokenize(text, stemmer))
     cut = folded_words(text)
-    if not stems:
+    if stemmer is None:
         return cut
-    return [_stemmer().stem(word) if len(word) >= SHORTEST_STEMMED else word for word in cut]
+    return [stemmer.stem(word) if len(word) >= SHORTEST_STEMMED else word for word in cut]
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:  # noqa: ANN401 - nltk's, which has no types
-    from nltk.stem.porter import PorterStemmer  # what rouge-score stems by, and installs
+@cache
+def _stemmer(algorithm: str) -> Any:  # noqa: ANN401 - nltk's, which has no types
+    from nltk.stem import PorterStemmer, SnowballStemmer  # what rouge-score installs
 
-    return PorterStemmer()
+    return PorterStemmer() if algorithm == "porter" else SnowballStemmer(algorithm)
 
 
 def rouge_l_of_words(reference: Sequence[str], answer: Sequence[str]) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import MissingDependencyError, UsageError
-from arena.data.files import model_file_digest
+from arena.data.files import hub, model_file_digest
 
 ENDPOINT = "endpoint:"
 """Stands before the name of a model at an OpenAI-compatible endpoint."""
@@ -36,15 +36,15 @@ def find_model(model: str, download: bool) -> Path:
     folder = Path(model).expanduser()
     if folder.is_dir():
         return folder
-    if find_spec("huggingface_hub") is None:
+    try:
+        known = hub("fetching a model", "neural")
+    except MissingDependencyError:
         if download:
-            raise MissingDependencyError("fetching a model", "huggingface-hub", "neural")
-        raise _absent(model)
-    from huggingface_hub import snapshot_download, try_to_load_from_cache
-
+            raise
+        raise _absent(model) from None
     if not download:
         try:
-            cached = try_to_load_from_cache(model, "config.json")
+            cached = known.try_to_load_from_cache(model, "config.json")
         except ValueError:
             cached = None
         if not isinstance(cached, str):
@@ -52,7 +52,9 @@ def find_model(model: str, download: bool) -> Path:
         return Path(cached).parent
     ignored = [f"{name}/*" for name in _OTHER_FORMATS]
     try:
-        fetched = snapshot_download(model, allow_patterns=list(_FILES), ignore_patterns=ignored)
+        fetched = known.snapshot_download(
+            model, allow_patterns=list(_FILES), ignore_patterns=ignored
+        )
     except Exception as error:
         raise UsageError(
             f"the model {model!r} cannot be fetched: {error}; check its name and the network, "
@@ -72,7 +74,7 @@ def read_model_config(folder: Path) -> dict[str, Any]:
     """Read ``config.json`` of a model; empty if it has none.
 
     Raises:
-        UsageError: If the file is no JSON object.
+        UsageError: If the file is not a JSON object.
     """
     read = _read_json(folder / "config.json", {})
     if not isinstance(read, dict):
@@ -147,4 +149,4 @@ def _read_json(path: Path, absent: object) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise UsageError(f"{path} is no JSON: {error}; fetch or save the model again") from error
+        raise UsageError(f"{path} is not valid JSON: {error}; fetch the model again") from error

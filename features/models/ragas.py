@@ -24,12 +24,7 @@ from arena.text.prompts import (
 )
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
-from features.models.llm_scorer import (
-    RATING_PROMPTS,
-    EndpointEmbedder,
-    EndpointModel,
-    endpoint_model,
-)
+from features.models.llm_scorer import EndpointEmbedder, EndpointModel, endpoint_model
 from features.models.model_folder import ENDPOINT
 from features.models.scorer import ModelOptions
 from features.models.sentence_models import EMBEDDER, cosines, load_embedder
@@ -46,7 +41,8 @@ before questions that are embedded, question, answer."""
 NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
 NO_USABLE_REPLY = Missing("no usable reply by the LLM")
 NOT_REACHED = Missing("the LLM was not reached")
-REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED)
+NOT_DEFINED = Missing("null: the metric is not defined for the answer")
+REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED, NOT_DEFINED)
 
 MAX_TOKENS = 2048
 """Most tokens of a reply: it may copy much of the context."""
@@ -73,7 +69,7 @@ _YES_OR_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _LABEL = re.compile(r"\W{0,4}question\s{0,3}\d{0,3}\s{0,3}:\W{0,4}", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
-_CODE = Variable("code for delimiters; stands in none of the texts", "samplecode")
+_CODE = Variable("code for delimiters; found in none of the texts", "samplecode")
 _ANSWER = Variable("the answer", "sampleanswer", True)
 _QUESTION = Variable("the question", "samplequestion")
 _PASSAGES = Variable("list of the passages' texts", ("samplepart one", "samplepart two"))
@@ -151,8 +147,6 @@ SENTENCES = _asking(
     context=_CONTEXT,
 )
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
-FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS)
-"""Prompts that a user's templates may replace, see ``arena.text.prompts.read_templates``."""
 
 
 def named_models(model: str) -> tuple[str, str]:

@@ -84,7 +84,7 @@ def build_board(
     settings = chosen_settings(settings, options)
     arena = open_arena(arena)
     judge = board_judge(arena, settings)
-    whole, arena = arena, arena.sliced(settings.by)
+    whole, arena = arena, settings.view(arena)
     judged = arena if judge is None else arena.judged_by(judge)
     surrogate = find_surrogate(  # before anything is measured: what is misspelt costs nothing
         settings.surrogate,

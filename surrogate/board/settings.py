@@ -153,7 +153,11 @@ class BoardSettings(BaseModel):
     r2_trees: Positive = Field(
         default=25, le=MOST_TREES, description="Trees of the forest of such a surrogate."
     )
-    seed: Count = Field(default=0, description="Seed of everything random.")
+    seed: Count = Field(default=0, description="Random seed.")
+
+    def view(self, arena: Arena) -> Arena:
+        """Return an arena as a board has it: judged by its criterion, and in its parts."""
+        return arena.by_criterion(self.criterion).sliced(self.by)
 
 
 class BoardRecord(BoardSettings):

@@ -151,10 +151,12 @@ def select(
     systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
     judges: Annotated[str | None, Option(help="Comma-separated judges. Default: all")] = None,
     only_hard: Annotated[
-        bool, Option("--only-hard", help="Require an irrelevant passage.")
+        bool, Option("--only-hard", help="Keep questions with a passage labeled not relevant.")
     ] = False,
-    at_least: Annotated[int, Option(min=0, help="Fill up smaller languages with others.")] = 0,
-    bm25: Annotated[int | None, Option(min=1, help="Best passages by BM25 (MEMERAG: 5).")] = None,
+    at_least: Annotated[int, Option(min=0, help="With --only-hard: fill up to this many.")] = 0,
+    bm25: Annotated[
+        int | None, Option(min=1, help="Passages to keep, by BM25 (5: MEMERAG).")
+    ] = None,
     corpus: Annotated[
         list[Path] | None,
         Option(
@@ -162,11 +164,11 @@ def select(
             "Default: a question's own passages"
         ),
     ] = None,
-    least_words: Annotated[int, Option(min=0, help="Words of every answer (MEMERAG: 10).")] = 0,
+    least_words: Annotated[int, Option(min=0, help="Fewest words of answers (10: MEMERAG).")] = 0,
     questions: Annotated[
-        int | None, Option(min=1, help="Questions a language. Default: all")
+        int | None, Option(min=1, help="Questions to draw of each language. Default: all")
     ] = None,
-    others: Annotated[bool, Option("--others", help="Invert the draw (test split).")] = False,
+    others: Annotated[bool, Option("--others", help="Keep those not drawn (test split).")] = False,
     one_answer: Annotated[bool, Option("--one-answer", help="Keep one answer a question.")] = False,
     seed: opt.Seed = 0,
     replace_there: opt.Replace = False,
@@ -212,8 +214,10 @@ def import_command(
             "CSV, JSONL, Parquet, JSON); promptfoo, inspect, langfuse, langsmith, opentelemetry."
         ),
     ],
-    paths: Annotated[list[Path], Argument(help="Clones, folders or files.", exists=True)],
     out: opt.ArenaFolder,
+    paths: Annotated[
+        list[Path] | None, Argument(help="Clones, folders or files.", exists=True)
+    ] = None,
     columns: Annotated[
         list[str] | None,
         Option(
@@ -235,6 +239,9 @@ def import_command(
     ] = None,
     language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,
     languages: opt.Languages = None,
+    download: Annotated[
+        bool, Option("--download", help="mirage: read the data sets from the Hugging Face hub.")
+    ] = False,
     qrels: Annotated[list[Path] | None, Option(help="miracl: TREC relevance files.")] = None,
     corpus: Annotated[list[Path] | None, Option(help="miracl: JSONL of passages.")] = None,
     name: Annotated[str | None, Option(help="Name of the arena. Default: the kind")] = None,
@@ -253,10 +260,14 @@ def import_command(
         **{"columns": named_values("--column", columns, FIELD), "judge": judge, "name": name},
         **{"scores": split_names(scores), "languages": split_names(languages)},
         **{"reference_system": reference_system, "language": language},
-        **{"qrels": qrels, "corpus": corpus},
+        **{"qrels": qrels, "corpus": corpus, "download": download or None},
     }
+    if not paths and not download:
+        raise UsageError("name the files, folders or clones to read")
     stated = {key: value for key, value in given.items() if value not in (None, [], {})}
-    read = import_arena(kind, paths, **{**toml_options(config, reader_options(kind)), **stated})
+    read = import_arena(
+        kind, paths or (), **{**toml_options(config, reader_options(kind)), **stated}
+    )
     write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
 
 

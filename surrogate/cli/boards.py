@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError
+from arena.data.wording import is_person
 from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
@@ -77,7 +78,8 @@ def board(
     from arena.text.prompts import read_templates
     from surrogate.board.board import check_board_target
 
-    read, shares = read_arena(arena), given_weights(weights)
+    read = read_arena(arena)
+    shares = named_values("--weights", split_names(weights), "faithfulness=2,fluency=1")
     has_several = len(read.criteria) > 1 and settings.judge not in read.judges
     is_overview = settings.criterion is None and has_several
     if shares and not is_overview:
@@ -99,10 +101,10 @@ def board(
         "progress": progress_lines(),
     }
     if is_overview:
-        from surrogate.runs.criteria import build_criteria, check_overview_target, overview
+        from surrogate.runs.criteria import build_criteria, check_target, weighted_overview
 
-        check_overview_target(out)
-        found = overview(*build_criteria(read, settings, arena, **options), shares)
+        check_target(out)
+        found = weighted_overview(*build_criteria(read, settings, arena, **options), shares)
         publish_overview(found, out, arena, read, site, as_json)
         return
     records = None if by is None else read_judging_records(arena, by)
@@ -177,16 +179,6 @@ def publish_overview(
     print_ranks(shown, columns, said, [*last, next_of(saved[heaviest], folder)])
 
 
-def given_weights(text: str | None) -> dict[str, float]:
-    """Read the weights of criteria."""
-    example = "faithfulness=2,fluency=1"
-    named = named_values("--weights", split_names(text), example)
-    try:
-        return {name: float(weight) for name, weight in named.items()}
-    except ValueError as error:
-        raise UsageError(f"`weights`: {error}; write {example}") from error
-
-
 def print_board(board: Board, then: str, index: Path | None = None) -> None:
     """Print a board's ranks, what it concludes, what limits that, and what to do next."""
     from surrogate.board.summary import conclusion
@@ -199,11 +191,9 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
 
 def next_of(board: Board, arena: Path) -> str:
     """Return the command that tells most about a board: what its judge is worth, if unknown."""
-    from surrogate.board.summary import PEOPLE
-
     summary, labels = board.summary, board.judge_report.metaevaluations
     if summary.macro.grade in ("unreliable", "doubtful"):
         return command("diagnose", arena, "--judge", summary.judge)
-    if not (summary.is_published or labels or summary.judge.startswith(PEOPLE)):
+    if not (summary.is_published or labels or is_person(summary.judge)):
         return command("vote", arena, "--out", "vote.html")
     return command("validate", arena, "--judge", summary.judge)

@@ -15,6 +15,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.files import write_text
 from arena.data.folder import open_arena
 from arena.data.rows import plain_records
+from arena.data.schema import finite_number
 from arena.data.wording import count_of, guarded_csv
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
@@ -104,10 +105,10 @@ def build_criteria(
     return boards, left_out
 
 
-def overview(
+def weighted_overview(
     boards: Mapping[str, Board],
     left_out: Mapping[str, str] | None = None,
-    weights: Mapping[str, float] | None = None,
+    weights: Mapping[str, float | str] | None = None,
 ) -> Overview:
     """Sum up boards of several criteria by weights; those that are not stated are 1.
 
@@ -120,22 +121,21 @@ def overview(
         UsageError: For a weight of no criterion, one that is negative or no number, or if all are
             0.
     """
-    skipped = dict(left_out or {})
-    for name, weight in (weights or {}).items():
-        checked_choice(name, [*boards, *skipped], "weights")
-        if not (np.isfinite(weight) and weight >= 0):
-            raise UsageError(f"`weights`: {name} has {weight:g}; give 0 or more")
+    skipped, given = dict(left_out or {}), dict(weights or {})
     for name, board in boards.items():
         if (ranked := board.overall["rank"].count()) < FEWEST_RANKED:
             judgments = sum(item.judgments for item in board.summary.languages.values())
             counts = count_of(ranked, "system"), count_of(judgments, "judgment")
             skipped[name] = FEW.format(*counts, FEWEST_RANKED)
-    stated = {name: float((weights or {}).get(name, 1)) for name in boards if name not in skipped}
+    for name, weight in given.items():
+        checked_choice(name, [*boards, *skipped], "criterion (`weights`)")
+        if (number := finite_number(weight)) is None or number < 0:
+            raise UsageError(f"`weights`: {name} has {weight}; give a number, 0 or more")
+    stated = {name: float(given.get(name, 1)) for name in boards if name not in skipped}
     total = sum(stated.values())
-    if skipped and not stated:
-        raise UsageError(f"no criterion counts: {'; '.join(map(': '.join, skipped.items()))}")
     if not total:
-        raise UsageError("`weights` are all 0; give one criterion at least a weight")
+        why = "; ".join(map(": ".join, skipped.items()))
+        raise UsageError(f"no criterion has a weight (`weights`) that counts; {why}")
     rated = {name: _ratings(boards[name]) for name in stated}
     systems = sorted({system for rows in rated.values() for system in rows.index})
     table = pd.DataFrame(index=pd.Index(systems, name="system"))
@@ -170,12 +170,8 @@ def _ratings(board: Board) -> pd.DataFrame:
     return means.assign(rank=board.overall.set_index("system")["rank"])
 
 
-def check_overview_target(out: Path) -> None:
-    """Check that a folder holds nothing, or an overview that may be replaced.
-
-    Raises:
-        UsageError: If it holds something else.
-    """
+def check_target(out: Path) -> None:
+    """Check that a folder holds nothing, or an overview to replace; a UsageError if it does not."""
     if out.is_dir() and any(out.iterdir()) and not (out / OVERVIEW).is_file():
         raise UsageError(f"{out} is not empty and holds no overview of criteria; name a new folder")
 
@@ -188,22 +184,20 @@ def save_overview(
     Returns:
         The boards as they lie in the folders, and the page.
     """
-    check_overview_target(out)
-    names, saved, rows = slugs(found.boards), dict[str, Board](), list[dict[str, Any]]()
-    for name, board in found.boards.items():
-        own = out / names[name]
-        saved[name] = board.save(own, folder)
-        index = write_site(saved[name], own / "site", arena) if site else None
-        link = index.relative_to(out).as_posix() if index else ""
-        rows.append({"name": name, "link": link, "conclusion": conclusion(board)})
+    names = slugs(found.boards)
+    saved = {name: board.save(out / names[name], folder) for name, board in found.boards.items()}
     write_text(guarded_csv(found.table), out / OVERVIEW)
     if not site:
         return saved, None
-    records = plain_records(found.table)
+    shown = [
+        {"name": name, "conclusion": conclusion(board), "link": f"{names[name]}/site/{INDEX}"}
+        for name, board in saved.items()
+    ]
+    for name, board in saved.items():
+        write_site(board, out / names[name] / "site", arena)
     ends = found.table[["low", "score", "high"]].to_numpy(float)
     ends = ends[np.isfinite(ends)].tolist()
-    told = {"arena": arena.info.name, "found": found, "boards": rows, "records": records}
+    told = {"arena": arena.info.name, "rows": plain_records(found.table), "boards": shown}
     span = {"least": min(ends, default=0), "most": max(ends, default=1)}
-    page = filled("criteria", ("tables.js",), **told, **span)
-    write_text(page, out / INDEX)
+    write_text(filled("criteria", ("tables.js",), found=found, **told, **span), out / INDEX)
     return saved, out / INDEX

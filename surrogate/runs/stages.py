@@ -106,8 +106,10 @@ def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
         digests = folder_digests(board.arena, (INFO_FILE, *CONTENT, *JUDGED), "arena/")
         if options.prior is not None:
             digests |= folder_digests(Path(options.prior), (MANIFEST_FILE,), "prior/")
-        if options.template is not None and Path(options.template).is_file():
-            digests[f"template/{Path(options.template).name}"] = file_digest(Path(options.template))
+        own = Path(options.template or "")
+        for path in own.glob("*.jinja") if options.template and own.is_dir() else [own]:
+            if path.is_file():
+                digests[f"template/{path.name}"] = file_digest(path)
         return digests
 
     told = options.model_dump(mode="json", include=OF_VERDICTS)

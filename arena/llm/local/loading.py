@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import UsageError
+from arena.data.files import hub
 from arena.llm.local.folder import (
     ADAPTER_WEIGHTS,
     GGUF,
@@ -93,6 +94,8 @@ def load_base(
     Raises:
         UsageError: If it is not here, or cannot be read.
     """
+    if download:
+        hub("fetching a model", "train")
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     _KEPT.clear()

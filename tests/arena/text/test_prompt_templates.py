@@ -53,6 +53,16 @@ def test_names_are_given_where_there_are_several_prompts(file):
         read_templates([f"first={path}", f"first={path}"], [FIRST, SECOND])
 
 
+def test_a_folder_holds_the_templates_of_several_commands(file):
+    folder = file(GOOD, "second").parent
+    file("of another command", "third")
+    given = read_templates([str(folder)], [FIRST, SECOND])
+    assert [name for name, _ in given.own] == ["second"]
+    assert SECOND.read(folder).version.startswith("second@")
+    with pytest.raises(UsageError, match=r"it may hold first\.jinja"):
+        read_templates([str(folder)], [FIRST])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

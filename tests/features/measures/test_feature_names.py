@@ -65,8 +65,8 @@ def test_features_are_read(text, names):
         ("citation_recall(k=5)", "a cutoff as citation_recall@k"),
         ("citation_recall@0", "a whole number from 1, not 0"),
         ("bleu@3", "takes no cutoff"),
-        ("bleu(", "is no feature"),
-        ("bleu rouge_l", "is no feature"),
+        ("bleu(", "is not a feature"),
+        ("bleu rouge_l", "is not a feature"),
         ("citation_map,citation_map@10", "citation_map@10 is asked for twice"),
         ("similarity_question(model=)", "a model is given by its name"),
         ("", "no feature is asked for"),
@@ -83,8 +83,8 @@ def test_the_papers_features_are_also_there_by_the_libraries_it_names():
     assert by_libraries == [feature.name for feature in GROUPS["paper"]]
     other = {str(feature) for feature in {*GROUPS["as-published"]} - {*GROUPS["paper"]}}
     assert other == {
-        "target_language(identifier=langid)",
-        "english(identifier=langid)",
+        "target_language(identifier=langid,part=output)",
+        "english(identifier=langid,part=output)",
         "bleu(tokenize=13a,order=full)",
         "rouge_l(tokens=rouge-score,stem=yes)",
     }

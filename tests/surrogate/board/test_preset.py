@@ -25,7 +25,7 @@ from surrogate.learning.surrogate import KEYS
 SEED, TOURNAMENTS = 5, 4
 BY_MODELS = ("nli_entailment", "nli_neutral", "reranker_score", "llm_overlap", "llm_fluency")
 BY_LIBRARIES = "bleu(tokenize=13a,order=full),rouge_l(tokens=rouge-score,stem=yes)"
-BY_LANGID = "target_language(identifier=langid),english(identifier=langid)"
+BY_LANGID = "target_language(identifier=langid,part=output),english(identifier=langid,part=output)"
 MEASURED = f"target_language,english,citation_recall,citation_map,{BY_LIBRARIES}"
 
 
@@ -58,16 +58,19 @@ def board(arena, table):
 
 def scored_by_libraries(arena, identifier=None):
     """Yield each answer's key with langid's, if asked, sacrebleu's and rouge-score's own values."""
-    texts = {}
+    texts, outputs = {}, {}
     for row in arena.answers.merge(arena.queries, on=["language", "query_id"]).itertuples():
         ids = [item["passage_id"] for item in row.passages]
-        text = strip_citations(parse_answer(row.answer).text, ids)
-        texts[row.language, row.system, row.query_id] = text
+        key, parsed = (row.language, row.system, row.query_id), parse_answer(row.answer)
+        texts[key], outputs[key] = (
+            strip_citations(text, ids) for text in (parsed.text, parsed.output)
+        )
     for (language, system, query_id), text in texts.items():
         reference = texts[language, arena.info.reference_system, query_id]
         known = {}
-        if identifier is not None and any(map(str.isalpha, text)):
-            known = dict(identifier.rank(text))
+        output = outputs[language, system, query_id]
+        if identifier is not None and any(map(str.isalpha, output)):
+            known = dict(identifier.rank(output))
         scorer = RougeScorer(["rougeL"], use_stemmer=language == "en")
         yield (
             *(language, system, query_id, known.get(language, 0.0), known.get("en", 0.0)),
