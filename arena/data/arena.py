@@ -218,7 +218,9 @@ class Arena:
         """Keep the judgments by one criterion; all for None. ``UsageError`` if there is none."""
         if criterion is None:
             return self
-        _others("criterion", [criterion], self.criteria)
+        if criterion not in self.criteria:
+            known = ", ".join(self.criteria) or "none"
+            raise UsageError(f"no judgment is by {criterion!r} (`criterion`); there is {known}")
         own = self.judgments[self.judgments[CRITERION] == criterion].reset_index(drop=True)
         return replace(self, judgments=own, published_ratings=no_published_ratings())
 

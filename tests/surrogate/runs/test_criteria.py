@@ -48,11 +48,9 @@ def test_the_board_of_a_criterion_is_that_of_its_judgments(built, plain, folder,
     alone = build_board(plain, feature_table=quick_features, tournaments=2)
     pd.testing.assert_frame_equal(boards["faithfulness"].ratings, alone.ratings)
     assert boards["fluency"].summary.judge == "simulated-teacher:fluency"
-    with pytest.raises(
-        UsageError, match="simulated-teacher:faithfulness, simulated-teacher:fluency"
-    ):
+    with pytest.raises(UsageError, match="teacher:faithfulness, simulated-teacher:fluency"):
         build_board(folder, feature_table=quick_features)
-    with pytest.raises(UsageError, match="did you mean 'fluency'"):
+    with pytest.raises(UsageError, match="there is faithfulness, fluency, tone"):
         build_board(folder, feature_table=quick_features, criterion="fluencies")
 
 
@@ -101,7 +99,7 @@ def test_the_command_writes_a_board_each_and_an_overview(
     assert run(*command) == 0
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) <= 20
-    assert max(len(line) for line in printed if str(tmp_path) not in line) <= 80
+    assert max(len(line) for line in printed if not line.startswith(("Open", "Next"))) <= 80
     assert any("weights: faithfulness 2, fluency 1" in line for line in printed)
     table = pd.read_csv(out / "overview.csv")
     assert {"score", "rank_low", "faithfulness_rating", "fluency_rank"} <= set(table)
@@ -132,8 +130,5 @@ def test_tables_of_answers_keep_criteria(tmp_path):
     read = read_arena(tmp_path / "arena")
     assert read.criteria == ("fluency", "tone")
     assert read.judges == ("judge:fluency", "judge:tone")
-    winners = read.judgments.apply(lambda row: row[f"system_{row['winner']}"], axis=1)
-    assert dict(zip(read.judgments["criterion"], winners, strict=True)) == {
-        "fluency": "y",
-        "tone": "x",
-    }
+    won = {row["criterion"]: row[f"system_{row['winner']}"] for _, row in read.judgments.iterrows()}
+    assert won == {"fluency": "y", "tone": "x"}
