@@ -13,6 +13,8 @@ from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from arena.data.arena import Arena
 
 NONE = "none"
@@ -158,6 +160,15 @@ class BoardSettings(BaseModel):
     def view(self, arena: Arena) -> Arena:
         """Return an arena as a board has it: judged by its criterion, and in its parts."""
         return arena.by_criterion(self.criterion).sliced(self.by)
+
+    def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
+        """Return judgments on an arena's questions likewise."""
+        from arena.data.arena import in_slices
+        from arena.data.schema import CRITERION
+
+        if self.criterion is not None and CRITERION in judgments:
+            judgments = judgments[judgments[CRITERION] == self.criterion]
+        return in_slices(judgments, queries, self.by)
 
 
 class BoardRecord(BoardSettings):

@@ -174,7 +174,6 @@ def advise(
     as_json: opt.Json = False,
 ) -> None:
     """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
-    from arena.data.arena import in_slices
     from arena.data.folder import read_answers
     from surrogate.ranking.advice import advise as suggest
     from surrogate.ranking.rank import rank_systems
@@ -185,7 +184,7 @@ def advise(
     placed = rank_systems(published, new, read, feature_table=table)
     judged = _judged(judgments, read)
     if judged is not None:
-        judged = in_slices(judged, read.queries, published.summary.settings.by)
+        judged = published.summary.settings.judged(judged, read.queries)
     advice = suggest(published, placed.features, judged=judged, questions=questions)
     if as_json:
         shown = {"neighbors": advice.neighbors, "questions": advice.questions}

@@ -141,7 +141,7 @@ def rank_systems(
     answers = open_answers(answers, whole.queries)
     if judgments is not None:
         judgments = checked_judgments(judgments, questions=whole.queries)
-        judgments = in_slices(judgments, whole.queries, by)
+        judgments = board.summary.settings.judged(judgments, whole.queries)
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
