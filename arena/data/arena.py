@@ -13,22 +13,14 @@ from arena.data.published import no_published_ratings
 from arena.data.schema import (
     ALL,
     CRITERION,
-    HISTORY,
     OWN_PASSAGES,
     QUESTION_KEY,
     REFERENCE,
     ArenaInfo,
     is_derived,
-    whole_digits,
 )
 from arena.data.systems import no_attributes
 from arena.data.wording import PEOPLE, count_of, did_you_mean, is_person
-
-LANGUAGE = "language"
-NO_VALUE = "(none)"
-"""The slice of questions without a value."""
-QUESTIONS_A_SLICE = 2
-"""Fewest questions a slice, on average; with fewer a column tells questions apart, not parts."""
 
 
 @dataclass(frozen=True)
@@ -223,60 +215,6 @@ class Arena:
             raise UsageError(f"no judgment is by {criterion!r} (`criterion`); there is {known}")
         own = self.judgments[self.judgments[CRITERION] == criterion].reset_index(drop=True)
         return replace(self, judgments=own, published_ratings=no_published_ratings())
-
-    def sliced(self, by: str) -> Arena:
-        """Put the values of a column of the questions in the place of languages, in every table.
-
-        Ratings published by language are left out.
-
-        Raises:
-            UsageError: If there is no such column, or nearly every question has its own value.
-        """
-        if by == LANGUAGE:
-            return self
-        further = self.queries.columns.difference(["query_id", "query", OWN_PASSAGES, HISTORY])
-        known = sorted({*further} - {REFERENCE})
-        if by not in known:
-            hint = f"{did_you_mean(by, known)} there is {', '.join(known)}".lstrip()
-            raise UsageError(f"the questions have no column {by!r} to part them by (`by`); {hint}")
-        tables = {
-            name: in_slices(getattr(self, name), self.queries, by)
-            for name in ("queries", "answers", "judgments")
-        }
-        names, count = sorted(set(tables["queries"][LANGUAGE])), len(self.queries)
-        if len(names) * QUESTIONS_A_SLICE > count:
-            raise UsageError(
-                f"{by!r} has {len(names)} values for {count_of(count, 'question')} (`by`): parts "
-                "of a board need several questions each; take a column with fewer values"
-            )
-        info = self.info.model_copy(update={"languages": tuple(names)})
-        return replace(self, info=info, published_ratings=no_published_ratings(), **tables)
-
-
-def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Put the values of a column of the questions in the place of a table's languages.
-
-    Ids that stand in several languages get theirs before them (``en:17``). Rows on no question
-    of ``queries`` stay as they are.
-    """
-    if by == LANGUAGE:
-        return table
-    ids, values = queries["query_id"], queries[by].map(lambda value: _slice_name(value, by))
-    ids = queries[LANGUAGE] + ":" + ids if ids.duplicated().any() else ids
-    asked = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(object))
-    places = asked.get_indexer(pd.MultiIndex.from_frame(table[QUESTION_KEY].astype(object)))
-    keys = {
-        name: np.where(places < 0, table[name], own.to_numpy(object)[places])
-        for name, own in ((LANGUAGE, values), ("query_id", ids))
-    }
-    return table.assign(**keys).astype(table.dtypes[QUESTION_KEY].to_dict())
-
-
-def _slice_name(value: object, by: str) -> str:
-    if isinstance(value, list | dict):
-        raise UsageError(f"{by!r} holds {value!r:.60} (`by`); questions are parted by a text each")
-    name = whole_digits(value) or ("" if pd.isna(value) else str(value).strip())
-    return name or NO_VALUE
 
 
 def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str, ...]:

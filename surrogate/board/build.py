@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.arena import Arena, in_slices
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.seeds import by_content
@@ -40,7 +40,12 @@ from surrogate.board.summarize import summarize_board, summarize_first_board
 from surrogate.board.summary import UNPROVEN
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.cross_fitting import Progress
-from surrogate.learning.languages import TournamentSettings, language_data, with_answers
+from surrogate.learning.languages import (
+    TournamentSettings,
+    in_slices,
+    language_data,
+    with_answers,
+)
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import KEYS, Surrogate
 

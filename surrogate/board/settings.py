@@ -159,12 +159,14 @@ class BoardSettings(BaseModel):
 
     def view(self, arena: Arena) -> Arena:
         """Return an arena as a board has it: judged by its criterion, and in its parts."""
-        return arena.by_criterion(self.criterion).sliced(self.by)
+        from surrogate.learning.languages import sliced
+
+        return sliced(arena.by_criterion(self.criterion), self.by)
 
     def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
         """Return judgments on an arena's questions likewise."""
-        from arena.data.arena import in_slices
         from arena.data.schema import CRITERION
+        from surrogate.learning.languages import in_slices
 
         if self.criterion is not None and CRITERION in judgments:
             judgments = judgments[judgments[CRITERION] == self.criterion]

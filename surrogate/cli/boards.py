@@ -103,9 +103,9 @@ def board(
         "progress": progress_lines(),
     }
     if is_overview:
-        from surrogate.runs.criteria import build_criteria, check_target, weighted_overview
+        from surrogate.runs.criteria import build_criteria, check_overview_target, weighted_overview
 
-        check_target(out)
+        check_overview_target(out)
         found = weighted_overview(*build_criteria(read, settings, arena, **options), shares)
         publish_overview(found, out, arena, read, site, as_json)
         return

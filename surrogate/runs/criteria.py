@@ -170,7 +170,7 @@ def _ratings(board: Board) -> pd.DataFrame:
     return means.assign(rank=board.overall.set_index("system")["rank"])
 
 
-def check_target(out: Path) -> None:
+def check_overview_target(out: Path) -> None:
     """Check that a folder holds nothing, or an overview to replace; a UsageError if it does not."""
     if out.is_dir() and any(out.iterdir()) and not (out / OVERVIEW).is_file():
         raise UsageError(f"{out} is not empty and holds no overview of criteria; name a new folder")
