@@ -129,7 +129,7 @@ def read_answer_tables(
             values = {ours: record.get(column) for ours, column in chosen.items()}
             values["judge"] = str(values.get("judge") or judge or JUDGE)
             if values.get("criterion"):
-                values["judge"] += f":{values['criterion']}"
+                values["judge"] = f"{values['judge']}:{values['criterion']}"
                 read.criteria[values["judge"]] = str(values["criterion"])
             add_row(read, place, values, default, PAIR if is_pairs else ("",))
     note = f"Columns: {', '.join(f'{ours} from {column!r}' for ours, column in chosen.items())}."

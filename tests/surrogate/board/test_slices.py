@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from arena import UsageError, read_arena, write_arena
 from surrogate import build_board
 from surrogate.board.board import Board
-from surrogate.runs.config import read_configuration
 
 MT_BENCH = Path(__file__).parents[4] / "shared/data/arenas/mt-bench-ko-en"
 FIGURES = ["rating", "low", "high", "verdict_share", "arena_rating"]
@@ -132,6 +131,3 @@ def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, caps
     assert {row["query_id"] for row in named} <= set(board.features["query_id"])
     assert run("gate", "--board", folder, "--candidate", answers, "--json") in (0, 3, 4)
     assert len(json.loads(capsys.readouterr().out)["ratings"]["languages"]) == 2
-    toml = tmp_path / "boards.toml"
-    toml.write_text('[boards.mt]\narena = "arena"\nby = "category"\n')
-    assert read_configuration(toml).boards[0].settings.by == "category"
