@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from arena import import_arena
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, read_unit_tests
+from features.models.grouse_prompts import JUDGED_METRICS
+from surrogate.metaevaluation.grouse.unit_tests import read_unit_tests
 from surrogate.metaevaluation.memerag.sentences import read_memerag
 from surrogate.metaevaluation.wikieval.pairs import read_wikieval
 

@@ -112,7 +112,7 @@ def read_answer_tables(
     for ours, column in columns.items():
         checked_choice(ours, kind.fields, "field of a table of answers")
         if column not in there and not broken:
-            raise UsageError(f"no column {column!r}; there is {', '.join(there) or 'none'}")
+            raise UsageError(f"no column {column!r}; available: {', '.join(there) or 'none'}")
     chosen = {}
     for ours, known in kind.fields.items():
         free = [column for column in known if column in there and column not in columns.values()]
@@ -152,7 +152,7 @@ def add_row(
         texts["reference"] = values["reference"]
     wrong = {ours: value for ours, value in texts.items() if not _is_text(ours, value)}
     for ours, value in wrong.items():
-        fault = "is missing" if value is None else "is no text"
+        fault = "is missing" if value is None else "is not a text"
         read.fault(place, ours, value, fault, "give it a text")
     if code is None or wrong:
         return
@@ -203,7 +203,7 @@ def _mark(read: Collected, place: Place, given: object) -> float | None:
     mark = finite_number(given)
     if mark is None:
         hint = "write a number, the higher the better, or nothing"
-        read.fault(place, "verdict", given, "is no number", hint)
+        read.fault(place, "verdict", given, "is not a number", hint)
     return mark
 
 
@@ -222,7 +222,7 @@ def put_together(
     for (code, query_id), query in read.queries.items():
         other = named.get((code, made[code, query_id]))
         if other is not None and query_id == made[code, query_id]:
-            fault = f"is missing, and stands {seen_from(query['place'], other)}"
+            fault = f"is missing here, and is {seen_from(query['place'], other)}"
             hint = "give an id to every row of a question, or to none"
             read.fault(query["place"], "query_id", None, fault, hint)
     return read.foreign(name, None, reference, note, most_pairs)

@@ -161,7 +161,7 @@ class Collected:
         """Count the columns that are not read."""
         for column in rows.table:
             if column not in known:
-                self.skip(rows.source, "column", f"{column!r} is no column of this schema")
+                self.skip(rows.source, "column", f"{column!r} is not a column of this schema")
 
     def skip(self, source: str, item: str, reason: str, count: int = 1) -> None:
         """Count something that is left out."""
@@ -179,7 +179,7 @@ class Collected:
         new |= {"passages": passages, "place": place}
         known = self.queries.setdefault(key, new)
         if known is not new and not may_repeat:
-            fault = f"this question already stands {seen_from(place, known['place'])}"
+            fault = f"this question is already {seen_from(place, known['place'])}"
             self.fault(place, "query_id", key[1], fault, "keep one of the two")
         return known
 

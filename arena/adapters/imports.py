@@ -106,7 +106,7 @@ def check_import_folder(folder: Path | str, is_replaced: bool = False) -> None:
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     if not (folder / INFO_FILE).is_file():
-        raise UsageError(f"{folder} holds something that is no arena; name another folder")
+        raise UsageError(f"{folder} holds something that is not an arena; name another folder")
     if not is_replaced:
         raise UsageError(f"{folder} holds an arena; name another folder, or say --replace")
 

@@ -138,7 +138,7 @@ def _turns(said: list[list[Any]]) -> tuple[str, list[tuple[list[Record], str]]]:
     """
     if len(said) == len(_PROMPTED):
         if not all(isinstance(text, str | None) for texts in said for text in texts):
-            raise ValueError("holds a turn that is no text")
+            raise ValueError("holds a turn that is not a text")
         asked, *replies = said
         said = [
             [
@@ -158,7 +158,7 @@ def _turns(said: list[list[Any]]) -> tuple[str, list[tuple[list[Record], str]]]:
 def _decoded(cell: object) -> list[Any]:
     found = opened(cell.lstrip()) if isinstance(cell, str) else cell
     if not isinstance(found, list) and not isinstance(cell, str):
-        raise ValueError("is no list of turns")
+        raise ValueError("is not a list of turns")
     return found if isinstance(found, list) else [cell]
 
 
@@ -195,7 +195,7 @@ def read_fastchat(
             row |= {"category": record["category"]} if "category" in record else {}
     for path, place, record in found["choices"]:
         if _id(record) not in asked:
-            fault, hint = "is no question of question.jsonl", "give the questions too"
+            fault, hint = "is not a question of question.jsonl", "give the questions too"
             read.fault(place, "question_id", record["question_id"], fault, hint)
         given = record["choices"]
         first = given[0] if isinstance(given, list) and given else given
@@ -230,7 +230,7 @@ def _add_judged(read: Collected, place: Place, record: Record, key: tuple[str, s
             winner = _WINNERS.get(str(won), (won, won))[number]
             read.judgment(place, key, (sides[number], sides[1 - number]), winner, judge)
     elif score is None or not isinstance(record.get("model"), str):
-        fault, hint = "is no mark of a model", "write model, and a number"
+        fault, hint = "is not a mark for a model", "write model, and a number"
         read.fault(place, "score", record["score"], fault, hint)
     elif score < 0:
         read.skip(place.source, "mark", "the judge gave none")

@@ -108,7 +108,7 @@ def read_miracl(
                 _add_label(read, place, labels, (code, query_id), passage_id, int(given))
             else:
                 hint = "write 1 for relevant, 0 for not"
-                read.fault(place, "label", given, "is no label", hint)
+                read.fault(place, "label", given, "is not a label", hint)
     wanted = {(code, passage) for (code, _), of_one in labels.items() for passage in of_one}
     for path, source, code in _files(corpus, _CORPUS_SUFFIXES, language):
         keep = {passage for known, passage in wanted if known == code}

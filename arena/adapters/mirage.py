@@ -87,7 +87,7 @@ def read_mirage(
         elif languages and code is not None and code not in languages:
             read.skip(rows.source, "file", f"its language, {code}, was not asked for")
         elif role is None and not rows.problems:
-            read.skip(rows.source, "file", "it is no table of MIRAGE-Bench")
+            read.skip(rows.source, "file", "it is not a table of MIRAGE-Bench")
         elif code is None:
             unnamed.append(rows.source)
         else:

@@ -99,7 +99,7 @@ def add_prompts(read: Collected, rows: Rows, language: str) -> None:
         _check_ids(read, place, row, texts)
         for passage_id in left_out:
             again = passage_id in listed
-            reason = "its id stands in the prompt before" if again else _UNLISTED
+            reason = "its id appears earlier in the prompt" if again else _UNLISTED
             read.skip(place.source, "passage", reason)
         passages: list[Record] = [
             {"passage_id": passage_id, "text": text, "title": None}

@@ -137,7 +137,7 @@ def _records(tool: str, kind: FieldMap, path: Path, source: str) -> Iterator[Fou
         if isinstance(item, Mapping):
             yield Place(source, int(line)), {FILE: stem, **item}
         else:
-            wrong.append(Problem(source, int(line), None, item, "is no record", kind.hint))
+            wrong.append(Problem(source, int(line), None, item, "is not a record", kind.hint))
     if wrong:
         raise DataError(counted_problems(wrong))
 

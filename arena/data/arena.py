@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,9 +10,16 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.published import no_published_ratings
-from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, REFERENCE, ArenaInfo
+from arena.data.schema import (
+    ALL,
+    OWN_PASSAGES,
+    QUESTION_KEY,
+    REFERENCE,
+    ArenaInfo,
+    is_derived,
+)
 from arena.data.systems import no_attributes
-from arena.data.wording import count_of, did_you_mean
+from arena.data.wording import PEOPLE, count_of, did_you_mean, is_person
 
 
 @dataclass(frozen=True)
@@ -172,7 +179,11 @@ class Arena:
         return replace(self, info=self.info.model_copy(update=kept), **tables)
 
     def judged_by(self, judge: str | None = None) -> Arena:
-        """Keep one judge's judgments, or published ratings; None is the only one there is.
+        """Keep the judgments, or published ratings, of one judge, or of several as one.
+
+        Args:
+            judge: Its name, ``people``, or several names; see ``judges_named``. By default the only
+                one there is, or people where there are some.
 
         Raises:
             UsageError: If there is no judgment and no published rating, no such judge, or a
@@ -181,16 +192,66 @@ class Arena:
         names = self.judges
         if not names:
             raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
-        if judge is None and len(names) > 1:
-            raise UsageError(f"several judges; choose one with `judge`: {', '.join(names)}")
-        chosen = names[0] if judge is None else judge
-        if chosen not in names:
-            raise UsageError(f"no judge {chosen!r} here; the judges are {', '.join(names)}")
+        chosen = judges_named(names, chosen_judges(names)[0] if judge is None else judge)
         judgments, published = (
-            table[table["judge"] == chosen].reset_index(drop=True)
+            table[table["judge"].isin(chosen)].reset_index(drop=True)
             for table in (self.judgments, self.published_ratings)
         )
         return replace(self, judgments=judgments, published_ratings=published)
+
+
+def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str, ...]:
+    """Return whose verdicts are the reference, as ``judges_named`` takes it, then the other judges.
+
+    The reference is people, all who are chosen as one, or else the judge that is named first.
+
+    Args:
+        names: Of all judges.
+        chosen: Some of them with commas between, or ``all`` whose verdicts are their own; by
+            default all where people are among them, or the only one.
+
+    Raises:
+        UsageError: If there is no such judge, or a choice to be made.
+    """
+    own = [name for name in names if not is_derived(name)]
+    people = [name for name in own if is_person(name)]
+    if chosen is None and len(names) > 1 and not people:
+        raise UsageError(
+            "several judges; choose one with `judge`, or several with commas between, or all: "
+            f"{', '.join(names)}"
+        )
+    if chosen is None or (chosen == ALL and ALL not in names):
+        listed = own or list(names)
+    else:
+        listed = [chosen] if chosen in names else [name.strip() for name in chosen.split(",")]
+    found = {name: judges_named(names, name) for name in listed}
+    voters = {person for name in found if is_person(name) for person in found[name]}
+    first = next(iter(found))
+    if voters:
+        everyone = len(voters) > 1 and voters == set(people) and PEOPLE not in names
+        first = PEOPLE if everyone else "+".join(sorted(voters))
+    return (first, *(name for name in found if name != first and not is_person(name)))
+
+
+def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
+    """Return the judges that a name stands for, several of which count as one.
+
+    Args:
+        names: Of all judges.
+        judge: One of them; ``people``, for all people; or several with ``+`` or commas between.
+
+    Raises:
+        UsageError: If there is no such judge.
+    """
+    people = tuple(name for name in names if is_person(name))
+    if judge in names or (judge == PEOPLE and people):
+        return (judge,) if judge in names else people
+    parts = [part.strip() for part in judge.replace(",", "+").split("+")]
+    for name in parts:
+        if name not in names:
+            hint = f"{did_you_mean(name, names)} the judges are {', '.join(names) or 'none'}"
+            raise UsageError(f"no judge {name!r} here; {hint.lstrip()}")
+    return tuple(parts)
 
 
 def _others(noun: str, chosen: Collection[str] | None, known: Collection[str]) -> frozenset[str]:
@@ -199,7 +260,7 @@ def _others(noun: str, chosen: Collection[str] | None, known: Collection[str]) -
         return frozenset()
     for name in chosen:
         if name not in known:
-            there = f"there is {', '.join(known) or 'none'}"
+            there = f"available: {', '.join(known) or 'none'}"
             hint = f"{did_you_mean(name, known)} {there}".lstrip()
             raise UsageError(f"no {noun} {name!r} here (`{noun}s`); {hint}")
     return frozenset(known) - frozenset(chosen)

@@ -98,8 +98,8 @@ def open_arena(arena: Arena | Path | str) -> Arena:
     if isinstance(arena, Arena):
         return arena
     raise UsageError(
-        f"an object of type {type(arena).__name__} is no arena; give Arena.from_frames(questions, "
-        "answers, judgments), or the path of an arena folder"
+        f"an object of type {type(arena).__name__} is not an arena; give "
+        "Arena.from_frames(questions, answers, judgments), or the path of an arena folder"
     )
 
 
@@ -325,7 +325,7 @@ def find_table_file(folder: Path, name: str) -> Path | None:
     there = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
     for path in there:
         if not path.is_file() and os.path.lexists(path):
-            raise UsageError(f"{path} is no file: a folder, a pipe, or a link that leads nowhere")
+            raise UsageError(f"{path} is not a file but a folder, a pipe or a broken link")
     found = [path for path in there if path.is_file()]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)

@@ -92,7 +92,7 @@ def frame_rows(table: pd.DataFrame, name: str) -> Rows:
     columns = [*named, *table.columns]
     repeated = sorted({str(column) for column in columns if columns.count(column) > 1})
     if repeated:
-        fault, hint = "stands several times among the columns", "keep one of them"
+        fault, hint = "appears several times among the columns", "keep one of them"
         raise DataError([Problem(name, None, column, None, fault, hint) for column in repeated])
     flat = table.reset_index(drop=not named)
     return Rows(plain_table(flat), pd.Series(range(len(flat)), dtype=int), name, is_frame=True)

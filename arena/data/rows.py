@@ -171,7 +171,7 @@ def _read_csv(path: Path, source: str) -> Rows:
         if isinstance(header, Problem):
             return _rows(pd.DataFrame(), [], source, [header])
         for name in sorted(name for name, count in Counter(header).items() if count > 1):
-            fault, hint = "stands several times in the header", "keep one of the columns"
+            fault, hint = "appears several times in the header", "keep one of the columns"
             problems.append(Problem(source, line, name, None, fault, hint))
         if problems:
             return _rows(pd.DataFrame(), [], source, problems)

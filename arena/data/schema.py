@@ -45,6 +45,8 @@ had others than the question's, or null."""
 TurnRole = Literal["user", "assistant"]
 ROLES: tuple[TurnRole, ...] = ("user", "assistant")
 """Who speaks in a history; the question is the user's turn, so that a history ends before it."""
+ALL = "all"
+"""Choice of every language, or of every judge."""
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
@@ -172,13 +174,13 @@ def passages_fault(passages: object) -> str | None:
         return f"passages.{place}: {first['msg']}" if place else str(first["msg"])
     counts = Counter(record.passage_id for record in records)
     twice = next((name for name, count in counts.items() if count > 1), None)
-    return None if twice is None else f"passage_id {twice!r} stands twice"
+    return None if twice is None else f"passage_id {twice!r} appears twice"
 
 
 def history_fault(turns: object) -> str | None:
     """Say what is wrong first with the turns before a question, or None if they are sound."""
     if not isinstance(turns, list):
-        return "is no list of turns"
+        return "is not a list of turns"
     before = None
     for number, turn in enumerate(turns):
         told = turn if isinstance(turn, dict) else {}
@@ -204,10 +206,14 @@ def passages_of(value: object) -> list[dict[str, Any]]:
         try:
             value = parsed_json(value)
         except ValueError as error:
+<<<<<<< HEAD
             try:  # as pandas writes lists to CSV
                 value = ast.literal_eval(value[:MOST_WRITTEN])
             except (ValueError, SyntaxError, MemoryError, RecursionError):
                 raise ValueError(f"is no JSON list ({error})") from None
+=======
+            raise ValueError(f"is not a JSON list ({error})") from error
+>>>>>>> main
     if value is None or value == "":
         return []
     passages = []
@@ -324,7 +330,7 @@ def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
 
     def fault(row: object, identity: Any) -> Fault:  # noqa: ANN401 - values of the key
         place = rows.place(row, first.loc[identity])
-        return f"this {noun} already stands {place}", "keep one of the two"
+        return f"this {noun} is already {place}", "keep one of the two"
 
     return rows.problems_of(repeated, key, fault)
 

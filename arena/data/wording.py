@@ -1,4 +1,4 @@
-"""Texts for people: counts with their nouns, which name may be meant, cells of spreadsheets."""
+"""Texts for people: counts with their nouns, whose a name may be, cells of spreadsheets."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 FORMULA_STARTS = frozenset("=+-@＝＋－＠'\t\r\n")
 """How cells begin that spreadsheets run, or that ``guarded`` made."""
+PERSON, PEOPLE = "person:", "people"
+"""How the name of a person begins as a judge, and what stands for all people who judged."""
+PEOPLE_NAMES = (PERSON, PEOPLE, "human", "crowd", "annotator")
 MOST_COMPARED = 200
 """Characters of a name, and names, that a misspelt one is compared with."""
 
@@ -27,6 +30,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     folded = {text.casefold()[:MOST_COMPARED]: text for text in reversed(names)}
     close = get_close_matches(name.casefold()[:MOST_COMPARED], folded, n=1)
     return f"did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def is_person(judge: str) -> bool:
+    """Tell by its name whether a judge is a person, or people, and no machine."""
+    return judge.lower().startswith(PEOPLE_NAMES)
 
 
 def guarded(text: str) -> str:

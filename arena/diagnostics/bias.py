@@ -191,7 +191,7 @@ def self_check(judgments: pd.DataFrame, invalid: int = 0, asked: int | None = No
     looks: list[tuple[Grade, str]] = []
     number, replies = len(judgments), len(judgments) + invalid if asked is None else asked
     if replies and not number and not invalid:
-        looks.append(("not known", f"none of {replies:,} prompts brought a verdict"))
+        looks.append(("not known", f"none of {replies:,} prompts got a verdict"))
     elif replies:
         noun = "reply holds" if replies == 1 else "replies hold"
         share = invalid / replies
@@ -212,9 +212,7 @@ def _of_verdicts(judgments: pd.DataFrame) -> Iterator[tuple[Grade, str]]:
     said, times = str(counts.index[0]), int(counts.iloc[0])
     if number >= FEWEST and times >= SAME_LETTER * number:
         same = "a tie" if said == "tie" else f"side {said.upper()}"
-        sentence = (
-            f"{times:,} of {count_of(number, 'verdict')} are {same}: it says one and the same"
-        )
+        sentence = f"{times:,} of {count_of(number, 'verdict')} are {same}: it says the same"
         yield "unreliable", f"{sentence} whatever the answers are"
     flipped, ((severity, _, sentence),) = flips(table)
     grade: Grade = "doubtful" if severity == "warning" else "reliable"

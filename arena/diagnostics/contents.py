@@ -106,7 +106,7 @@ def same_answer_findings(arena: Arena) -> Iterator[Finding]:
         if max(repeated, commonest) > most:
             times, said = (repeated, "repeat the question")
             if repeated <= most:
-                times, said = commonest, "are one and the same text"
+                times, said = commonest, "are the same text"
             sentence = f"{times:,} of {count_of(len(own), 'answer')} {said}"
             yield Finding("warning", "same answers", f"{language}, {system}", sentence)
     for language, own in rows[rows["text"] != ""].groupby("language"):

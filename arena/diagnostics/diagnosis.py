@@ -16,7 +16,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.rows import plain_records
-from arena.data.schema import ANSWER_KEY, QUESTION_KEY, is_derived
+from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, is_derived
 from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_findings, agreement_table
@@ -32,7 +32,7 @@ from arena.diagnostics.verdicts import (
     listed,
     verdicts,
 )
-from arena.rating.battles import ALL, copies_of_others, selected_judgments
+from arena.rating.battles import copies_of_others, selected_judgments
 from arena.rating.pairs import connected_groups
 
 FEW_QUESTIONS = 10

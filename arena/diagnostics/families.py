@@ -138,6 +138,6 @@ def self_preference_findings(table: pd.DataFrame) -> Iterator[Finding]:
         if not math.isnan(row.low):
             by += f", 95% interval {100 * row.low:+.1f} to {100 * row.high:+.1f}"
         surely = row.low > 0
-        said = "favors" if surely else "does not surely favor"
+        said = "favors" if surely else "does not clearly favor"
         sentence = f"it {said} {kin}: {by}, on {count_of(row.items, 'pair')}"
         yield Finding("warning" if surely else "info", "self-preference", subject, sentence)

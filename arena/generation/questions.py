@@ -90,7 +90,7 @@ def choose_questions(
     unknown = [language for language in languages or () if language not in present]
     if unknown:
         known = ", ".join(sorted(present))
-        raise UsageError(f"no questions in {unknown[0]!r} here; there is {known}")
+        raise UsageError(f"no questions in {unknown[0]!r} here; available: {known}")
     kept = queries[queries["language"].isin(languages)] if languages else queries
     if kept.empty:
         raise UsageError("there are no questions to answer")

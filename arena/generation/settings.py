@@ -100,7 +100,7 @@ class GenerationSettings(LlmSettings):
     max_tokens: int | None = Field(
         default=None, ge=1, description="Most tokens of an answer. Default: the paper's"
     )
-    seed: int = Field(default=0, ge=0, description="Seed of everything random.")
+    seed: int = Field(default=0, ge=0, description="Random seed.")
     timeout_s: float = Field(default=120.0, gt=0, description="Timeout of a call in seconds.")
 
     @property

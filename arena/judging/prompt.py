@@ -70,7 +70,7 @@ SHOWN_QUESTION = MappingProxyType(
             "samplecode",
         ),
         "answer_code": Variable(
-            "code for delimiters of the answers; stands in none of the texts", "othercode"
+            "code for delimiters of the answers; found in none of the texts", "othercode"
         ),
     }
 )

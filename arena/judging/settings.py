@@ -81,7 +81,7 @@ class JudgingSettings(LlmSettings):
         description="Jinja template in the place of the prompt, or a folder of templates by name; "
         "'prompts' lists names and variables.",
     )
-    seed: int = Field(default=0, ge=0, description="Seed of everything random.")
+    seed: int = Field(default=0, ge=0, description="Random seed.")
 
     @property
     def judge(self) -> str:

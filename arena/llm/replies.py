@@ -214,7 +214,7 @@ def read_embedding(payload: object, latency_s: float) -> Completion:
     answer = _mapping(payload, "the answer")
     vector = _mapping(_first(answer, "data"), "an embedding").get("embedding")
     if not isinstance(vector, list) or not vector or not all(map(_is_finite, vector)):
-        raise MalformedAnswerError("the embedding is no list of finite numbers")
+        raise MalformedAnswerError("the embedding is not a list of finite numbers")
     tokens_in = _tokens(answer, "prompt_tokens")
     return Completion(
         text=json.dumps(vector, separators=(",", ":")),

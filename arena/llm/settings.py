@@ -42,7 +42,7 @@ def _name_of_variable(value: str) -> str:
     if not _VARIABLE_NAME.fullmatch(value) or value.startswith("sk_"):
         raise PydanticCustomError(
             CONFIDENTIAL,
-            "is no name of an environment variable; name the variable that holds the key, "
+            "is not the name of an environment variable; name the variable that holds the key, "
             "such as OPENAI_API_KEY, never the key itself",
         )
     return value
@@ -69,7 +69,7 @@ def _server(value: str) -> str:
         is_address = False
     if not is_address or address.query:
         such_as = f"such as {OPENAI_URL} or http://localhost:8000/v1"
-        raise PydanticCustomError("address", f"is no plain address; give one {such_as}")
+        raise PydanticCustomError("address", f"is not a plain address; give one {such_as}")
     return _without_password(value)
 
 
@@ -145,7 +145,7 @@ class LlmSettings(BaseModel):
     )
     timeout_s: float = Field(default=60.0, gt=0, description="Timeout of a call in seconds.")
     retries: int = Field(
-        default=5, ge=0, description="Most further tries after a call that failed in passing."
+        default=5, ge=0, description="Most retries of a call that failed for a passing reason."
     )
     max_calls: int | None = Field(
         default=None,
@@ -328,7 +328,7 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
     except PydanticCustomError as error:
         raise UsageError(f"`body` {error}") from error
     if not prompt.messages:
-        raise UsageError("a prompt has no messages; give one at least")
+        raise UsageError("a prompt has no messages; give at least one")
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
     try:
         embeds = settings.path == EMBEDDINGS
@@ -341,7 +341,7 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
     except UnicodeEncodeError as error:
         raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error
     except (TypeError, ValueError) as error:
-        raise UsageError(f"the model's settings are no JSON ({error}); use plain values") from error
+        raise UsageError(f"the settings are not JSON ({error}); use plain values") from error
 
 
 def canonical_json(value: object) -> str:

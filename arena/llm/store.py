@@ -148,7 +148,7 @@ def open_store(where: str | Path) -> Store:
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {path.parent} to keep the store {path.name} in")
     if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is no file; name the file of a store, or a new one")
+        raise UsageError(f"{path} is not a file; name the file of a store, or a new one")
     return Store(path)
 
 

@@ -195,4 +195,4 @@ def _json(response: httpx2.Response) -> object:
     try:
         return json.loads(response.content)
     except (ValueError, RecursionError):
-        raise MalformedAnswerError("the answer is no JSON; check where base_url leads") from None
+        raise MalformedAnswerError("the answer is not JSON; check where base_url leads") from None

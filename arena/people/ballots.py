@@ -18,12 +18,11 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
 from arena.data.schema import JUDGMENTS, QUESTION_KEY, validation_problems
 from arena.data.seeds import generator
+from arena.data.wording import PERSON
 from arena.judging.choosing.drawn import ChosenPairs
 from arena.judging.pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.llm.settings import canonical_json, digest
 
-PREFIX = "person:"
-"""Before the name of whoever voted in the ``judge`` column, so that nobody passes for a model."""
 FORMAT = "surrogate-arena votes"
 LONGEST_NAME = 80
 ID_DIGITS = 20
@@ -161,7 +160,7 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFra
         found = list(_faults(read, known, path.name))
         problems += found
         for vote in () if found else read.votes:
-            key = (f"{PREFIX}{read.voter}", *known[vote.id])
+            key = (f"{PERSON}{read.voter}", *known[vote.id])
             replaced += key in rows
             rows[key] = vote.choice
     if problems:
@@ -177,7 +176,7 @@ def _faults(read: VoteFile, known: Mapping[str, object], source: str) -> Iterato
     for place, vote in enumerate(read.votes):
         field = f"votes.{place}.id"
         if vote.id not in known:
-            fault = "stands for no pair of this arena as it was shown"
+            fault = "is not a pair of this arena as it was shown"
             hint = "name the arena the ballot was made of, with the same questions and answers"
             yield Problem(source, None, field, vote.id, fault, hint)
         elif vote.id in seen:

@@ -11,16 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.arena import chosen_judges, judges_named
 from arena.data.errors import UsageError
-from arena.data.schema import ADAPTIVE, CHOSEN, QUESTION_KEY, SOFT, SOFT_COLUMNS, WINNERS
+from arena.data.schema import ADAPTIVE, ALL, CHOSEN, QUESTION_KEY, SOFT, SOFT_COLUMNS, WINNERS
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 TieRule = Literal["half", "drop"]
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
-ALL = "all"
-"""Choice of every language, or of every judge."""
 
 POINTS_OF_A = np.array([1.0, 0.0, 0.5])
 """Side A's points of each outcome, in the order of ``WINNERS``: a tie is half a one."""
@@ -224,21 +223,24 @@ def selected_judgments(
 ) -> pd.DataFrame:
     """Keep the judgments of one language and one judge.
 
-    Either may be left out where there is one, or be ``all``.
+    Either may be left out where there is one, or be ``all``; several judges, with commas between,
+    count as one (``arena.data.arena.judges_named``), as by default people do where people judged.
 
     Raises:
         UsageError: If there is no such one, or a choice to be made.
     """
-    for column, wanted in (("language", language), ("judge", judge)):
-        if column not in judgments:
-            continue
-        present = sorted(judgments[column].astype(str).unique())
-        if wanted is None and len(present) > 1:
-            raise UsageError(f"several {column}s, choose one (or all): {', '.join(present)}")
-        if wanted not in (None, ALL, *present):
-            raise UsageError(f"no {column} {wanted!r} here; there is {', '.join(present)}")
-        if wanted in present:
-            judgments = judgments[judgments[column] == wanted]
+    if "language" in judgments:
+        present = sorted(judgments["language"].astype(str).unique())
+        if language is None and len(present) > 1:
+            raise UsageError(f"several languages, choose one (or all): {', '.join(present)}")
+        if language not in (None, ALL, *present):
+            raise UsageError(f"no language {language!r} here; available: {', '.join(present)}")
+        if language in present:
+            judgments = judgments[judgments["language"] == language]
+    if "judge" in judgments and judge != ALL and len(judgments):
+        names = sorted(judgments["judge"].astype(str).unique())
+        chosen = judges_named(names, chosen_judges(names)[0] if judge is None else judge)
+        judgments = judgments[judgments["judge"].isin(chosen)]
     return judgments.reset_index(drop=True)
 
 

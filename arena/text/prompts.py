@@ -245,7 +245,7 @@ def read_templates(
 
 
 def _offered(name: str, known: Collection[str]) -> str:
-    return f"{did_you_mean(name, known)} there is {', '.join(known)}".lstrip()
+    return f"{did_you_mean(name, known)} available: {', '.join(known)}".lstrip()
 
 
 def _texts(sample: object) -> Iterator[str]:
@@ -281,7 +281,7 @@ def _checked(
     unknown = sorted(used - set(variables))
     if unknown:
         raise UsageError(
-            f"the template {name} uses {', '.join(unknown)}, which there is not; "
+            f"the template {name} uses {', '.join(unknown)}, which do not exist; "
             f"{_offered(unknown[0], variables)}"
         )
     return PromptTemplate(f"{_UNCLEAR.sub('-', name)}@{digest}", text, also)
@@ -321,7 +321,7 @@ def _environment() -> Environment:
 
 
 def delimiter_code(*texts: str) -> str:
-    """Choose a code of twelve hexadecimal digits that stands in none of the texts.
+    """Choose a code of twelve hexadecimal digits that found in none of the texts.
 
     It is a digest of all of them, so whoever writes one of them cannot foresee it, and equal
     texts give equal prompts.
@@ -389,7 +389,7 @@ def read_tokenizer(path: Path | str) -> Trimmer:
     try:
         tokenizer = Tokenizer.from_buffer(data)
     except Exception as error:  # the package raises plain exceptions
-        raise UsageError(f"{path.name} is no tokenizer.json: {error}") from error
+        raise UsageError(f"{path.name} is not a tokenizer.json: {error}") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return Trimmer(f"tokenizer:{hashlib.sha256(data).hexdigest()[:DIGEST_DIGITS]}", tokenizer)

@@ -1,21 +1,30 @@
-"""Features by an LLM at an OpenAI-compatible endpoint: ratings from 1 to 5, and those of Ragas.
+"""Features by an LLM at an OpenAI-compatible endpoint: ratings, those of Ragas, and of GroUSE.
 
 Overlap is that of the part after ``##Answer:``, without citations, with the reference answer.
 Fluency is that of the whole output, reason and citations included, as in MIRAGE-Bench (figure 12).
 Ragas looks at the answer part without citations and at all the passages; answer relevance names two
 models, ``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``, and its cutoff is the
+<<<<<<< HEAD
 number of questions that are made of the answer. Its paper has three qualities, its package more:
 here are those that say of retrieval and of facts what the paper's do not.
+=======
+number of questions that are made of the answer. GroUSE holds the answer part beside the reference
+answer, with citations in both, which are written as numbers of passages.
+>>>>>>> main
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from arena.data.errors import MissingDependencyError
+from arena.text.answers import parse_answer
+from arena.text.citations import find_citations
 from arena.text.prompts import PACKAGED
 from features.declare.feature import (
     Items,
@@ -35,6 +44,7 @@ from features.declare.sample import (
     NO_PASSAGES,
     Missing,
     Sample,
+    passage_text,
     passage_texts,
 )
 from features.models.llm_scorer import FLUENCY, OVERLAP
@@ -66,6 +76,15 @@ PACKAGES = ("openai", "aiohttp")
 
 _DIGITS = 6
 _RAGAS = "Ragas (Es et al., 2023), section 3"
+_GROUSE = {
+    "answer_relevancy": "how far the answer speaks to the question, 1 to 5",
+    "completeness": "whether all that the passages answer is in the answer, 1 to 5",
+    "usefulness": "whether what a refusal adds has to do with the question, 0 or 1",
+    "faithfulness": "whether each sentence cites a passage that says so, 0 or 1",
+    "positive_acceptance": "whether a refusal is right, since no passage answers, 0 or 1",
+    "negative_rejection": "whether the answer refuses where no passage answers, 0 or 1",
+}
+"""The metrics by name; the first four have a prompt each."""
 
 
 def require_llm(**_: object) -> None:
@@ -275,6 +294,7 @@ def _passages(sample: Sample) -> Items | tuple[str, ...]:
     return passage_texts(sample.question, sample.question.passage_ids) or EMPTY_PASSAGES
 
 
+<<<<<<< HEAD
 def _told(sample: Sample, by: str) -> str | Missing:
     """Return the answer or the reference answer, or why there is none."""
     text = sample.text if by == "answer" else sample.question.reference_text
@@ -286,3 +306,42 @@ def _told(sample: Sample, by: str) -> str | Missing:
 def _all(*values: Any) -> tuple[Any, ...] | Missing:  # noqa: ANN401 - what features look at
     """Return the values, or why the first one that is missing is so."""
     return next((each for each in values if isinstance(each, Missing)), values)
+=======
+def numbered(text: str, numbers: Mapping[str, int]) -> str:
+    """Write citations of passages by the numbers that these have as references."""
+    parts: list[str] = []
+    position = 0
+    for marker in find_citations(text, list(numbers)):
+        cited = [str(numbers.get(each, each)) for each in marker.ids]
+        parts += [text[position : marker.start], *(f"[{each}]" for each in cited)]
+        position = marker.end
+    return "".join([*parts, text[position:]])
+
+
+def scored_answer(metric: str, sample: Sample, template: str = PACKAGED) -> Items:
+    """Return the question, the reference answer, the answer and the passages."""
+    question, passages = sample.question, _passages(sample)
+    if isinstance(question.reference, Missing):
+        return question.reference
+    if isinstance(passages, Missing):
+        return passages
+    if not sample.text.strip():
+        return EMPTY_ANSWER
+    numbers = {name: place for place, name in enumerate(question.passage_ids, start=1)}
+    texts = (parse_answer(question.reference).text, sample.parsed.text)
+    expected, answer = (numbered(text, numbers) for text in texts)
+    references = map(passage_text, question.passages)
+    return ((metric, template, question.query, expected, answer, *references),)
+
+
+for _metric, _asked in _GROUSE.items():
+    declared(
+        "GroUSE (Muller et al., 2024), section 4.4",
+        ("answer", "query", "passages", "reference answer", "LLM"),
+        *(model(RATER), template(*tuple(_GROUSE)[:4])),
+        requirement=require_llm,
+        reading=Reading("grouse", partial(scored_answer, _metric)),
+        name=f"grouse_{_metric}",
+        summary=f"An LLM's score of {_metric.replace('_', ' ')}: {_asked}",
+    )(quality)
+>>>>>>> main

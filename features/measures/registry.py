@@ -32,7 +32,14 @@ _PAPER = "target_language english citation_recall citation_map bleu rouge_l"
 _PAPER_MODELS = "nli_entailment nli_neutral reranker_score"
 _LLM = "llm_overlap llm_fluency"
 _RAGAS = "ragas_faithfulness ragas_answer_relevance ragas_context_relevance"
+<<<<<<< HEAD
 _RAGAS_PACKAGE = "ragas_context_precision ragas_context_recall ragas_factual_correctness"
+=======
+_GROUSE = (
+    "grouse_answer_relevancy grouse_completeness grouse_usefulness grouse_faithfulness "
+    "grouse_positive_acceptance grouse_negative_rejection"
+)
+>>>>>>> main
 _RETRIEVAL = "retrieval_recall retrieval_map"
 _GROUNDING = (
     "ngram_coverage content_coverage fragment_coverage fragment_density longest_common_span "
@@ -63,7 +70,11 @@ def _features(names: str) -> tuple[Feature, ...]:
 
 
 FEATURES = MappingProxyType(
+<<<<<<< HEAD
     {feature.name: feature for feature in _features(f"{_ALL} {_LLM} {_RAGAS} {_RAGAS_PACKAGE}")}
+=======
+    {feature.name: feature for feature in _features(f"{_ALL} {_LLM} {_RAGAS} {_GROUSE}")}
+>>>>>>> main
 )
 """Every feature by name, with its default parameters."""
 
@@ -90,11 +101,12 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "fluency": _features(_FLUENCY),
         "llm": _features(_LLM),
         "ragas": _features(_RAGAS),
+        "grouse": _features(_GROUSE),
         "all": (*_features(_ALL), *_OF_THE_REASON),
     }
 )
 """Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas``,
-``paper`` and ``as-published`` alone."""
+``grouse``, ``paper`` and ``as-published`` alone."""
 
 
 def parse_features(text: str) -> tuple[Feature, ...]:
@@ -131,7 +143,7 @@ def distinct_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
     seen: dict[str, Feature] = {}
     for feature in features:
         if FEATURES.get(feature.name, feature).measurement != feature.measurement:
-            raise UsageError(f"{feature.name} is a feature of this package; name yours otherwise")
+            raise UsageError(f"{feature.name} is one of this package; give yours another name")
         if str(feature) in seen:
             raise UsageError(f"the feature {feature} is asked for twice; name it once")
         seen[str(feature)] = feature
@@ -162,7 +174,7 @@ def _parse_item(item: str) -> tuple[Feature, ...]:
         return GROUPS[item]
     match = _FEATURE.fullmatch(item)
     if match is None:
-        raise UsageError(f"{item!r} is no feature; write name, name@k or name(parameter=value)")
+        raise UsageError(f"{item!r} is not a feature; write name, name@k or name(parameter=value)")
     feature = FEATURES.get(match["name"])
     if feature is None:
         name = match["name"]
@@ -232,7 +244,7 @@ def availability(feature: Feature) -> str:
 
 def _local_model(feature: Feature) -> str | None:
     """Return the model that must be on this machine, if any; an endpoint has the others."""
-    if feature.reading is None or feature.reading.kind == "llm":
+    if feature.reading is None or feature.reading.kind in ("llm", "grouse"):
         return None
     if feature.reading.kind == "ragas":
         return named_models(str(feature.model))[1] if " with " in str(feature.model) else None

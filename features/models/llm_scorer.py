@@ -48,7 +48,7 @@ _SHARED = {
     "question": Variable("the question", "samplequestion", also=("Question",)),
     "language": Variable("English name of the language", "English"),
 }
-_CODE = {"code": Variable("code for delimiters; stands in none of the texts", "samplecode")}
+_CODE = {"code": Variable("code for delimiters; found in none of the texts", "samplecode")}
 OVERLAP_PROMPT = ReplaceablePrompt(
     OVERLAP,
     "How well an answer agrees with the reference answer (MIRAGE-Bench, figure 11)",
@@ -79,6 +79,23 @@ FLUENCY_PROMPT = ReplaceablePrompt(
     "fluency.v1",
 )
 RATING_PROMPTS = (OVERLAP_PROMPT, FLUENCY_PROMPT)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge, such as an LLM, says of an item.
+
+    Attributes:
+        value: A label, which text is the better one, or a score. None where there is a failure;
+            without one, the judge says that there is nothing to score (null in GroUSE).
+        failure: Why there is no value.
+        was_asked: False where the judge could not be reached: the item is left out of the
+            results, and counted. A judge that was asked and gave no verdict is wrong.
+    """
+
+    value: str | int | float | None
+    failure: str | None = None
+    was_asked: bool = True
 
 
 @dataclass(frozen=True)

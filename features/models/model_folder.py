@@ -74,7 +74,7 @@ def read_model_config(folder: Path) -> dict[str, Any]:
     """Read ``config.json`` of a model; empty if it has none.
 
     Raises:
-        UsageError: If the file is no JSON object.
+        UsageError: If the file is not a JSON object.
     """
     read = _read_json(folder / "config.json", {})
     if not isinstance(read, dict):
@@ -149,4 +149,4 @@ def _read_json(path: Path, absent: object) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise UsageError(f"{path} is no JSON: {error}; fetch or save the model again") from error
+        raise UsageError(f"{path} is not valid JSON: {error}; fetch the model again") from error

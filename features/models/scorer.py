@@ -23,6 +23,7 @@ KINDS = MappingProxyType(
         "embedder": "sentence_models.load_embedder",
         "llm": "llm_scorer.load_llm",
         "ragas": "ragas.load_ragas",
+        "grouse": "grouse.load_grouse",
     }
 )
 """Loaders by kind of model; each takes a folder or a name, and options."""
@@ -74,7 +75,7 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
             entailment, neutral and contradiction; ``reranker`` scores (query, passage) and gives
             one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm`` rates answers
             over an API, and gives one rating, NaN where it failed; ``ragas`` asks an LLM about
-            qualities (see ``features.models.ragas``).
+            qualities (see ``features.models.ragas``); ``grouse`` scores by six metrics.
         model: Its folder, or its name on the Hugging Face hub.
         options: How to run it.
 

@@ -231,7 +231,7 @@ def open_board(board: Board | Path | str) -> Board:
     if isinstance(board, Board | Path | str):
         return board if isinstance(board, Board) else Board.load(board)
     raise UsageError(
-        f"an object of type {type(board).__name__} is no board; give what build_board returned, "
+        f"an object of type {type(board).__name__} is not a board; give what build_board returned, "
         "or the path of a board folder"
     )
 

@@ -141,7 +141,7 @@ class BoardSettings(BaseModel):
     r2_trees: Positive = Field(
         default=25, le=MOST_TREES, description="Trees of the forest of such a surrogate."
     )
-    seed: Count = Field(default=0, description="Seed of everything random.")
+    seed: Count = Field(default=0, description="Random seed.")
 
 
 class BoardRecord(BoardSettings):

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field
 
+from arena.data.wording import is_person
 from arena.diagnostics.bias import Grade
 from surrogate.board.settings import BoardRecord
 
@@ -31,8 +32,6 @@ RATED_BY = {
 }
 """What a board's ratings are by, as its settings have it, to words."""
 SHARES = "shares of the other systems' answers that a system's answers agree more than"
-PEOPLE = ("people", "person:")
-"""How judges are named that are no LLM: their own verdicts are not graded."""
 SMALL_GAIN = 0.05
 """In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
 
@@ -380,7 +379,7 @@ def _judged(board: Board) -> str:
         return "nobody has judged these answers"
     if summary.is_published:
         return f"by published ratings of {summary.judge}"
-    if summary.judge.startswith(PEOPLE):
+    if is_person(summary.judge):
         return f"judged by {summary.judge}"
     if summary.macro.grade == "not known":
         return f"judged by {summary.judge}, whose reliability is not known"

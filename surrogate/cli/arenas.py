@@ -151,10 +151,12 @@ def select(
     systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
     judges: Annotated[str | None, Option(help="Comma-separated judges. Default: all")] = None,
     only_hard: Annotated[
-        bool, Option("--only-hard", help="Require an irrelevant passage.")
+        bool, Option("--only-hard", help="Keep questions with a passage labeled not relevant.")
     ] = False,
-    at_least: Annotated[int, Option(min=0, help="Fill up smaller languages with others.")] = 0,
-    bm25: Annotated[int | None, Option(min=1, help="Best passages by BM25 (MEMERAG: 5).")] = None,
+    at_least: Annotated[int, Option(min=0, help="With --only-hard: fill up to this many.")] = 0,
+    bm25: Annotated[
+        int | None, Option(min=1, help="Passages to keep, by BM25 (5: MEMERAG).")
+    ] = None,
     corpus: Annotated[
         list[Path] | None,
         Option(
@@ -162,11 +164,11 @@ def select(
             "Default: a question's own passages"
         ),
     ] = None,
-    least_words: Annotated[int, Option(min=0, help="Words of every answer (MEMERAG: 10).")] = 0,
+    least_words: Annotated[int, Option(min=0, help="Fewest words of answers (10: MEMERAG).")] = 0,
     questions: Annotated[
-        int | None, Option(min=1, help="Questions a language. Default: all")
+        int | None, Option(min=1, help="Questions to draw of each language. Default: all")
     ] = None,
-    others: Annotated[bool, Option("--others", help="Invert the draw (test split).")] = False,
+    others: Annotated[bool, Option("--others", help="Keep those not drawn (test split).")] = False,
     one_answer: Annotated[bool, Option("--one-answer", help="Keep one answer a question.")] = False,
     seed: opt.Seed = 0,
     replace_there: opt.Replace = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from arena.data.wording import is_person
 from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import given_features, setting, settings_of
@@ -122,11 +123,9 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
 
 def next_of(board: Board, arena: Path) -> str:
     """Return the command that tells most about a board: what its judge is worth, if unknown."""
-    from surrogate.board.summary import PEOPLE
-
     summary, labels = board.summary, board.judge_report.metaevaluations
     if summary.macro.grade in ("unreliable", "doubtful"):
         return command("diagnose", arena, "--judge", summary.judge)
-    if not (summary.is_published or labels or summary.judge.startswith(PEOPLE)):
+    if not (summary.is_published or labels or is_person(summary.judge)):
         return command("vote", arena, "--out", "vote.html")
     return command("validate", arena, "--judge", summary.judge)

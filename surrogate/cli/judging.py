@@ -8,12 +8,12 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Argument
 
 from arena.data.errors import UsageError
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
-from surrogate.cli.options import FILE, setting, settings_of
+from surrogate.cli.options import setting, settings_of
 from surrogate.cli.printing import progress_lines, show
 
 if TYPE_CHECKING:
@@ -48,14 +48,7 @@ def judge(
     template: Annotated[str | None, setting(JudgingSettings, "template")] = None,
     config: opt.Config = None,
     dry_run: opt.DryRun = False,
-    prices: Annotated[
-        Path | None,
-        Option(
-            help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": '
-            "10}}.",
-            **FILE,
-        ),
-    ] = None,
+    prices: opt.Prices = None,
     as_json: opt.Json = False,
 ) -> None:
     """Judge pairs of answers with an LLM or a panel, and add the verdicts to the arena folder."""
@@ -197,7 +190,7 @@ def prompts(
     if name is not None:
         found = [each for known in all_prompts().values() for each in known if each.name == name]
         if not found:
-            raise UsageError(f"there is no prompt {name!r}; 'prompts' shows which there are")
+            raise UsageError(f"there is no prompt {name!r}; 'prompts' lists all")
         for prompt in found:
             print(f"{{# {prompt.packaged_name}: {prompt.asks} #}}")
             print(prompt.packaged_text())
@@ -222,14 +215,12 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     from arena.judging.prompt import PAIRWISE_PROMPTS
     from features.models import FEATURE_PROMPTS
     from surrogate.metaevaluation import Grouse, Memerag, Wikieval
-    from surrogate.metaevaluation.memerag.sheets import HIGHLIGHT_PROMPT
 
-    rated = {prompt.name for prompt in FEATURE_PROMPTS}
     return {
         "judge": (*PAIRWISE_PROMPTS.values(), *GRADED_PROMPTS.values()),
         "features, board, rank": FEATURE_PROMPTS,
         "generate": (*ANSWER_PROMPTS.values(), TIME_PROMPT),
-        "metaeval memerag": (*Memerag.replaceable, HIGHLIGHT_PROMPT),
-        "metaeval wikieval": tuple(each for each in Wikieval.replaceable if each.name not in rated),
-        "metaeval grouse": tuple(Grouse.replaceable),
+        "metaeval memerag": tuple(Memerag.replaceable),
+        "metaeval wikieval": tuple(p for p in Wikieval.replaceable if p not in FEATURE_PROMPTS),
+        "metaeval grouse": tuple(p for p in Grouse.replaceable if p not in FEATURE_PROMPTS),
     }

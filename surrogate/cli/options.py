@@ -43,7 +43,7 @@ Config = Annotated[
     Path | None,
     Option(
         metavar="FILE.toml",
-        help="Further settings; keys are the fields of the settings in Python. Options win.",
+        help="More settings: keys are the fields of the settings in Python. Options override.",
         **FILE,
     ),
 ]
@@ -51,12 +51,12 @@ Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
 Jobs = Annotated[
     int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
 ]
-Seed = Annotated[int, Option(min=0, help="Seed of everything random.")]
+Seed = Annotated[int, Option(min=0, help="Random seed.")]
 Language = Annotated[str | None, Option(help="Language. Default: all")]
 Languages = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]
 Judge = Annotated[str | None, Option(help="Judge to use, where there are several.")]
 Preset = Annotated[
-    str | None, Option(help="mirage: settings as MIRAGE-Bench was published. Options win.")
+    str | None, Option(help="mirage: settings of MIRAGE-Bench as published. Options override.")
 ]
 FeatureTable = Annotated[
     Path | None, Option(help="Feature table to use instead of computing features.", **FILE)
@@ -71,6 +71,13 @@ Templates = Annotated[
         metavar="NAME=FILE",
         help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable. "
         "Or a folder of files NAME.jinja.",
+    ),
+]
+Prices = Annotated[
+    Path | None,
+    Option(
+        help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
+        **FILE,
     ),
 ]
 DryRun = Annotated[

@@ -51,6 +51,12 @@ def publish(
         str | None,
         Option(help="Figures: language of ratings. Tables: a language, overall (default) or all."),
     ] = None,
+    columns: Annotated[
+        str | None, Option(help="Tables: comma-separated columns. Default: all (LaTeX: what fits)")
+    ] = None,
+    signature: Annotated[
+        bool, Option("--signature/--no-signature", help="Print the board's signature.")
+    ] = True,
     kind: Annotated[
         str | None,
         Option(
@@ -62,10 +68,7 @@ def publish(
     arena: opt.MovedArena = None,
     questions: Annotated[int, Option(min=0, help="Site: questions to show answers to.")] = 20,
 ) -> None:
-    """Publish a board: as pages, figures or tables.
-
-    In CSV, a text that a spreadsheet would run as a formula gets an apostrophe in front.
-    """
+    """Publish a board: as pages, figures or tables."""
     checked_choice(form, (SITE, FIGURES, *TABLES), "form (--as)")
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
@@ -78,7 +81,7 @@ def publish(
     from surrogate.publish.site import write_site
 
     if form == FIGURES and source.is_file():
-        _draw(study_drawings(source), out or Path(FIGURES), file_format, False)
+        _draw(study_drawings(source), out or Path(FIGURES), file_format, signature)
         return
     board = Board.load(source)
     if form == SITE:
@@ -88,9 +91,9 @@ def publish(
     if form == FIGURES:
         kinds = split_names(kind)
         drawings = board_drawings(board, kinds, language)
-        _draw(drawings, out or Path(FIGURES), file_format, strict=bool(kinds))
+        _draw(drawings, out or Path(FIGURES), file_format, signature, strict=bool(kinds))
         return
-    text = export_text(board, form, language or OVERALL)
+    text = export_text(board, form, language or OVERALL, split_names(columns), signature=signature)
     if out is None:
         sys.stdout.write(text)
     else:
@@ -98,13 +101,15 @@ def publish(
         print(out)
 
 
-def _draw(drawings: Iterable[Drawing], out: Path, suffix: str, strict: bool) -> None:
+def _draw(
+    drawings: Iterable[Drawing], out: Path, suffix: str, signature: bool, *, strict: bool = False
+) -> None:
     """Write the figures; where no kind was named, those without data are listed."""
     from surrogate.publish.figures.figure import FORMATS, write_drawings
 
     checked_choice(suffix, FORMATS, "format")
     with _warnings_in_words():
-        paths, reasons = write_drawings(drawings, out, [suffix])
+        paths, reasons = write_drawings(drawings, out, [suffix], signature=signature)
     for path in paths:
         print(path)
     said = [f"{name} left out: {reason}" for name, reason in reasons.items()]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -23,6 +25,7 @@ from surrogate.cli.printing import print_table, progress_lines, show, with_spans
 from surrogate.metaevaluation.settings import OF_PROMPTS, MetaevalSettings
 
 if TYPE_CHECKING:
+    from arena.llm.usage import Price
     from surrogate.metaevaluation.evaluation import Report
 
 STORE = "ratings.sqlite"
@@ -185,7 +188,7 @@ def metaeval(
         Path | None,
         Argument(
             help="Its data as published: MEMERAG's folder, WikiEval's rows, GroUSE's tests "
-            "(this project's by default).",
+            "(this project's by default), or answers of yours for GroUSE's six metrics.",
             exists=True,
         ),
     ] = None,
@@ -195,7 +198,7 @@ def metaeval(
             "--judge",
             help="Repeatable: llm:MODEL, python:MODULE:FUNCTION, or run:FILE (verdicts of "
             "--out); for WikiEval ragas:LLM, 'ragas:LLM with EMBEDDER', gpt-score:LLM, "
-            "gpt-ranking:LLM; for GroUSE labels:FILE[#ANNOTATOR], feature:QUALITY=FEATURE.",
+            "gpt-ranking:LLM; for GroUSE labels:FILE[#ANNOTATOR].",
         ),
     ] = None,
     prompts: Annotated[str | None, setting(MetaevalSettings, "prompts")] = None,
@@ -203,6 +206,7 @@ def metaeval(
     kinds: Annotated[str | None, setting(MetaevalSettings, "kinds")] = None,
     limit: Annotated[int | None, setting(MetaevalSettings, "limit")] = None,
     reference: Annotated[str | None, setting(MetaevalSettings, "reference")] = None,
+    replies: Annotated[str | None, setting(MetaevalSettings, "replies")] = None,
     base_url: Annotated[str | None, setting(MetaevalSettings, "base_url")] = None,
     store: Annotated[str | None, setting(MetaevalSettings, "store")] = None,
     config: opt.Config = None,
@@ -211,41 +215,41 @@ def metaeval(
         bool,
         Option("--statistics", help="MEMERAG: ask no judge; print labels and agreement of people."),
     ] = False,
-    sheet: Annotated[
-        Path | None,
-        Option(help="MEMERAG: sheet for an annotator to write, such as anna.csv.", **OUT_FILE),
-    ] = None,
+    prices: opt.Prices = None,
     out: Annotated[Path | None, Option(help="File for verdicts (JSONL).", **OUT_FILE)] = None,
-    arena: Annotated[Path | None, Option(help="Arena folder to note the result in.")] = None,
+    arena: Annotated[
+        Path | None, Option(help="Arena folder to note the result in.", **FOLDER)
+    ] = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Compare judges with what people said: MEMERAG, WikiEval, or GroUSE's unit tests."""
+    """Compare judges with what people said: MEMERAG, WikiEval, or GroUSE's unit tests.
+
+    Answers in GroUSE's schema without conditions are scored by its six metrics.
+    """
     settings = settings_of(MetaevalSettings, config, locals(), OF_PROMPTS)
     checked_choice(benchmark, BENCHMARKS, "benchmark")
-    asks_people = statistics or sheet is not None
-    if statistics + (sheet is not None) + bool(judges) != 1:
-        raise UsageError("give a --judge, or --statistics, or --sheet")
-    if asks_people and (benchmark != "memerag" or path is None):
-        raise UsageError("--statistics and --sheet are of memerag, with its folder")
+    if statistics == bool(judges):
+        raise UsageError("give a --judge, or --statistics")
+    if statistics and (benchmark != "memerag" or path is None):
+        raise UsageError("--statistics is of memerag, with its folder")
     if path is None and benchmark != "grouse":
         raise UsageError(f"give the path of the data of {benchmark}")
 
+    from arena.llm import read_prices
     from arena.text.prompts import read_templates
     from surrogate import metaevaluation
     from surrogate.metaevaluation.evaluation import evaluate_judges
     from surrogate.metaevaluation.memerag.label_spread import statistics_report
     from surrogate.metaevaluation.memerag.sentences import read_memerag
-    from surrogate.metaevaluation.records import write_run
+    from surrogate.metaevaluation.records import check_name, write_run
 
     if statistics and path is not None:
         sentences = read_memerag(path, settings.languages)
         _print_report(statistics_report(sentences, settings.replicates, settings.seed), as_json)
         return
-    if sheet is not None and path is not None:
-        from surrogate.metaevaluation.memerag.sheets import make_sheet
-
-        show(make_sheet(path, settings, templates or [], sheet, progress_lines()), as_json)
-        return
+    if out is not None:
+        check_name(out)
+    known_prices = {} if prices is None else read_prices(prices)
     kind = getattr(metaevaluation, benchmark.partition("-")[0].capitalize())
     made = kind.read(path, settings, read_templates(templates or [], kind.replaceable))
     if benchmark == BENCHMARKS[1]:
@@ -254,21 +258,27 @@ def metaeval(
     evaluation = evaluate_judges(made, asked, progress_lines())
     if out is not None:
         write_run(evaluation.verdicts, out, getattr(made, "notice", ""))
-    _print_report(made.report(evaluation), as_json, arena)
+    _print_report(made.report(evaluation), as_json, arena, known_prices)
 
 
-def _print_report(report: Report, as_json: bool, arena: Path | None = None) -> None:
-    """Note the results in an arena's folder, if one is given, and print them."""
+def _print_report(
+    report: Report,
+    as_json: bool,
+    arena: Path | None = None,
+    prices: Mapping[str, Price] = MappingProxyType({}),
+) -> None:
+    """Note the results in an arena's folder, if one is given, and print them, with what it cost."""
     from surrogate.board.judge_report import add_metaevaluations
 
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)
     if as_json:
-        show(report.as_json(), as_json)
+        show(report.as_json(prices), as_json)
         return
     for table in report.tables:
         print_table(table.title, table.table)
         for note in table.notes:
             print(note)
     for usage in report.usages or ():
-        print(usage)
+        cost = usage.cost(prices)
+        print(usage if cost is None else f"{usage}; cost {cost:.4f}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
+from arena.data.wording import PEOPLE, is_person
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, split_names
 from surrogate.cli.printing import print_notes, show
@@ -23,12 +24,11 @@ JudgmentsArgument = Annotated[
 ]
 
 SHOWN_OF_A_KIND = 5
-PEOPLE = "people"
 
 
 def fit(
     judgments: JudgmentsArgument,
-    judge: Annotated[str | None, Option(help="Judge to use, or all.")] = None,
+    judge: Annotated[str | None, Option(help="Judge to use; or several, as one; or all.")] = None,
     language: opt.Language = None,
     ties: Annotated[str, Option(help="half or drop.")] = "half",
     position: Annotated[bool, Option("--position", help="Estimate side A's advantage.")] = False,
@@ -68,7 +68,7 @@ def fit(
 def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
     """Rate what systems are made of."""
     from arena.data.folder import read_arena
-    from arena.rating.battles import ALL
+    from arena.data.schema import ALL
     from surrogate.learning.estimation.factors import factor_ratings
 
     chosen = None if by == ALL else split_names(by)
@@ -110,8 +110,8 @@ def vote(
     files: Annotated[list[Path] | None, Argument(help="Files that the page exported.")] = None,
     out: Annotated[Path | None, Option(help="HTML file to write.", **OUT_FILE)] = None,
     collect: Annotated[bool, Option("--collect", help="Add the votes of FILES.")] = False,
-    questions: Annotated[int, Option(min=1, help="Questions to draw a language.")] = 20,
-    pairs: Annotated[int, Option(min=1, help="Pairs of systems a question.")] = 3,
+    questions: Annotated[int, Option(min=1, help="Questions to draw of each language.")] = 20,
+    pairs: Annotated[int, Option(min=1, help="Pairs of systems for each question.")] = 3,
     most: Annotated[int, Option(min=1, help="Most pairs on the page.")] = 60,
     languages: opt.Languages = None,
     seed: opt.Seed = 0,
@@ -124,7 +124,7 @@ def vote(
     if collect == (out is not None):
         raise UsageError("give a page to write (--out FILE.html), or votes (--collect FILE ...)")
     if bool(files) != collect:
-        raise UsageError("files of votes belong to --collect, and it needs one at least")
+        raise UsageError("files of votes go with --collect, which needs at least one")
     if out is None:
         _collect(arena, files or [], as_json)
         return
@@ -161,7 +161,7 @@ def agreement(
     judgments: JudgmentsArgument,
     reference: Annotated[
         str,
-        Option(help="Comma-separated judges that are the reference, by majority; people: voters."),
+        Option(help="Comma-separated judges that are the reference, by majority."),
     ] = PEOPLE,
     write: Annotated[
         bool,
@@ -191,25 +191,22 @@ def agreement(
     if write:
         entries, absent = agreements(kappas, PEOPLE if reference == PEOPLE else "+".join(named))
         written = add_metaevaluations(judgments, entries)
-        said += [f"{name} is not noted: {reason}" for name, reason in absent.items()]
+        said += [f"{name} is not written: {reason}" for name, reason in absent.items()]
     title = f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)"
     shown = {"reference": named, "judges": kappas, "notes": said, "written": written}
     if not as_json:
         shown["judges"] = kappas.drop(columns="languages")
-    show(shown, as_json, {"judges": title, "reference": "", "written": "Noted, for board, in"})
+    show(shown, as_json, {"judges": title, "reference": "", "written": "Written, for board, to"})
 
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:
     """Return the judges that are the reference."""
-    from arena.people.ballots import PREFIX
+    from arena.data.arena import judges_named
 
-    if reference != PEOPLE:
-        return split_names(reference)
     present = sorted(set(table["judge"]))
-    named = [name for name in present if name.startswith(PREFIX)]
-    if not named:
+    if reference == PEOPLE and not any(map(is_person, present)):
         raise UsageError(
             "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect, "
             f"or name judges (--reference): {', '.join(present)}"
         )
-    return named
+    return list(judges_named(present, reference))

@@ -46,7 +46,7 @@ Key = tuple[str, str]
 """Language and system."""
 
 FACTS: Mapping[str, tuple[float, float, str]] = {
-    "same": (0.5, 0.3, "{:.0%} of its answers are one text, whatever was asked, or empty"),
+    "same": (0.5, 0.3, "{:.0%} of its answers are the same text whatever was asked, or empty"),
     "misfit": (0.25, 0.2, "its answers fit other questions as well as their own"),
 }
 """Measure to the value above which it keeps a system from a rank, by how much it must exceed that

@@ -239,7 +239,7 @@ def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN4
             raise MissingDependencyError(f"the surrogate {name}", name, name) from error
         raise
     if not is_regressor(estimator):
-        raise UsageError(f"{name} is no regressor")
+        raise UsageError(f"{name} is not a regressor")
     state = random_state % _LARGEST_STATE if name == "xgboost" else random_state
     drawn = [item for item in estimator.get_params() if item.split("__")[-1] == "random_state"]
     estimator.set_params(**dict.fromkeys(drawn, state))
@@ -297,7 +297,7 @@ def check_packages(text: str) -> None:
     for node in ast.walk(_parsed(text)):
         path = ast.unparse(node) if isinstance(node, ast.Attribute) else KNOWN_PACKAGES[0]
         if path.split(".")[0] not in KNOWN_PACKAGES:
-            raise UsageError(f"{path} is of no package a file may name: {KNOWN_PACKAGES}")
+            raise UsageError(f"{path} is not from a package that a file may name: {KNOWN_PACKAGES}")
 
 
 def _parsed(text: str) -> ast.expr:
@@ -337,7 +337,7 @@ def _class(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - or a function
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"{text}: there is no {ast.unparse(node)}") from error
     if not ((isinstance(found, type) and hasattr(found, "get_params")) or _is_function(found)):
-        raise UsageError(f"{text}: {ast.unparse(node)} is no estimator of scikit-learn's kind")
+        raise UsageError(f"{text}: {ast.unparse(node)} is not a scikit-learn estimator")
     return found
 
 

@@ -152,9 +152,9 @@ def _ratings(
             raise UsageError(f"the {name} in {language} have another type or shape")
         known = array[~np.isnan(array)] if name in may_lack else array
         if not np.isfinite(known).all() or (name != "coefficients" and (known < 0).any()):
-            raise UsageError(f"the {name} in {language} hold what is no number from 0")
+            raise UsageError(f"the {name} in {language} hold numbers below 0 or not finite")
         if name in below and (array >= below[name]).any():
-            raise UsageError(f"the {name} in {language} name what is not there")
+            raise UsageError(f"the {name} in {language} point to what does not exist")
     pair = Pairs(arrays.pop("first"), arrays.pop("second"), systems)
     of_items = {name: arrays.pop(name) for name in ("question", "pair", "points", "counts")}
     items = JudgedItems(pair, **of_items, n_questions=questions)
@@ -170,7 +170,7 @@ def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:
     if list(rows.columns[: len(KEYS) + len(names)]) != [*KEYS, *names]:
         raise UsageError("its training rows have other columns than it says")
     if not all(pd.api.types.is_string_dtype(rows[name]) for name in KEYS):
-        raise UsageError("its training rows name a system, question or language by no text")
+        raise UsageError("its training rows name a system, question or language that is not a text")
     if list(rows[names].select_dtypes("number").columns) != names:
         raise UsageError("a feature of its training rows is not a number")
     if np.isinf(rows[names].to_numpy(np.float64)).any():
@@ -207,10 +207,10 @@ def _read_arrays(archive: zipfile.ZipFile, folder: str) -> dict[str, npt.NDArray
             np.lib.format.read_magic(stream)
             shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
         except ValueError as error:
-            raise UsageError(f"{name} is no array ({error})") from error
+            raise UsageError(f"{name} is not an array ({error})") from error
         size, rest = int(np.prod(shape, dtype=object)) * dtype.itemsize, stream.read()
         if dtype.kind not in "biuf" or is_fortran or size != len(rest):
-            raise UsageError(f"{name} is no plain array of the size it names")
+            raise UsageError(f"{name} is not a plain array of the size it states")
         array = np.frombuffer(rest, dtype).reshape(shape)
         found[name.removeprefix(folder).removesuffix(".npy")] = array
     return found

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pkgutil import resolve_name
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import pandas as pd
@@ -16,19 +17,15 @@ from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage
 from arena.llm.ask import Progress
+from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
-from surrogate.metaevaluation.judges import (
-    FunctionJudge,
-    Judge,
-    JudgePrompts,
-    PromptJudge,
-    Verdict,
-)
+from surrogate.metaevaluation.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
 from surrogate.metaevaluation.records import VerdictRecord, read_run
 from surrogate.metaevaluation.settings import JudgeOptions, MetaevalSettings
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
+    from arena.llm.usage import Price
 
 RUN = "run:"
 PYTHON = "python:MODULE:FUNCTION"
@@ -98,11 +95,12 @@ class Report:
     metaevaluations: Sequence[MetaEvaluation] = ()
     usages: Sequence[Usage] | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the content, with the usage if there was any judging."""
+    def as_json(self, prices: Mapping[str, Price] = MappingProxyType({})) -> dict[str, Any]:
+        """Return the content, with the usage and its cost if there was any judging."""
         if self.usages is None:
             return dict(self.content)
-        return {**self.content, "usage": [asdict(usage) for usage in self.usages]}
+        used = [asdict(usage) | {"cost": usage.cost(prices)} for usage in self.usages]
+        return {**self.content, "usage": used}
 
 
 class Benchmark(Protocol):
@@ -117,6 +115,10 @@ class Benchmark(Protocol):
     @property
     def kinds(self) -> Kinds:
         """The kinds of judges that can be named, beside functions."""
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """What is judged: columns that tell items apart, and ``truth`` where people said it."""
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let one judge judge every item: a row an item, see ``Evaluation``."""
@@ -141,10 +143,13 @@ def evaluate_judges(
 
     Raises:
         UsageError: If there is no judge or no item, two judges have the same name and prompt, a
-            name is unknown, or a judge does not return one verdict an item.
+            name is unknown, a run is of other items, or a judge does not return one verdict an
+            item.
     """
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     tables = [read_run(run.removeprefix(RUN), benchmark.record) for run in runs]
+    for run, table in zip(runs, tables, strict=True):
+        _check_run(run, table, benchmark.items)
     with JudgeFactory(benchmark.settings, progress) as factory:
         made: list[Judge] = []
         for judge in judges:
@@ -155,7 +160,7 @@ def evaluate_judges(
         known = [(judge.name, judge.prompt) for judge in made]
         known += [key for table in tables for key in judges_of(table)]
         if not known:
-            raise UsageError("there is no judge; give one at least")
+            raise UsageError("there is no judge; give at least one")
         repeated = sorted({pair for pair in known if known.count(pair) > 1})
         if repeated:
             raise UsageError(f"the judge {repeated[0][0]} is given twice; give each once")
@@ -166,6 +171,18 @@ def evaluate_judges(
             tables.append(table)
     usages = [usage for judge in made for usage in getattr(judge, "usages", ())]
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
+
+
+def _check_run(run: str, table: pd.DataFrame, items: pd.DataFrame) -> None:
+    """Refuse verdicts on other items, before others are asked for theirs."""
+    key = [str(name) for name in items if name != "truth"]
+    joint = table.merge(items, on=key, suffixes=("", "_here"))
+    if joint.empty:
+        raise UsageError(f"{run} judges nothing of what is judged here; give the same data")
+    if "truth" in items and (joint["truth"] != joint["truth_here"]).any():
+        first = joint.loc[joint["truth"] != joint["truth_here"], key].iloc[0]
+        where = ", ".join(f"{name} {value}" for name, value in first.items())
+        raise UsageError(f"{run} holds another human label for {where}; compare on the same data")
 
 
 def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
@@ -198,7 +215,7 @@ def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:
     if form is None:
         raise UsageError(f"there is no judge {spec!r}; give one of {', '.join(known)}")
     if not model:
-        raise UsageError(f"the judge {spec!r} names no model; write such as {form}")
+        raise UsageError(f"the judge {spec!r} names no model; write something like {form}")
     return known[form](model, factory)
 
 
@@ -209,7 +226,7 @@ def function_judge(path: str, factory: JudgeFactory) -> list[Judge]:  # noqa: AR
     except (ImportError, ValueError, AttributeError) as error:
         raise UsageError(f"python:{path} cannot be used: {error}; write {PYTHON}") from error
     if not callable(function):
-        raise UsageError(f"python:{path} is no function; write {PYTHON}")
+        raise UsageError(f"python:{path} is not a function; write {PYTHON}")
     return [FunctionJudge(f"python:{path}", function)]
 
 

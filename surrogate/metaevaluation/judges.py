@@ -15,28 +15,12 @@ from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
 from arena.llm.ask import Progress
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE
+from features.models.llm_scorer import Verdict as Verdict
 
 Value: TypeAlias = str | int | float
 ItemT = TypeVar("ItemT")
 
 _ASKED_AGAIN = frozenset({UNPARSABLE, EMPTY, REFUSAL})
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a judge says of an item.
-
-    Attributes:
-        value: A label, which text is the better one, or a score. None where there is a failure;
-            without one, the judge says that there is nothing to score (null in GroUSE).
-        failure: Why there is no value.
-        was_asked: False where the judge could not be reached: the item is left out of the
-            results, and counted. A judge that was asked and gave no verdict is wrong.
-    """
-
-    value: Value | None
-    failure: str | None = None
-    was_asked: bool = True
 
 
 class Judge(Protocol):

@@ -78,7 +78,7 @@ def repeats(
     for line, key in keys:
         first = seen.setdefault(key, line)
         if first != line:
-            yield Problem(path.name, line, field, key, f"stands on line {first} already", hint)
+            yield Problem(path.name, line, field, key, f"is already on line {first}", hint)
 
 
 def raise_if(problems: Sequence[Problem]) -> None:
@@ -100,6 +100,12 @@ def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
     return Problem(source, line, field, value, error["msg"], hint)
 
 
+def check_name(path: Path) -> None:
+    """Raise a ``UsageError`` if a file's name is not that of verdicts, before any is given."""
+    if not path.name.endswith(JSONL_SUFFIXES):
+        raise UsageError(f"{path.name}: verdicts are JSON lines; use a name such as run.jsonl")
+
+
 def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> None:
     """Write verdicts as JSON lines, a line a judge and item; the same verdicts give the same bytes.
 
@@ -108,10 +114,8 @@ def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> Non
     Raises:
         UsageError: If the folder does not exist, or the name is not that of a JSONL file.
     """
-    path = Path(path)
-    if not path.name.endswith(JSONL_SUFFIXES):
-        raise UsageError(f"{path.name}: verdicts are JSON lines; use a name such as run.jsonl")
-    write_rows(verdicts.assign(notice=notice) if notice else verdicts, path)
+    check_name(Path(path))
+    write_rows(verdicts.assign(notice=notice) if notice else verdicts, Path(path))
 
 
 def read_run(path: Path | str, record: type[VerdictRecord]) -> pd.DataFrame:

@@ -39,7 +39,7 @@ class MetaevalSettings(JudgeOptions):
 
     prompts: Names = Field(
         default=(),
-        description="Comma-separated prompts; several are judges of their own. MEMERAG: zero_shot, "
+        description="Comma-separated prompts; each is a judge of its own. MEMERAG: zero_shot, "
         "cot, ag, ag_cot (the default) or all. GroUSE: without-justification (the default), whole, "
         "without-ground-truth, without-chain-of-thought, joint (all metrics in one prompt), "
         "joint-whole.",
@@ -56,25 +56,22 @@ class MetaevalSettings(JudgeOptions):
     reference: str | None = Field(
         default=None, description="GroUSE: judge to compare the scores of the others with."
     )
-    seed: int = Field(default=0, ge=0, description="Seed of everything random.")
+    seed: int = Field(default=0, ge=0, description="Random seed.")
     replicates: int = Field(
         default=1000, ge=2, le=100_000, description="Bootstrap replicates of intervals and errors."
     )
     permutations: int = Field(
         default=10_000, ge=1, le=100_000, description="Random swaps of each significance test."
     )
-    replies: Literal["json_schema", "text"] = Field(
-        default="json_schema", description="GroUSE: format of replies that the server enforces."
+    replies: Literal["json_schema", "text", "result"] = Field(
+        default="json_schema",
+        description="GroUSE: json_schema (the server enforces it), text (JSON as it comes), or "
+        "result (prompts of yours, whose replies end in [RESULT] 5, as Prometheus').",
     )
     shares: str | None = Field(
         default=None,
         description="GroUSE: file with the shares of an answer's facts that people found relevant "
-        "and faithful, for judges feature:QUALITY=FEATURE.",
-    )
-    highlight: str | None = Field(
-        default=None,
-        description="MEMERAG's sheets: model that marks (by **) the sentences of the passages that "
-        "support each sentence.",
+        "and faithful; labels:FILE are then a tool's shares, from 0 to 1.",
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 
 import pandas as pd
 
-from arena.data.errors import checked_choice
-from arena.data.wording import guarded_csv
+from arena.data.errors import UsageError, checked_choice
+from arena.data.wording import did_you_mean, guarded_csv
 from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.publish.formats import decimal, percent, short_digest, whole
@@ -43,30 +44,41 @@ def exported_table(board: Board, language: str = OVERALL) -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
-def export_text(board: Board, form: str, language: str = OVERALL) -> str:
-    """Return a board as CSV (missing values are empty cells) or LaTeX.
+def export_text(
+    board: Board,
+    form: str,
+    language: str = OVERALL,
+    columns: Sequence[str] = (),
+    *,
+    signature: bool = True,
+) -> str:
+    """Return a board, or these columns of it, as CSV (missing values are empty cells) or LaTeX.
 
-    LaTeX prints the columns that there is room for and that have a value. It ends with the digest
-    of the board's signature, which follows as a comment.
+    Where no columns are named, LaTeX prints those that there is room for and that have a value. It
+    ends with the digest of the board's signature, which follows as a comment, unless left out.
 
     Raises:
-        UsageError: For another format, or as ``exported_table``.
+        UsageError: For another format, a column the board lacks, or as ``exported_table``.
     """
     checked_choice(form, FORMATS, "format")
     table, summary = exported_table(board, language), board.summary
+    for name in columns:
+        if name not in table:
+            hint = did_you_mean(name, table.columns) or f"use any of {', '.join(table)}"
+            raise UsageError(f"the table has no column {name!r}; {hint}")
     if form == "csv":
-        return guarded_csv(table)
+        return guarded_csv(table[list(columns or table)])
     wanted = PRINTED_OVERALL if language == OVERALL else PRINTED
     kept = [name for name in wanted if name in NAMED or table[name].notna().any()]
-    printed = table[["language"] * (language == ALL) + kept]
+    printed = table[list(columns) or ["language"] * (language == ALL) + kept]
     part = {OVERALL: "mean rank over languages", ALL: "every language"}.get(language, language)
     judged = " (not judged)" if summary.is_first else ""
     title = f"Leaderboard of {summary.arena}{judged}, {part}"
-    return latex_table(printed, title, summary.judge, summary.signature)
+    return latex_table(printed, title, summary.judge, summary.signature * signature)
 
 
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
-    """Return a LaTeX table (``booktabs``); the signature stands below as a digest and a comment."""
+    """Return a LaTeX table (``booktabs``); a signature stands below as a digest and a comment."""
     headings = [HEADINGS.get(name, name.replace("_", " ")).capitalize() for name in table]
     cells = {name: [_cell(name, value) for value in table[name]] for name in table}
     shown = pd.DataFrame(cells).set_axis(headings, axis=1)
@@ -76,6 +88,8 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     caption = _latex_text(f"{title}. Judge: {judge}.")
     looks = {"hrules": True, "position_float": "centering"}
     text = str(style.to_latex(column_format=columns, caption=caption, **looks))
+    if not signature:
+        return text
     below = rf"\par\smallskip{{\tiny Signature {short_digest(signature)}}}"
     text = text.replace(r"\end{table}", f"{below}\n\\end{{table}}")
     return f"{text}% {_one_line(signature)}\n"

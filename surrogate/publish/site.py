@@ -14,9 +14,10 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
+from arena.data.wording import is_person
 from surrogate.board.board import Board
 from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import LEVEL, PEOPLE, conclusion
+from surrogate.board.summary import LEVEL, conclusion
 from surrogate.publish.figures.board_figures import rank_heat_map
 from surrogate.publish.figures.figure import MissingGlyphWarning, save
 from surrogate.publish.formats import language_name, short_digest, slugs
@@ -162,7 +163,7 @@ def _write_pages(board: Board, texts: Texts | str, heat_map: str, folder: Path) 
         "splits": SPLIT_NAMES,
         "named": sorted(named, key=itemgetter(0)),
         "headline": conclusion(board),
-        "by_people": summary.judge.startswith(PEOPLE),
+        "by_people": is_person(summary.judge),
         "caution": next(iter(cautions(board)), ""),
         "signature": short_digest(summary.signature),
     }

@@ -44,7 +44,7 @@ UNRATED = "the candidate has no rating in {}: {}"
 TOO_WIDE = "the interval of the difference is too wide"
 CANDIDATE = "{} (candidate)"
 SAID_BY = {
-    "answers": ", for its answers are the baseline's, word for word",
+    "answers": ": its answers are the baseline's, word for word",
     "surrogate": ", by the surrogate alone",
 }
 

@@ -37,7 +37,7 @@ NO_VERDICTS = (
     "this is a first board: nobody has judged, so that no surrogate can place new systems. Add "
     "their answers to the arena and build the board again, or judge some pairs first"
 )
-COPIED = "{} left out that stand there more than once: each verdict counts once"
+COPIED = "{} left out that appear more than once: each verdict counts once"
 NOT_ASKED = "{} left out, on questions that the arena does not have"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
 NO_SURROGATE = "the board has no surrogate for this language"

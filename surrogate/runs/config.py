@@ -38,7 +38,7 @@ def _board_name(name: str) -> str:
     if not BOARD_NAME.fullmatch(name):
         raise PydanticCustomError(
             "board_name",
-            "is no name of a board, for its folder is called so; "
+            "cannot name a board, whose folder has that name; "
             "use letters, digits, '.', '_' and '-', a letter or digit first",
         )
     return name
@@ -164,7 +164,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         fault, hint = f"is not UTF-8 ({error.reason})", "save it as UTF-8"
     except tomllib.TOMLDecodeError as error:
-        fault, hint = f"is no TOML: {error}", "correct the file there"
+        fault, hint = f"is not valid TOML: {error}", "correct the file there"
     except RecursionError:
         fault, hint = "is nested too deeply", "write fewer brackets inside each other"
     raise DataError([Problem(path.name, None, None, None, fault, hint)])
@@ -177,7 +177,7 @@ def _merged(defaults: Raw, stated: Raw) -> Raw:
         for layer in (preset_values(table.get("preset")), table):
             sources = [name for name in FEATURE_SOURCES if name in layer]
             if len(sources) > 1:
-                raise UsageError("feature_table stands beside features; keep one of them")
+                raise UsageError("feature_table is given beside features; keep one of them")
             for name in FEATURE_SOURCES if sources else ():
                 whole.pop(name, None)
             for key, value in layer.items():
@@ -206,7 +206,7 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
         tables = (Configuration, BoardOptions, JudgingSettings)
         known = [name for table in tables for name in table.model_fields]
         hint = did_you_mean(place[-1], known) or SEE
-        return Problem(source, None, path, value, "is no key here", hint)
+        return Problem(source, None, path, value, "is not a known key here", hint)
     if item["type"] in ("list_type", "tuple_type"):
         hint = "write a list of texts, or one text with commas"
     return Problem(source, None, path, value, f"{fault[:1].lower()}{fault[1:]}", hint or SEE)

@@ -17,18 +17,18 @@ from arena.judging.pairs import ArenaTexts, QuestionKey
 from arena.llm.ask import Progress
 from arena.llm.replies import UnparsableError
 from arena.text.answers import parse_answer
-from arena.text.citations import find_citations
-from surrogate.metaevaluation.evaluation import JudgeFactory
-from surrogate.metaevaluation.grouse.judges import ScoringTask
-from surrogate.metaevaluation.grouse.prompts import (
+from features.measures.llm_rated import numbered
+from features.models.grouse_prompts import (
     JOINT_ORDER,
     JOINT_PROMPT,
+    JUDGED_METRICS,
     SCORED,
-    GrousePrompts,
+    AnswerSample,
     read_metric_score,
 )
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, AnswerSample
-from surrogate.metaevaluation.judges import Verdict
+from features.models.llm_scorer import Verdict
+from surrogate.metaevaluation.evaluation import JudgeFactory
+from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.rows import Sieve, TrainExample
 
@@ -72,8 +72,8 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
             sample = AnswerSample(
                 texts.question(key),
                 tuple("\n".join(filter(None, (each.title, each.text))) for each in passages),
-                _numbered(parse_answer(references[key]).text, numbers),
-                _numbered(parse_answer(texts.shown(key, system)).text, numbers),
+                numbered(parse_answer(references[key]).text, numbers),
+                numbered(parse_answer(texts.shown(key, system)).text, numbers),
             )
             graded.append((key, system, sample))
     return graded
@@ -143,7 +143,7 @@ class _Traces(GrousePrompts):
         try:
             whole = json.loads(text[start : end + 1])
         except (ValueError, RecursionError) as error:
-            raise UnparsableError(f"the reply is no JSON ({error})") from None
+            raise UnparsableError(f"the reply is not valid JSON ({error})") from None
         parts = {name: whole.get(name) for name in self.fields.answers}
         if not all(isinstance(part, Mapping) for part in parts.values()):
             raise UnparsableError(f"the reply lacks one of {', '.join(self.fields.answers)}")
@@ -163,14 +163,3 @@ def _joined(said: Mapping[str, Verdict], prompts: GrousePrompts) -> str:
     if prompts.templates.replacing(JOINT_PROMPT) is not None:
         joined = {SCORED: joined[fields.answers[-1]]}
     return json.dumps(joined, ensure_ascii=False)
-
-
-def _numbered(text: str, numbers: Mapping[str, int]) -> str:
-    """Write citations of passages by the numbers that these have as references."""
-    parts: list[str] = []
-    position = 0
-    for marker in find_citations(text, list(numbers)):
-        cited = [str(numbers.get(each, each)) for each in marker.ids]
-        parts += [text[position : marker.start], *(f"[{each}]" for each in cited)]
-        position = marker.end
-    return "".join([*parts, text[position:]])

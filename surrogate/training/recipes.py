@@ -104,7 +104,7 @@ class TrainsetSettings(JudgeOptions):
         description="Questions of each language to train on, those that 'select --questions' "
         "draws. Default: all",
     )
-    seed: int = Field(0, ge=0, description="Seed of everything random.")
+    seed: int = Field(0, ge=0, description="Random seed.")
     passage_tokens: int | None = Field(
         None, ge=1, description="mirage: tokens of a passage to show. Default: 800"
     )

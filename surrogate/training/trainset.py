@@ -19,7 +19,8 @@ from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, strip_citations
 from arena.text.prompts import read_templates
 from features.measures.language import identify
-from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
+from features.models.grouse_prompts import JOINT_PROMPT, ReplyFields
+from surrogate.metaevaluation.grouse.judges import GrousePrompts
 from surrogate.training.grouse_set import answers_of_arena, balance, grouse_examples
 from surrogate.training.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings
 from surrogate.training.rows import Sieve, TrainExample, TrainSet, make_train_set
@@ -29,7 +30,7 @@ PROMPTS = MappingProxyType({"mirage": ANSWER_PROMPTS["mirage"], "grouse": JOINT_
 NO_ANSWER = "questions without an answer of the teacher"
 NO_MARKERS = "answers without ##Reason and ##Answer"
 NO_CITATION = "answers that cite no passage of the question"
-WRONG_CITATION = "answers that cite what is no passage of the question"
+WRONG_CITATION = "answers that cite something that is not a passage of the question"
 NOT_RELEVANT = "answers that cite a passage labeled not relevant"
 OTHER_LANGUAGE = "answers in another language than the question"
 NO_RELEVANT = "questions without a relevant passage"
@@ -106,8 +107,8 @@ def mirage_examples(
     if own.empty:
         known = ", ".join(sorted(set(arena.answers["system"])))
         raise UsageError(
-            f"there are no answers of {teacher!r} here (`teacher`); there is {known}; let a model "
-            "answer with  surrogate-arena generate ARENA --relevant-passages --append"
+            f"there are no answers of {teacher!r} here (`teacher`); available: {known}; let a "
+            "model answer with  surrogate-arena generate ARENA --relevant-passages --append"
         )
     answers = dict(zip(question_keys(own), map(str, own["answer"]), strict=True))
     texts, sieve = ArenaTexts(arena), Sieve()

@@ -195,7 +195,7 @@ def _refuse_other_folder(folder: Path, inputs: Mapping[str, Any]) -> None:
         raise UsageError(f"{folder} is a file; give a folder for the model")
     if not (folder / TRAINING).is_file():
         if folder.is_dir() and any(folder.iterdir()):
-            raise UsageError(f"{folder} holds something else than a training; give a new folder")
+            raise UsageError(f"{folder} holds something other than a training; give a new folder")
         return
     noted = read_settings_file(folder / TRAINING)
     if noted.get("finished"):

@@ -303,7 +303,7 @@ class Study:
             UsageError: For a share out of range, or too few systems.
         """
         if not shares or not all(0 < share <= 1 for share in shares):
-            raise UsageError("shares must be above 0 and at most 1, one at least")
+            raise UsageError("give at least one share, each above 0 and at most 1")
         seed, tables = self.settings.seed, []
         for axis in AXES:
             for share in sorted(shares):

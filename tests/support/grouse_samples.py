@@ -2,14 +2,9 @@
 
 import json
 
-from surrogate.metaevaluation.grouse.unit_tests import (
-    JUDGED_METRICS,
-    SCALES,
-    TEST_TYPES,
-    AnswerSample,
-    UnitTest,
-)
-from surrogate.metaevaluation.judges import Verdict
+from features.models.grouse_prompts import JUDGED_METRICS, SCALES, AnswerSample
+from features.models.llm_scorer import Verdict
+from surrogate.metaevaluation.grouse.unit_tests import TEST_TYPES, UnitTest
 
 TYPES = {each.name: each for each in TEST_TYPES}
 

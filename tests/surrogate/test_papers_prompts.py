@@ -32,11 +32,9 @@ from arena.llm import Budget, Llm, LlmSettings, open_store
 from arena.text.prompts import read_templates
 from features import extract
 from features.models import FEATURE_PROMPTS, ModelOptions
-from surrogate.metaevaluation.grouse.judges import ScoringTask
-from surrogate.metaevaluation.grouse.prompts import GROUSE_PROMPTS, GrousePrompts
-from surrogate.metaevaluation.grouse.unit_tests import AnswerSample
+from features.models.grouse_prompts import GROUSE_PROMPTS, AnswerSample
+from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.judges import PromptJudge
-from surrogate.metaevaluation.memerag.sheets import HIGHLIGHT_PROMPT, highlight_support
 from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts
 from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
 
@@ -315,7 +313,7 @@ def test_memerag_appendix_g1_filters(serve, file, arena, tmp_path):
     assert {body["model"] for body in server.bodies} == {"llama-3-70b"}
 
 
-REFERENCES = "{% for each in references %}Reference {{ loop.index }}: {{ each }}\n{% endfor %}"
+REFERENCES = "{% for each in contexts %}Reference {{ loop.index }}: {{ each }}\n{% endfor %}"
 
 
 FIGURES = {8: "Answer relevancy", 9: "Completeness", 10: "Usefulness", 11: "Faithfulness"}
@@ -323,7 +321,10 @@ FIGURES = {8: "Answer relevancy", 9: "Completeness", 10: "Usefulness", 11: "Fait
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_grouse_figures_8_to_11_score(serve, file, tmp_path, figure):
-    """Each is asked as its figure has it; keys with and without underscores are read."""
+    """Each is asked as its figure has it, with the variables of the authors' own files.
+
+    Keys with and without underscores are read.
+    """
     pages = paper("grouse")
     title = FIGURES[figure]
     metric = title.casefold().replace(" ", "_")
@@ -337,9 +338,9 @@ def test_grouse_figures_8_to_11_score(serve, file, tmp_path, figure):
         flags=re.DOTALL,
     )
     for name, variable in (
-        ("question", "question"),
-        ("ground_truth", "ground_truth"),
-        ("prediction", "prediction"),
+        ("question", "input"),
+        ("ground_truth", "expected_output"),
+        ("prediction", "actual_output"),
     ):
         text = text.replace(f"[{name}]", f"{{{{ {variable} }}}}")
     own = read_templates({metric: file(metric, text)}, list(GROUSE_PROMPTS.values()))
@@ -363,22 +364,3 @@ def test_grouse_figures_8_to_11_score(serve, file, tmp_path, figure):
         "Reference 1: Oslo is one." in message["content"],
     ) == shown
     assert "Answer 2: No document responds" in message["content"]
-
-
-def test_memerag_appendix_g2_highlights(serve, file, tmp_path):
-    """The paper's listing lacks a brace and the end of a loop, which are put in here."""
-    text = part(
-        paper("memerag"), "You are an agent that verifies if sentences", "{{sentence|safe}}"
-    )
-    text = text.replace("```", "").replace("{sent|safe}}", "{{sent|safe}}{% endfor %}")
-    own = read_templates({"highlight": file("g2", text)}, [HIGHLIGHT_PROMPT])
-    server = serve(lambda prompt: "<label>1</label> <references>1.2</references>")
-    sentences = pd.DataFrame(
-        [("en", "q", 0, "Where?", ("Oslo is a city. It is big.",), "Oslo is big.")],
-        columns=["language", "query_id", "sentence_id", "query", "passages", "sentence"],
-    )
-    with open_store(tmp_path / "store.sqlite") as store:
-        llm = Llm(asked_at(server, temperature=0.1), store, Budget())
-        found, _ = highlight_support(sentences, llm, own)
-    assert found["highlighted"][0] == ("Oslo is a city. **It is big.**",)
-    assert "1.2:" in next(iter(server.asked))

@@ -55,7 +55,7 @@ class LoraSettings(BaseModel):
     def _is_plain(self) -> Self:
         for name, value in (self.model_extra or {}).items():
             if value and name not in _INERT:
-                raise ValueError(f"{name} makes it no plain LoRA adapter")
+                raise ValueError(f"{name} means that it is not a plain LoRA adapter")
         return self
 
 
@@ -149,14 +149,14 @@ def read_settings_file(path: Path) -> Mapping[str, Any]:
     """Read a JSON file of a model's folder.
 
     Raises:
-        UsageError: If it is no JSON object, or unreasonably long.
+        UsageError: If it is not a JSON object, or unreasonably long.
     """
     if path.stat().st_size > LONGEST_SETTINGS:
         raise UsageError(f"{path} is longer than {LONGEST_SETTINGS} bytes; fetch the model again")
     try:
         read = parsed_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise UsageError(f"{path} is no JSON ({error}); fetch or save the model again") from error
+        raise UsageError(f"{path} is not valid JSON ({error}); fetch the model again") from error
     if not isinstance(read, dict):
         raise UsageError(f"{path} should hold a JSON object; fetch or save the model again")
     return read

@@ -71,7 +71,7 @@ def factor_ratings(
             "systems.csv into its folder: system, and columns such as model, retriever, prompt"
         )
     if unknown := [name for name in by or () if name not in known]:
-        raise UsageError(f"no attribute {unknown[0]!r} here; there is {', '.join(known)}")
+        raise UsageError(f"no attribute {unknown[0]!r} here; available: {', '.join(known)}")
     names = known if by is None else list(dict.fromkeys(by))
     judged = arena.judged_by(judge)
     values = arena.attributes.set_index("system")[names].dropna(how="all")

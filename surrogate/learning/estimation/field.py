@@ -213,7 +213,7 @@ def _counts_from(kept: Mapping[str, npt.NDArray[Any]], answers: int) -> sparse.c
         and np.isfinite(values).all()
     )
     if not is_sound:
-        raise UsageError("the vectors of its answers hold what is no vector")
+        raise UsageError("the vectors of its answers are not finite")
     numbers = values.astype(np.float64), columns.astype(np.int32), ends.astype(np.int32)
     return sparse.csr_array(numbers, shape=(answers, DIMENSIONS))
 

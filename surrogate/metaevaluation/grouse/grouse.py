@@ -14,6 +14,13 @@ from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from features.models.grouse_prompts import (
+    GROUSE_PROMPTS,
+    JOINT_PROMPT,
+    METRICS,
+    PROMPT_NAMES,
+)
+from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
 from surrogate.metaevaluation import evaluation as shared
 from surrogate.metaevaluation.evaluation import (
@@ -26,15 +33,10 @@ from surrogate.metaevaluation.evaluation import (
     judges_of,
 )
 from surrogate.metaevaluation.grouse import judges, scores, unit_tests
-from surrogate.metaevaluation.grouse.prompts import (
-    GROUSE_PROMPTS,
-    JOINT_PROMPT,
-    PROMPT_NAMES,
-    GrousePrompts,
-)
-from surrogate.metaevaluation.grouse.scores import SPEARMAN, TOTAL
-from surrogate.metaevaluation.grouse.unit_tests import METRICS, UnitTest
-from surrogate.metaevaluation.judges import Judge, Verdict
+from surrogate.metaevaluation.grouse.judges import GrousePrompts
+from surrogate.metaevaluation.grouse.scores import MEAN, SPEARMAN, TOTAL
+from surrogate.metaevaluation.grouse.unit_tests import UnitTest
+from surrogate.metaevaluation.judges import Judge
 from surrogate.metaevaluation.records import VerdictRecord
 from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 
@@ -110,31 +112,35 @@ class Grouse:
 
     @property
     def kinds(self) -> Kinds:
-        """LLMs with each of the prompts, scores in files, and features."""
+        """LLMs with each of the prompts, and scores in files."""
         return {
             "llm:MODEL": lambda model, make: [make.llm(prompts, model) for prompts in self.prompts],
-            judges.LABELS_FORM: lambda spec, _: [judges.read_labels(spec, self.tests)],
-            judges.FEATURE_FORM: lambda spec, make: [
-                *judges.feature_judges(spec, make.options.models)
+            judges.LABELS_FORM: lambda spec, _: [
+                judges.read_labels(spec, self.tests, self.shares is not None)
             ],
         }
+
+    @cached_property
+    def shares(self) -> judges.Shares | None:
+        """What share of an answer's facts people found relevant, and faithful, if a file says."""
+        file = self.settings.shares
+        return None if file is None else judges.read_shares(Path(file), self.tests)
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """The tests."""
+        return pd.DataFrame({"test_id": [test.test_id for test in self.tests]})
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge score the answers of all tests, and check the scores."""
         if not self.tests:
-            raise UsageError("there is no unit test; give one at least")
-        if isinstance(judge, judges.FeatureJudge):
-            file = self.settings.shares
-            shares = {} if file is None else judges.read_shares(Path(file), self.tests)
-            made = list(judge.rows(self.tests, shares))
-            if not made:
-                raise UsageError(
-                    f"no test has an expected share of {judge.quality}; give a file with `shares`"
-                )
-        elif self.settings.reference is None and not any(test.conditions for test in self.tests):
-            raise UsageError("the tests have no conditions; give a reference to compare with")
+            raise UsageError("there is no unit test; give at least one")
+        if self.shares is not None:
+            if not isinstance(judge, judges.LabelsJudge):
+                raise UsageError(f"{judge.name} gives no shares; name a file: labels:FILE")
+            made = list(judges.near_shares(judge, self.tests, self.shares))
         else:
-            scored = judges.score_answers([test.sample for test in self.tests], judge)
+            scored = judges.scores_of_judge([test.sample for test in self.tests], judge)
             made = [
                 (test, row)
                 for test, scored_by in zip(self.tests, scored, strict=True)
@@ -153,10 +159,10 @@ class Grouse:
         return pd.DataFrame(rows, columns=names, dtype=object).astype(_TYPES)
 
     def report(self, evaluation: Evaluation) -> Report:
-        """Report pass rates by metric, failure modes and types, and calibration.
+        """Report pass rates by metric, failure modes and types, or means; and calibration.
 
-        Pass rates are of tests that call for scores; where there is a reference, the other judges
-        are compared with it.
+        Pass rates are of tests that call for scores, means of answers that do not; where there is
+        a reference, the other judges are compared with it.
         """
         verdicts = evaluation.verdicts
         checked = verdicts[verdicts["condition"].notna()]
@@ -175,6 +181,10 @@ class Grouse:
             }
             content |= {name: plain_records(table) for name, table in found.items()}
             tables += self._passed(checked, found)
+        else:
+            means = scores.mean_scores(verdicts)
+            content["means"] = plain_records(means)
+            tables.append(means_table(means, len(self.tests)))
         if reference is not None and len(others):
             trusted = scores.reference_scores(verdicts, reference)
             table = scores.calibration(others, trusted)
@@ -233,6 +243,30 @@ def _checked(test: UnitTest, scored: Mapping[str, Verdict]) -> Iterator[dict[str
             passed = score.failure is None and condition.holds(score.value)  # type: ignore[arg-type]
         named = {"metric": metric, "condition": None if condition is None else str(condition)}
         yield {**named, **asdict(score), "passed": passed}
+
+
+def means_table(means: pd.DataFrame, answers: int) -> ReportTable:
+    """Show the means of judges' scores, and of how many answers (section 4.4)."""
+    is_mean = means["metric"] == MEAN
+    of_answers = (" (" + means["answers"].astype(str) + ")").where(~is_mean, "")
+    cells = shared.named(means).assign(cell=means["value"].map(_two_decimals) + of_answers)
+    totals = cells[is_mean]
+    shares = [shared.percent_with_error(share) for share in totals["readable"]]
+    cells = pd.concat([cells, totals.assign(metric="readable, %", cell=shares)])
+    notes = [
+        "Relevancy and completeness from 1 to 5, the others 0 or 1; in parentheses the answers "
+        "that the metric is defined for"
+    ]
+    for row in cells[cells["metric"].isin(METRICS) & (cells["readable"] < 1)].to_dict("records"):
+        share = shared.percent_with_error(row["readable"])
+        notes.append(f"{row['judge']}: {share} % of {row['metric']} could be read")
+    notes += [
+        f"{row['judge']}: {row['not_asked']} scores got no answer: left out; run again"
+        for row in totals.to_dict("records")
+        if row["not_asked"]
+    ]
+    table = shared.wide_table(cells, "metric").rename(columns=HEADINGS)
+    return ReportTable(f"Scores of {count_of(answers, 'answer')}, on average", table, notes)
 
 
 def mode_table(modes: pd.DataFrame) -> ReportTable:

@@ -1,8 +1,7 @@
-"""What judges of GroUSE are asked, and those besides LLMs: labels in files, features.
+"""What judges of GroUSE are asked, and those besides LLMs: scores of people, or of tools, in files.
 
-The pipeline of figure 5 says which metric a judge is asked for, and which scores follow without a
-call. Features are put to the tests by a share near the one that people found (section 4.3): there
-faithfulness and answer relevancy are what Ragas calls so, shares of an answer's facts.
+Tools that give shares of an answer's facts, such as Ragas, pass a test by a share near the one that
+people found (section 4.3).
 """
 
 from __future__ import annotations
@@ -10,43 +9,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from arena.data.arena import Arena
-from arena.data.errors import Problem, UsageError
-from features import Feature, ModelOptions, extract, parse_features
-from surrogate.metaevaluation.evaluation import judge_items
-from surrogate.metaevaluation.grouse.unit_tests import (
-    DERIVED_METRICS,
+from arena.data.errors import Problem, UsageError, checked_choice
+from arena.llm.settings import Prompt
+from arena.text.prompts import NO_TEMPLATES, Templates
+from features.models.grouse import MAX_TOKENS, score_answers
+from features.models.grouse_prompts import (
+    JOINT_NAME,
     JUDGED_METRICS,
-    METRICS,
+    PROMPT_NAMES,
     SCALES,
     AnswerSample,
-    UnitTest,
-    acceptance,
+    GrouseForm,
+    ReplyFields,
+    ReplyForm,
 )
-from surrogate.metaevaluation.judges import FunctionJudge, Judge, Verdict
+from features.models.llm_scorer import Verdict
+from surrogate.metaevaluation.evaluation import judge_items
+from surrogate.metaevaluation.grouse.unit_tests import UnitTest
+from surrogate.metaevaluation.judges import FunctionJudge, Judge, JudgePrompts
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse, repeats
 
 NOT_LABELED = "not_labeled"
 LABELS_FORM = "labels:FILE[#ANNOTATOR]"
-FEATURE_FORM = "feature:QUALITY=FEATURE"
 QUALITIES = ("answer_relevancy", "faithfulness")
 """What shares of facts are of."""
 WITHIN = 0.2
-"""A feature passes where it is nearer than this to the share that people found (section 4.3)."""
+"""A share passes where it is nearer than this to the one that people found (section 4.3)."""
 
-_NEEDED: Mapping[str, tuple[str, ...]] = {
-    "usefulness": ("answer_relevancy",),
-    "faithfulness": ("answer_relevancy", "usefulness"),
-    **dict.fromkeys(DERIVED_METRICS, ("answer_relevancy", "completeness")),
-}
-"""Scores that another one rests on."""
 _NULLS = frozenset({"", "null", "none"})
-_LANGUAGE, _SYSTEM = "en", "test"
 
 Shares = Mapping[tuple[str, str], float]
 """What share of an answer's facts is relevant, and faithful, by test and quality."""
@@ -66,33 +61,48 @@ class ScoringTask:
         return Verdict(judge.function(self.metric, *texts))  # type: ignore[arg-type]
 
 
-def score_answers(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Verdict]]:
-    """Score answers by all six metrics, with at most four calls each.
+@dataclass(frozen=True)
+class GrousePrompts(GrouseForm, JudgePrompts[ScoringTask]):
+    """How LLMs are asked about answers, and how their replies are read."""
 
-    Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
-    null; faithfulness only where the answer gives any information, that is, where relevancy or
-    usefulness is not null. The other two metrics follow from relevancy and completeness.
+    max_tokens: ClassVar[int] = MAX_TOKENS
 
-    Returns:
-        Scores of each answer by ``METRICS``, in the order of the answers; one that depends on a
-        score that failed fails with it.
+    @classmethod
+    def named(
+        cls, name: str, reply_form: ReplyForm = "json_schema", templates: Templates = NO_TEMPLATES
+    ) -> GrousePrompts:
+        """Return the prompts of a name.
+
+        ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or
+        ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
+        """
+        kept = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
+        left_out = checked_choice(kept, PROMPT_NAMES, "prompt").removeprefix("without-")
+        fields = ReplyFields(() if left_out == "whole" else (left_out,))
+        return cls(reply_form, fields, templates, name.startswith(JOINT_NAME))
+
+    def ask(self, item: ScoringTask) -> list[Prompt]:
+        """Make the prompt for an answer, with what the metric needs, or for all metrics."""
+        return [self.prompt(item.metric, item.sample)]
+
+    def task(self, item: ScoringTask) -> str:
+        """Name the metric: each has a scale and a schema of its own."""
+        return item.metric
+
+
+def scores_of_judge(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Verdict]]:
+    """Let a judge score answers by all six metrics; see ``score_answers``.
 
     Raises:
         UsageError: If the judge does not return one score of the metric's scale for each answer.
     """
-    scores: list[dict[str, Verdict]] = [{} for _ in samples]
-    for metric in METRICS:
-        known = [_following(metric, of_answer) for of_answer in scores]
-        tasks = [
-            ScoringTask(metric, sample)
-            for sample, score in zip(samples, known, strict=True)
-            if score is None
-        ]
-        verdicts = judge_items(judge, tasks, "answers") if tasks else []
-        called = iter([_checked(metric, verdict, judge.name) for verdict in verdicts])
-        for of_answer, score in zip(scores, known, strict=True):
-            of_answer[metric] = next(called) if score is None else score
-    return scores
+
+    def ask(metric: str, asked: Sequence[AnswerSample]) -> list[Verdict]:
+        tasks = [ScoringTask(metric, sample) for sample in asked]
+        verdicts = judge_items(judge, tasks, "answers")
+        return [_checked(metric, verdict, judge.name) for verdict in verdicts]
+
+    return score_answers(samples, ask)
 
 
 def _checked(metric: str, verdict: Verdict, judge: str) -> Verdict:
@@ -107,29 +117,12 @@ def _checked(metric: str, verdict: Verdict, judge: str) -> Verdict:
     return replace(verdict, value=int(value))
 
 
-def _following(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
-    """Return the score that follows from those before; None where the judge is to be asked."""
-    needed = _NEEDED.get(metric, ())
-    for name in needed:
-        failure = scores[name].failure
-        if failure is not None:
-            prefix = "" if failure.startswith(needed) else f"{name}: "
-            return Verdict(None, f"{prefix}{failure}", scores[name].was_asked)
-    values = [scores[name].value for name in needed]
-    is_null = {"usefulness": values[:1] != [None], "faithfulness": values == [None, None]}
-    if is_null.get(metric):
-        return Verdict(None)
-    if metric not in DERIVED_METRICS:
-        return None
-    return Verdict(acceptance(*values)[DERIVED_METRICS.index(metric)])  # type: ignore[arg-type]
-
-
 def _number(value: object) -> float | None:
     written = str(value).strip().casefold()
     try:
         return None if written in _NULLS else float(written)
     except ValueError:
-        raise refuse("is no number", "write one, or nothing for null") from None
+        raise refuse("is not a number", "write one, or nothing for null") from None
 
 
 Number = Annotated[float | None, BeforeValidator(_number)]
@@ -178,23 +171,24 @@ class LabelsJudge:
         return [absent if row is None else Verdict(getattr(row, metric)) for row, metric in rows]
 
 
-def read_labels(spec: str, tests: Sequence[UnitTest]) -> LabelsJudge:
-    """Read a file of scores.
+def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) -> LabelsJudge:
+    """Read a file of scores, by people or by whatever tool.
 
     Args:
         spec: ``FILE`` or ``FILE#ANNOTATOR``. JSONL, CSV or Parquet: ``test_id``, and a column a
             metric, empty for null; ``annotator`` where several labeled the same tests.
         tests: The tests it is about.
+        are_shares: Whether it holds shares from 0 to 1 of ``QUALITIES``, not scores.
 
     Raises:
         UsageError: If there is no such file or annotator, or none of the tests is in it.
         DataError: With every problem: file, line, field, value and hint.
     """
     name, _, annotator = spec.partition("#")
-    rows, problems = _labels(Path(name), are_shares=False)
+    rows, problems = _labels(Path(name), are_shares)
     annotators = list(dict.fromkeys(row.annotator for _, row in rows))
     if annotator and annotator not in annotators and not problems:
-        raise UsageError(f"{name} has no annotator {annotator}; there is {', '.join(annotators)}")
+        raise UsageError(f"{name} has no annotator {annotator}; available: {', '.join(annotators)}")
     own = [(line, row) for line, row in rows if annotator in ("", row.annotator)]
     keys = [(line, row.test_id) for line, row in own]
     problems += repeats(Path(name), keys, "test_id", f"name one annotator: {name}#ANNOTATOR")
@@ -214,78 +208,40 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
         path: JSONL, CSV or Parquet: ``test_id``, ``answer_relevancy``, ``faithfulness``, from 0
             to 1; a row an annotator, whose mean is taken.
         tests: The tests it is about.
+
+    Raises:
+        UsageError: If there is no such file, or none of the tests is in it.
+        DataError: With every problem: file, line, field, value and hint.
     """
     rows, problems = _labels(path, are_shares=True)
     raise_if(problems)
     known = {test.test_id for test in tests}
     table = pd.DataFrame([row.model_dump() for _, row in rows]).melt("test_id", QUALITIES).dropna()
     means = table[table["test_id"].isin(known)].groupby(["test_id", "variable"])["value"].mean()
+    if means.empty:
+        raise UsageError(f"{path.name} holds no share of any of the tests")
     return {(str(test_id), str(name)): float(share) for (test_id, name), share in means.items()}
 
 
-@dataclass(frozen=True)
-class FeatureJudge:
-    """A feature that measures the share of an answer's facts that are relevant, or faithful."""
+def near_shares(
+    judge: LabelsJudge, tests: Sequence[UnitTest], shares: Shares
+) -> Iterator[tuple[UnitTest, dict[str, Any]]]:
+    """Yield a row for each test and quality with an expected share: how near the tool's is.
 
-    quality: str
-    feature: Feature
-    models: ModelOptions | None = field(default=None, repr=False)
-    prompt: str = ""
-
-    @property
-    def name(self) -> str:
-        """``feature:`` and the feature."""
-        return f"feature:{self.feature}"
-
-    def judge(self, items: Sequence[object]) -> list[Any]:
-        """Features are held against shares, and give no verdicts."""
-        raise UsageError(f"{self.name} gives shares of facts, and no scores of {len(items)} items")
-
-    def rows(self, tests: Sequence[UnitTest], shares: Shares) -> Iterator[tuple[UnitTest, Any]]:
-        """Yield a row for each test with an expected share, without what is said of the test.
-
-        A missing value is a failure, not passed.
-        """
-        measured = extract(_as_arena(tests), [self.feature], models=self.models)
-        known, name = measured.set_index("query_id"), str(self.feature)
-        for place, test in enumerate(tests):
-            expected = shares.get((test.test_id, self.quality))
+    A missing value is a failure, not passed.
+    """
+    for test in tests:
+        for quality in QUALITIES:
+            expected = shares.get((test.test_id, quality))
             if expected is None:
                 continue
-            row = known.loc[str(place)]
-            value, failure = float(row[name]), row[f"{name}:missing"]
-            score = asdict(Verdict(value if failure is None else None, failure))
-            passed = failure is None and abs(value - expected) < WITHIN
-            condition = f"{expected:.2f} ± {WITHIN:g}"
-            said = {"metric": self.quality, "condition": condition, "passed": passed}
-            yield test, said | score
-
-
-def feature_judges(spec: str, models: ModelOptions | None = None) -> list[FeatureJudge]:
-    """Make the judges that ``QUALITY=FEATURE`` names; the feature may be several."""
-    quality, _, features = spec.partition("=")
-    if quality not in QUALITIES or not features:
-        known = " or ".join(QUALITIES)
-        raise UsageError(f"feature:{spec} names no feature of {known}; use {FEATURE_FORM}")
-    return [FeatureJudge(quality, feature, models) for feature in parse_features(features)]
-
-
-def _as_arena(tests: Sequence[UnitTest]) -> Arena:
-    """Put each answer into an arena: a question of its own, references as passages 1, 2, …."""
-    rows = [
-        {
-            "query_id": str(place),
-            "language": test.language or _LANGUAGE,
-            "query": test.sample.question,
-            "passages": [
-                {"passage_id": str(number), "text": text}
-                for number, text in enumerate(test.sample.references, start=1)
-            ],
-            "system": _SYSTEM,
-            "answer": test.sample.answer,
-        }
-        for place, test in enumerate(tests)
-    ]
-    table, key = pd.DataFrame(rows), ["query_id", "language"]
-    answers = table[[*key, "system", "answer"]]
-    return Arena.from_frames(table[[*key, "query", "passages"]], answers, name="unit-tests")
+            (verdict,) = judge.judge([ScoringTask(quality, test.sample)])
+            if verdict.value is None and verdict.was_asked:
+                verdict = replace(verdict, failure="no_value")
+            is_near = verdict.value is not None and abs(float(verdict.value) - expected) < WITHIN
+            said = {
+                "metric": quality,
+                "condition": f"{expected:.2f} ± {WITHIN:g}",
+                "passed": is_near if verdict.was_asked else None,
+            }
+            yield test, said | asdict(verdict)

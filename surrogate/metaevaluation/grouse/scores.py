@@ -8,19 +8,15 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
+from features.models.grouse_prompts import LIKERT, METRICS, SCALES
 from surrogate.metaevaluation.evaluation import BY_JUDGE, VALUES, judges_of
-from surrogate.metaevaluation.grouse.unit_tests import (
-    FAILURE_MODES,
-    LIKERT,
-    METRICS,
-    SCALES,
-    TEST_TYPES,
-)
+from surrogate.metaevaluation.grouse.unit_tests import FAILURE_MODES, TEST_TYPES
 
-TOTAL = "total"
+TOTAL, MEAN = "total", "mean"
 SPEARMAN, MACRO_F1 = "spearman", "macro_f1"
 RATE_COLUMNS = [*BY_JUDGE, "metric", *VALUES, "passed"]
 MODE_COLUMNS = [*BY_JUDGE, "failure_mode", "metric", "passed", "tests"]
+MEAN_COLUMNS = [*BY_JUDGE, "metric", "value", "answers", "nulls", "readable", "not_asked"]
 CALIBRATION_COLUMNS = [
     *(*BY_JUDGE, "metric", "measure", "value", "n", "nulls_left_out"),
     *("failures_left_out", "exact", "reason"),
@@ -78,6 +74,28 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
             if len(passed):
                 rows.append((*key, mode.name, mode.metric, int(passed.sum()), len(passed)))
     return pd.DataFrame(rows, columns=MODE_COLUMNS)
+
+
+def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """Average each judge's scores of answers by metric (section 4.4).
+
+    Returns:
+        Columns ``MEAN_COLUMNS``, a row for each metric and one for ``MEAN``, the mean of the
+        metrics' means. ``value`` is of the ``answers`` that the metric is defined for, ``nulls``
+        are those for which it is not, ``readable`` is the share of scores that could be read of
+        those that were asked for; ``not_asked`` are left out.
+    """
+    rows = []
+    for key, of_judge in judges_of(scores).items():
+        means: list[float] = []
+        for metric in (*METRICS, MEAN):
+            every = of_judge[(of_judge["metric"] == metric) | (metric == MEAN)]
+            part = every[every["was_asked"].astype(bool)]
+            found, is_read = part["value"].astype(float), part["failure"].isna()
+            means.append(float(found.mean() if metric != MEAN else pd.Series(means).mean()))
+            counts = (int(found.count()), int((found.isna() & is_read).sum()))
+            rows.append((*key, metric, means[-1], *counts, is_read.mean(), len(every) - len(part)))
+    return pd.DataFrame(rows, columns=MEAN_COLUMNS)
 
 
 def _asked(scores: pd.DataFrame) -> pd.DataFrame:

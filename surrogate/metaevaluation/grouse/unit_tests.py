@@ -12,22 +12,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from arena.data.errors import Problem, checked_choice
 from arena.data.languages import LANGUAGE_CODE
+from features.models.grouse import acceptance
+from features.models.grouse_prompts import DERIVED_METRICS, JUDGED_METRICS, METRICS, AnswerSample
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse
-
-JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
-DERIVED_METRICS = ("positive_acceptance", "negative_rejection")
-METRICS = (*JUDGED_METRICS, *DERIVED_METRICS)
-
-LIKERT = (1, 2, 3, 4, 5)
-BINARY = (0, 1)
-SCALES: Mapping[str, tuple[int, ...]] = {
-    metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS
-}
-"""The scores of each metric, beside null."""
 
 NULL = "None"
 UNTYPED = "untyped"
@@ -59,7 +50,7 @@ class Condition:
         """Read a condition; a ``ValueError`` if it is none, or orders scores against null."""
         parts = _WRITTEN.fullmatch(text)
         if parts is None:
-            raise ValueError(f"{text!r} is no condition")
+            raise ValueError(f"{text!r} is not a condition")
         sign, written = parts.groups()
         bound = _BOUNDS[written] if written in _BOUNDS else float(written)
         if bound is None and sign not in ("==", "!="):
@@ -81,18 +72,6 @@ Conditions = Mapping[str, Condition]
 """Conditions on scores by metric."""
 
 
-def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
-    """Derive positive acceptance and negative rejection from the other scores (figure 4).
-
-    Relevancy is null where the answer refuses: it says that nothing answers the question;
-    completeness where the references indeed hold no answer. Positive acceptance is defined where
-    the answer refuses, and is 1 where it is right to; negative rejection is defined where the
-    references hold no answer, and is 1 where the answer refuses.
-    """
-    refuses, answerable = relevancy is None, completeness is not None
-    return int(not answerable) if refuses else None, None if answerable else int(refuses)
-
-
 def all_conditions(judged: Conditions) -> Conditions:
     """Add the conditions that the derived metrics must meet to those of the judged ones, if any."""
     if not judged:
@@ -101,23 +80,6 @@ def all_conditions(judged: Conditions) -> Conditions:
     values = [None if value is None else float(value) for value in derived]
     added = [Condition("==", value) for value in values]
     return {**judged, **dict(zip(DERIVED_METRICS, added, strict=True))}
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSample:
-    """An answer to score.
-
-    Attributes:
-        question: The question.
-        references: Texts that the answer was to be written from, cited as ``[1]``, ``[2]``, ….
-        expected: An answer that deserves the highest scores, for comparison.
-        answer: The answer to score.
-    """
-
-    question: str
-    references: tuple[str, ...]
-    expected: str
-    answer: str
 
 
 @dataclass(frozen=True)
@@ -249,7 +211,7 @@ def _condition(value: object) -> Condition:
         return Condition.parse(str(value))
     except ValueError:
         hint = "write ==, !=, <, <=, > or >= and a number, or ==None for null"
-        raise refuse("is no condition", hint) from None
+        raise refuse("is not a condition", hint) from None
 
 
 WrittenCondition = Annotated[Condition, BeforeValidator(_condition)]
@@ -277,7 +239,9 @@ class WrittenTest(BaseModel):
     input: FilledText
     actual_output: FilledText
     expected_output: FilledText
-    references: list[FilledText] = Field(min_length=1)
+    references: list[FilledText] = Field(
+        min_length=1, validation_alias=AliasChoices("references", "contexts", "retrieved_contexts")
+    )
     conditions: WrittenConditions | None = None  # type: ignore[valid-type]
     metadata: Annotated[WrittenMetadata, BeforeValidator(lambda value: value or {})] = Field(
         default_factory=WrittenMetadata
@@ -287,10 +251,10 @@ class WrittenTest(BaseModel):
 def read_unit_tests(path: Path | str) -> list[UnitTest]:
     """Read unit tests in the published schema.
 
-    Each line holds ``input``, ``actual_output``, ``expected_output``, ``references``,
-    ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or ``==None``; left
-    out for answers that judges are only compared on), and ``metadata``, of which ``test_type``,
-    ``language`` and ``topic`` are read where they are there.
+    Each line holds ``input``, ``actual_output``, ``expected_output``, ``references`` (or
+    ``contexts``), ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or
+    ``==None``; left out for answers that are only to be scored), and ``metadata``, of which
+    ``test_type``, ``language`` and ``topic`` are read where they are there.
 
     Raises:
         UsageError: If there is no such file, or its format is unknown.

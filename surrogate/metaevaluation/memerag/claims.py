@@ -23,7 +23,8 @@ from arena.text.prompts import (
     delimiter_code,
     packaged_prompt,
 )
-from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Verdict
+from features.models.llm_scorer import Verdict
+from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts
 from surrogate.metaevaluation.memerag.sentences import (
     COARSE_OF_RELEVANCE,
     IRRELEVANT,
@@ -54,6 +55,11 @@ _REASONING = re.compile(rf"{THOUGHTS.pattern}|<rationale>.*?</rationale>", THOUG
 _OPENING = re.compile(r"<answer>", re.IGNORECASE)
 _CLOSING = re.compile(r"</\s*answer\s*>", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
+_CONCLUSION = re.compile(
+    r"(?:(?:so|thus|hence|therefore) )?(?:(?:the|my) )?(?:final )?"
+    r"(?:answer|label|verdict|judge?ment)(?: is)? (?P<label>.+)"
+)
+_ENDED = re.compile(r"[.!?:।。][\s*_)\"'”]*\Z")
 _LABEL = re.compile(r"(?P<negation>(?:not|non|un) ?)?supported(?: (?P<rest>.*)|$)")
 _RELEVANCE_OF_WORDS: Mapping[str, str] = MappingProxyType(
     {"relevant": RELEVANT}
@@ -74,7 +80,8 @@ _VARIABLES = {
 FAITHFULNESS_PROMPT = ReplaceablePrompt(
     "faithfulness",
     "Whether passages support a sentence (MEMERAG, appendix H); a template is the whole prompt",
-    "the last <answer>Supported</answer> or Not Supported, or nothing but the label",
+    "the last <answer>Supported</answer> or Not Supported; without tags the label alone, or as the "
+    "last line",
     _VARIABLES,
     _PACKAGE,
     "task.v1",
@@ -89,7 +96,7 @@ RELEVANCE_PROMPT = ReplaceablePrompt(
         name: Variable(each.meaning, each.sample, name != "context" and each.is_required, each.also)
         for name, each in _VARIABLES.items()
     }
-    | {"code": Variable("code for delimiters; stands in none of the texts", "samplecode")},
+    | {"code": Variable("code for delimiters; found in none of the texts", "samplecode")},
     _PACKAGE,
     "relevance.v1",
 )
@@ -183,8 +190,9 @@ class ClaimPrompts(JudgePrompts[Claim]):
 def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
     """Read the label of a reply.
 
-    The last ``<answer>`` counts, outside of thoughts and rationales; where no tag was written, the
-    whole reply may be the label. What stands there must begin with one of the labels and hold no
+    The last ``<answer>`` counts, outside of thoughts and rationales. Where no tag was written the
+    whole reply may be the label, or its last line: ``Label: Supported``, or the label alone after
+    a sentence that has ended. What stands in a tag must begin with one of the labels and hold no
     further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``; case, marks
     and line breaks do not matter. Anything else is no label, never a guess. Of relevance it must be
     a label, coarse or one of the paper's three, and nothing else.
@@ -196,10 +204,23 @@ def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
     openings = list(_OPENING.finditer(said))
     if openings:
         said = _CLOSING.split(said[openings[-1].end() :], maxsplit=1)[0]
-    words = " ".join(_LETTERS.findall(unicodedata.normalize("NFKC", said))).casefold()
+        return _label_of(_words(said), quality, is_tagged=True)
+    before, _, last = said.strip().rpartition("\n")
+    concluded = _CONCLUSION.fullmatch(_words(last))
+    if concluded or _ENDED.search(before):
+        return _label_of(concluded["label"] if concluded else _words(last), quality)
+    return _label_of(_words(said), quality)
+
+
+def _words(text: str) -> str:
+    return " ".join(_LETTERS.findall(unicodedata.normalize("NFKC", text))).casefold()
+
+
+def _label_of(words: str, quality: Quality, is_tagged: bool = False) -> str | None:
+    """Return the label that words are; in a tag, what else is said may follow."""
     if quality == "relevance":
         return _RELEVANCE_OF_WORDS.get(words)
     found = _LABEL.match(words)
-    if found is None or (found["rest"] and (not openings or "support" in found["rest"])):
+    if found is None or (found["rest"] and (not is_tagged or "support" in found["rest"])):
         return None
     return NOT_SUPPORTED if found["negation"] else SUPPORTED

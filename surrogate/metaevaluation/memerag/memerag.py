@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
+from pydantic import Field
 
 from arena.data.errors import UsageError
 from arena.data.rows import plain_records
@@ -52,6 +53,7 @@ class LabelVerdict(VerdictRecord):
     sentence_id: int
     truth: str
     fine: str | None = None
+    comments: list[str] = Field(default_factory=list)
     value: str | None = None
 
 
@@ -60,7 +62,7 @@ class Memerag:
     """Sentences that people could label, for judges of faithfulness or relevance (section 5.1).
 
     Verdicts have the columns ``SENTENCE_KEY``, ``truth`` and ``fine`` (people's coarse and
-    fine-grained label), and the label that the judge gives as ``value``.
+    fine-grained label), ``comments`` (their notes), and the label of the judge as ``value``.
 
     Attributes:
         sentences: As ``read_memerag`` returns them.
@@ -117,13 +119,18 @@ class Memerag:
             raise UsageError(f"no sentence has a label of {self.quality} to hold judges against")
         return known.reset_index(drop=True)
 
+    @property
+    def items(self) -> pd.DataFrame:
+        """The sentences that are judged, with people's label."""
+        return self.judged[[*SENTENCE_KEY, "truth"]]
+
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge judge every sentence that has a label to hold it against."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
         items = [replace(Claim(*row), quality=self.quality) for row in shown]
         verdicts = shared.verdict_columns(shared.judge_items(judge, items, "sentences"))
-        return self.judged[[*SENTENCE_KEY, "truth", "fine"]].assign(**verdicts)
+        return self.judged[[*SENTENCE_KEY, "truth", "fine", "comments"]].assign(**verdicts)
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report balanced accuracy by language, best judges marked.

@@ -74,7 +74,7 @@ SENTENCE_KEY = [*QUESTION_KEY, "sentence_id"]
 COLUMNS = [
     *SENTENCE_KEY,
     *("query", "model", "passages", "answer", "sentence"),
-    *("factuality", "fine_grained_factuality", "relevance", "votes"),
+    *("factuality", "fine_grained_factuality", "relevance", "votes", "comments"),
 ]
 """Columns of a table of sentences."""
 
@@ -94,7 +94,7 @@ def _votes(value: object, info: ValidationInfo) -> object:
     if info.field_name != "factuality" or any(votes):
         return votes
     if isinstance(value, list):
-        raise refuse("holds no label", "give one at least")
+        raise refuse("holds no label", "give at least one")
     return value  # missing, as the field's type says
 
 
@@ -104,8 +104,14 @@ def _label(value: object, info: ValidationInfo) -> str:
     labels = LABELS[str(info.field_name)]
     spelled = {label.casefold(): label for label in labels}.get(value.strip().casefold())
     if spelled is None:
-        raise refuse("is no label of this field", f"use one of {', '.join(labels)}")
+        raise refuse("is not a label of this field", f"use one of {', '.join(labels)}")
     return spelled
+
+
+def _texts(value: object) -> object:
+    """Return the notes of annotators that are not blank: there is one text, or one a person."""
+    several = value if isinstance(value, list) else [value]
+    return [text for text in several if text is not None and str(text).strip()]
 
 
 Votes = Annotated[list[str | None], BeforeValidator(_votes)]
@@ -136,6 +142,7 @@ class LabeledSentence(BaseModel):
     factuality: Votes
     fine_grained_factuality: Votes = []
     relevance: Votes = []
+    comments: Annotated[list[str], BeforeValidator(_texts)] = []
 
     def labels(self) -> dict[str, object]:
         """Return each field's label by majority, the fine-grained one of the coarse one's."""
@@ -150,6 +157,7 @@ class LabeledSentence(BaseModel):
             "fine_grained_factuality": majority(fine),
             "relevance": majority(self.relevance),
             "votes": {name: tuple(getattr(self, name)) for name in LABELS},
+            "comments": self.comments,
         }
 
 
@@ -178,8 +186,8 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
         the whole answer, ``model`` what wrote it (missing in the public files), ``votes`` the
-        labels that people gave, by field. Sentences that are challenging to determine are there,
-        too; a label is missing where nobody gave one.
+        labels that people gave, by field, ``comments`` their notes. Sentences that are challenging
+        to determine are there, too; a label is missing where nobody gave one.
 
     Raises:
         UsageError: If there is no such folder, or it lacks a language.
@@ -197,7 +205,7 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
             ids = [sentence.sentence_id for sentence in answer.answer]
             for twice in sorted({number for number in ids if ids.count(number) > 1}):
                 where = (path.name, line, "answer.sentence_id", twice)
-                fault = "stands several times in one answer"
+                fault = "appears several times in one answer"
                 problems.append(Problem(*where, fault, "number the sentences"))
             rows += _sentences(answer, language)
     raise_if(problems)

@@ -27,6 +27,7 @@ from features.declare.feature import Item
 from features.declare.sample import Missing
 from features.measures.llm_rated import QUESTIONS
 from features.models import ModelOptions
+from features.models.llm_scorer import Verdict
 from features.models.ragas import (
     NOT_REACHED,
     QUESTION,
@@ -39,7 +40,7 @@ from features.models.ragas import (
     ragas_value,
     versions,
 )
-from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Value, Verdict
+from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Value
 from surrogate.metaevaluation.wikieval.pairs import (
     ANSWER_RELEVANCE,
     COMPARED,
@@ -91,7 +92,7 @@ _SHOWN = {
     "question": Variable("the question; empty for faithfulness", "samplequestion"),
     "context": Variable("what answers are held against; empty but for faithfulness", "samplec"),
     "kind": Variable("what the text is: answer or context", "answer"),
-    "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
 }
 
 SCORE = ReplaceablePrompt(

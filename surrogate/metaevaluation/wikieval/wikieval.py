@@ -83,6 +83,11 @@ class Wikieval:
         budget = Budget(factory.options.max_calls)
         return [judges.RagasJudge(model, models, budget, factory.progress)]
 
+    @property
+    def items(self) -> pd.DataFrame:
+        """The pairs that are judged."""
+        return self.pairs[["criterion", "question"]]
+
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge choose the better text of every pair."""
         pairs = self.pairs

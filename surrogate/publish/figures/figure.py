@@ -50,6 +50,9 @@ HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 JOINERS = frozenset("\u200c\u200d")
 """Needed by Persian, Indic scripts and emoji."""
 FONT_POINTS, TITLE_POINTS, CAPTION_POINTS = 9.0, 11.0, 7.5
+CAPTION: Any = {"x": 0.01, "ha": "left", "fontsize": CAPTION_POINTS, "color": MUTED}
+CAPTION |= {"linespacing": 1.2}
+SIGNATURE = "Signature"
 CHARACTERS_AN_INCH = {TITLE_POINTS: 9.0, CAPTION_POINTS: 15.0}
 """Of a line of text that is wrapped."""
 LINE_INCHES = 0.14
@@ -161,13 +164,11 @@ def new_figure(
 
     title = _wrapped(caption.title, width, TITLE_POINTS)
     below = _wrapped(caption.note, width, CAPTION_POINTS)
-    below += [f"Signature {short_digest(caption.signature)}"] if caption.signature else []
+    below += [f"{SIGNATURE} {short_digest(caption.signature)}"] if caption.signature else []
     text = LINE_INCHES * (1.5 * len(title) + len(below) + 2)
     figure = Figure(figsize=(width, height + text), layout="constrained")
     figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=TITLE_POINTS, weight="bold")
-    figure.supxlabel(
-        "\n".join(below), x=0.01, ha="left", fontsize=CAPTION_POINTS, color=MUTED, linespacing=1.2
-    )
+    figure.supxlabel("\n".join(below), **CAPTION)
     figure.set_label(f"{drawable(caption.title)}\n{caption.signature}")  # see save
     body: Any = figure.subfigures()  # a legend outside of it stands below the title
     rows = -(-panels // columns)
@@ -261,7 +262,11 @@ def save(figure: Figure, path: Path | str) -> None:
 
 
 def write_drawings(
-    drawings: Iterable[Drawing], folder: Path, suffixes: Sequence[str] = FORMATS
+    drawings: Iterable[Drawing],
+    folder: Path,
+    suffixes: Sequence[str] = FORMATS,
+    *,
+    signature: bool = True,
 ) -> tuple[list[Path], dict[str, str]]:
     """Draw figures into a folder; return their files, and why others could not be drawn."""
     listed = list(drawings)  # a wrong request is said before there is a folder
@@ -273,6 +278,9 @@ def write_drawings(
         except UsageError as error:
             reasons[name] = str(error)
             continue
+        if not signature:
+            figure.set_label(str(figure.get_label()).partition("\n")[0])
+            figure.supxlabel(figure.get_supxlabel().partition(f"\n{SIGNATURE}")[0], **CAPTION)
         for suffix in suffixes:
             paths.append(folder / f"{name}.{suffix}")
             save(figure, paths[-1])

@@ -13,10 +13,11 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.rows import read_rows
 from arena.data.wording import count_of
+from features.models.grouse_prompts import METRICS, SCALES
 from surrogate.metaevaluation.evaluation import judge_labels, judges_of, short_prompt
 from surrogate.metaevaluation.grouse.grouse import ScoreVerdict
 from surrogate.metaevaluation.grouse.scores import confusion, reference_scores
-from surrogate.metaevaluation.grouse.unit_tests import METRICS, SCALES, Condition
+from surrogate.metaevaluation.grouse.unit_tests import Condition
 from surrogate.metaevaluation.memerag.accuracy import (
     BEST,
     DAGGER,

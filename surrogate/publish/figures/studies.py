@@ -70,7 +70,7 @@ def read_sampling(path: Path | str) -> tuple[pd.DataFrame, str]:
         content = json.loads(small_file(path))
         table, signature = pd.DataFrame(content["table"]), str(content["signature"])
     except (KeyError, TypeError, ValueError) as error:
-        fault = f"is no study ({type(error).__name__}: {error})"
+        fault = f"is not a study ({type(error).__name__}: {error})"
         problem = Problem(path.name, None, None, None, fault, f"write it again with  {MAKE}")
         raise DataError([problem]) from error
     return table, signature

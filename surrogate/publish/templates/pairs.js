@@ -55,7 +55,7 @@
     line.replaceChildren(
       ...(known ? [bold(a), ` ${data.verb} `, bold(b), ` with probability ${probable(found.probability)}, ${data.by}: `] : []),
       known ? "its rating is higher " : "The rating of ", ...(known ? [] : [bold(a), " is higher "]), by,
-      known ? `, 90% interval ${interval(found.low, found.high)}.` : "; how surely is not known, for want of an interval.",
+      known ? `, 90% interval ${interval(found.low, found.high)}.` : "; how surely is not known, as there is no interval.",
     );
   }
   function sayMet(a, b) {

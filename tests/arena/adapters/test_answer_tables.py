@@ -47,7 +47,7 @@ def test_a_row_an_answer(tmp_path):
     assert judged.loc[why["query_id"], "winner"] == "tie"
     assert "question from 'prompt'" in arena.info.note
     assert read.skipped[["item", "reason", "count"]].values.tolist() == [
-        ["column", "'tokens' is no column of this schema", 1],
+        ["column", "'tokens' is not a column of this schema", 1],
         ["verdict", "it is missing", 1],
     ]
 
@@ -72,7 +72,7 @@ def test_columns_can_be_named(tmp_path):
     columns = {"question": "title", "system": "who", "answer": "said"}
     read = import_arena("csv", [table(tmp_path, text)], columns=columns)
     assert read.arena.queries["query"].tolist() == ["Where?"]
-    assert read.skipped["reason"].tolist() == ["'question' is no column of this schema"]
+    assert read.skipped["reason"].tolist() == ["'question' is not a column of this schema"]
 
 
 def test_results_of_ragas_are_read_a_file_a_system(tmp_path):
@@ -144,7 +144,7 @@ def test_a_question_with_an_id_in_some_rows_alone_is_refused(tmp_path):
         {"question": "Whence?", "system": "m2", "answer": "Oslo"},
     ]
     with pytest.raises(
-        DataError, match="query_id = None: is missing, and stands on line 2"
+        DataError, match="query_id = None: is missing here, and is on line 2"
     ) as told:
         import_arena("csv", [records(tmp_path, rows)])
     assert len(told.value.problems) == 1

@@ -167,7 +167,7 @@ def test_several_files_are_read_together(tmp_path):
     ("cell", "fault"),
     [
         ("[{", "holds a turn without a role and content"),
-        (5, "is no list of turns"),
+        (5, "is not a list of turns"),
         ([{"role": USER}], "holds a turn without a role and content"),
     ],
 )

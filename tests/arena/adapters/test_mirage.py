@@ -186,9 +186,9 @@ def test_columns_that_are_not_read_and_scores_without_an_answer_are_counted(tmp_
     judgments = [{**row, "explanation": "…"} for row in JUDGMENTS[:1]]
     bench = read_mirage([write(tmp_path / "en", outputs=[first], judgments=judgments)])
     assert bench.skipped[["item", "reason"]].values.tolist()[:-1] == [
-        ["column", "'answer_rougeLsum' is no column of this schema"],
+        ["column", "'answer_rougeLsum' is not a column of this schema"],
         ["score", "m9 has no output to its question"],
-        ["column", "'explanation' is no column of this schema"],
+        ["column", "'explanation' is not a column of this schema"],
     ]
     assert "explanation" not in bench.arena.judgments
     assert "m9" not in set(bench.features["system"])

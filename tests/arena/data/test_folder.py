@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_answers, read_arena, write_arena
-from arena.data.arena import Arena
+from arena.data.arena import Arena, chosen_judges, judges_named
 from arena.data.files import locked_folder
 from arena.data.folder import ARENA_SUFFIXES
 
@@ -222,13 +222,29 @@ def test_judgments_of_one_judge(folder: Path):
     assert arena.judges == ("gpt", "people")
     assert list(arena.judged_by("people").judgments["winner"]) == ["b"]
     assert arena.judged_by("gpt").judged_by().judges == ("gpt",)
-    with pytest.raises(UsageError, match="several judges; choose one with `judge`: gpt, people"):
-        arena.judged_by()
-    with pytest.raises(UsageError, match="no judge 'he' here; the judges are gpt, people"):
-        arena.judged_by("he")
+    assert arena.judged_by().judges == ("people",)
+    assert arena.judged_by("gpt+people").judges == arena.judges
+    with pytest.raises(UsageError, match="no judge 'gpd' here; did you mean 'gpt'"):
+        arena.judged_by("gpd")
     (folder / "judgments.jsonl").unlink()
     with pytest.raises(UsageError, match="arena 'small' has no judgments to learn from"):
         read_arena(folder).judged_by()
+
+
+def test_people_are_the_reference_all_as_one_and_machines_stand_beside_them():
+    names = ["bob", "gpt-4", "human 1", "panel(majority)", "person:Ada"]
+    people = "people", "bob", "gpt-4"
+    assert chosen_judges(names) == people == chosen_judges(names, "all")
+    assert judges_named(names, "people") == ("human 1", "person:Ada")
+    assert chosen_judges(names, "gpt-4, person:Ada") == ("person:Ada", "gpt-4")
+    assert chosen_judges(names, "gpt-4,bob") == ("gpt-4", "bob")
+    assert chosen_judges([*names, "a,b"], "a,b") == ("a,b",)
+    assert chosen_judges(["people", "gpt"]) == ("people", "gpt")
+    assert chosen_judges(["human", "people"]) == ("human+people",)
+    with pytest.raises(UsageError, match="several judges; choose one with `judge`"):
+        chosen_judges(["ada", "bob"])
+    with pytest.raises(UsageError, match="no judge 'people' here"):
+        judges_named(["ada", "bob"], "people")
 
 
 def test_waiting_for_another_command_is_said(tmp_path, monkeypatch, caplog):

@@ -21,7 +21,7 @@ FIRST = {"role": "user", "content": "What is the capital of Peru?"}
 REPLY = {"role": "assistant", "content": "Lima."}
 OTHER = {"role": "assistant", "content": "It is Lima, on the coast."}
 BAD = {
-    "is no list": "the turns before",
+    "is not a list": "the turns before",
     "history.1.role: 'judge'": [FIRST, {"role": "judge", "content": "x"}],
     "history.0.role: None": [{"content": "x"}],
     "history.1.content": [FIRST, {"role": "assistant", "content": " \n"}],

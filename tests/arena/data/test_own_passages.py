@@ -74,7 +74,7 @@ def test_they_come_back_as_written(folder, suffix, tmp_path):
     [
         (["p9"], "no passage 'p9' is among those of the question"),
         ("p1", "Input should be a valid list"),
-        ([SHARED[0], "p1"], "passage_id 'p1' stands twice"),
+        ([SHARED[0], "p1"], "passage_id 'p1' appears twice"),
         ([{"passage_id": "x"}], "passages.0.text: Field required"),
         ([7], "passages.0: "),
         ([{"passage_id": "x", "text": "\ud800"}], "holds half a surrogate pair"),

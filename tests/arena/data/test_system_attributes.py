@@ -49,6 +49,6 @@ def test_what_is_wrong_is_said(folder):
     with pytest.raises(DataError) as error:
         read_arena(folder)
     said = [(problem.line, problem.field, problem.fault) for problem in error.value.problems]
-    assert (2, "system", "this system already stands on line 1") in said
+    assert (2, "system", "this system is already on line 1") in said
     assert (3, "system", "is not among the systems of arena.json") in said
     assert (2, "model", "is neither a text nor a number") in said

@@ -83,7 +83,7 @@ def own(name):
     ("texts", "words"),
     [
         ([f" what is {x}? " for x in "ABCDEF"], "6 of 6 answers repeat the question"),
-        (["Sorry."] * 4 + ["a", "b"], "4 of 6 answers are one and the same text"),
+        (["Sorry."] * 4 + ["a", "b"], "4 of 6 answers are the same text"),
     ],
 )
 def test_one_system(texts, words):

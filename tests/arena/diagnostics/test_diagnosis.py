@@ -130,9 +130,9 @@ def test_without_judgments_there_is_nothing_to_diagnose():
         diagnose(judgments([]))
     with pytest.raises(UsageError, match="'small' has no judgments"):
         diagnose(small_arena([], [("q", "x", "So.")]))
-    with pytest.raises(UsageError, match="no judge 'nobody' here; there is judge"):
+    with pytest.raises(UsageError, match="no judge 'nobody' here"):
         diagnose(judgments(CYCLE), judge="nobody")
-    with pytest.raises(UsageError, match="no language 'sw' here; there is en"):
+    with pytest.raises(UsageError, match="no language 'sw' here; available: en"):
         diagnose(judgments(CYCLE), language="sw")
 
 

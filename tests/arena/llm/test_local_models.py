@@ -89,7 +89,7 @@ def test_an_adapter_is_told_apart_by_weights_and_base_and_not_by_where_it_lies(m
             "quantized weights",
         ),
         ({"config__json": "[1]", "model__safetensors": "x"}, "JSON object"),
-        ({"config__json": "{", "model__safetensors": "x"}, "no JSON"),
+        ({"config__json": "{", "model__safetensors": "x"}, "not valid JSON"),
     ],
 )
 def test_folders_of_strangers_run_no_code(make, files, named):

@@ -221,7 +221,7 @@ def test_the_columns_of_a_plain_table_choose_a_language_and_a_judge():
     np.testing.assert_array_equal(by_system(rated(both, language="en")), by_system(rated(table)))
     together = rated(both, language="all")
     assert "battles:120|questions:40" in together.signature
-    with pytest.raises(UsageError, match="no judge 'me' here; there is judge"):
+    with pytest.raises(UsageError, match="no judge 'me' here"):
         rated(table, judge="me")
     bare = rated(table[["system_a", "system_b", "winner"]], ridge=0.0, rounds=0)
     exact = rated(table, ridge=0.0, rounds=0)

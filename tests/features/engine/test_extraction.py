@@ -83,7 +83,7 @@ def test_hard_answers_have_values_or_reasons(code, small_arena):
         (lambda table: table.assign(answer=None), "is missing"),
         (lambda table: table.assign(answer=7), "is not a string"),
         (lambda table: table.assign(answer=pd.Series(["\ud800"] * 2, dtype=object)), "surrogate"),
-        (lambda table: table.assign(system="same"), "already stands at answers"),
+        (lambda table: table.assign(system="same"), "is already at answers"),
         (lambda table: table.assign(query_id="q9"), "to a question that is not in queries"),
         (lambda table: table.assign(language="hindi"), "is not a language code"),
     ],

@@ -47,7 +47,7 @@ def test_of_several_judges_one_is_to_be_chosen_by_its_option(
     monkeypatch.chdir(judged_twice)
     assert run(command[0], judged_twice, *command[1:]) == 2
     said = capsys.readouterr().err
-    assert "error: several judges; choose one with --judge: ada, bob" in said
+    assert "error: several judges; choose one with --judge, or several with commas" in said
     assert not (judged_twice / "board").exists()
 
 

@@ -38,7 +38,7 @@ def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, cap
     damaged.write_text('"')
     out.mkdir()
     (out / "notes.txt").write_text("mine")
-    for target, message in ((out, "holds something that is no arena"), (table, "is a file")):
+    for target, message in ((out, "holds something that is not an arena"), (table, "is a file")):
         assert run("import", "csv", damaged, "--out", target) == 2
         assert message in capsys.readouterr().err
     assert (out / "notes.txt").read_text() == "mine"

@@ -57,4 +57,4 @@ def test_fit_rates_what_systems_are_made_of(run, tiny_arena, tmp_path, capsys):
     assert run("fit", tmp_path / "arena", "--factors", "kind", "--json") == 0
     assert {row["value"] for row in strict_json(capsys)["effects"]} == {"one", "two"}
     assert run("fit", tmp_path / "arena", "--factors", "color") == 2
-    assert "there is model, kind" in capsys.readouterr().err
+    assert "available: model, kind" in capsys.readouterr().err

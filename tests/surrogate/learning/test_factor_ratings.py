@@ -104,7 +104,7 @@ def test_systems_without_attributes_are_left_out_and_unknown_values_are_like_no_
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"by": ["color"]}, "no attribute 'color' here; there is model, retriever"),
+        ({"by": ["color"]}, "no attribute 'color' here; available: model, retriever"),
         ({"judge": "x"}, "no judge 'x' here"),
     ],
 )

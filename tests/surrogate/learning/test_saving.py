@@ -96,9 +96,9 @@ def test_descriptions_that_cannot_be_are_refused(saved, tmp_path, change, messag
     ("name", "values", "message"),
     [
         ("ratings/en/draws", [[1, 2]], "another type or shape"),
-        ("ratings/en/coefficients", [[np.inf] * 12] * 6, "what is no number"),
-        ("ratings/en/coefficients", [["a"] * 12] * 6, "no plain array"),
-        ("ratings/en/first", np.array([object()], dtype=object), "no plain array"),
+        ("ratings/en/coefficients", [[np.inf] * 12] * 6, "below 0 or not finite"),
+        ("ratings/en/coefficients", [["a"] * 12] * 6, "not a plain array"),
+        ("ratings/en/first", np.array([object()], dtype=object), "not a plain array"),
         ("ratings/en/strange", [1.0], "not those of a surrogate"),
         ("models/en/strange", [1.0], "is learned again, not kept as arrays"),
     ],
@@ -115,7 +115,7 @@ def test_battles_of_what_is_not_there_are_refused(saved, tmp_path, name):
     places = np.load(io.BytesIO(content[f"ratings/en/{name}.npy"])).copy()
     places[0] = 9_999
     content[f"ratings/en/{name}.npy"] = array(places)
-    with pytest.raises(UsageError, match=f"{name} in en name what is not there"):
+    with pytest.raises(UsageError, match=f"{name} in en point to what does not exist"):
         load_surrogate(written(tmp_path / "surrogate.zip", content))
 
 
@@ -126,7 +126,7 @@ def test_a_header_that_claims_more_than_there_is_reads_nothing(saved, tmp_path):
     content["models/en/value.npy"] = (
         b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded + b"\0" * 16
     )
-    with pytest.raises(UsageError, match="no plain array of the size it names"):
+    with pytest.raises(UsageError, match="not a plain array of the size it states"):
         load_surrogate(written(tmp_path / "surrogate.zip", content))
 
 

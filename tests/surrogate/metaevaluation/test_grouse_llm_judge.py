@@ -8,15 +8,16 @@ from chat_server import completion
 from grouse_samples import answer
 
 from arena.llm import UnparsableError
-from surrogate.metaevaluation.grouse.judges import ScoringTask, score_answers
-from surrogate.metaevaluation.grouse.prompts import (
+from features.models.grouse_prompts import (
     ABLATIONS,
-    GrousePrompts,
+    JUDGED_METRICS,
+    AnswerSample,
     ReplyFields,
     read_metric_score,
 )
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, AnswerSample
-from surrogate.metaevaluation.judges import PromptJudge, Verdict
+from features.models.llm_scorer import Verdict
+from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask, scores_of_judge
+from surrogate.metaevaluation.judges import PromptJudge
 
 HOSTILE = AnswerSample(
     "Why <b>& {{ question }}?",
@@ -100,7 +101,7 @@ def test_scores_are_read(text, metric, score):
     ("text", "metric", "message"),
     [
         ("I would say 5.", "completeness", "no JSON object with answer_2"),
-        ('{"answer_2": 5}', "completeness", "answer_2 is no JSON object"),
+        ('{"answer_2": 5}', "completeness", "answer_2 is not a JSON object"),
         ('{"answer_2": {"completeness": 6}}', "completeness", "is '6'; expected 1 to 5, or null"),
         ('{"answer_2": {"faithfulness": NaN}}', "faithfulness", "is 'nan'"),
         ('{"answer_2": {"usefulness": 1}} or {"answer_2": {"usefulness": 0}}', "usefulness",
@@ -118,7 +119,7 @@ def test_an_llm_takes_the_pipeline(serve, llm_at):
 
     server = serve(lambda prompt, earlier: completion(json.dumps({"answer_2": said})))
     judge = judge_on(llm_at(server))
-    scores = score_answers([answer("No document answers. But …")], judge)[0]
+    scores = scores_of_judge([answer("No document answers. But …")], judge)[0]
     assert {name: score.value for name, score in scores.items()} == {
         **said,
         "positive_acceptance": 1,
@@ -127,7 +128,7 @@ def test_an_llm_takes_the_pipeline(serve, llm_at):
     assert [metric_of(body) for body in server.bodies] == list(JUDGED_METRICS)
     assert [usage.calls for usage in judge.usages] == [1, 1, 1, 1]
     again = judge_on(llm_at(server))
-    assert score_answers([answer("No document answers. But …")], again)[0] == scores
+    assert scores_of_judge([answer("No document answers. But …")], again)[0] == scores
     assert sum(server.asked.values()) == len(server.bodies) == 4
     assert [usage.from_store for usage in again.usages] == [1, 1, 1, 1]
 

@@ -5,17 +5,16 @@ from grouse_samples import TableJudge, answer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogate.metaevaluation.grouse.judges import score_answers
+from features.models.grouse_prompts import JUDGED_METRICS, METRICS, SCALES
+from features.models.llm_scorer import Verdict
+from surrogate.metaevaluation.grouse.judges import scores_of_judge
 from surrogate.metaevaluation.grouse.unit_tests import (
-    JUDGED_METRICS,
-    METRICS,
-    SCALES,
     TEST_TYPES,
     Condition,
     all_conditions,
     type_name,
 )
-from surrogate.metaevaluation.judges import FunctionJudge, Verdict
+from surrogate.metaevaluation.judges import FunctionJudge
 
 VALUES = {
     metric: st.one_of(st.none(), st.sampled_from(SCALES[metric])) for metric in JUDGED_METRICS
@@ -84,7 +83,7 @@ def test_metrics_are_defined_where_figure_2_says(said):
         return said[int(texts[-1])][metric]
 
     judge = FunctionJudge("f", score)
-    scored = score_answers([answer(str(place)) for place in range(len(said))], judge)
+    scored = scores_of_judge([answer(str(place)) for place in range(len(said))], judge)
     for place, (marks, scores) in enumerate(zip(said, scored, strict=True)):
         assert list(scores) == list(METRICS)
         responds = marks["answer_relevancy"] is not None
@@ -98,7 +97,7 @@ def test_metrics_are_defined_where_figure_2_says(said):
 
 def test_what_depends_on_a_failure_fails_with_it():
     judge = TableJudge(answer_relevancy=Verdict(None, "unparsable"), completeness=5)
-    scores = score_answers([answer()], judge)[0]
+    scores = scores_of_judge([answer()], judge)[0]
     assert [metric for metric, _ in judge.asked] == ["answer_relevancy", "completeness"]
     assert scores["completeness"].value == 5
     assert scores["answer_relevancy"].failure == "unparsable"

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from grouse_samples import RightJudge, TableJudge, unit_test
 
+from features.models.grouse_prompts import METRICS
+from features.models.llm_scorer import Verdict
 from surrogate.metaevaluation.evaluation import Evaluation, evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.scores import (
     pass_rates,
     type_matrix,
 )
-from surrogate.metaevaluation.grouse.unit_tests import METRICS, TEST_TYPES
-from surrogate.metaevaluation.judges import FunctionJudge, Verdict
+from surrogate.metaevaluation.grouse.unit_tests import TEST_TYPES
+from surrogate.metaevaluation.judges import FunctionJudge
 
 NAMES = [each.name for each in TEST_TYPES]
 

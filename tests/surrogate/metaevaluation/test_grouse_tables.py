@@ -1,21 +1,23 @@
-"""GroUSE's tables by command: several judges, references, annotators, failure modes, features."""
+"""GroUSE by command: judges, references, annotators, failure modes, scores of one's own answers."""
 
 import csv
 import json
 import sys
 
 import pytest
+from chat_server import completion
 from grouse_samples import RightJudge, answer, lines_of, written
 from metaeval_command import run, run_json
 from scipy.stats import spearmanr
 from sklearn.metrics import f1_score
 
+from arena import UsageError
+from features.models.grouse_prompts import METRICS
 from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse, ScoreVerdict
 from surrogate.metaevaluation.grouse.scores import failure_mode_rates
 from surrogate.metaevaluation.grouse.unit_tests import (
     FAILURE_MODES,
-    METRICS,
     TEST_TYPES,
     UnitTest,
     builtin_tests,
@@ -164,31 +166,95 @@ def test_table_4_against_scipy_and_sklearn(samples, module, tmp_path):
     assert "Pass rate" not in printed
 
 
-def test_features_are_held_against_what_people_found(tmp_path):
-    path = tmp_path / "proportions.jsonl"
+def test_shares_of_other_tools_are_held_against_what_people_found(tmp_path):
+    """Table 2 and figure 3: Ragas' and DeepEval's shares come in files."""
     tests = builtin_tests(["en"])[:4]
-    rows = [
-        {
-            "test_id": test.test_id,
-            "annotator": name,
-            "faithfulness": share,
-            "answer_relevancy": None,
-        }
-        for test in tests
-        for name, share in (("a", 0.0), ("b", 0.1))
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    header = "test_id,annotator,answer_relevancy,faithfulness\n"
+    people = [f"{test.test_id},{name},,{share}" for test in tests for name, share in PEOPLE]
+    (tmp_path / "people.csv").write_text(header + "\n".join(people))
+    tool = [f"{test.test_id},,0.9,{share}" for test, share in zip(tests, SHARES, strict=True)]
+    (tmp_path / "ragas.csv").write_text(header + "\n".join(tool))
     config = tmp_path / "shares.toml"
-    config.write_text(f'shares = "{path}"\n')
-    asked = ["grouse", "--languages", "en", "--judge", "feature:faithfulness=ngram_coverage"]
-    found = run_json(*asked, "--config", config, "--out", tmp_path / "run.jsonl")
-    assert len(found["scores"]) == 4
-    for row in found["scores"]:
-        assert row["condition"] == "0.05 ± 0.2"
-        is_near = row["value"] is not None and abs(row["value"] - 0.05) < 0.2
-        assert row["passed"] == is_near
-        assert (row["value"] is None) == (row["failure"] is not None)
+    config.write_text(f'shares = "{tmp_path / "people.csv"}"\n')
+    judge = f"labels:{tmp_path / 'ragas.csv'}"
+    asked = ["grouse", "--languages", "en", "--judge", judge, "--config", config]
+    found = run_json(*asked, "--out", tmp_path / "run.jsonl")
+    assert [row["passed"] for row in found["scores"]] == [True, True, False, False]
+    assert {row["condition"] for row in found["scores"]} == {"0.05 ± 0.2"}
     (rate,) = [row for row in found["pass_rates"] if row["metric"] == "faithfulness"]
-    assert rate["passed"] == sum(row["passed"] for row in found["scores"])
+    assert (rate["passed"], rate["failures"]) == (2, 1)
     assert len(read_run(tmp_path / "run.jsonl", ScoreVerdict)) == 4
-    assert "Tests passed by feature:ngram_coverage@2" in run(*asked, "--config", config).stdout
+    assert f"Tests passed by {judge}" in run(*asked).stdout
+    with pytest.raises(UsageError, match="gives no shares"):
+        run("grouse", "--judge", "python:math:sqrt", "--config", config)
+    (tmp_path / "people.csv").write_text(header + "other,a,,0.5\n")
+    with pytest.raises(UsageError, match="no share of any of the tests"):
+        run(*asked)
+
+
+PEOPLE = (("a", 0.0), ("b", 0.1))
+SHARES = ("0.05", "0.24", "0.26", "")
+
+
+def scorer(body):
+    """Answer as GPT-4 does: refusals have null relevancy; one reply cannot be read."""
+    told = body["messages"][-1]["content"]
+    metric = body["response_format"]["json_schema"]["name"]
+    if "Broken" in told and metric == "faithfulness":
+        return "I cannot say."
+    scores = {"answer_relevancy": 4, "completeness": 2, "usefulness": 1, "faithfulness": 1}
+    refuses = "No document" in told.rpartition("start of answer 2")[2]
+    score = None if refuses and metric == "answer_relevancy" else scores[metric]
+    return json.dumps({"answer_2": {"score": score}})
+
+
+def test_answers_of_ones_own_are_scored_by_six_metrics(tmp_path, serve):
+    """Section 4.4: means where a metric is defined, what could be read, calls and cost."""
+    answers = ["Oslo [1].", "Oslo is one [1].", "No document answers.", "Broken [1]."]
+    path, prices = tmp_path / "samples.jsonl", tmp_path / "prices.json"
+    lines = [written(actual_output=text) for text in answers]
+    for line in lines:
+        line["contexts"] = line.pop("references")  # as the authors' prompts call them
+        del line["conditions"], line["metadata"]
+    path.write_text(lines_of(*lines))
+    prices.write_text('{"m": {"tokens_in": 1000, "tokens_out": 0}}')
+    server = serve(lambda prompt, _: completion(scorer(server.bodies[-1])))
+    asked = ["grouse", path, "--judge", "llm:m", "--base-url", server.url, "--prices", prices]
+    asked += ["--store", tmp_path / "s.sqlite"]
+    found = run_json(*asked)
+    means = {row["metric"]: (row["value"], row["answers"]) for row in found["means"]}
+    expected = {"answer_relevancy": (4, 3), "completeness": (2, 4), "usefulness": (1, 1)}
+    expected |= {"faithfulness": (1, 3), "positive_acceptance": (0, 1)}
+    expected |= {"negative_rejection": (None, 0), "mean": ((4 + 2 + 1 + 1 + 0) / 5, 12)}
+    assert means == expected
+    readable = {row["metric"]: row["readable"] for row in found["means"]}
+    assert (readable["faithfulness"], readable["completeness"]) == (0.75, 1)
+    assert sum(usage["calls"] for usage in found["usage"]) == len(server.bodies) == 4 + 4 + 1 + 4
+    assert sum(usage["cost"] for usage in found["usage"]) > 0
+    printed = run(*asked).stdout
+    assert "Scores of 4 answers, on average" in printed
+    assert "llm:m: 75.0 % of faithfulness could be read" in printed
+    assert "cost 0.0000" in printed  # all from the store
+
+
+def test_replies_may_end_in_a_result(tmp_path, serve):
+    """Prometheus 2 writes feedback, and ends in [RESULT] and a score (appendix D)."""
+    said = {"answer_relevancy": "[RESULT] 4", "completeness": "[RESULT] null.",
+            "usefulness": "[RESULT] 1", "faithfulness": "[RESULT] 4.5"}  # fmt: skip
+    templates = []
+    for metric in said:
+        path = tmp_path / f"{metric}.txt"
+        path.write_text(f"{metric}: {{{{ input }}}} {{{{ actual_output }}}}")
+        templates += ["--template", f"{metric}={path}"]
+    server = serve(lambda prompt, _: completion(f"Fine. [RESULT] 2? {said[prompt.split(':')[0]]}"))
+    store = ["--base-url", server.url, "--store", tmp_path / "s.sqlite"]
+    asked = ["grouse", "--languages", "en", "--limit", 1, "--judge", "llm:m", *store]
+    with pytest.raises(UsageError, match="--template answer_relevancy=FILE"):
+        run(*asked, "--replies", "result")
+    assert not server.bodies
+    found = run_json(*asked, *templates, "--replies", "result")
+    values = {row["metric"]: (row["value"], row["failure"]) for row in found["scores"]}
+    assert values["answer_relevancy"] == (4, None)
+    assert values["completeness"] == values["usefulness"] == (None, None)
+    assert values["faithfulness"] == (None, "unparsable")
+    assert "response_format" not in server.bodies[0]

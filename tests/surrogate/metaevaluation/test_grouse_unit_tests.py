@@ -9,8 +9,8 @@ from py3langid import classify
 
 from arena import DataError, UsageError
 from arena.text.citations import cited_passages
+from features.models.grouse_prompts import JUDGED_METRICS
 from surrogate.metaevaluation.grouse.unit_tests import (
-    JUDGED_METRICS,
     LANGUAGES,
     TYPE_NAMES,
     Condition,

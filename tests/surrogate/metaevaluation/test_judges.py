@@ -5,12 +5,13 @@ from chat_server import completion, error
 
 from arena import UsageError
 from arena.llm import LlmSettings
+from features.models.llm_scorer import Verdict
 from surrogate.metaevaluation.evaluation import (
     JudgeFactory,
     evaluate_judges,
     make_judges,
 )
-from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge, Verdict
+from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge
 from surrogate.metaevaluation.memerag.accuracy import score_judges
 from surrogate.metaevaluation.memerag.claims import Claim, ClaimPrompts
 from surrogate.metaevaluation.memerag.memerag import Memerag
@@ -48,7 +49,7 @@ def test_unusable_judges_are_refused(small_sentences):
     benchmark = Memerag(small_sentences)
     with pytest.raises(UsageError, match="short returned 1 verdict for 5 sentences; return one"):
         evaluate_judges(benchmark, [Short()])
-    with pytest.raises(UsageError, match="there is no judge; give one at least"):
+    with pytest.raises(UsageError, match="there is no judge; give at least one"):
         evaluate_judges(benchmark, [])
     always = FunctionJudge("always", lambda *_: YES)
     with pytest.raises(UsageError, match="always is given twice"):

@@ -34,6 +34,10 @@ CASES = [
     ("<answer>It is not true that it is Supported</answer>", None),
     ("<rationale><answer>Supported</answer></rationale>", None),
     ("Supported? Not Supported?", None),
+    ("Passage 2 says so.\n\n**Supported**", YES),
+    ("It says otherwise.\nTherefore, the final label is: Not Supported.", NO),
+    ("Passage 2 does not say so.\nNot supported by it", None),
+    ("It would be wrong to call it\nSupported", None),
 ]
 
 

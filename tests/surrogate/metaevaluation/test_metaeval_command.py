@@ -1,8 +1,7 @@
-"""``surrogate-arena metaeval`` as a user runs it: MEMERAG, statistics, runs, sheets."""
-
-import json
+"""``surrogate-arena metaeval`` as a user runs it: MEMERAG, statistics, runs."""
 
 import pytest
+from chat_server import completion
 from memerag_samples import answered, labeled, lines_of
 from metaeval_command import run, run_json
 
@@ -84,6 +83,38 @@ def test_a_run_stands_beside_other_judges(folder, tmp_path, module, quick):
         run("memerag", folder, "--judge", f"run:{out}", *knows)
 
 
+def test_what_cannot_be_compared_or_written_is_said_before_anyone_is_asked(
+    folder, tmp_path, module, quick, serve
+):
+    out, server = tmp_path / "run.jsonl", serve(lambda prompt, _: completion("Supported"))
+    run("memerag", folder, "--judge", f"{module}always", "--out", out, "--config", quick)
+    asked = ["memerag", folder, "--judge", "llm:m", "--base-url", server.url]
+    asked += ["--store", tmp_path / "s.sqlite"]
+    kept = out.read_text()
+    for old, new, message in (
+        ('"Supported", "fine"', '"Not Supported", "fine"', "another human label for language"),
+        ('"query_id": "q', '"query_id": "p', "judges nothing of what is judged here"),
+    ):
+        out.write_text(kept.replace(old, new))
+        assert out.read_text() != kept, old
+        with pytest.raises(UsageError, match=message):
+            run(*asked, "--judge", f"run:{out}")
+    with pytest.raises(UsageError, match="use a name such as run"):
+        run(*asked, "--out", tmp_path / "run.csv")
+    assert run(*asked, "--arena", tmp_path / "nowhere").exit_code == 2
+    assert not server.bodies
+
+
+def test_comments_of_annotators_stand_beside_the_verdicts(folder, tmp_path, module, quick):
+    (folder / "de.jsonl").unlink()
+    said = labeled("Oslo.", [YES] * 5, ["Other"] * 5) | {"comments": ["", "No date.", None, " "]}
+    one = labeled("Bergen.", [NO] * 5, ["Other mistake"] * 5, number=1) | {"comments": "Not said."}
+    (folder / "en.jsonl").write_text(lines_of(answered("q", said, one)))
+    out = tmp_path / "run.jsonl"
+    run("memerag", folder, "--judge", f"{module}always", "--out", out, "--config", quick)
+    assert read_run(out, LabelVerdict)["comments"].tolist() == [["No date."], ["Not said."]]
+
+
 def test_damaged_runs_are_refused(folder, tmp_path):
     (tmp_path / "run.jsonl").write_text('{"judge": "j"}')
     with pytest.raises(DataError, match=r"run\.jsonl:1: prompt"):
@@ -115,7 +146,7 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
         ): "unknown language 'fr'",
         ("memerag", "--statistics", "--judge", "python:math:sqrt"): "give a --judge",
         ("other", "--judge", "python:math:sqrt"): "unknown benchmark 'other'",
-        ("wikieval", "--statistics"): "are of memerag",
+        ("wikieval", "--statistics"): "is of memerag",
     }.items():
         store = ["--store", tmp_path / "s.sqlite"]
         with pytest.raises(UsageError, match=message):
@@ -125,19 +156,3 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
     (tmp_path / "bad.toml").write_text("replicate = 3\n")
     with pytest.raises(UsageError, match="did you mean 'replicates'"):
         run("memerag", folder, "--judge", "python:math:sqrt", "--config", tmp_path / "bad.toml")
-
-
-def test_a_sheet_with_and_without_highlighted_support(folder, tmp_path, serve):
-    from chat_server import completion
-
-    reply = "<label>1</label><references>1.1</references>"
-    server = serve(lambda prompt, _: completion(reply))
-    out, config = tmp_path / "anna.csv", tmp_path / "highlight.toml"
-    config.write_text('highlight = "llama-3-70b"\n')
-    options = ["--base-url", server.url, "--store", tmp_path / "s.sqlite", "--config", config]
-    counts = json.loads(run("memerag", folder, "--sheet", out, *options, "--json").stdout)
-    assert (counts["sentences"], counts["highlighted"], counts["unknown"]) == (36, 36, 0)
-    assert "[1] **Paris is in France.**" in out.read_text()
-    assert {body["temperature"] for body in server.bodies} == {0.1}
-    assert "Sentences: 6" in run("memerag", folder, "--sheet", out, "--limit", 3).stdout
-    assert "**" not in out.read_text()

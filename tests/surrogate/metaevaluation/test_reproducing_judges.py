@@ -11,7 +11,8 @@ from grouse_samples import unit_test, written
 from memerag_samples import answered, labeled, lines_of
 from wikieval_samples import published_rows
 
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, TEST_TYPES
+from features.models.grouse_prompts import JUDGED_METRICS
+from surrogate.metaevaluation.grouse.unit_tests import TEST_TYPES
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "reproducing.md"
 PAPERS = ("MEMERAG", "Ragas", "GroUSE")
@@ -70,7 +71,9 @@ def data(tmp_path, monkeypatch):
     shares = [f"{each},0.8,1" for each in ids]
     Path("SHARES.toml").write_text('shares = "SHARES.csv"\n')
     Path("quick.toml").write_text("replicates = 10\npermutations = 20\n")
-    Path("SHARES.csv").write_text("test_id,answer_relevancy,faithfulness\n" + "\n".join(shares))
+    for name in ("SHARES", "RAGAS", "DEEPEVAL"):
+        table = "test_id,answer_relevancy,faithfulness\n" + "\n".join(shares)
+        Path(f"{name}.csv").write_text(table)
     return tmp_path
 
 

@@ -10,8 +10,9 @@ from wikieval_samples import QUESTIONS, published_rows
 
 from arena import DataError, UsageError
 from arena.llm import UnparsableError
+from features.models.llm_scorer import Verdict
 from surrogate.metaevaluation.evaluation import evaluate_judges
-from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge, Verdict
+from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge
 from surrogate.metaevaluation.settings import MetaevalSettings
 from surrogate.metaevaluation.wikieval.judges import (
     RankingPrompts,

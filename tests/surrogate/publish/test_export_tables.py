@@ -47,6 +47,10 @@ def test_latex_says_the_digest_of_the_signature_and_hides_the_rest(board):
     assert short_digest(signature) in shown
     assert signature not in shown
     assert comment.strip() == signature
+    bare = export_text(board, "latex", "en", ["rank", "coverage"], signature=False)
+    assert "Rank & Coverage" in bare
+    assert short_digest(signature) not in bare
+    assert signature not in bare
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -1,5 +1,6 @@
 """``surrogate-arena publish`` as a user runs it."""
 
+import html
 import json
 import re
 from dataclasses import replace
@@ -41,6 +42,7 @@ def test_draws_all_that_the_board_has_data_for_and_lists_the_rest(board, tmp_pat
         ([*FIGURES, "--format", "pdf"], "'pdf'"),
         ([*FIGURES, "--language", "xx"], "'xx'"),
         (["--as", "csv", "--language", "xx"], "'xx'"),
+        (["--as", "csv", "--columns", "rank,mean_rnk"], "did you mean 'mean_rank'?"),
         (["--as", "csv", "--out", "absent/board.csv"], "absent"),
     ],
 )
@@ -79,6 +81,16 @@ def test_tables_go_to_standard_output_or_a_file(board_folder, run, capsys, tmp_p
     path = tmp_path / "board.csv"
     assert run("publish", board_folder, "--as", "csv", "--language", "all", "--out", path) == 0
     assert path.read_bytes().decode() == printed
+    assert run("publish", board_folder, "--as", "csv", "--columns", "system,rank") == 0
+    assert "\nsystem,rank" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--signature", "--no-signature"])
+def test_a_figure_for_a_paper_has_no_signature(board, board_folder, run, tmp_path, option):
+    options = [*FIGURES, "--kind", "heatmap", "--format", "svg", "--out", tmp_path, option]
+    assert run("publish", board_folder, *options) == 0
+    drawn = (tmp_path / "heatmap.svg").read_text()
+    assert (board.summary.signature in html.unescape(drawn)) == (option == "--signature")
 
 
 @pytest.fixture

@@ -10,10 +10,12 @@ from matplotlib.text import Text
 
 from arena import DataError, UsageError
 from arena.judging.choosing.sampling import study_sampling
+from features.models.grouse_prompts import METRICS, AnswerSample
+from features.models.llm_scorer import Verdict
 from surrogate.metaevaluation.evaluation import evaluate_judges
 from surrogate.metaevaluation.grouse.grouse import Grouse
-from surrogate.metaevaluation.grouse.unit_tests import METRICS, AnswerSample, UnitTest
-from surrogate.metaevaluation.judges import FunctionJudge, Verdict
+from surrogate.metaevaluation.grouse.unit_tests import UnitTest
+from surrogate.metaevaluation.judges import FunctionJudge
 from surrogate.metaevaluation.memerag.accuracy import BEST, DAGGER
 from surrogate.metaevaluation.settings import MetaevalSettings
 from surrogate.publish.figures.figure import HATCH, save

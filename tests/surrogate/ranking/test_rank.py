@@ -38,13 +38,13 @@ def test_paths_take_the_place_of_board_arena_and_answers(
     by_paths = rank_systems(tmp_path / "board", tmp_path / "new.jsonl", feature_table=features)
     in_memory = rank_systems(board, new, small_arena, feature_table=features)
     pd.testing.assert_frame_equal(by_paths.new, in_memory.new)
-    with pytest.raises(UsageError, match="of type Arena is no board"):
+    with pytest.raises(UsageError, match="of type Arena is not a board"):
         rank_systems(small_arena, new)
     with pytest.raises(UsageError, match="there is no file of answers at"):
         rank_systems(board, tmp_path / "absent.jsonl", small_arena)
     with pytest.raises(DataError, match=r"answers\.iloc\[0\]: system = None: is missing"):
         rank_systems(board, new.assign(system=None), small_arena)
-    with pytest.raises(UsageError, match="of type DataFrame is no arena"):
+    with pytest.raises(UsageError, match="of type DataFrame is not an arena"):
         build_quickly(new)
 
 

@@ -98,10 +98,10 @@ def test_a_preset_lies_over_the_defaults_and_under_what_a_board_states(read):
         ("[boards.a]\narena = 'x'\npublish = ['pdf']", "boards.a.publish.0 = 'pdf'"),
         ("[boards.a]\narena = 'x'\njudging = {}", "boards.a.judging.model"),
         ("[boards.a]\narena = 'x'\njudge = 'b'\njudging = { model = 'c' }", "boards.a.judge"),
-        ("[boards.'../a']\narena = 'x'", "is no name of a board"),
+        ("[boards.'../a']\narena = 'x'", "cannot name a board"),
         ("[boards.a]\narena = 'x'\n[boards.A]\narena = 'x'", "is the name of two boards"),
         ("[board.a]\narena = 'x'", "did you mean 'boards'?"),
-        ("[boards.a", "is no TOML"),
+        ("[boards.a", "is not valid TOML"),
     ],
 )
 def test_what_is_wrong_is_named(read, text, named):
@@ -124,7 +124,7 @@ def test_secrets_are_refused_and_never_repeated(read, line):
     with pytest.raises(DataError) as caught:
         read(f"[boards.a]\narena = 'x'\n{line}")
     assert "hunter2" not in str(caught.value)
-    assert "environment" in str(caught.value) or "is no key here" in str(caught.value)
+    assert "environment" in str(caught.value) or "is not a known key here" in str(caught.value)
 
 
 def test_a_file_without_boards_or_none_at_all_is_said(read, tmp_path):

@@ -10,9 +10,8 @@ from arena import read_arena, write_arena
 from arena.data.errors import DataError, UsageError
 from arena.generation import GenerationSettings, LlmSystem
 from arena.text.prompts import NO_TEMPLATES, read_templates
-from surrogate.metaevaluation.grouse.judges import ScoringTask
-from surrogate.metaevaluation.grouse.prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, SCALES
+from features.models.grouse_prompts import JOINT_PROMPT, JUDGED_METRICS, SCALES, ReplyFields
+from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.grouse_set import answers_of_arena, grouse_examples, reply_scores
 from surrogate.training.recipes import RECIPES, TrainsetSettings
@@ -53,7 +52,7 @@ def relevant(small_arena):
     [
         ("##Reason: by {good}. ##Answer: " + GOOD + " [{good}].", None),
         ("##Reason: by {good}. ##Answer: " + GOOD + " [{bad}].", "labeled not relevant"),
-        ("##Reason: by {good}. ##Answer: " + GOOD + " [999#9].", "cite what is no passage"),
+        ("##Reason: by {good}. ##Answer: " + GOOD + " [999#9].", "cite something"),
         ("##Reason: by {good}. ##Answer: " + GOOD + ".", "cite no passage"),
         ("##Answer: " + GOOD + " [{good}].", "without ##Reason"),
         (GOOD + " [{good}].", "without ##Reason"),

@@ -12,9 +12,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, Literal
 
-from arena.data.errors import checked_choice
+from arena.data.errors import UsageError
 from arena.llm.replies import THOUGHTS, UnparsableError
 from arena.llm.settings import Prompt
 from arena.text.prompts import (
@@ -26,13 +26,16 @@ from arena.text.prompts import (
     delimiter_code,
     packaged_prompt,
 )
-from surrogate.metaevaluation.grouse.judges import ScoringTask
-from surrogate.metaevaluation.grouse.unit_tests import (
-    BINARY,
-    JUDGED_METRICS,
-    SCALES,
-)
-from surrogate.metaevaluation.judges import JudgePrompts
+
+JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
+DERIVED_METRICS = ("positive_acceptance", "negative_rejection")
+METRICS = (*JUDGED_METRICS, *DERIVED_METRICS)
+LIKERT = (1, 2, 3, 4, 5)
+BINARY = (0, 1)
+SCALES: Mapping[str, tuple[int, ...]] = {
+    metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS
+}
+"""The scores of each metric, beside null."""
 
 ABLATIONS = ("ground-truth", "justification", "chain-of-thought")
 BEST = ("justification",)
@@ -46,6 +49,7 @@ JOINT_ORDER: tuple[str, ...] = tuple(sorted(JUDGED_METRICS))
 """Metrics as a reply by all of them has them: in the order that requests are sent in."""
 JOINT_NAME = "joint"
 PROMPT_NAMES = ("without-justification", "whole", *(f"without-{name}" for name in ABLATIONS[::2]))
+ReplyForm = Literal["json_schema", "text", "result"]
 
 _SENTENCES = "each_sentence"
 _REASONING: Mapping[str, tuple[str, ...]] = {
@@ -57,21 +61,28 @@ _REASONING: Mapping[str, tuple[str, ...]] = {
 _SENTENCE_CHECKS = ("cites_a_reference", "cites_the_right_one", "matches_it")
 _NOT_IN_A_KEY = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"\d(?:\.0+)?")
+_RESULT = re.compile(r"\[RESULT\][\s:*(\[\"'`]*([^\s)\]*\"'`,;]+)", re.IGNORECASE)
 _NULLS = frozenset({"null", "none", "n/a"})
 _TRUTHS = MappingProxyType({"true": 1, "false": 0})
 
-_PACKAGE = "surrogate.metaevaluation.grouse"
+_PACKAGE = "features.models"
 _TASK, _SAMPLE = "task.v1", "sample.v1"
 _REPLY = ("form", "has_ground_truth", "has_justification", "has_chain_of_thought")
 _SHOWN = ("question", "references", "answer_1", "answer_2", "code")
 _SHOWS_QUESTION = frozenset({"answer_relevancy", "completeness", "usefulness"})
 _SHOWS_REFERENCES = frozenset({"completeness", "faithfulness"})
 _VARIABLES: Mapping[str, Variable] = {
-    "question": Variable("the question", "samplequestion"),
-    "references": Variable("list of the references' texts", ("sampleone", "sampletwo")),
-    "answer_1": Variable("the expected answer", "samplefirst", also=("ground_truth",)),
-    "answer_2": Variable("the answer to score", "samplesecond", True, ("prediction",)),
-    "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    "question": Variable("the question", "samplequestion", also=("input",)),
+    "references": Variable(
+        "list of the references' texts", ("sampleone", "sampletwo"), also=("contexts",)
+    ),
+    "answer_1": Variable(
+        "the expected answer", "samplefirst", also=("ground_truth", "expected_output")
+    ),
+    "answer_2": Variable(
+        "the answer to score", "samplesecond", True, ("prediction", "actual_output")
+    ),
+    "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
 }
 _FIGURES = {"answer_relevancy": 8, "completeness": 9, "usefulness": 10, "faithfulness": 11}
 
@@ -81,7 +92,7 @@ GROUSE_PROMPTS = {
         f"{metric.replace('_', ' ').capitalize()} of an answer (GroUSE, figure "
         f"{_FIGURES[metric]}); a template is the whole prompt",
         f'JSON: {{"answer_2": {{"{metric}": S}}}}, or "answer" where there is but one; S '
-        f"{SCALES[metric][0]} to {SCALES[metric][-1]} or null",
+        f"{SCALES[metric][0]} to {SCALES[metric][-1]} or null; [RESULT] S (replies = result)",
         _VARIABLES,
         _PACKAGE,
         f"{metric}.v1",
@@ -154,24 +165,6 @@ def _written(fields: Mapping[Any, str]) -> str:
     return "{" + ", ".join(f'"{name}": {form}' for name, form in fields.items()) + "}"
 
 
-def response_format(
-    metric: str | None, form: str, fields: ReplyFields = ReplyFields()
-) -> Mapping[str, object] | None:
-    """Return the ``response_format`` of a request for one metric, or (None) for all in one reply.
-
-    ``form`` is ``json_schema``, or ``text`` where nothing is said.
-    """
-    if form == "text":
-        return None
-    if metric is None:
-        of_answer = _object({each: _answer_schema(each, fields) for each in JOINT_ORDER})
-    else:
-        of_answer = _answer_schema(metric, fields)
-    answers = dict.fromkeys(fields.answers, of_answer)
-    schema = {"name": metric or JOINT, "strict": True, "schema": _object(answers)}
-    return {"type": "json_schema", "json_schema": schema}
-
-
 def _answer_schema(metric: str, fields: ReplyFields) -> dict[str, Any]:
     checks = {name: {"type": "boolean"} for name in _SENTENCE_CHECKS}
     sentence = _object({"begins_with": {"type": "string"}, **checks})
@@ -193,39 +186,51 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class GrousePrompts(JudgePrompts[ScoringTask]):
-    """The prompts of the four metrics.
+@dataclass(frozen=True, slots=True)
+class AnswerSample:
+    """An answer to score.
 
     Attributes:
-        reply_form: How far the server holds a model to the form of the reply; see
-            ``response_format``. With a template of the user's own nothing is said: nobody here
-            knows its keys.
+        question: The question.
+        references: Texts that the answer was to be written from, cited as ``[1]``, ``[2]``, ….
+        expected: An answer that deserves the highest scores, for comparison.
+        answer: The answer to score.
+    """
+
+    question: str
+    references: tuple[str, ...]
+    expected: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class GrouseForm:
+    """How an LLM is asked for the scores of the four judged metrics, and how replies are read.
+
+    Attributes:
+        reply_form: What replies are: ``json_schema``, JSON that the server holds a model to (not
+            with a template of the user's own: nobody here knows its keys), ``text``, JSON that
+            nothing enforces, or ``result``, texts that end in ``[RESULT] 5``.
         fields: What packaged prompts ask for.
         templates: Files in the place of ``GROUSE_PROMPTS``, or of ``JOINT_PROMPT``.
         is_joint: Whether one prompt asks for all four metrics, as in the paper's appendix G: one
             call an answer, whatever the pipeline takes of it.
     """
 
-    reply_form: str = "json_schema"
+    reply_form: ReplyForm = "json_schema"
     fields: ReplyFields = field(default_factory=ReplyFields)
     templates: Templates = NO_TEMPLATES
     is_joint: bool = False
-    max_tokens: ClassVar[int] = 2048
 
-    @classmethod
-    def named(
-        cls, name: str, reply_form: str = "json_schema", templates: Templates = NO_TEMPLATES
-    ) -> GrousePrompts:
-        """Return the prompts of a name.
-
-        ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or
-        ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
-        """
-        kept = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
-        left_out = checked_choice(kept, PROMPT_NAMES, "prompt").removeprefix("without-")
-        fields = ReplyFields(() if left_out == "whole" else (left_out,))
-        return cls(reply_form, fields, templates, name.startswith(JOINT_NAME))
+    def __post_init__(self) -> None:
+        asked = [JOINT_PROMPT] if self.is_joint else list(GROUSE_PROMPTS.values())
+        packaged = [prompt.name for prompt in asked if self.templates.replacing(prompt) is None]
+        if self.reply_form == "result" and (packaged or self.is_joint):
+            named = " ".join(f"--template {name}=FILE" for name in packaged)
+            raise UsageError(
+                "our prompts ask for JSON, and all metrics in one for several scores; replies "
+                f"that end in [RESULT] come of prompts of yours, one a metric: {named}"
+            )
 
     @property
     def version(self) -> str:
@@ -252,9 +257,8 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         prompt = JOINT_PROMPT if self.is_joint else GROUSE_PROMPTS[metric]
         return self.templates.replacing(prompt)
 
-    def ask(self, item: ScoringTask) -> list[Prompt]:
+    def prompt(self, metric: str, sample: AnswerSample) -> Prompt:
         """Make the prompt for an answer, with what the metric needs, or for all metrics."""
-        metric, sample = item.metric, item.sample
         everything: dict[str, Any] = {"question": sample.question, "references": sample.references}
         texts = (sample.question, *sample.references, sample.expected, sample.answer)
         values: dict[str, Any] = {
@@ -267,7 +271,7 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         own = self._own(metric)
         version = self._joint_version if self.is_joint else self._version(metric)
         if own is not None:
-            return [Prompt.of(own.fill(values | everything), version=version)]
+            return Prompt.of(own.fill(values | everything), version=version)
         if self.is_joint:
             asked = self.fields.values(*JOINT_ORDER)
             named = {
@@ -282,19 +286,30 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         told = [packaged_prompt(_PACKAGE, name, _REPLY).fill(each) for name, each in parts.items()]
         told = [text.strip() for text in told] if self.is_joint else told
         user = packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).fill(values | asked)
-        return [Prompt.of(user, "\n\n".join(told), version)]
-
-    def task(self, item: ScoringTask) -> str:
-        """Name the metric: each has a scale and a schema of its own."""
-        return item.metric
+        return Prompt.of(user, "\n\n".join(told), version)
 
     def reply_format(self, task: str) -> Mapping[str, object] | None:
-        """Return the ``response_format`` of a metric's requests."""
-        form = self.reply_form if self._own(task) is None else "text"
-        return response_format(None if self.is_joint else task, form, self.fields)
+        """Return the ``response_format`` of a metric's requests; None where nothing is said."""
+        if self.reply_form != "json_schema" or self._own(task) is not None:
+            return None
+        metrics = JOINT_ORDER if self.is_joint else (task,)
+        answers = {metric: _answer_schema(metric, self.fields) for metric in metrics}
+        of_answer = _object(answers) if self.is_joint else answers[task]
+        whole = _object(dict.fromkeys(self.fields.answers, of_answer))
+        name = JOINT if self.is_joint else task
+        schema = {"name": name, "strict": True, "schema": whole}
+        return {"type": "json_schema", "json_schema": schema}
 
     def read(self, text: str, task: str) -> int | None:
-        """Read a score, see ``read_metric_score``."""
+        """Read a metric's score; see ``read_metric_score``.
+
+        Of replies that are to end in ``[RESULT] 5`` what stands after the last mark counts.
+        """
+        if self.reply_form == "result":
+            stated = _RESULT.findall(THOUGHTS.sub(" ", text))
+            if not stated:
+                raise UnparsableError("the reply does not end in [RESULT] and a score")
+            return _score(stated[-1].rstrip("."), task)
         keys = self.fields.answers[-1:] if self._own(task) is None else (SCORED, ONLY)
         return read_metric_score(text, task, keys)
 
@@ -347,7 +362,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 def _score_of(answer: object, metric: str, key: str) -> int | None:
     if not isinstance(answer, Mapping):
-        raise UnparsableError(f"{key} is no JSON object")
+        raise UnparsableError(f"{key} is not a JSON object")
     value: object = answer
     for _ in range(2):  # a metric's own object holds it in a reply by all metrics
         if isinstance(value, Mapping):

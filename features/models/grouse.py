@@ -1,0 +1,151 @@
+"""GroUSE's six metrics of a grounded answer, by an LLM (Muller et al., 2024, section 4.4).
+
+The pipeline of figure 5 says which metric a judge is asked for, and which scores follow without a
+call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.llm.settings import Prompt
+from features.declare.feature import Item, Scores
+from features.models.grouse_prompts import (
+    DERIVED_METRICS,
+    GROUSE_PROMPTS,
+    METRICS,
+    AnswerSample,
+    GrouseForm,
+)
+from features.models.llm_scorer import RATING_PROMPTS, EndpointModel, Verdict, endpoint_model
+from features.models.ragas import (
+    NO_USABLE_REPLY,
+    NOT_DEFINED,
+    NOT_REACHED,
+    RAGAS_PROMPTS,
+    REASONS,
+)
+from features.models.scorer import ModelOptions
+
+MAX_TOKENS = 2048
+"""Most tokens of a reply: it may go through the answer sentence by sentence."""
+FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, *GROUSE_PROMPTS.values())
+"""Prompts that a user's templates may replace, see ``arena.text.prompts.read_templates``."""
+
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "usefulness": ("answer_relevancy",),
+    "faithfulness": ("answer_relevancy", "usefulness"),
+    **dict.fromkeys(DERIVED_METRICS, ("answer_relevancy", "completeness")),
+}
+"""Scores that another one rests on."""
+
+Ask = Callable[[str, Sequence[AnswerSample]], Sequence[Verdict]]
+"""Scores answers by one metric."""
+
+
+def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
+    """Derive positive acceptance and negative rejection from the other scores (figure 4).
+
+    Relevancy is null where the answer refuses: it says that nothing answers the question;
+    completeness where the references indeed hold no answer. Positive acceptance is defined where
+    the answer refuses, and is 1 where it is right to; negative rejection is defined where the
+    references hold no answer, and is 1 where the answer refuses.
+    """
+    refuses, answerable = relevancy is None, completeness is not None
+    return int(not answerable) if refuses else None, None if answerable else int(refuses)
+
+
+def score_answers(samples: Sequence[AnswerSample], ask: Ask) -> list[dict[str, Verdict]]:
+    """Score answers by all six metrics, with at most four calls each.
+
+    Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
+    null; faithfulness only where the answer gives any information, that is, where relevancy or
+    usefulness is not null. The other two metrics follow from relevancy and completeness.
+
+    Returns:
+        Scores of each answer by ``METRICS``, in the order of the answers; one that depends on a
+        score that failed fails with it.
+    """
+    scores: list[dict[str, Verdict]] = [{} for _ in samples]
+    for metric in METRICS:
+        known = [_following(metric, of_answer) for of_answer in scores]
+        open_ones = [sample for sample, score in zip(samples, known, strict=True) if score is None]
+        called = iter(ask(metric, open_ones) if open_ones else ())
+        for of_answer, score in zip(scores, known, strict=True):
+            of_answer[metric] = next(called) if score is None else score
+    return scores
+
+
+def _following(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
+    """Return the score that follows from those before; None where the judge is to be asked."""
+    needed = _NEEDED.get(metric, ())
+    for name in needed:
+        failure = scores[name].failure
+        if failure is not None:
+            prefix = "" if failure.startswith(needed) else f"{name}: "
+            return Verdict(None, f"{prefix}{failure}", scores[name].was_asked)
+    values = [scores[name].value for name in needed]
+    is_null = {"usefulness": values[:1] != [None], "faithfulness": values == [None, None]}
+    if is_null.get(metric):
+        return Verdict(None)
+    if metric not in DERIVED_METRICS:
+        return None
+    return Verdict(acceptance(*values)[DERIVED_METRICS.index(metric)])  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class GrouseScorer:
+    """Scores answers, shape (items, 2): score, number of a reason why there is none (0: none).
+
+    Items are metric, template, question, expected answer, answer, references.
+    """
+
+    llm: EndpointModel
+    signature: str | None = None
+
+    def score(self, items: Sequence[Item]) -> Scores:
+        """Score items; what several metrics of an answer rest on is asked once.
+
+        Raises:
+            UsageError: If the endpoint or the store cannot be used.
+            MissingDependencyError: If the extra ``llm`` is not installed.
+        """
+        found: dict[Item, Mapping[str, Verdict]] = {}
+        for stated in dict.fromkeys(item[1] for item in items):
+            answers = list(dict.fromkeys(item[1:] for item in items if item[1] == stated))
+            samples = [AnswerSample(item[1], item[4:], *item[2:4]) for item in answers]
+            form = GrouseForm(templates=self.llm.templates.stating(stated))
+            scored = score_answers(samples, self._asking(form))
+            found |= dict(zip(answers, scored, strict=True))
+        rows = np.empty((len(items), 2), dtype=np.float32)
+        for place, item in enumerate(items):
+            verdict = found[item[1:]][item[0]]
+            reason = NO_USABLE_REPLY if verdict.was_asked else NOT_REACHED
+            reason = NOT_DEFINED if verdict.failure is None else reason
+            is_known = verdict.value is not None
+            rows[place] = (verdict.value, 0) if is_known else (np.nan, 1 + REASONS.index(reason))
+        return rows
+
+    def _asking(self, form: GrouseForm) -> Ask:
+        def ask(metric: str, samples: Sequence[AnswerSample]) -> list[Verdict]:
+            def prompt(sample: AnswerSample) -> Prompt:
+                return form.prompt(metric, sample)
+
+            reply_format = form.reply_format(metric)
+            settings = self.llm.settings
+            if reply_format is not None:
+                settings = settings.sending(response_format=reply_format)
+            asked = self.llm.ask(
+                samples, prompt, lambda reply: form.read(reply.text or "", metric), settings
+            )
+            return [Verdict(each.value, each.reason, each.was_asked) for each in asked.replies]
+
+        return ask
+
+
+def load_grouse(model: str, options: ModelOptions) -> GrouseScorer:
+    """Make ready to have a model score; see ``endpoint_model``."""
+    return GrouseScorer(endpoint_model(model, options, MAX_TOKENS))
