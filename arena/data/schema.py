@@ -206,14 +206,10 @@ def passages_of(value: object) -> list[dict[str, Any]]:
         try:
             value = parsed_json(value)
         except ValueError as error:
-<<<<<<< HEAD
             try:  # as pandas writes lists to CSV
-                value = ast.literal_eval(value[:MOST_WRITTEN])
+                value = ast.literal_eval(str(value)[:MOST_WRITTEN])
             except (ValueError, SyntaxError, MemoryError, RecursionError):
-                raise ValueError(f"is no JSON list ({error})") from None
-=======
-            raise ValueError(f"is not a JSON list ({error})") from error
->>>>>>> main
+                raise ValueError(f"is not a JSON list ({error})") from None
     if value is None or value == "":
         return []
     passages = []

@@ -4,13 +4,9 @@ Overlap is that of the part after ``##Answer:``, without citations, with the ref
 Fluency is that of the whole output, reason and citations included, as in MIRAGE-Bench (figure 12).
 Ragas looks at the answer part without citations and at all the passages; answer relevance names two
 models, ``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``, and its cutoff is the
-<<<<<<< HEAD
 number of questions that are made of the answer. Its paper has three qualities, its package more:
-here are those that say of retrieval and of facts what the paper's do not.
-=======
-number of questions that are made of the answer. GroUSE holds the answer part beside the reference
-answer, with citations in both, which are written as numbers of passages.
->>>>>>> main
+here are those that say of retrieval and of facts what the paper's do not. GroUSE holds the answer
+part beside the reference answer, with citations in both, written as numbers of passages.
 """
 
 from __future__ import annotations
@@ -294,7 +290,6 @@ def _passages(sample: Sample) -> Items | tuple[str, ...]:
     return passage_texts(sample.question, sample.question.passage_ids) or EMPTY_PASSAGES
 
 
-<<<<<<< HEAD
 def _told(sample: Sample, by: str) -> str | Missing:
     """Return the answer or the reference answer, or why there is none."""
     text = sample.text if by == "answer" else sample.question.reference_text
@@ -306,7 +301,8 @@ def _told(sample: Sample, by: str) -> str | Missing:
 def _all(*values: Any) -> tuple[Any, ...] | Missing:  # noqa: ANN401 - what features look at
     """Return the values, or why the first one that is missing is so."""
     return next((each for each in values if isinstance(each, Missing)), values)
-=======
+
+
 def numbered(text: str, numbers: Mapping[str, int]) -> str:
     """Write citations of passages by the numbers that these have as references."""
     parts: list[str] = []
@@ -344,4 +340,3 @@ for _metric, _asked in _GROUSE.items():
         name=f"grouse_{_metric}",
         summary=f"An LLM's score of {_metric.replace('_', ' ')}: {_asked}",
     )(quality)
->>>>>>> main

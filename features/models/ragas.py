@@ -55,32 +55,7 @@ MAX_TOKENS = 2048
 """Most tokens of a reply: it may copy much of the context."""
 TEMPERATURE = 0.7
 """Temperature at which several questions are asked for, so that they differ."""
-<<<<<<< HEAD
-_CODE = Variable("code for delimiters; stands in none of the texts", "samplecode")
-=======
-INSUFFICIENT = "insufficient information"
-NONE = "none"
-ALIKE = 90.0
-"""Percent of characters that must agree for a line to count as a copy of a sentence."""
-
-_ITEM = re.compile(
-    r"(?:[-*•]|\(?\d{1,3}[.):]|statement\s{0,3}\d{0,3}\s{0,3}:)\s{1,8}", re.IGNORECASE
-)
-_MARKS = re.compile(r"[*_`\"“”]")
-_VERDICT = re.compile(
-    r"^\W{0,6}(?:statement\W{1,3})?(\d{1,3})\W{1,6}(?:verdict\W{1,4})?"
-    r"(yes|no)(?=\W{0,6}$|[*_]{0,3}\s?[.,;:(–—-])",
-    re.IGNORECASE | re.MULTILINE,
-)
-_FINAL = re.compile(r"final\s{1,3}verdicts?", re.IGNORECASE)
-_LABELED_VERDICT = re.compile(r"\bverdict\b\W{1,6}(yes|no)\b", re.IGNORECASE)
-_HEADING = re.compile(r"\W{0,4}statements?\W{0,4}:\W{0,4}", re.IGNORECASE)
-_YES_OR_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
-_LABEL = re.compile(r"\W{0,4}question\s{0,3}\d{0,3}\s{0,3}:\W{0,4}", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
-
 _CODE = Variable("code for delimiters; found in none of the texts", "samplecode")
->>>>>>> main
 _ANSWER = Variable("the answer", "sampleanswer", True)
 _QUESTION = Variable("the question", "samplequestion")
 _PASSAGES = Variable("list of the passages' texts", ("samplepart one", "samplepart two"))
@@ -177,12 +152,7 @@ EVASIVE = _asking(
     answer=_ANSWER,
 )
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
-<<<<<<< HEAD
 """Those of the paper."""
-FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, USEFUL, EVASIVE)
-"""Prompts that a user's templates may replace, see ``arena.text.prompts.read_templates``."""
-=======
->>>>>>> main
 
 
 def named_models(model: str) -> tuple[str, str]:
