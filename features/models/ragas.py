@@ -29,8 +29,8 @@ from features.models.ragas_replies import (
     find_verdicts,
     read_question,
     read_statements,
-    read_verdict,
     read_whole,
+    read_yes_or_no,
 )
 from features.models.scorer import ModelOptions
 from features.models.sentence_models import EMBEDDER, cosines, load_embedder
@@ -287,7 +287,7 @@ class RagasScorer:
             shown = dict(zip(("question", "answer", "passage"), item[2:], strict=False))
             return self._prompt(prompt, item, shown)
 
-        asked = self.llm.ask(items, ask, read_verdict)
+        asked = self.llm.ask(items, ask, read_yes_or_no)
         return [
             reason_for(reply) if reply.value is None else float(reply.value)
             for reply in asked.replies

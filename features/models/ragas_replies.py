@@ -82,7 +82,7 @@ def find_verdicts(text: str, count: int) -> list[bool]:
     return [verdict.casefold() == "yes" for verdict in verdicts]
 
 
-def read_verdict(completion: Completion) -> bool:
+def read_yes_or_no(completion: Completion) -> bool:
     """Read the last ``Verdict: Yes`` or ``No`` of a reply.
 
     Raises:
