@@ -189,5 +189,6 @@ def diff(
         shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
         title = f"{name}: {', '.join(f'{count} {item}' for item, count in counts)}"
-        print_table(title, shown, CHANGES)
+        if name == OVERALL or len(shown):
+            print_table(title, shown, CHANGES)
     print_notes(found.notes)

@@ -34,9 +34,13 @@ NONE_RANKED = 1
 """Exit status where no new system has a rank."""
 STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
 """Exit status of each verdict of the gate; 1 and 2 are errors."""
-MOST_NEIGHBORS = 6
+MOST_NEIGHBORS, MOST_JUDGMENTS = 6, 10_000
 OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
 """Settings of judging that a gate decides itself."""
+
+
+def _about(judgments: int) -> str:
+    return f"about {judgments:,}" if judgments <= MOST_JUDGMENTS else f"over {MOST_JUDGMENTS:,}"
 
 
 def _read(board: Path, arena: Path | None) -> tuple[Board, Path, Arena]:
@@ -160,7 +164,7 @@ def gate(
         shown = {**plain(found), "sentences": found.sentences}
         show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)
     else:
-        print("\n".join(found.sentences))
+        print_notes(found.sentences, "")
     raise SystemExit(STATUS[found.verdict])
 
 
@@ -190,7 +194,7 @@ def advise(
         return
     said = [
         f"{row.system} ({row.language}), rank {row.rank}: "
-        + (row.reason or f"about {row.judgments:,} judgments separate it")
+        + (row.reason or f"{_about(row.judgments)} judgments separate it")
         + f" from {row.neighbor}, {row.side} it"
         for row in advice.neighbors.itertuples()
     ]
