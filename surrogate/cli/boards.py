@@ -36,6 +36,8 @@ def board(
     templates: opt.Templates = None,
     site: Annotated[bool, Option("--site/--no-site", help="Write pages to OUT/site.")] = True,
     jobs: opt.Jobs = -1,
+    _backend: opt.Backend = None,
+    _scheduler: opt.Scheduler = None,
     as_json: opt.Json = False,
 ) -> None:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
@@ -61,7 +63,7 @@ def board(
     own = read_templates(templates or (), FEATURE_PROMPTS)
     built = build_board(
         *(read, settings),
-        feature_table=given_features(feature_table),
+        feature_table=given_features(feature_table, read.answers),
         records=None if by is None else read_judging_records(arena, by),
         n_jobs=jobs,
         models=ModelOptions(download=download, templates=own),

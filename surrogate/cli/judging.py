@@ -8,12 +8,12 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument
+from typer import Argument, Option
 
 from arena.data.errors import UsageError
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
-from surrogate.cli.options import setting, settings_of
+from surrogate.cli.options import FILE, setting, settings_of
 from surrogate.cli.printing import command, print_notes, progress_lines, show
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ def judge(
         bool | None, setting(JudgingSettings, "both_orders", "--both-orders/--no-both-orders")
     ] = None,
     template: Annotated[str | None, setting(JudgingSettings, "template")] = None,
+    join: Annotated[
+        list[Path] | None,
+        Option(help="Stores of other machines to take replies from first; repeatable.", **FILE),
+    ] = None,
     config: opt.Config = None,
     dry_run: opt.DryRun = False,
     prices: opt.Prices = None,
@@ -85,9 +89,10 @@ def judge(
         shown = {**_counts_of(chosen), "judges": table, "cost": cost}
         show(shown, as_json, {"judges": DRY_RUN})
         return
-    for member in () if Path(where).exists() else judges:
+    for member in () if join or Path(where).exists() else judges:
         member.settings.api_key()  # without a key no store is made
     with kept_replies(where), open_store(where) as store:
+        store.join(join or ())
         judging = judge_pairs(
             *(read, judges, chooser, store),
             budget=limit,

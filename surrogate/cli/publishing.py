@@ -137,6 +137,8 @@ def run(
     ],
     out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
     jobs: opt.Jobs = -1,
+    _backend: opt.Backend = None,
+    _scheduler: opt.Scheduler = None,
     check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
     as_json: opt.Json = False,
 ) -> None:

@@ -83,13 +83,14 @@ def rank(
 
     own = read_templates(templates or (), FEATURE_PROMPTS)
     published, _, read = _read(board, arena)
+    new = read_answers(answers, read.queries)
     placed = rank_systems(
         published,
-        read_answers(answers, read.queries),
+        new,
         read,
         jobs,
         ModelOptions(download=download, templates=own),
-        feature_table=given_features(feature_table),
+        feature_table=given_features(feature_table, new),
         judgments=_judged(judgments, read),
     )
     if out is not None:
@@ -150,15 +151,16 @@ def gate(
     published, folder, read = _read(board, arena)
     where = settings.store or str(folder / STORE)
     opened: Any = nullcontext() if judge is None else open_store(where)
+    new = read_answers(candidate, read.queries)
     with kept_replies(where), opened as store:
         found = decide(
-            *(published, read_answers(candidate, read.queries), read, baseline),
+            *(published, new, read, baseline),
             judging=None
             if judge is None
             else GateJudging(judge, store, budget, settings.seed, progress_lines()),
             rates=GateRates(error, margin),
             languages=settings.languages,
-            feature_table=given_features(feature_table),
+            feature_table=given_features(feature_table, new),
         )
     if as_json:
         shown = {**plain(found), "sentences": found.sentences}
@@ -184,7 +186,7 @@ def advise(
 
     published, _, read = _read(board, arena)
     new = read_answers(answers, read.queries)
-    table = given_features(feature_table)
+    table = given_features(feature_table, new)
     placed = rank_systems(published, new, read, feature_table=table)
     judged = _judged(judgments, read)
     advice = suggest(published, placed.features, judged=judged, questions=questions)
