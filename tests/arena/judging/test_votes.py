@@ -6,9 +6,8 @@ import pytest
 
 from arena import Arena, ArenaInfo, DataError, UsageError
 from arena.data.folder import as_rows, checked_arena
-from arena.judging import choose_pairs
-from arena.people import collect_votes, make_ballot
-from arena.people.ballots import FORMAT, pairs_by_id
+from arena.judging import choose_pairs, collect_votes, make_ballot
+from arena.judging.ballots import FORMAT, pairs_by_id
 
 SYSTEMS = ("left-llm", "right-llm", "third-llm")
 
