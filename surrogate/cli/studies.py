@@ -107,12 +107,13 @@ def validate(
     protocol: Annotated[
         str,
         Option(
-            help="leave-systems-out, leave-language-out, mirage (two systems held out, all "
-            "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
-            "systems held out, all ranked), ablation (part of the features), importances (of "
-            "features), replication (half of the questions against the other half), learning-curve "
-            "(part of the arena) or sampling (verdicts alone: fewer questions, or fewer pairs, "
-            "against all of them)."
+            help="leave-systems-out, leave-families-out (systems of one family of models "
+            "together), leave-best-out (the best fifth), leave-language-out, mirage (two systems "
+            "held out, all ranked), table3 (R² of surrogates), table4 (the paper's groups of "
+            "features, two systems held out, all ranked), ablation (part of the features), "
+            "importances (of features), replication (half of the questions against the other "
+            "half), learning-curve (part of the arena) or sampling (verdicts alone: fewer "
+            "questions, or fewer pairs, against all of them)."
         ),
     ] = "leave-systems-out",
     preset: opt.Preset = None,

@@ -326,8 +326,11 @@ class AnswersSurrogate(Surrogate):
                     cosines = np.where(scored.judged, seen.cosines[:, place], 0.0)
                     nearest = cosines.argmax(axis=1)
                     won = scored.scores[np.arange(len(nearest)), nearest] - scored.means
-                    for question in np.flatnonzero((cosines.max(axis=1) > 0) & (won != 0)):
-                        alike[int(won[question] < 0)].append(field.tensor.questions[question])
+                    telling = won * np.maximum(cosines.max(axis=1), 0.0)
+                    for question in np.argsort(-np.abs(telling), kind="stable"):
+                        if telling[question]:
+                            side = alike[int(telling[question] < 0)]
+                            side.append(field.tensor.questions[question])
                 rows.append((language, system, [item for item in moved if item[1]], *alike))
         return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
 

@@ -158,7 +158,7 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
             Columns ``EXPLANATION_COLUMNS``: ``language, system``; ``moved_by``, the features that
             move its rating most, with what each adds (logits); ``like_winners`` and
             ``like_losers``, questions on which the judged answer that is most like the system's won
-            more, or less, than the others.
+            more, or less, than the others, the most telling first.
         """
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 
@@ -197,15 +197,6 @@ def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
     if X.empty:
         raise UsageError("the feature table has no answer to rate")
     return X.assign(**dict.fromkeys(absent, np.nan))
-
-
-def predict_answers(surrogate: Surrogate, X: pd.DataFrame) -> pd.DataFrame:
-    """Rate each answer as if its system wrote no other; adds ``rating`` to the three keys."""
-    names = X["system"] + ANSWER_MARK + X["query_id"]
-    rated = surrogate.predict(X.assign(system=names), {}).set_index(["language", "system"])
-    keys = pd.MultiIndex.from_arrays([X["language"], names])
-    table = X[KEYS].assign(rating=rated["rating"].reindex(keys).to_numpy())
-    return table.sort_values(KEYS, ignore_index=True)
 
 
 def reseeded(surrogate: AnySurrogate, seed: int, **parameters: object) -> AnySurrogate:

@@ -92,7 +92,7 @@ def test_a_later_file_of_a_person_counts(arena, ballot, tmp_path):
         ({"voter": "A\u202eda"}, "printable characters"),
         ({"format": "votes"}, "format"),
         ({"extra": 1}, "extra"),
-        ({"votes": [{"id": "0" * 20, "choice": "a"}]}, "stands for no pair of this arena"),
+        ({"votes": [{"id": "0" * 20, "choice": "a"}]}, "is not a pair of this arena"),
         ({"votes": [{"id": "0" * 20, "choice": "a"}] * 1001}, "votes"),
     ],
 )

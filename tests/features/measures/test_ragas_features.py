@@ -12,11 +12,12 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, broken, completion, filtered, refused
 
-from arena import Arena, ArenaInfo
+from arena import Arena, ArenaInfo, UsageError
 from arena.llm import LlmSettings
 from features import extract
 from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES
 from features.measures.registry import FEATURES
+from features.models.ragas import load_ragas
 from features.models.ragas_replies import count_copied, find_verdicts
 from features.models.scorer import ModelOptions
 
@@ -238,3 +239,16 @@ def test_evasive_answers_have_no_relevance_where_that_is_asked_for(measure, mini
     assert found.loc[("q1", "s"), str(feature)] > 0.5
     assert found.loc[("q1", "s"), str(strict)] == 0.0
     assert found.loc[("q1", "t"), str(strict)] == found.loc[("q1", "t"), str(feature)]
+
+
+def test_an_embedding_model_that_is_not_here_is_said_before_the_llm_is_asked(tmp_path):
+    with ChatServer(lambda prompt, _: completion("1. So.\n1: Yes")) as server:
+        store = {"store": str(tmp_path / "s.db"), "base_url": server.url, "api_key_env": None}
+        scorer = load_ragas("m with ./nowhere", ModelOptions(llm=LlmSettings(**store)))
+        items = [
+            ("faithfulness", "packaged", "Q?", "A.", "P."),
+            ("answer_relevance", "packaged", "3", "", "Q?", "A."),
+        ]
+        with pytest.raises(UsageError, match="nowhere"):
+            scorer.score(items)
+        assert not server.bodies

@@ -18,7 +18,6 @@ from surrogate.learning.estimation.question_scores import (
 )
 from surrogate.learning.estimation.system_looks import Scale
 from surrogate.learning.estimation.system_ridge import SystemRidge
-from surrogate.learning.surrogate import predict_answers
 from surrogate.learning.training import training_ratings
 
 WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]
@@ -277,4 +276,3 @@ def test_a_system_of_which_nothing_is_known_has_no_rating(judged):
         assert list(own["answers"]) == [8, 8]
         for column in ("rating", "standard_error"):
             assert list(own.loc[own[column].notna(), "language"]) == languages
-    assert predict_answers(surrogate, blank)["rating"].isna().all()
