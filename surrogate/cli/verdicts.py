@@ -138,7 +138,7 @@ def vote(
     read = read_arena(arena)
     chosen = choose_pairs(read, questions, pairs, False, split_names(languages) or None, seed)
     from arena.data.files import atomic_path
-    from arena.people import make_ballot
+    from arena.judging import make_ballot
     from surrogate.publish.pages import ballot_page
 
     ballot = make_ballot(read, chosen, most, seed)
@@ -153,7 +153,7 @@ def vote(
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
     from arena.data.folder import append_rows, read_arena
-    from arena.people import collect_votes
+    from arena.judging import collect_votes
 
     arena = read_arena(folder)
     judgments, replaced = collect_votes(arena, files)
