@@ -60,6 +60,7 @@ class Conclusion(_Part):
 UNSEEN_RANKED = Conclusion(
     sentence="The surrogate ranks systems it has not seen better than chance.", is_warning=False
 )
+WORTH = " What it expects of one is worth about {:,.0f} verdicts on it."
 UNSEEN_BY_CHANCE = Conclusion(
     sentence="The surrogate is not shown to rank unseen systems better than chance here: rely on "
     "verdicts, and have a new system judged before it is ranked."
@@ -257,12 +258,14 @@ class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
     ``grade`` is what the judge's own verdicts say of it, see ``arena.diagnostics.bias.SelfCheck``;
-    ``judging`` says why it is unreliable, and is empty where it is not.
+    ``judging`` says why it is unreliable, and is empty where it is not. ``worth`` is the number of
+    verdicts on a system that tell as much of it as a surrogate that has not seen it.
     """
 
     grade: Grade = "not known"
     judging: str = ""
     holdout_r2_mean: Number = None
+    worth: Number = None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -270,6 +273,13 @@ class MacroSummary(Agreements):
         """What is wrong with the judge, if anything is, and what the scores mean."""
         judge = [Conclusion(sentence=self.judging)] if self.judging else []
         return (*judge, *super().conclusions)
+
+    def _of_unseen(self) -> Conclusion:
+        found = super()._of_unseen()
+        if self.worth is None or found is not UNSEEN_RANKED:
+            return found
+        worth = WORTH.format(float(f"{self.worth:.2g}"))
+        return Conclusion(sentence=found.sentence + worth, is_warning=False)
 
     @property
     def cautions(self) -> tuple[str, ...]:
