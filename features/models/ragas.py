@@ -25,7 +25,7 @@ from arena.text.prompts import (
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
 from features.models.llm_scorer import EndpointEmbedder, EndpointModel, endpoint_model
-from features.models.model_folder import ENDPOINT
+from features.models.model_folder import ENDPOINT, find_model
 from features.models.scorer import ModelOptions
 from features.models.sentence_models import EMBEDDER, cosines, load_embedder
 from features.text.sentences import split_sentences
@@ -180,6 +180,9 @@ class RagasScorer:
             UsageError: If the endpoint, the store or the embedding model cannot be used.
             MissingDependencyError: If a package that is needed is not installed.
         """
+        is_local = not self.embedder.startswith(ENDPOINT)
+        if is_local and any(item[0] == ANSWER_RELEVANCE for item in items):
+            find_model(self.embedder, self.options.download)  # before the LLM is paid
         scores = np.empty((len(items), 2), dtype=np.float32)
         for name, measure in (
             (FAITHFULNESS, self.faithfulness),

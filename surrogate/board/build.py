@@ -216,7 +216,7 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate)
     """Hold systems out where that says something: for R² of surrogates of single tournaments."""
     if holdout is not None:
         return check_holdout(holdout, judged.rated_systems)
-    if not surrogate.learns_tournaments:
+    if surrogate.pooled:
         return ()
     return choose_holdout(by_content(judged.rated_systems, judged.answers), surrogate.seed)
 

@@ -238,10 +238,11 @@ def study_languages(
         surrogate.fit(training, {item.language: item.tournaments for item in data})
     unseen = _unseen(data, surrogate, n_jobs, progress)
     known = training_ratings({item.language: item.tournaments for item in data})
-    posteriors = posterior_ratings(surrogate, known, pd.concat(map(expected_ratings, unseen)))
+    expected = pd.concat(map(expected_ratings, unseen))
+    judged = training[training["system"].isin(expected["system"])]
+    posteriors = posterior_ratings(surrogate, known, expected, judged)
     # By surrogates that must be trained several times for a split, once.
-    times = 1 if surrogate.learns_tournaments else SPLITS
-    how = Repeats(times, surrogate.seed, n_jobs, progress)
+    how = Repeats(SPLITS if surrogate.pooled else 1, surrogate.seed, n_jobs, progress)
     halves = replicate(data, surrogate, how, with_surrogate=False)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     fits = _fit_tournaments(data, surrogate, held, settings, n_jobs, progress)
@@ -269,7 +270,7 @@ def _unseen(
 ) -> list[Outcome]:
     """Rate every system by a surrogate trained without it: what ``validate`` does."""
     how = Repeats(splits(data), surrogate.seed, n_jobs, progress)
-    training = everything_left if surrogate.learns_tournaments else _left_of_few
+    training = _left_of_few if surrogate.pooled else everything_left
     try:
         return leave_systems_out(data, surrogate, how, training)
     except UsageError as error:
@@ -306,7 +307,7 @@ def _fit_tournaments(
     stretches = [
         (place, range(start, min(start + TOURNAMENTS_PER_TASK, most, len(item.tournaments.draws))))
         for place, item in enumerate(data)
-        if surrogate.learns_tournaments and held[place]
+        if held[place] and not surrogate.pooled
         if item.language not in surrogate.failures_
         for start in range(0, min(most, len(item.tournaments.draws)), TOURNAMENTS_PER_TASK)
     ]

@@ -20,10 +20,7 @@ Floats = npt.NDArray[np.float64]
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
 POOLED = "too few systems, so that they rest on those of all languages"
-UNPROVEN = (
-    "not ranked: few or no verdicts on it, and the surrogate is not shown to rank unseen systems "
-    "better than chance; have it judged"
-)
+UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat chance"
 """Why a system whose rating rests on a surrogate that is not shown to work has no rank."""
 RATED_BY = {
     "posterior": "verdicts and surrogate",

@@ -38,12 +38,10 @@ class Covariances:
     Attributes:
         keys: Language and system of each.
         kernels: Of mean diagonal 1, shape (K, N, N).
-        is_rich: Whether texts are among them, which tell systems apart.
     """
 
     keys: tuple[tuple[str, str], ...]
     kernels: npt.NDArray[np.float64]
-    is_rich: bool
 
 
 class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
@@ -54,8 +52,8 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
 
     Attributes:
         rows: One training row a ``system`` and tournament, or one ``overall``.
-        pooled: Whether languages are learned from together, and those it has not seen rated too.
-        learns_tournaments: Whether it can be trained on one tournament, and so has an R² for each.
+        pooled: Whether all verdicts in all languages are learned from together, and languages that
+            it has not seen rated; else it can be trained on one tournament, and has an R² for each.
         failures_: Language to why it could not be learned from.
         borrowing_: Languages with few rated systems, where what others tell of answers counts.
         X_: The rows it was trained on.
@@ -63,7 +61,6 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     pooled: ClassVar[bool] = False
-    learns_tournaments: ClassVar[bool] = True
     borrowing_: frozenset[str] = frozenset()
 
     name: str
@@ -143,7 +140,7 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
         """Say how alike systems are, for ratings by answers and verdicts together.
 
         Args:
-            X: Answers of further systems, that were not trained on.
+            X: Answers of further systems, that were not trained on; of others nothing is read.
 
         Returns:
             Of all systems seen in training, and such further ones; None where the surrogate

@@ -159,7 +159,7 @@ def _overall_diff(old: Board, new: Board, languages: pd.DataFrame) -> pd.DataFra
     reasons = []
     for system in table["system"]:
         names = [code for code in codes if (system, code) not in tested]
-        why = f"it is not comparable in every language: {', '.join(names)}" if names else ""
+        why = f"not comparable in {', '.join(names)}" if names else ""
         reasons.append(own.get(system, ONE_BOARD) if len(codes) == 1 else why)
     table["reason"] = reasons
     return _with_verdicts(table.assign(language=OVERALL))

@@ -10,12 +10,12 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, broken, completion, filtered, refused
 
-from arena import Arena, ArenaInfo
+from arena import Arena, ArenaInfo, UsageError
 from arena.llm import LlmSettings
 from features import extract
 from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES
 from features.measures.registry import FEATURES
-from features.models.ragas import count_copied, find_verdicts
+from features.models.ragas import count_copied, find_verdicts, load_ragas
 from features.models.scorer import ModelOptions
 
 FAITHFULNESS = "ragas_faithfulness"
@@ -195,3 +195,16 @@ def test_answer_relevance_is_the_mean_cosine_of_real_embeddings(measure, minilm)
     assert found.loc[("q1", "t"), f"{feature}:missing"] == EMPTY_ANSWER.reason
     assert [body["seed"] for body in server.bodies] == [0, 1, 2]
     assert {body["temperature"] for body in server.bodies} == {0.7}
+
+
+def test_an_embedding_model_that_is_not_here_is_said_before_the_llm_is_asked(tmp_path):
+    with ChatServer(lambda prompt, _: completion("1. So.\n1: Yes")) as server:
+        store = {"store": str(tmp_path / "s.db"), "base_url": server.url, "api_key_env": None}
+        scorer = load_ragas("m with ./nowhere", ModelOptions(llm=LlmSettings(**store)))
+        items = [
+            ("faithfulness", "packaged", "Q?", "A.", "P."),
+            ("answer_relevance", "packaged", "3", "", "Q?", "A."),
+        ]
+        with pytest.raises(UsageError, match="nowhere"):
+            scorer.score(items)
+        assert not server.bodies
