@@ -29,6 +29,7 @@ RATED_BY = {
 }
 """What a board's ratings are by, as its settings have it, to words."""
 SHARES = "shares of the other systems' answers that a system's answers agree more than"
+WORTH = " What it expects of one is worth about {:,.0f} verdicts on it."
 SMALL_GAIN = 0.05
 """In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
 
@@ -57,7 +58,6 @@ class Conclusion(_Part):
 UNSEEN_RANKED = Conclusion(
     sentence="The surrogate ranks systems it has not seen better than chance.", is_warning=False
 )
-WORTH = " What it expects of one is worth about {:,.0f} verdicts on it."
 UNSEEN_BY_CHANCE = Conclusion(
     sentence="The surrogate is not shown to rank unseen systems better than chance here: rely on "
     "verdicts, and have a new system judged before it is ranked."
