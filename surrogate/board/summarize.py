@@ -88,7 +88,7 @@ def summarize_board(
     agreements = {study.language: arena_agreement(study, predicted) for study in studies}
     resampled = resample_outcomes([study.unseen for study in studies], surrogate.seed)
     intervals = conformal_intervals([study.unseen for study in studies])
-    suspect = _suspect_answers(arena)
+    suspect, unused = _suspect_answers(arena), surrogate.left_out_
     languages = {}
     for study in studies:
         code, tournaments = study.language, study.data.tournaments
@@ -98,7 +98,7 @@ def summarize_board(
             if code in diagnoses
             else _published_notes(study, arena, settings.judge)
         )
-        left_out = surrogate.left_out_.get(code, {})
+        left_out = unused.get(code, {})
         languages[code] = LanguageSummary(
             tau=agreements[code].tau,
             **_bounds("tau", agreements[code].interval),
