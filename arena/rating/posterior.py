@@ -266,15 +266,15 @@ def battle_posterior(
     likelihood = BattleLikelihood(battles.items)
     alone = likelihood.mode(known)
     effect = mean_design_effect(likelihood.design_effects(alone, known.precisions))
-    middle = np.eye(len(systems)) - 1.0 / len(systems)
     ratings, covariances, evidence, own = [], [], [], []
     for each, weight in _priors(known, trust):
-        mode = likelihood.mode(each, effect)
+        mode = likelihood.mode(each, effect, alone)
         precision = likelihood.information(mode) / effect + np.diag(each.precisions)
         ratings.append(mode - mode.mean())
         spread = np.asarray(np.linalg.inv(precision))
         own.append(1.0 - each.precisions * np.diag(spread))
-        covariances.append(middle @ spread @ middle)
+        centered = spread - spread.mean(axis=0)
+        covariances.append(centered - centered.mean(axis=1, keepdims=True))
         evidence.append(weight + likelihood.value(mode) / effect + _log_prior(each, mode, spread))
     shares = softmax(evidence)
     apart = np.array(ratings) - (mean := shares @ np.array(ratings))

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
-from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
@@ -162,7 +161,8 @@ def r2(truth: Floats, predicted: Floats) -> float:
     both = np.isfinite(truth) & np.isfinite(predicted)
     if both.sum() < FEWEST_HELD_OUT or np.ptp(truth[both]) < SMALLEST_SPREAD:
         return float("nan")
-    return float(r2_score(truth[both], predicted[both]))
+    missed, spread = truth[both] - predicted[both], truth[both] - truth[both].mean()
+    return float(1 - missed @ missed / (spread @ spread))
 
 
 @dataclass(frozen=True)
@@ -356,8 +356,12 @@ def holdout_r2(study: LanguageStudy) -> HoldoutR2:
     return HoldoutR2(mean=mean, median=median, low=low, high=high, tournaments=defined.size)
 
 
-def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFrame:
+def importances_table(
+    study: LanguageStudy, known: pd.DataFrame, names: Sequence[str]
+) -> pd.DataFrame:
     """Feature importances of a language (MIRAGE-Bench, figure 5).
+
+    The second is what ``Surrogate.importances`` gives, of all languages.
 
     Returns:
         Columns ``language, feature, importance, tournament_mean, tournament_low,
@@ -366,12 +370,9 @@ def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFram
         single tournaments (NaN where nothing is held out); most important first. A feature that
         was left out has NaN, as all have without a surrogate.
     """
-    known = surrogate.importances()
     own = known[known["language"] == study.language].set_index("feature")["importance"]
-    names = list(surrogate.features_)
-    table = pd.DataFrame(
-        {"language": study.language, "feature": names, "importance": own.reindex(names).to_numpy()}
-    )
+    own = own.reindex(list(names)).rename_axis("feature").reset_index()
+    table = pd.DataFrame({"language": study.language, **own})
     spread = np.full((1 + len(SPREAD), len(table)), np.nan)
     if len(study.shares):
         used = table["importance"].notna().to_numpy()

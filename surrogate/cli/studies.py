@@ -57,6 +57,10 @@ def features(
 
     A run that was killed resumes.
     """
+    in_parts = out is not None and (out.is_dir() or not out.suffix)
+    if out is not None:
+        check_target(out, is_folder=in_parts)
+
     from arena.data.folder import read_arena
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
@@ -73,8 +77,6 @@ def features(
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet, or a folder")
-    in_parts = out.is_dir() or not out.suffix
-    check_target(out, is_folder=in_parts)
     if not in_parts:
         row_suffix(out)
     own = read_templates(templates or (), FEATURE_PROMPTS)
