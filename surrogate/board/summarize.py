@@ -35,10 +35,11 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
+from surrogate.learning.estimation.observations import observe
 from surrogate.learning.estimation.replication import Replication
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
-from surrogate.learning.training import finite_means
+from surrogate.learning.training import finite_means, training_ratings
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,14 +51,14 @@ RATED_WITHOUT = (
     "and say nothing of how far verdicts will differ"
 )
 NOTHING_AGREES = "no two answers to a question differ in what could be compared without verdicts"
-NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
+NO_JUDGMENTS = "no judgments here: nothing to learn from"
 BORROWED = (
-    "no judgments in this language: systems are rated by what the verdicts in other languages tell "
-    "of answers, and nothing here says how well; judge some questions"
+    "no judgments here: systems are rated by what the verdicts elsewhere tell of answers, and "
+    "nothing here says how well; judge some questions"
 )
 BORROWING = (
-    "{} judged systems in this language: all are rated by the verdicts on them and by what those "
-    "in other languages tell of answers; judge more systems"
+    "{} judged systems here: all are rated by the verdicts on them and by what those elsewhere "
+    "tell of answers; judge more systems"
 )
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 
@@ -128,6 +129,7 @@ def summarize_board(
         **_bounds("tau_unseen", percentile_interval(means)),
         **_halves(Replication.of_all([study.halves for study in studies])),
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in rated),
+        worth=_worth(studies),
     )
     return _summary(arena, settings, macro, languages)
 
@@ -202,6 +204,24 @@ def _halves(halves: Replication) -> dict[str, Any]:
 def _mean(values: Iterable[float | None]) -> float:
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else float("nan")
+
+
+def _worth(studies: Sequence[LanguageStudy]) -> float:
+    """Say how many verdicts on a system tell as much of it as a surrogate that has not seen it.
+
+    The variance of a rating by verdicts alone is as one over their number: it is as many as bring
+    it to the squared error of the predictions, at most as many as there are. NaN without verdicts.
+    """
+    judged = [item.data for item in studies if len(item.data.judgments)]
+    known = observe(training_ratings({item.language: item.tournaments for item in judged}))
+    told, missed = 0.0, 0.0
+    for data, unseen in ((item.data, item.unseen) for item in studies if item.language in known):
+        away = (unseen.predicted - unseen.truth)[np.isfinite(unseen.predicted + unseen.truth)]
+        if away.size:
+            noise = float(np.diag(known[data.language].noise).mean())
+            told += noise * 2 * len(data.judgments) / len(data.systems)
+            missed += max(float((away**2).mean()) - noise, noise)
+    return told / missed if missed else float("nan")
 
 
 def _self_checked(judged: Arena) -> dict[str, Any]:

@@ -32,8 +32,8 @@ class Advice:
             pair would tell them apart; missing with the reason where none would. It rests on the
             ratings being right.
         questions: Columns ``language, system, query_id``: a draw of those it has no verdict on,
-            the same for all systems, those judged on the board first. Whichever matchups are
-            predicted to be close, or clear, would tell too little, or too much, of its rating.
+            the same for all systems, those judged on the board first. By replay questions whose
+            matchups are predicted to be close, or clear, do not tell more.
     """
 
     neighbors: pd.DataFrame
@@ -99,7 +99,7 @@ def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -
         named = [item for item in _drawn(board, language) if item in open_][:questions]
         asked.append(pd.DataFrame({"language": language, "system": system, "query_id": named}))
     if not neighbors:
-        raise UsageError("no new system has a rating in a language of the board")
+        raise UsageError("no new system has a rating on the board")
     places = pd.DataFrame(neighbors).astype({"rank": "Int64", "judgments": "Int64"})
     return Advice(places, pd.concat(asked, ignore_index=True))
 
