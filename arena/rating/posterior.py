@@ -97,20 +97,6 @@ class BattleLikelihood:
         expected = self.expected(ratings)
         return self.pairs.laplacian(self.items.totals[1] * expected * (1 - expected))
 
-    def third_derivatives(self, ratings: Floats, matrix: Floats) -> Floats:
-        """By how much the information grows with each rating, traced with a matrix.
-
-        Args:
-            ratings: Shape (S,).
-            matrix: Shape (S, S).
-
-        Returns:
-            Traces of the matrix times the information's derivatives, shape (S,).
-        """
-        expected = self.expected(ratings)
-        slopes = self.items.totals[1] * expected * (1 - expected) * (1 - 2 * expected)
-        return self.pairs.sums(slopes * self.pairs.spreads(matrix))
-
     def design_effects(self, ratings: Floats, precisions: npt.ArrayLike) -> Floats:
         """Variance of each system's score where questions are drawn, over that of single battles.
 
@@ -266,15 +252,15 @@ def battle_posterior(
     likelihood = BattleLikelihood(battles.items)
     alone = likelihood.mode(known)
     effect = mean_design_effect(likelihood.design_effects(alone, known.precisions))
-    middle = np.eye(len(systems)) - 1.0 / len(systems)
     ratings, covariances, evidence, own = [], [], [], []
     for each, weight in _priors(known, trust):
-        mode = likelihood.mode(each, effect)
+        mode = likelihood.mode(each, effect, alone)
         precision = likelihood.information(mode) / effect + np.diag(each.precisions)
         ratings.append(mode - mode.mean())
         spread = np.asarray(np.linalg.inv(precision))
         own.append(1.0 - each.precisions * np.diag(spread))
-        covariances.append(middle @ spread @ middle)
+        centered = spread - spread.mean(axis=0)
+        covariances.append(centered - centered.mean(axis=1, keepdims=True))
         evidence.append(weight + likelihood.value(mode) / effect + _log_prior(each, mode, spread))
     shares = softmax(evidence)
     apart = np.array(ratings) - (mean := shares @ np.array(ratings))

@@ -13,6 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.seeds import by_content
 from arena.diagnostics import diagnose_languages
+from arena.rating.pairs import checked_number
 from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.models.scorer import ModelOptions
@@ -80,6 +81,8 @@ def build_board(
     features = options.pop("features", None)
     settings = chosen_settings(settings, options)
     arena = open_arena(arena)
+    for _, names in arena.answers.groupby("language")["system"]:  # every two of them are compared
+        checked_number(names.nunique())
     judge = board_judge(arena, settings)
     judged = arena if judge is None else arena.judged_by(judge)
     surrogate = find_surrogate(  # before anything is measured: what is misspelt costs nothing
@@ -136,11 +139,14 @@ def build_board(
         else:
             rated.append(unjudged_rows(language, own, systems, int(questions[language])))
     ratings = _stacked([rows for rows, _ in rated if not rows.empty])
+    importances = surrogate.importances()
     return Board(
         ratings=ratings,
         overall=overall_board(ratings),
         arena=_stacked([arena_table(study.ratings, study.language) for study in studies]),
-        importances=_stacked([importances_table(study, surrogate) for study in studies]),
+        importances=_stacked(
+            [importances_table(study, importances, surrogate.features_) for study in studies]
+        ),
         win_matrix=win_table(judged.judgments),
         differences=difference_table(rated),
         features=table,

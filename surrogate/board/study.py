@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
-from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
@@ -32,7 +31,7 @@ from surrogate.learning.cross_fitting import (
 from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.estimation.replication import Replication, replicate
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
-from surrogate.learning.outcomes import Outcome
+from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
 from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
 
@@ -129,8 +128,6 @@ def fit_tournament(
 
     Lines 1 to 7 of Algorithm 1 of MIRAGE-Bench.
 
-    Languages are one, or those a pooled surrogate learns from together.
-
     Raises:
         UsageError: If too few systems can be trained on, or no feature has a value.
     """
@@ -164,7 +161,8 @@ def r2(truth: Floats, predicted: Floats) -> float:
     both = np.isfinite(truth) & np.isfinite(predicted)
     if both.sum() < FEWEST_HELD_OUT or np.ptp(truth[both]) < SMALLEST_SPREAD:
         return float("nan")
-    return float(r2_score(truth[both], predicted[both]))
+    missed, spread = truth[both] - predicted[both], truth[both] - truth[both].mean()
+    return float(1 - missed @ missed / (spread @ spread))
 
 
 @dataclass(frozen=True)
@@ -242,7 +240,8 @@ def study_languages(
     judged = training[training["system"].isin(expected["system"])]
     posteriors = posterior_ratings(surrogate, known, expected, judged)
     # By surrogates that must be trained several times for a split, once.
-    how = Repeats(SPLITS if surrogate.pooled else 1, surrogate.seed, n_jobs, progress)
+    is_cheap = surrogate.pooled and max(len(item.systems) for item in data) <= MANY_SYSTEMS
+    how = Repeats(SPLITS if is_cheap else 1, surrogate.seed, n_jobs, progress)
     halves = replicate(data, surrogate, how, with_surrogate=False)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     fits = _fit_tournaments(data, surrogate, held, settings, n_jobs, progress)
@@ -357,8 +356,12 @@ def holdout_r2(study: LanguageStudy) -> HoldoutR2:
     return HoldoutR2(mean=mean, median=median, low=low, high=high, tournaments=defined.size)
 
 
-def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFrame:
+def importances_table(
+    study: LanguageStudy, known: pd.DataFrame, names: Sequence[str]
+) -> pd.DataFrame:
     """Feature importances of a language (MIRAGE-Bench, figure 5).
+
+    The second is what ``Surrogate.importances`` gives, of all languages.
 
     Returns:
         Columns ``language, feature, importance, tournament_mean, tournament_low,
@@ -367,12 +370,9 @@ def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFram
         single tournaments (NaN where nothing is held out); most important first. A feature that
         was left out has NaN, as all have without a surrogate.
     """
-    known = surrogate.importances()
     own = known[known["language"] == study.language].set_index("feature")["importance"]
-    names = list(surrogate.features_)
-    table = pd.DataFrame(
-        {"language": study.language, "feature": names, "importance": own.reindex(names).to_numpy()}
-    )
+    own = own.reindex(list(names)).rename_axis("feature").reset_index()
+    table = pd.DataFrame({"language": study.language, **own})
     spread = np.full((1 + len(SPREAD), len(table)), np.nan)
     if len(study.shares):
         used = table["importance"].notna().to_numpy()

@@ -198,6 +198,7 @@ def diff(
         shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
         title = f"{name}: {', '.join(f'{count} {item}' for item, count in counts)}"
+        reasons = shown.loc[~shown["verdict"].isin(["new", "gone"]), "reason"]
         if name == OVERALL or len(shown):  # one reason for all is among the notes
-            print_table(title, shown, CHANGES if shown["reason"].nunique() > 1 else CHANGES[:-1])
+            print_table(title, shown, CHANGES if reasons.nunique() > 1 else CHANGES[:-1])
     print_notes(found.notes)

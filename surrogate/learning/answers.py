@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from arena.data.seeds import generator
 from arena.statistics.significance import NORMAL_90
@@ -62,7 +62,7 @@ SMALLEST = 1e-9
 NO_DIFFERENCE = "the same for all training systems"
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False)
 class AnswersSurrogate(Surrogate):
     """Learns from verdicts on answers, all languages together.
 
@@ -192,7 +192,7 @@ class AnswersSurrogate(Surrogate):
         missed = away - self.slope_ * blend
         freedom = max(len(missed) - 1, 1)
         # Of few systems the error itself is hardly known (Student): 90% intervals are to hold 90%.
-        unsure = student.ppf(UPPER_90, freedom) / NORMAL_90
+        unsure = stdtrit(freedom, UPPER_90) / NORMAL_90
         self.error_ = float(np.sqrt(missed @ missed / freedom) * unsure)
         self.usual_variance_ = float(table["variance"].mean())
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
@@ -44,7 +43,7 @@ class Covariances:
     kernels: npt.NDArray[np.float64]
 
 
-class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
+class Surrogate(ABC):
     """Predicts how a judge would rate systems, from their answers and the ratings of others.
 
     It is an estimator in the sense of scikit-learn: parameters are set by the constructor, what
@@ -70,6 +69,10 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
     failures_: dict[str, str]
     X_: pd.DataFrame
     ratings_: dict[str, TrainingRatings]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's
+        """Return the parameters of the constructor."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
 
     @property
     def systems_(self) -> dict[str, tuple[str, ...]]:
@@ -198,7 +201,6 @@ def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
 
 def reseeded(surrogate: AnySurrogate, seed: int, **parameters: object) -> AnySurrogate:
     """Return an unfitted copy with another seed and, if it has them, other parameters."""
-    copy: Any = clone(surrogate)
-    known = {name: value for name, value in parameters.items() if name in copy.get_params()}
-    changed: AnySurrogate = copy.set_params(seed=seed, **known)
-    return changed
+    own = surrogate.get_params()
+    known = {name: value for name, value in parameters.items() if name in own}
+    return type(surrogate)(**(own | known | {"seed": seed}))

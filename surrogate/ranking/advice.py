@@ -32,8 +32,8 @@ class Advice:
             pair would tell them apart; missing with the reason where none would. It rests on the
             ratings being right.
         questions: Columns ``language, system, query_id``: a draw of those it has no verdict on,
-            the same for all systems, those judged on the board first. Whichever matchups are
-            predicted to be close, or clear, would tell too little, or too much, of its rating.
+            the same for all systems, those judged on the board first. By replay questions whose
+            matchups are predicted to be close, or clear, do not tell more.
     """
 
     neighbors: pd.DataFrame

@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
 from joblib import delayed
-from sklearn.base import BaseEstimator
 
 from arena.data import __version__
 from arena.data.arena import Arena
@@ -68,7 +67,10 @@ from surrogate.validation.protocols import (
 )
 from surrogate.validation.scores import MACRO, outcome_scores
 
-SurrogateLike: TypeAlias = str | Surrogate | BaseEstimator
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+SurrogateLike: TypeAlias = "str | Surrogate | BaseEstimator"
 """A surrogate's name, an unfitted one, or a regressor of scikit-learn's form."""
 
 DEFAULT_TOURNAMENTS = 50
