@@ -292,4 +292,4 @@ def _print_report(
             print(note)
     for usage in report.usages or ():
         cost = usage.cost(prices)
-        print(f"{usage}; cost {'not known' if cost is None else f'{cost:.4f}'}" if prices else usage)
+        print(f"{usage}; cost {'unknown' if cost is None else round(cost, 4)}" if prices else usage)
