@@ -31,7 +31,7 @@ from surrogate.learning.cross_fitting import (
 )
 from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.estimation.replication import Replication, replicate
-from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
@@ -238,7 +238,8 @@ def study_languages(
         surrogate.fit(training, {item.language: item.tournaments for item in data})
     unseen = _unseen(data, surrogate, n_jobs, progress)
     known = training_ratings({item.language: item.tournaments for item in data})
-    posteriors = posterior_ratings(surrogate, known, pd.concat(map(expected_ratings, unseen)))
+    expected = pd.concat(map(expected_ratings, unseen))
+    posteriors = posterior_ratings(surrogate, known, expected, others=others_of(data))
     # By surrogates that must be trained several times for a split, once.
     times = 1 if surrogate.learns_tournaments else SPLITS
     how = Repeats(times, surrogate.seed, n_jobs, progress)

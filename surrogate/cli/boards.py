@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from arena.data.wording import is_person
-from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
+from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import given_features, setting, settings_of
-from surrogate.cli.printing import command, print_ranks, progress_lines, show, shown_board
+from surrogate.cli.printing import (
+    command,
+    print_ranks,
+    progress_lines,
+    show,
+    shown_board,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
@@ -52,7 +59,7 @@ def board(
     from arena.text.prompts import read_templates
 
     read = read_arena(arena)
-    by = board_judge(read, settings)  # refused before what is slow to load
+    by = board_judges(read, settings)  # refused before what is slow to load
 
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import build_board
@@ -62,7 +69,7 @@ def board(
     built = build_board(
         *(read, settings),
         feature_table=given_features(feature_table),
-        records=None if by is None else read_judging_records(arena, by),
+        records=read_judging_records(arena, by[0]) if by else None,
         n_jobs=jobs,
         models=ModelOptions(download=download, templates=own),
         progress=progress_lines(),
@@ -116,7 +123,9 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
     from surrogate.board.summary import conclusion
 
     rows, columns = shown_board(board.ratings, board.overall)
-    said = [conclusion(board), *board.summary.macro.warnings[:1]]
+    beside = board.summary.macro.beside[:1]
+    said = [conclusion(board), *(line for text in beside for line in wrapped(text, 1))]
+    said += board.summary.macro.warnings[:1]
     last = [f"Open {index}" if index else f"Board written to {board.folder}"]
     print_ranks(rows, columns, said, [*last, then])
 

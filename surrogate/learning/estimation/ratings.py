@@ -14,6 +14,7 @@ import pandas as pd
 
 from arena.rating.posterior import RatingPosterior
 from surrogate.learning.estimation.observations import Observation, Observations, completed, observe
+from surrogate.learning.estimation.other_judges import OtherJudges
 from surrogate.learning.estimation.process import RESIDUAL, fit_process
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Covariances, Surrogate
@@ -27,6 +28,7 @@ def posterior_ratings(
     ratings: Mapping[str, TrainingRatings],
     expected: pd.DataFrame,
     X: pd.DataFrame | None = None,
+    others: OtherJudges | None = None,
 ) -> dict[str, RatingPosterior]:
     """Rate systems by their answers and their verdicts.
 
@@ -40,6 +42,7 @@ def posterior_ratings(
         expected: Columns ``language, system, rating``: of every judged system, the rating by a
             surrogate that has not seen it.
         X: Answers of further systems that were not trained on, rated wherever they answered.
+        others: What other judges tell; systems that these alone judged are rated, too.
 
     Returns:
         Language to the ratings of the judged systems, and of such further ones. Those that nothing
@@ -50,10 +53,10 @@ def posterior_ratings(
     wanted = expected.dropna(subset="rating")
     wanted = wanted[wanted["language"].isin(observed)][["language", "system"]]
     if alike is None or not set(wanted.itertuples(index=False, name=None)) <= set(alike.keys):
-        found = _corrected(observed, expected)
+        found = _corrected(observed, expected, others)
     else:
         new = set() if X is None else set(X["system"])
-        found = _beside_each_other(observed, alike, surrogate.borrowing_, new)
+        found = _beside_each_other(observed, alike, surrogate.borrowing_, new, others)
     return {
         language: completed(found[language], item) if language in found else item.alone()
         for language, item in observed.items()
@@ -65,16 +68,22 @@ def _beside_each_other(
     alike: Covariances,
     borrowing: Collection[str],
     new: Collection[str],
+    beside: OtherJudges | None,
 ) -> dict[str, RatingPosterior]:
     """Rate systems in a process whose kernels say how alike they are; some without a verdict."""
     names: dict[str, list[str]] = {}
     for language, system in alike.keys:
         names.setdefault(language, []).append(system)
     known, judged = {}, {}
+    elsewhere = set() if beside is None else set(beside.ratings.index)
     for language in observed.keys() & names.keys():
         own = observed[language].among(names[language])
         judged[language] = len(own.systems)
-        others = [name for name in names[language] if language in borrowing or name in new]
+        others = [
+            name
+            for name in names[language]
+            if language in borrowing or name in new or (language, name) in elsewhere
+        ]
         known[language] = own.with_unjudged(others)
     seen = Observations({name: known[name] for name in sorted(known) if known[name].systems})
     if not seen.keys:
@@ -84,6 +93,9 @@ def _beside_each_other(
     kernels = alike.kernels[:, rows[:, None], rows]
     # Without texts, much of what a system is like is not seen.
     share = RESIDUAL if alike.is_rich else 1 / (len(kernels) + 1)
+    if beside is not None:
+        kernels = np.concatenate([kernels, beside.kernel(seen.keys)[None]])
+        seen = Observations(seen.by_language, beside.prior(seen.keys))
     process = fit_process(kernels, seen, seen.groups, share, adjusted=not alike.is_rich)
     return {
         name: _about_all(item, judged[name]) if name in borrowing else item
@@ -119,7 +131,7 @@ def expected_ratings(outcome: Outcome) -> pd.DataFrame:
 
 
 def _corrected(
-    observed: Mapping[str, Observation], expected: pd.DataFrame
+    observed: Mapping[str, Observation], expected: pd.DataFrame, beside: OtherJudges | None
 ) -> dict[str, RatingPosterior]:
     """Correct what is expected by what is observed, in all languages together."""
     rated = expected.dropna(subset="rating")
@@ -137,5 +149,7 @@ def _corrected(
     systems = np.array([system for _, system in both.keys], dtype=object)
     everywhere = np.equal.outer(systems, systems).astype(np.float64)[None]
     kernels = everywhere if len(both.by_language) > 1 else everywhere[:0]
+    if beside is not None:
+        kernels = np.concatenate([kernels, beside.kernel(keys)[None]])
     share = 1 / (len(kernels) + 1)
     return both.posteriors(fit_process(kernels, both, both.groups, share, adjusted=True))
