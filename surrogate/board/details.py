@@ -156,16 +156,18 @@ def side_by_side(
         shared = [rated_otherwise(rated[code], first[code]) for code in rated if code in first]
         apart = pd.concat(shared)
         ends = {"higher": apart[apart["low"] > 0], "lower": apart[apart["high"] < 0]}
-        parts = [f"tau {float(np.nanmean(taus)):.2f} with {reference}"]
-        parts += [
-            f"rates {', '.join(dict.fromkeys(rows['system']))} {end}"
+        tau = f"{float(np.nanmean(taus)):.2f}"
+        parts = [
+            f"rates {', '.join(dict.fromkeys(rows['system']))} {end} than {reference}"
             for end, rows in ends.items()
             if len(rows)
         ]
         if not slopes.get(judge):
             parts.append("adds nothing, for its verdicts are not shown to go along")
-        said.append(f"{judge}: {'; '.join(parts)}.")
-        told.append(f"{judge} {float(np.nanmean(taus)):.2f}")
+        if len(others) == 1:
+            parts.insert(0, f"tau {tau} with {reference}")
+        said += [f"{judge}: {'; '.join(parts)}."] if parts else []
+        told.append(f"{judge} {tau}")
     first_of_all = [f"Tau with {reference}: {', '.join(told)}."] if len(told) > 1 else []
     return table, (*first_of_all, *said)
 
