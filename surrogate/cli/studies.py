@@ -203,7 +203,6 @@ def metaeval(
     ] = None,
     prompts: Annotated[str | None, setting(MetaevalSettings, "prompts")] = None,
     languages: Annotated[str | None, setting(MetaevalSettings, "languages")] = None,
-    kinds: Annotated[str | None, setting(MetaevalSettings, "kinds")] = None,
     limit: Annotated[int | None, setting(MetaevalSettings, "limit")] = None,
     reference: Annotated[str | None, setting(MetaevalSettings, "reference")] = None,
     replies: Annotated[str | None, setting(MetaevalSettings, "replies")] = None,

@@ -20,7 +20,7 @@ from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.estimation.observations import Observations, observe
-from surrogate.learning.estimation.process import GaussianProcess, fit_process
+from surrogate.learning.estimation.process import GaussianProcess
 from surrogate.learning.languages import LanguageData, TournamentSettings, language_data
 from surrogate.learning.training import training_ratings
 
@@ -112,8 +112,7 @@ class _Fit:
         if len(observed.by_language) > 1:
             everywhere = np.equal.outer(systems, systems).astype(np.float64)
             kernels = np.concatenate([kernels, everywhere[None]])
-        share = 1 / (len(kernels) + 1)
-        return cls(observed, systems, own, fit_process(kernels, observed, observed.groups, share))
+        return cls(observed, systems, own, observed.fitted(kernels))
 
     def effects(self, names: Sequence[str]) -> pd.DataFrame:
         """Rate the values of each attribute; see ``FactorRatings``."""
@@ -133,14 +132,11 @@ class _Fit:
         return pd.DataFrame(rows, columns=list(EFFECT_COLUMNS))
 
     def predicted(self, combination: Sequence[object]) -> float:
-        """Rate a system with these values that it has not seen: the mean over languages."""
-        new = np.array(combination, dtype=object)[None]
-        languages = len(self.observed.by_language)
-        cross = _kernels(new, self.values)
-        if languages > 1:
-            cross = np.concatenate([cross, np.zeros((1, *cross.shape[1:]))])
-        groups = np.full((1, languages), 1 / languages)
-        return float(self.process.predict(cross, np.ones(cross.shape[:2]), groups)[0][0])
+        """Rate a system with these values that it has not seen, beside those it has."""
+        cross = _kernels(np.array(combination, dtype=object)[None], self.values)
+        weights = np.tensordot(self.process.variances[: len(cross)], cross[:, 0], 1)
+        level = self.process.means.mean() - self.process.posterior()[0].mean()
+        return float(weights @ self.process.dual + level)
 
 
 def _tau_unseen(data: Sequence[LanguageData], values: pd.DataFrame, fit: _Fit) -> float:
@@ -155,9 +151,8 @@ def _tau_unseen(data: Sequence[LanguageData], values: pd.DataFrame, fit: _Fit) -
             rest = _Fit.of(others, values.drop(index=system), FEWEST_SYSTEMS - 1)
         except UsageError:
             return float("nan")
-        expected = rest.predicted(tuple(values.loc[system]))
-        predicted.append(expected - rest.process.posterior()[0].mean())
-        by_verdicts.append(fit.observed.ratings[fit.systems == system].mean())
+        predicted.append(rest.predicted(tuple(values.loc[system])))
+        by_verdicts.append(fit.process.ratings[fit.systems == system].mean())
     return kendall_tau(np.array(predicted), np.array(by_verdicts))
 
 

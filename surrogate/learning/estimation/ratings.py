@@ -11,15 +11,17 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import block_diag
 
 from arena.rating.posterior import RatingPosterior
-from surrogate.learning.estimation.observations import Observation, Observations, completed, observe
+from surrogate.learning.estimation.observations import Observation, Observations, observe
 from surrogate.learning.estimation.other_judges import OtherJudges
-from surrogate.learning.estimation.process import RESIDUAL, fit_process
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Covariances, Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
 
+LOGIT = 1.0
+"""Precision of the prior around whose ratings verdicts are approximated: a spread of one logit."""
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
@@ -48,7 +50,7 @@ def posterior_ratings(
         Language to the ratings of the judged systems, and of such further ones. Those that nothing
         is known of but verdicts have what these say.
     """
-    observed = observe(ratings)
+    observed = observe(ratings, LOGIT)
     alike = surrogate.covariances(X)
     wanted = expected.dropna(subset="rating")
     wanted = wanted[wanted["language"].isin(observed)][["language", "system"]]
@@ -57,10 +59,20 @@ def posterior_ratings(
     else:
         new = set() if X is None else set(X["system"])
         found = _beside_each_other(observed, alike, surrogate.borrowing_, new, others)
-    return {
-        language: completed(found[language], item) if language in found else item.alone()
-        for language, item in observed.items()
-    }
+    return {name: _completed(found.get(name), item) for name, item in observed.items()}
+
+
+def _completed(known: RatingPosterior | None, observed: Observation) -> RatingPosterior:
+    """Put systems behind others of which only the verdicts are known."""
+    if known is None:
+        return observed.alone()
+    missing = observed.among(set(observed.systems) - set(known.systems)).alone()
+    return RatingPosterior(
+        known.systems + missing.systems,
+        np.concatenate([known.ratings, missing.ratings]),
+        np.asarray(block_diag(known.covariance, missing.covariance)),
+        np.concatenate([known.shares, missing.shares]),
+    )
 
 
 def _beside_each_other(
@@ -76,7 +88,7 @@ def _beside_each_other(
         names.setdefault(language, []).append(system)
     known, judged = {}, {}
     elsewhere = set() if beside is None else set(beside.ratings.index)
-    for language in observed.keys() & names.keys():
+    for language in sorted(observed.keys() & names.keys()):
         own = observed[language].among(names[language])
         judged[language] = len(own.systems)
         others = [
@@ -84,22 +96,21 @@ def _beside_each_other(
             for name in names[language]
             if language in borrowing or name in new or (language, name) in elsewhere
         ]
-        known[language] = own.with_unjudged(others)
-    seen = Observations({name: known[name] for name in sorted(known) if known[name].systems})
-    if not seen.keys:
+        if (item := own.with_unjudged(others)).systems:
+            known[language] = item
+    if not known:
         return {}
+    seen = Observations(known)
     place = {key: index for index, key in enumerate(alike.keys)}
     rows = np.array([place[key] for key in seen.keys])
-    kernels = alike.kernels[:, rows[:, None], rows]
-    # Without texts, much of what a system is like is not seen.
-    share = RESIDUAL if alike.is_rich else 1 / (len(kernels) + 1)
+    kernels, expected = alike.kernels[:, rows[:, None], rows], np.zeros(len(rows))
     if beside is not None:
         kernels = np.concatenate([kernels, beside.kernel(seen.keys)[None]])
-        seen = Observations(seen.by_language, beside.prior(seen.keys))
-    process = fit_process(kernels, seen, seen.groups, share, adjusted=not alike.is_rich)
+        expected = beside.prior(seen.keys)
+    found = seen.posteriors(kernels, expected)
     return {
         name: _about_all(item, judged[name]) if name in borrowing else item
-        for name, item in seen.posteriors(process).items()
+        for name, item in found.items()
     }
 
 
@@ -143,13 +154,11 @@ def _corrected(
     }
     if not known:
         return {}
-    keys = Observations(known).keys
-    means = rated.set_index(["language", "system"])["rating"].loc[keys]
-    both = Observations(known, means.to_numpy(np.float64))
-    systems = np.array([system for _, system in both.keys], dtype=object)
+    seen = Observations(known)
+    means = rated.set_index(["language", "system"])["rating"].loc[seen.keys]
+    systems = np.array([system for _, system in seen.keys], dtype=object)
     everywhere = np.equal.outer(systems, systems).astype(np.float64)[None]
-    kernels = everywhere if len(both.by_language) > 1 else everywhere[:0]
+    kernels = everywhere[: int(len(known) > 1)]
     if beside is not None:
-        kernels = np.concatenate([kernels, beside.kernel(keys)[None]])
-    share = 1 / (len(kernels) + 1)
-    return both.posteriors(fit_process(kernels, both, both.groups, share, adjusted=True))
+        kernels = np.concatenate([kernels, beside.kernel(seen.keys)[None]])
+    return seen.posteriors(kernels, means.to_numpy(np.float64))

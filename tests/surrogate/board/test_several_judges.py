@@ -98,9 +98,9 @@ def main_of(arguments):
 def test_verdicts_of_a_judge_that_stands_beside_are_left_out_of_a_new_system_s_rating(
     board, judged_by_many
 ):
-    name = board.systems[2]
-    answers = judged_by_many.answers.query("system == @name").assign(system="new")
-    own = judged_by_many.judgments.query("system_a == @name").assign(system_a="new")
+    name, answers, own = board.systems[2], judged_by_many.answers, judged_by_many.judgments
+    answers = answers[answers["system"] == name].assign(system="new")
+    own = own[own["system_a"] == name].assign(system_a="new")
     told = own[own["judge"].isin(["person:Ada", "gpt <4>"])]
     ranked = board.rank(answers, judged_by_many, judgments=told)
     left = int((told["judge"] == "gpt <4>").sum())
