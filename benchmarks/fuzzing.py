@@ -310,15 +310,17 @@ def replies_border(work: Path, rng: random.Random) -> Border:
 def store_border(work: Path, rng: random.Random) -> Border:
     """Stores whose file is damaged."""
     path = work / "store.db"
+    keys = []
     with open_store(path) as store:
         for number in range(20):
             request = request_for(Prompt.of(f"q {number}"), LlmSettings(model="m"))
             store.save(request, Completion(f"a {number}"))
+            keys.append(request.key)
     whole = path.read_bytes()
 
     def read() -> None:
         with open_store(path) as store:
-            store.stats()
+            store.look_up(keys)
 
     while True:
         for left in work.glob("store.db-*"):

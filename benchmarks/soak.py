@@ -12,12 +12,14 @@ import argparse
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import zlib
 from collections import Counter
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from itertools import combinations
@@ -27,7 +29,6 @@ from typing import Any
 import pandas as pd
 
 from arena import Arena, read_arena, write_arena
-from arena.llm import open_store
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tests" / "arena" / "llm"))
@@ -152,8 +153,8 @@ def soak(
         sent = sum(local.asked.values())
     judged = read_arena(folder / "arena").judgments
     store = folder / "arena" / "judging.sqlite"
-    with open_store(store) as kept:
-        done = int(kept.stats()["rows"].sum())
+    with closing(sqlite3.connect(store)) as kept:
+        [done] = kept.execute("SELECT COUNT(*) FROM calls").fetchone()
     return Soak(
         calls=number,
         sent=sent,

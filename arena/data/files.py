@@ -22,6 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
+from urllib.parse import unquote
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
@@ -281,6 +282,23 @@ class _BoundedStream(io.RawIOBase):
     def close(self) -> None:
         self._stream.close()
         super().close()
+
+
+def part_files(table: Path) -> list[Path]:
+    """Return the files of a Parquet table: itself, or those of a folder of them, sorted."""
+    if table.is_file():
+        return [table]
+    found = [(path.relative_to(table).parts, path) for path in table.rglob("*.parquet")]
+    return [path for names, path in sorted(found) if not any(name[0] in "._" for name in names)]
+
+
+def with_partition(rows: pa.Table, file: Path, table: Path) -> pa.Table:
+    """Add what the folders above a part file say of all its rows, such as ``language=en``."""
+    above = file.relative_to(table).parts[:-1] if file != table else ()
+    for name, sign, value in (folder.partition("=") for folder in above):
+        if sign and name not in rows.column_names:
+            rows = rows.append_column(name, [[unquote(value)] * len(rows)])
+    return rows
 
 
 def read_parquet(source: Path | bytes, name: str) -> pa.Table:

@@ -66,7 +66,8 @@ def read_arena(folder: Path | str) -> Arena:
     Args:
         folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
             ``published_ratings``, ``systems`` (all three optional), each as ``.jsonl``,
-            ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``.
+            ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``, which may be a
+            folder of part files, in folders such as ``language=en``.
 
     Raises:
         UsageError: If the folder or one of its files is absent or there twice.
@@ -317,16 +318,16 @@ def _read_answers(path: Path) -> Rows:
 
 
 def find_table_file(folder: Path, name: str) -> Path | None:
-    """Return the file of a table of an arena folder, or None.
+    """Return the file of a table of an arena folder, or its folder of Parquet files, or None.
 
     Raises:
         UsageError: If there are several, or something else is in its place.
     """
     there = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
+    found = [path for path in there if path.is_file() or (path == there[-1] and path.is_dir())]
     for path in there:
-        if not path.is_file() and os.path.lexists(path):
+        if path not in found and os.path.lexists(path):
             raise UsageError(f"{path} is not a file but a folder, a pipe or a broken link")
-    found = [path for path in there if path.is_file()]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise UsageError(f"{folder} holds the same table several times ({names}); keep one")

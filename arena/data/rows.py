@@ -33,8 +33,10 @@ from arena.data.files import (
     lenient_text,
     open_text,
     parsed_json,
+    part_files,
     read_parquet,
     refuse_beyond,
+    with_partition,
 )
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
@@ -125,7 +127,7 @@ def row_suffix(path: Path) -> str:
 
 
 def read_rows(path: Path, source: str | None = None) -> Rows:
-    """Read a JSONL, CSV or Parquet file, keeping the line of every row.
+    """Read a JSONL, CSV or Parquet file, or a folder of Parquet files, keeping every row's line.
 
     Text is UTF-8, with or without a byte order mark. CSV knows neither null nor nested values:
     an empty cell reads as missing, every other cell as a string. Semicolons or tabs part its cells
@@ -138,14 +140,12 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
         DataError: If the file is damaged, or holds more than ``arena.data.files`` reads.
     """
     suffix = row_suffix(path)
-    if not path.is_file():
+    if not path.is_file() and not (suffix == ".parquet" and path.is_dir()):
         raise UsageError(f"there is no file {path}")
     source = path.name if source is None else source
     try:
         if suffix == ".parquet":
-            columns = read_parquet(path, source)
-            cells = {name: columns[name].to_pylist() for name in columns.column_names}
-            return _rows(_object_table(cells), range(1, columns.num_rows + 1), source)
+            return _read_parts(path, source)
         if path.stat().st_size == 0 and suffix not in (".jsonl", ".csv"):
             raise EOFError("it holds no bytes")
         if suffix in CSV_SUFFIXES:
@@ -157,6 +157,30 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
         fault = f"cannot be read ({error})"
         hint = "write the file again; it is damaged"
         raise DataError([Problem(source, None, None, None, fault, hint)]) from error
+
+
+def _read_parts(path: Path, source: str) -> Rows:
+    parts = []
+    for file in part_files(path):
+        name = source if file == path else f"{source}/{file.relative_to(path).as_posix()}"
+        parts.append(parquet_rows(with_partition(read_parquet(file, name), file, path), name))
+    return parts[0] if len(parts) == 1 else joined_rows(parts, source)
+
+
+def parquet_rows(table: pa.Table, source: str, first: int = 1) -> Rows:
+    """Make rows of part of a Parquet file, whose first is the given one."""
+    cells = {name: table[name].to_pylist() for name in table.column_names}
+    return _rows(_object_table(cells), range(first, first + len(table)), source)
+
+
+def joined_rows(parts: Sequence[Rows], source: str) -> Rows:
+    """Put rows of several files together."""
+    sources = [part.source_of(row) for part in parts for row in part.table.index]
+    tables = [part.table for part in parts] or [pd.DataFrame()]
+    lines = [part.lines for part in parts] or [pd.Series(dtype=int)]
+    whole = plain_table(pd.concat(tables, ignore_index=True).astype(object))
+    numbers = pd.concat(lines, ignore_index=True)
+    return Rows(whole, numbers, source, sources=pd.Series(sources, dtype=object))
 
 
 def _read_csv(path: Path, source: str) -> Rows:

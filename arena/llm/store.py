@@ -6,12 +6,11 @@ import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-import pandas as pd
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
@@ -47,13 +46,7 @@ ON CONFLICT (key) DO UPDATE SET state = excluded.state, reply = excluded.reply,
     failure = excluded.failure, detail = excluded.detail, tries = excluded.tries
 WHERE state != '{_DONE}'
 """  # noqa: S608
-_STATS = f"""
-SELECT model, failure, COUNT(*) AS rows, SUM(tries) AS tries,
-    COALESCE(SUM(json_extract(reply, '$.tokens_in')), 0) AS tokens_in,
-    COALESCE(SUM(json_extract(reply, '$.tokens_out')), 0) AS tokens_out,
-    AVG(json_extract(reply, '$.latency_s')) AS latency_s
-FROM calls WHERE state = '{_DONE}' GROUP BY model, failure ORDER BY model, failure
-"""  # noqa: S608
+_JOIN = f"INSERT OR IGNORE INTO calls SELECT * FROM other.calls WHERE state = '{_DONE}'"  # noqa: S608
 
 
 class Store:
@@ -104,17 +97,22 @@ class Store:
             values = (*asked, reply, completion.failure, completion.detail, tries)
             connection.execute(_SAVE, values)
 
-    def stats(self) -> pd.DataFrame:
-        """Count the store's rows.
+    def join(self, others: Iterable[Path | str]) -> int:
+        """Take over what other stores hold of requests that are not here; return how many.
 
-        Returns:
-            One row per model and failure: ``rows``, ``tries`` (calls sent), ``tokens_in``,
-            ``tokens_out`` (sums) and ``latency_s`` (mean).
+        Raises:
+            UsageError: If one of them is no store; nothing of it is taken.
         """
-        with self._transaction() as connection:
-            cursor = connection.execute(_STATS)
-            columns = [name for name, *_ in cursor.description]
-            return pd.DataFrame.from_records(cursor.fetchall(), columns=columns)
+        before = self._connection.total_changes
+        for path in others:
+            if not Path(path).is_file():
+                raise UsageError(f"there is no store {path}")
+            open_store(path).close()
+            self._connection.execute("ATTACH ? AS other", (str(path),))
+            with self._transaction("IMMEDIATE") as connection:
+                connection.execute(_JOIN)
+            self._connection.execute("DETACH other")
+        return self._connection.total_changes - before
 
     @contextmanager
     def _transaction(self, kind: str = "") -> Iterator[sqlite3.Connection]:

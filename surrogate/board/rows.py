@@ -29,7 +29,7 @@ NOTHING_SEEN = pd.DataFrame(columns=["unranked", "original", "remark", "variance
 
 VANISHED = "not ranked: it is judged, and none of its answers is here: were they lost?"
 NO_ANSWER = "no answer in this language"
-BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
+BEYOND = "no upper bound: may be better than every judged system, so have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
 VERDICTS_ONLY = "by its verdicts alone: {}"
 NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"

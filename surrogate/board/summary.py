@@ -91,10 +91,9 @@ NOT_SPLIT = Conclusion(
     "all ties, so that their questions cannot be split in half."
 )
 UNJUDGED_BOARD = Conclusion(
-    sentence="Nobody has judged these answers. Ranks say how far answers agree with those of the "
-    "others, with reference answers and with relevance labels; on six public arenas such ranks had "
-    "a Kendall tau with verdicts of 0.07 to 0.72. Have some pairs judged (surrogate-arena judge), "
-    "and build the board again."
+    sentence="Ranks say how far answers agree with those of others, with references and with "
+    "relevance labels: on six public arenas their Kendall tau with verdicts was 0.07 to 0.72. Have "
+    "some pairs judged, and build the board again."
 )
 
 

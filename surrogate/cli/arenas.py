@@ -26,7 +26,7 @@ FAULTY = 1
 """Exit status of an arena folder with problems."""
 FIELD = "FIELD=NAME, such as question=prompt"
 SHOWN_GAPS = 6
-NO_LANGUAGE = "the language of some rows is not known (und): name it with --language"
+NO_LANGUAGE = "rows without a language have 'und', unknown: import again with --language en, say"
 LANGUAGE, QUESTIONS, SYSTEMS = "en", 4, 3
 """What ``init`` writes of the sample arena."""
 
@@ -44,7 +44,7 @@ def init(
     with replaced_folder(folder) as writing:
         write_arena(_template(folder.resolve().name), writing, ".jsonl")
     print(f"Template written to {folder}: arena.json, queries, answers and judgments (.jsonl)")
-    print(f"Next:  surrogate-arena check {folder}")
+    print(command("check", folder))
 
 
 def _template(name: str) -> Arena:
@@ -101,7 +101,7 @@ def check(
     counts |= {"judgment": len(read.judgments), "system": len(read.info.systems)}
     counts |= {"language": len(read.info.languages)}
     listed = ", ".join(count_of(number, noun) for noun, number in counts.items())
-    print(f"Arena {read.info.name}: no problems\n{listed}")
+    print(f"Arena {read.info.name}: its files are valid\n{listed}")
     print_notes([f"Judges: {', '.join(read.judges) or 'none'}", *gaps], "", SHOWN_GAPS)
     chosen = ("--judge", read.judges[0]) if len(read.judges) > 1 else ()
     judge = ("judge", arena, "--model", "MODEL", "--dry-run")
@@ -285,6 +285,11 @@ def write_and_print(
 
     written = write_import(read, out, apart, is_replaced=is_replaced)
     shown = {"arena": written.folder, "counts": written.counts, "features": written.features}
+    if not as_json:
+        nouns = [
+            (name.replace("_", " ").removesuffix("s"), n) for name, n in written.counts.items()
+        ]
+        shown["counts"] = ", ".join(count_of(n, noun) for noun, n in nouns if n and noun != "apart")
     shown |= {"apart": written.apart, "skipped": read.skipped, "questions_left_out": left_out}
     titles = {
         "arena": "Arena written to",
@@ -296,6 +301,8 @@ def write_and_print(
     unknown = UNDETERMINED in read.arena.info.languages and NO_LANGUAGE
     shown["notes"] = [each for each in (read.arena.info.note, unknown, *notes) if each]
     show(shown, as_json, titles)
+    if not as_json:
+        print(command("check", out))
 
 
 def add(arena: opt.Arena, answers: opt.Answers) -> None:
@@ -305,8 +312,8 @@ def add(arena: opt.Arena, answers: opt.Answers) -> None:
     given = read_answers(answers, read_arena(arena).queries)
     file, added, there = add_answers(arena, given)
     read, names = read_arena(arena), list(dict.fromkeys(given["system"]))
-    print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file}; {there} were there")
+    print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file} ({there} were there)")
     for name in names:
         answered = int((read.answers["system"] == name).sum())
         print(f"  {name}: answers to {answered} of {count_of(len(read.queries), 'question')}")
-    print(f"Next:  surrogate-arena judge {arena} --model MODEL --dry-run")
+    print(command("judge", arena, "--model", "MODEL", "--dry-run"))

@@ -43,12 +43,14 @@ def board(
     templates: opt.Templates = None,
     site: Annotated[bool, Option("--site/--no-site", help="Write pages to OUT/site.")] = True,
     jobs: opt.Jobs = -1,
+    _backend: opt.Backend = None,
+    _scheduler: opt.Scheduler = None,
     as_json: opt.Json = False,
 ) -> None:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
     An arena without verdicts gets a first board: by how far answers agree with each other, with
-    reference answers and with relevance labels, and with the pairs to judge first.
+    reference answers and with relevance labels.
     """
     settings = chosen_settings(settings_of(BoardSettings, config, locals()), {PRESET: preset})
 
@@ -68,7 +70,7 @@ def board(
     own = read_templates(templates or (), FEATURE_PROMPTS)
     built = build_board(
         *(read, settings),
-        feature_table=given_features(feature_table),
+        feature_table=given_features(feature_table, read.answers),
         records=read_judging_records(arena, by[0]) if by else None,
         n_jobs=jobs,
         models=ModelOptions(download=download, templates=own),
@@ -133,6 +135,8 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
 def next_of(board: Board, arena: Path) -> str:
     """Return the command that tells most about a board: what its judge is worth, if unknown."""
     summary, labels = board.summary, board.judge_report.metaevaluations
+    if summary.is_first:
+        return command("judge", arena, "--model", "MODEL", "--dry-run")
     if summary.macro.grade in ("unreliable", "doubtful"):
         return command("diagnose", arena, "--judge", summary.judge)
     if not (summary.is_published or labels or is_person(summary.judge)):

@@ -8,13 +8,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument
+from typer import Argument, Option
 
 from arena.data.errors import UsageError
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
-from surrogate.cli.options import setting, settings_of
-from surrogate.cli.printing import progress_lines, show
+from surrogate.cli.options import FILE, setting, settings_of
+from surrogate.cli.printing import command, print_notes, progress_lines, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +46,10 @@ def judge(
         bool | None, setting(JudgingSettings, "both_orders", "--both-orders/--no-both-orders")
     ] = None,
     template: Annotated[str | None, setting(JudgingSettings, "template")] = None,
+    join: Annotated[
+        list[Path] | None,
+        Option(help="Stores of other machines to take replies from first; repeatable.", **FILE),
+    ] = None,
     config: opt.Config = None,
     dry_run: opt.DryRun = False,
     prices: opt.Prices = None,
@@ -85,9 +89,10 @@ def judge(
         shown = {**_counts_of(chosen), "judges": table, "cost": cost}
         show(shown, as_json, {"judges": DRY_RUN})
         return
-    for member in () if Path(where).exists() else judges:
+    for member in () if join or Path(where).exists() else judges:
         member.settings.api_key()  # without a key no store is made
     with kept_replies(where), open_store(where) as store:
+        store.join(join or ())
         judging = judge_pairs(
             *(read, judges, chooser, store),
             budget=limit,
@@ -119,6 +124,8 @@ def judge(
     show(shown | {"file": file, "added": added}, as_json, titles)
     if judging.failed:
         raise UsageError("no pair that was asked got a verdict")
+    if not as_json:
+        print(command("board", arena, "--judge", settings.judge, "--out", "out/board"))
 
 
 @contextmanager
@@ -163,17 +170,17 @@ def _counts_of(chosen: ChosenPairs) -> dict[str, Any]:
 
 def _print_summary(summary: JudgingSummary) -> None:
     verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
-    print(f"{summary.judge} ({summary.prompt})")
-    print(f"  verdicts: {verdicts} ({summary.identical} of identical answers)")
-    print(f"  {summary.usage}; {summary.already_judged} were judged before")
-    print(f"  INVALID: {summary.invalid}")
-    if summary.cost is not None or summary.usage.calls:
-        print(f"  cost: {NO_COST if summary.cost is None else format(summary.cost, '.4f')}")
-    if summary.flags:
-        print(f"  flags: {', '.join(f'{count} {name}' for name, count in summary.flags.items())}")
-    print(f"  Verdict on {summary.judge}: {summary.check.grade}")
-    for said in (*summary.warnings, *summary.check.faults, *summary.check.facts):
-        print(f"    {said}")
+    flags = ", ".join(f"{count} {name}" for name, count in summary.flags.items())
+    cost = NO_COST if summary.cost is None else format(summary.cost, ".4f")
+    said = [
+        f"{summary.judge} ({summary.prompt}): {summary.check.grade} by its own verdicts",
+        f"{verdicts} ({summary.identical} of identical answers); failed: {summary.invalid}",
+        f"{summary.usage}; {summary.already_judged} were judged before",
+        f"Cost: {cost}" * (summary.cost is not None or summary.usage.calls > 0),
+        f"Flags: {flags}" * bool(flags),
+    ]
+    print_notes([*filter(None, said), *summary.warnings, *summary.check.faults], "")
+    print_notes(summary.check.facts, "")
 
 
 def prompts(
@@ -198,13 +205,13 @@ def prompts(
                 print(f"{{# {' or '.join((variable, *each.also))}: {each.meaning} #}}")
         return
     rows = []
-    for command, known in all_prompts().items():
+    for sender, known in all_prompts().items():
         for prompt in known:
             variables = ", ".join(
                 f"{' or '.join((variable, *each.also))}{'*' if each.is_required else ''}"
                 for variable, each in prompt.variables.items()
             )
-            rows.append((command, prompt.name, prompt.asks, variables, prompt.reply))
+            rows.append((sender, prompt.name, prompt.asks, variables, prompt.reply))
     show({"prompts": pd.DataFrame(rows, columns=PROMPT_COLUMNS)}, as_json)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
-from typer import Argument, Option
+from typer import Argument, Context, Option
 
 from arena.data.errors import UsageError
 from arena.data.files import resolved, small_file
@@ -59,7 +59,8 @@ Preset = Annotated[
     str | None, Option(help="mirage: settings of MIRAGE-Bench as published. Options override.")
 ]
 FeatureTable = Annotated[
-    Path | None, Option(help="Feature table to use instead of computing features.", **FILE)
+    Path | None,
+    Option(help="Feature table, or folder, to use instead of computing features.", exists=True),
 ]
 Download = Annotated[
     bool, Option("--download", help="Download models that are not on this machine.")
@@ -161,11 +162,11 @@ def named_values(option: str, given: Sequence[str] | None, such_as: str) -> dict
     return named
 
 
-def given_features(path: Path | None) -> pd.DataFrame | None:
+def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | None:
     """Read the feature table that a user names, if any; see ``read_feature_table``."""
     from surrogate.board.tables import read_feature_table
 
-    return None if path is None else read_feature_table(path)
+    return None if path is None else read_feature_table(path, answers)
 
 
 def check_target(path: Path | str, is_folder: bool) -> None:
@@ -211,3 +212,30 @@ OUT_FILE: Any = _checked(is_folder=False)
 
 BoardFolder = Annotated[Path, Option("--out", help="Board folder to write.", **OUT_FOLDER)]
 ArenaFolder = Annotated[Path, Option("--out", help="Arena folder to write.", **OUT_FOLDER)]
+
+
+def _with_cluster(context: Context, scheduler: str | None) -> str | None:
+    """Let the command work on the cluster that --backend names, which is read before."""
+    backend = context.params.get("_backend")
+    if backend is not None or scheduler is not None:
+        from features.engine.workers import cluster
+
+        context.with_resource(cluster(backend, scheduler))
+    return scheduler
+
+
+Backend = Annotated[
+    str | None,
+    Option(
+        "--backend", is_eager=True, help="dask or ray: work on a cluster. Default: this machine"
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        callback=_with_cluster,
+        help="Cluster of --backend. Default: one that is started on this machine",
+    ),
+]

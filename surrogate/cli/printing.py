@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from arena.data.wording import count_of
+from surrogate.publish.formats import short_digest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,9 @@ LINES = 20
 """Of what is printed of a board at most, if its texts leave room for five systems."""
 FEWEST_ROWS = 5
 INTERVAL = "90% interval"
-MOST_MARKS = 3
+MOST_MARKS, MOST_OF_A_TEXT = 3, 9
+"""Kinds of notes of a board, and lines of a text."""
+SIGNATURE = "signature"
 SHORTEST_NAME = 12
 SHOWN_NOTES = 10
 NUMBER = re.compile(r"[-+]?[\d.,]+%?|–")
@@ -61,7 +64,10 @@ def show(
         elif isinstance(value, Mapping):
             print(f"{title}: {', '.join(f'{cell(each)} {key}' for key, each in value.items())}")
         elif isinstance(value, str) or not isinstance(value, Sequence):
-            print(f"{title}: {cell(value)}")
+            said = f"{title}: {cell(value)}"
+            if name == SIGNATURE and len(said) > 2 * WIDTH:
+                said = f"{title}: {short_digest(cell(value))} (--json has it whole)"
+            print("\n".join(wrapped(said, MOST_OF_A_TEXT)))
         else:
             print_notes(value, title.removesuffix("s"))
 
@@ -146,10 +152,13 @@ def print_ranks(
 def _marked(notes: pd.Series) -> tuple[list[str], list[str]]:
     """Replace notes by letters; return these, and what each of the most frequent means."""
     parts = [[part for part in note.split("; ") if part] for note in notes]
+    same = set(parts[0]).intersection(*parts) if len(parts) > 1 else set()
+    parts = [[part for part in row if part not in same] for row in parts]
     known = list(dict.fromkeys(part for row in parts for part in row))
     letters = {part: chr(ord("a") + index) for index, part in enumerate(known[:MOST_MARKS])}
     marks = ["".join(dict.fromkeys(letters.get(part, "+") for part in row)) for row in parts]
     explained = [f"{letter}: {part}" for part, letter in letters.items()]
+    explained += [f"All: {part}" for part in sorted(same)[: MOST_MARKS - len(explained)]]
     if len(known) > MOST_MARKS:
         explained[-1] += f"; +: {count_of(len(known) - MOST_MARKS, 'other note')}"
     return marks, explained
@@ -158,6 +167,7 @@ def _marked(notes: pd.Series) -> tuple[list[str], list[str]]:
 def wrapped(text: str, most: int = 3) -> list[str]:
     """Break a text into lines of 80 columns, and cut what is longer than so many."""
     how: Any = {"max_lines": most, "placeholder": " …", "break_on_hyphens": False}
+    how |= {"break_long_words": False}
     return textwrap.wrap(text, WIDTH, **how)
 
 
@@ -175,7 +185,7 @@ def command(*words: object) -> str:
 def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_NOTES) -> None:
     """Print the first notes, and how many there are more."""
     for note in notes[:most]:
-        print("\n".join(wrapped(f"{title}: {note}" if title else str(note))))
+        print("\n".join(wrapped(f"{title}: {note}" if title else str(note), MOST_OF_A_TEXT)))
     if len(notes) > most:
         print(f"… and {count_of(len(notes) - most, f'more {title.lower()}')}; --json has all")
 

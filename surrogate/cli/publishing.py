@@ -137,6 +137,8 @@ def run(
     ],
     out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
     jobs: opt.Jobs = -1,
+    _backend: opt.Backend = None,
+    _scheduler: opt.Scheduler = None,
     check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
     as_json: opt.Json = False,
 ) -> None:
@@ -189,5 +191,6 @@ def diff(
         shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
         title = f"{name}: {', '.join(f'{count} {item}' for item, count in counts)}"
-        print_table(title, shown, CHANGES)
+        if name == OVERALL or len(shown):
+            print_table(title, shown, CHANGES)
     print_notes(found.notes)

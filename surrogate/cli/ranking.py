@@ -34,9 +34,13 @@ NONE_RANKED = 1
 """Exit status where no new system has a rank."""
 STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
 """Exit status of each verdict of the gate; 1 and 2 are errors."""
-MOST_NEIGHBORS = 6
+MOST_NEIGHBORS, MOST_JUDGMENTS = 6, 10_000
 OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
 """Settings of judging that a gate decides itself."""
+
+
+def _about(judgments: int) -> str:
+    return f"about {judgments:,}" if judgments <= MOST_JUDGMENTS else f"over {MOST_JUDGMENTS:,}"
 
 
 def _read(board: Path, arena: Path | None) -> tuple[Board, Path, Arena]:
@@ -79,13 +83,14 @@ def rank(
 
     own = read_templates(templates or (), FEATURE_PROMPTS)
     published, _, read = _read(board, arena)
+    new = read_answers(answers, read.queries)
     placed = rank_systems(
         published,
-        read_answers(answers, read.queries),
+        new,
         read,
         jobs,
         ModelOptions(download=download, templates=own),
-        feature_table=given_features(feature_table),
+        feature_table=given_features(feature_table, new),
         judgments=_judged(judgments, read),
     )
     if out is not None:
@@ -146,21 +151,22 @@ def gate(
     published, folder, read = _read(board, arena)
     where = settings.store or str(folder / STORE)
     opened: Any = nullcontext() if judge is None else open_store(where)
+    new = read_answers(candidate, read.queries)
     with kept_replies(where), opened as store:
         found = decide(
-            *(published, read_answers(candidate, read.queries), read, baseline),
+            *(published, new, read, baseline),
             judging=None
             if judge is None
             else GateJudging(judge, store, budget, settings.seed, progress_lines()),
             rates=GateRates(error, margin),
             languages=settings.languages,
-            feature_table=given_features(feature_table),
+            feature_table=given_features(feature_table, new),
         )
     if as_json:
         shown = {**plain(found), "sentences": found.sentences}
         show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)
     else:
-        print("\n".join(found.sentences))
+        print_notes(found.sentences, "")
     raise SystemExit(STATUS[found.verdict])
 
 
@@ -180,7 +186,7 @@ def advise(
 
     published, _, read = _read(board, arena)
     new = read_answers(answers, read.queries)
-    table = given_features(feature_table)
+    table = given_features(feature_table, new)
     placed = rank_systems(published, new, read, feature_table=table)
     judged = _judged(judgments, read)
     advice = suggest(published, placed.features, judged=judged, questions=questions)
@@ -190,7 +196,7 @@ def advise(
         return
     said = [
         f"{row.system} ({row.language}), rank {row.rank}: "
-        + (row.reason or f"about {row.judgments:,} judgments separate it")
+        + (row.reason or f"{_about(row.judgments)} judgments separate it")
         + f" from {row.neighbor}, {row.side} it"
         for row in advice.neighbors.itertuples()
     ]

@@ -16,6 +16,7 @@ from surrogate.cli import options as opt
 from surrogate.cli.options import (
     FOLDER,
     OUT_FILE,
+    check_target,
     given_features,
     setting,
     settings_of,
@@ -39,10 +40,13 @@ SUBSETS = 100
 def features(
     arena: Annotated[Path | None, Argument(help="Default: list the features", **FOLDER)] = None,
     out: Annotated[
-        Path | None, Option(help="Table to write, such as f.parquet.", **OUT_FILE)
+        Path | None,
+        Option(help="Table to write, such as f.parquet; or folder, for an arena of Parquet files."),
     ] = None,
     features: Annotated[str, setting(BoardSettings, "features")] = "default",
     jobs: opt.Jobs = -1,
+    _backend: opt.Backend = None,
+    _scheduler: opt.Scheduler = None,
     device: Annotated[str, Option(help="Where models run: auto, cpu, cuda or mps.")] = "auto",
     download: opt.Download = False,
     base_url: Annotated[str | None, Option(help="OpenAI-compatible server, up to /v1.")] = None,
@@ -59,6 +63,7 @@ def features(
     from arena.text.prompts import read_templates
     from features.engine.columns import feature_columns, missing_counts
     from features.engine.extraction import extract
+    from features.engine.parts import extract_parts
     from features.measures.registry import describe_features, parse_features
     from features.models import FEATURE_PROMPTS, ModelOptions
 
@@ -67,32 +72,34 @@ def features(
         show({"features": listed if as_json else listed[LISTED]}, as_json)
         return
     if out is None:
-        raise UsageError("say where the table goes: --out features.parquet")
-    row_suffix(out)
+        raise UsageError("say where the table goes: --out features.parquet, or a folder")
+    in_parts = out.is_dir() or not out.suffix
+    check_target(out, is_folder=in_parts)
+    if not in_parts:
+        row_suffix(out)
     own = read_templates(templates or (), FEATURE_PROMPTS)
     declared = parse_features(features)
-    read = read_arena(arena)
-    cache = out.with_name(f"{out.name}.cache")
-    cache.mkdir(parents=True, exist_ok=True)
+    cache = out if in_parts else out.with_name(f"{out.name}.cache")
     asked = {"store": str(cache / STORE), "base_url": base_url}
     llm = settings_of(LlmSettings, None, asked)
     models = ModelOptions(device=device, download=download, llm=llm, templates=own)
-    table = extract(
-        *(read, declared),
-        n_jobs=jobs,
-        models=models,
-        cache=cache,
-        progress=progress_lines(),
-    )
-    write_rows(table, out)
-    missing = missing_counts(table)
-    summary = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T
-    summary = summary.rename_axis("feature").reset_index().astype({"count": "int64"})
-    shown = {"answers": len(table), "features": summary, "missing": missing, "table": out}
-    if not as_json and len(missing):
-        by = missing.groupby(["feature", "reason"], sort=False)
+    told: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
+    if in_parts:
+        shown = extract_parts(arena, out, declared, **told)
+    else:
+        read = read_arena(arena)
+        cache.mkdir(parents=True, exist_ok=True)
+        table = extract(read, declared, cache=cache, **told)
+        write_rows(table, out)
+        numbers = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T
+        numbers = numbers.rename_axis("feature").reset_index().astype({"count": "int64"})
+        missing = missing_counts(table)
+        shown = {"answers": len(table), "features": numbers, "missing": missing}
+    if not as_json and len(shown["missing"]):
+        by = shown["missing"].groupby(["feature", "reason"], sort=False)
         shown["missing"] = by["answers"].sum().reset_index()
-    show(shown, as_json, {"missing": "Without a value", "table": "Table written to"})
+    titles = {"missing": "Without a value", "table": "Table written to"}
+    show(shown | {"table": out}, as_json, titles)
 
 
 def validate(
@@ -121,6 +128,8 @@ def validate(
     seed: opt.Seed = 0,
     config: opt.Config = None,
     jobs: opt.Jobs = -1,
+    _backend: opt.Backend = None,
+    _scheduler: opt.Scheduler = None,
     as_json: opt.Json = False,
 ) -> None:
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
@@ -166,7 +175,7 @@ def validate(
         **options,
         holdout=None if holdout is None else split_names(holdout),
         judge=judge,
-        feature_table=given_features(feature_table),
+        feature_table=given_features(feature_table, read.answers),
         tournaments=TournamentSettings(
             *(chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, chosen.seed)
         ),

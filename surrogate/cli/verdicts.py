@@ -11,7 +11,7 @@ from arena.data.errors import UsageError
 from arena.data.wording import PEOPLE, is_person
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, split_names
-from surrogate.cli.printing import print_notes, show, with_spans
+from surrogate.cli.printing import command, print_notes, show, with_spans
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,10 +138,11 @@ def vote(
     ballot = make_ballot(read, chosen, most, seed)
     with atomic_path(out) as path:
         path.write_text(ballot_page(ballot), encoding="utf-8", newline="\n")
+    then = command("vote", arena, "--collect", "votes.json")
     shown = {"file": out, "ballot": ballot.id, "pairs": len(ballot.pairs)}
     show(shown | {"left_out": ballot.left_out, "identical": ballot.identical}, as_json)
     if not as_json:
-        print(f"Open or send it; then  surrogate-arena vote {arena} --collect FILE ...")
+        print(f"Open or send the page; people export their votes from it\n{then}")
 
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
@@ -156,6 +157,8 @@ def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
     voters = judgments.groupby("judge").size().rename("votes").reset_index()
     counts = {"votes": len(judgments), "added": added, "replaced": again, "voters": voters}
     show({"file": file, **counts}, as_json)
+    if not as_json:
+        print(command("agreement", folder, "--write"))
 
 
 def agreement(

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from joblib import delayed, parallel_config
-from threadpoolctl import threadpool_limits
+from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import by_content, generator, seed_sequence
@@ -292,12 +291,11 @@ def train_and_rate(
 
 def run_tasks(tasks: Sequence[Any], n_jobs: int, progress: Progress | None) -> list[Any]:
     """Run ``joblib.delayed`` calls in processes; results come in the order of the calls."""
-    with threadpool_limits(1), parallel_config("loky", inner_max_num_threads=1):
-        results = []
-        for result in work(_call, tasks, n_jobs):
-            results.append(result)
-            if progress is not None:
-                progress(STAGE, len(results), len(tasks))
+    results = []
+    for result in work(_call, tasks, n_jobs):
+        results.append(result)
+        if progress is not None:
+            progress(STAGE, len(results), len(tasks))
     return results
 
 

@@ -31,19 +31,6 @@ HEADINGS = {
 }
 
 
-def exported_table(board: Board, language: str = OVERALL) -> pd.DataFrame:
-    """Choose rows of a board: of a language, ``overall`` or ``all``.
-
-    Raises:
-        UsageError: If the board has no such language.
-    """
-    checked_choice(language, [OVERALL, ALL, *board.languages], "language")
-    table = board.overall if language == OVERALL else board.ratings
-    if language in board.languages:
-        table = table[table["language"] == language]
-    return table.reset_index(drop=True)
-
-
 def export_text(
     board: Board,
     form: str,
@@ -52,16 +39,20 @@ def export_text(
     *,
     signature: bool = True,
 ) -> str:
-    """Return a board, or these columns of it, as CSV (missing values are empty cells) or LaTeX.
+    """Return a board (a language, ``overall`` or ``all``) as CSV or LaTeX.
 
-    Where no columns are named, LaTeX prints those that there is room for and that have a value. It
-    ends with the digest of the board's signature, which follows as a comment, unless left out.
+    Missing values are empty cells of CSV. Where no columns are named, LaTeX prints those that there
+    is room for and that have a value. It ends with the digest of the board's signature, which
+    follows as a comment, unless left out.
 
     Raises:
-        UsageError: For another format, a column the board lacks, or as ``exported_table``.
+        UsageError: For another format, a language or a column that the board lacks.
     """
     checked_choice(form, FORMATS, "format")
-    table, summary = exported_table(board, language), board.summary
+    checked_choice(language, [OVERALL, ALL, *board.languages], "language")
+    table, summary = board.overall if language == OVERALL else board.ratings, board.summary
+    if language in board.languages:
+        table = table[table["language"] == language]
     for name in columns:
         if name not in table:
             hint = did_you_mean(name, table.columns) or f"use any of {', '.join(table)}"

@@ -399,7 +399,7 @@ def _sentences(found: Gate) -> Iterator[str]:
         yield f"Not compared: {alone} that the baseline alone answered."
     if found.verdict == "cannot say":
         yield (
-            f"About {found.verdicts_needed:,} verdicts find a difference of {100 * rates.margin:g} "
-            f"points of win rate with power {rates.power:.0%}; the {found.questions:,} questions "
-            f"here, judged in both orders, one of {100 * found.difference_found:.0f}."
+            f"About {found.verdicts_needed:,} verdicts would find a difference of "
+            f"{100 * rates.margin:g} points of win rate with power {rates.power:.0%}; both orders "
+            f"of the {found.questions:,} questions here, one of {100 * found.difference_found:.0f}."
         )

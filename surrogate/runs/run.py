@@ -12,9 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from joblib import parallel_config
+
 from arena.data.errors import ArenaError
 from arena.data.files import WRITING, locked_folder, replaced_folder, write_text
 from arena.data.folder import read_info
+from features.engine.workers import on_cluster, work
 from surrogate.publish.pages import filled
 from surrogate.publish.site import INDEX
 from surrogate.runs.config import ConfiguredBoard, Leaderboards
@@ -116,16 +119,44 @@ def bring_up_to_date(
     with nullcontext() if check else locked_folder(out):
         manifest = read_manifest(out)
         outcomes: list[StepOutcome] = []
+        # Judging pays from a store on this machine's disk; other boards are whole jobs for workers.
+        away = [
+            replace(board, base=board.base.resolve())
+            for board in (boards.boards if on_cluster() and not check else ())
+            if board.judging is None
+        ]
+        names = {board.name for board in away}
+        task = partial(steps_elsewhere, manifest=manifest, out=out.resolve())
+        for made, records in work(task, away, n_jobs):
+            manifest.steps |= records
+            write_manifest(manifest, out)
+            outcomes += made
+            for outcome in made:
+                say(str(outcome))
         for board in boards.boards:
             shown = progress and partial(_shown, progress, board.name)
             place = Workplace(out, out / board.name, out, n_jobs, shown)
-            for outcome in _steps(board, manifest, place, check):
+            for outcome in () if board.name in names else _steps(board, manifest, place, check):
+                if outcome.state == "made":
+                    write_manifest(manifest, out)
                 outcomes.append(outcome)
                 say(str(outcome))
-        report = RunReport(tuple(outcomes))
+        order = [board.name for board in boards.boards]
+        report = RunReport(tuple(sorted(outcomes, key=lambda step: order.index(step.board))))
         if not check:
             _write_page(boards, manifest, report, out)
     return report
+
+
+def steps_elsewhere(
+    board: ConfiguredBoard, manifest: RunManifest, out: Path
+) -> tuple[list[StepOutcome], dict[str, StepRecord]]:
+    """Make the steps of a board as a worker of a cluster; the records are for its manifest."""
+    found = RunManifest(steps=dict(manifest.steps))
+    with parallel_config("sequential"):
+        made = list(_steps(board, found, Workplace(out, out / board.name, out), check=False))
+    names = [f"{board.name}/{step.stage}" for step in made if step.state == "made"]
+    return made, {name: found.steps[name] for name in names}
 
 
 def _write_page(boards: Leaderboards, manifest: RunManifest, report: RunReport, out: Path) -> None:
@@ -188,7 +219,7 @@ def _steps(
 
 
 def _made(step: Step, manifest: RunManifest, place: Workplace) -> StepRecord:
-    """Make a step, put its folder in place of the one before, and write the manifest."""
+    """Make a step, and put its folder in place of the one before."""
     started = time.perf_counter()
     inputs = inputs_of(step, manifest)  # before it is made: a later change is noticed
     for left_over in place.board.glob(f"{WRITING}*"):  # by a run that was killed
@@ -208,5 +239,4 @@ def _made(step: Step, manifest: RunManifest, place: Workplace) -> StepRecord:
         seconds=round(time.perf_counter() - started, 3),
     )
     manifest.steps[step.name] = record
-    write_manifest(manifest, place.out)
     return record

@@ -145,8 +145,9 @@ def _board_files(board: ConfiguredBoard) -> Digests:
     names = (INFO_FILE, *CONTENT, *JUDGED, *REMARKS)
     digests = folder_digests(board.arena, names, "arena/")
     table = board.options.feature_table
-    if table is not None and (board.base / table).is_file():
-        digests[f"feature table/{Path(table).name}"] = file_digest(board.base / table)
+    if table is not None:
+        path = board.base / table
+        digests |= folder_digests(path.parent, (path.name,), "feature table/")
     return digests
 
 
@@ -209,7 +210,7 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
     built = build_board(
         arena,
         board.settings,
-        feature_table=read_feature_table(table),
+        feature_table=read_feature_table(table, arena.answers),
         records=records,
         n_jobs=place.n_jobs,
         progress=place.progress,

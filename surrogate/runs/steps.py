@@ -78,7 +78,8 @@ def write_manifest(manifest: RunManifest, out: Path) -> None:
 
 def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str = "") -> Digests:
     """Return the digests of a folder's files, or of those named that are there, by their path."""
-    paths = sorted(folder.rglob("*")) if names is None else [folder / name for name in names]
+    named = [folder] if names is None else [folder / name for name in names]
+    paths = [file for path in named for file in (sorted(path.rglob("*")) or [path])]
     return {
         f"{prefix}{path.relative_to(folder).as_posix()}": file_digest(path)
         for path in paths

@@ -61,9 +61,12 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     assert status == 0
     calls = sum(server.asked.values())
     assert "Pairs: 48\nBoth orders: True" in printed
-    assert "INVALID: 0" in printed
-    assert "Verdict on local: reliable" in printed
-    assert "cost: not known; give each model's price (--prices FILE)" in printed
+    assert "failed: 0" in printed
+    assert "reliable by its own verdicts" in printed
+    assert "Cost: not known; give each model's price (--prices FILE)" in printed
+    *lines, last = printed.splitlines()
+    assert max(map(len, lines[:6])) <= 80
+    assert last == f"Next: surrogate-arena board {folder} --judge local --out out/board"
     assert (folder / "judging.sqlite").is_file()
     after = read_arena(folder).judgments
     assert len(after) == len(before) + 48
@@ -71,6 +74,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     assert after.head(len(before))[list(before)].equals(before)
     content = (folder / "judgments.jsonl.gz").read_bytes()
     status, printed = judge(server, *options)
+    printed = " ".join(printed.split())
     assert " 0 calls to local (0 retries)" in printed
     assert "48 were judged before" in printed
     assert "Verdicts added: 0" in printed

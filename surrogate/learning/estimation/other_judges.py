@@ -16,6 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
+from arena.data.schema import QUESTION_KEY
+from arena.diagnostics.verdicts import QUESTION_PAIR
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import BattleLikelihood
@@ -27,7 +29,6 @@ SURELY = 2.0
 FEWEST_QUESTIONS = 4
 """That a variance over questions can be had of."""
 STEPS = 25
-ITEM = ["language", "query_id", "first", "second"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def told_by_others(reference: pd.DataFrame, others: pd.DataFrame) -> OtherJudges
 
 
 def _judged(judgments: pd.DataFrame) -> list[tuple[str, Battles, pd.DataFrame]]:
-    """Return battles and items of each language: ``ITEM``, and the ``share`` of the first one."""
+    """Return battles and items of each language: ``QUESTION_PAIR``, and the ``share`` of the first one."""
     found = []
     for language, rows in judgments.groupby("language"):
         battles = Battles.from_judgments(rows)
@@ -104,8 +105,8 @@ def _judged(judgments: pd.DataFrame) -> list[tuple[str, Battles, pd.DataFrame]]:
 
 def _slope(items: pd.DataFrame, labels: pd.DataFrame) -> float:
     """Regress the labels of items on another judge's shares; less what may be chance."""
-    both = items.merge(labels, on=ITEM, suffixes=("", "_wanted"))
-    asked = both.groupby(ITEM[:2]).ngroup().to_numpy()
+    both = items.merge(labels, on=QUESTION_PAIR, suffixes=("", "_wanted"))
+    asked = both.groupby(QUESTION_KEY).ngroup().to_numpy()
     questions = len(np.unique(asked))
     if questions < FEWEST_QUESTIONS:
         return 0.0

@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 
 import pytest
 from llm_job import ask_all
-from llm_requests import SETTINGS, prompts
+from llm_requests import SETTINGS, kept, prompts
 
 from arena.data.errors import ArenaError, UsageError
 from arena.llm import Completion, ask_table, open_store, read_text
@@ -64,7 +64,7 @@ def test_a_killed_run_loses_nothing_and_pays_nothing_twice(serve, store_path):
     assert len(server.asked) == count
     assert sum(server.asked.values()) <= count + 2 * concurrency
     with open_store(store_path) as store:
-        assert store.stats()["rows"].sum() == count
+        assert len(kept(store)) == count
 
 
 def test_two_processes_share_a_store_and_pay_once(serve, store_path):
@@ -109,16 +109,9 @@ def test_rows_of_earlier_releases_under_way_count_as_absent(ask, store, store_pa
             "INSERT INTO calls VALUES (?, 'claimed', 'r', 'm', '', ?, NULL, 'timeout', '', 3)",
             (request.key, request.content),
         )
-    assert store.stats().empty
+    assert not store.look_up([request.key])
     replies, usage, _ = ask(prompts(1))
     assert (replies[0].value, usage.calls) == ("echo question 0", 1)
-
-
-def test_stats_count_by_model_and_failure(ask, store):
-    ask(prompts(5))
-    stats = store.stats().to_dict(orient="records")
-    assert [(each["model"], each["rows"], each["tries"]) for each in stats] == [("m", 5, 5)]
-    assert (stats[0]["tokens_in"], stats[0]["tokens_out"]) == (50, 15)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +134,7 @@ def test_damaged_rows_are_a_sentence_or_asked_again(ask, store, store_path, chan
     ask(prompts(2))
     with closing(sqlite3.connect(store_path)) as connection, connection:
         connection.execute(f"UPDATE calls SET {change}")
-    for use in (store.stats, lambda: ask(prompts(2))):
+    for use in (lambda: store.look_up(["k"]), lambda: ask(prompts(2))):
         with suppress(ArenaError):
             use()
 

@@ -18,6 +18,7 @@ from surrogate import Board
 from surrogate.board.rows import BEYOND
 from surrogate.board.summary import conclusion
 from surrogate.board.tables import BOARD_FILES
+from surrogate.cli.ranking import STATUS
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +74,16 @@ def test_board_ends_in_a_screen_whose_last_line_runs_as_it_stands(
 
 def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder, tmp_path, capsys):
     answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
-    for words in (("rank", answers, "--board", board_folder), ("check", arena_folder)):
+    board = ["--board", board_folder]
+    assert run("gate", "--candidate", answers, *board) in STATUS.values()
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+    for words in (("rank", answers, *board), ("check", arena_folder)):
         assert run(*words) == 0
         *lines, last = capsys.readouterr().out.splitlines()
         assert len(lines) < 20
         assert max(map(len, lines)) <= 80
         assert last.startswith("Next: surrogate-arena ")
-    assert run("rank", answers, "--board", board_folder) == 0
+    assert run("rank", answers, *board) == 0
     *_, last = capsys.readouterr().out.splitlines()
     assert run(*shlex.split(last)[2:]) == 0
 

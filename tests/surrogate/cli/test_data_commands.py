@@ -17,7 +17,7 @@ NEW = "newcomer"
 def test_a_template_is_an_arena_without_problems(run, tmp_path, capsys):
     folder = tmp_path / "mine"
     assert run("init", folder) == 0
-    assert f"Next:  surrogate-arena check {folder}" in capsys.readouterr().out
+    assert f"Next: surrogate-arena check {folder}" in capsys.readouterr().out
     read = read_arena(folder)
     assert read.info.name == "mine"
     assert read.counts().to_dict(orient="records") == [
@@ -26,7 +26,7 @@ def test_a_template_is_an_arena_without_problems(run, tmp_path, capsys):
     assert sorted(path.suffix for path in folder.iterdir()) == [".json", *[".jsonl"] * 3]
     assert run("check", folder) == 0
     said = capsys.readouterr().out
-    assert "Arena mine: no problems" in said
+    assert "Arena mine: its files are valid" in said
     assert "Note" not in said
     assert run("init", folder) == 2
     assert "holds an arena; name another folder, or say --replace" in capsys.readouterr().err

@@ -20,6 +20,9 @@ def table(tmp_path):
 
 def test_an_arena_is_written_and_counted(run, table, tmp_path, capsys):
     out = tmp_path / "arena"
+    assert run("import", "csv", table, "--out", tmp_path / "no language", "--judge", "me") == 0
+    printed = capsys.readouterr().out
+    assert "Counts: 1 language, 3 systems, 1 question, 3 answers" in printed
     options = ["--language", "en", "--apart", "m3", "--judge", "me", "--json"]
     assert run("import", "csv", table, "--out", out, *options) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -47,7 +50,7 @@ def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, cap
 def test_an_arena_is_replaced_only_when_asked(run, table, tmp_path, capsys):
     out = tmp_path / "arena"
     assert run("import", "csv", table, "--out", out) == 0
-    assert "not known (und): name it with --language" in capsys.readouterr().out
+    assert "import again with --language" in capsys.readouterr().out
     assert run("import", "csv", table, "--out", out) == 2
     assert "name another folder, or say --replace" in capsys.readouterr().err
     before = sorted(path.name for path in out.iterdir())

@@ -98,7 +98,7 @@ def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     assert found.verdicts_needed == 2 * found.rates.test(0.8).scores_needed(0.05, found.variance)
     assert found.difference_found > 0.2
     said = " ".join(found.sentences)
-    assert f"About {found.verdicts_needed:,} verdicts find a difference of 5 points" in said
+    assert f"About {found.verdicts_needed:,} verdicts would find a difference of 5 points" in said
     assert f"the {found.questions} questions here" in said
 
 

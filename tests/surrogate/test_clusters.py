@@ -1,0 +1,97 @@
+"""The same bytes on clusters of Dask and Ray, also where a worker is killed in between."""
+
+import os
+import signal
+
+import pytest
+
+from arena import write_arena
+from features.engine.parts import extract_parts
+from features.engine.workers import cluster, on_cluster
+from surrogate import build_board
+from surrogate.board.tables import BOARD_FILES
+from surrogate.runs.config import read_configuration
+from surrogate.runs.run import bring_up_to_date
+
+psutil = pytest.importorskip("psutil", reason="needs the extra dask")
+BOARDS = """
+[defaults]
+arena = "arena"
+tournaments = 2
+surrogate = "linear"
+features = ["answer_length", "citations"]
+[boards.one]
+[boards.two]
+seed = 1
+"""
+FEATURES = "answer_length,citation_recall,rouge_l"
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # of their own
+
+
+@pytest.fixture(scope="module")
+def place(tiny_arena, tmp_path_factory):
+    """An arena in eight part files, its features and boards by this process alone."""
+    place = tmp_path_factory.mktemp("cluster")
+    write_arena(tiny_arena, place / "arena", ".parquet")
+    answers = place / "arena" / "answers.parquet"
+    answers.unlink()
+    answers.mkdir()
+    for number in range(8):
+        tiny_arena.answers[number::8].to_parquet(answers / f"{number}.parquet", index=False)
+    (place / "boards.toml").write_text(BOARDS)
+    make(place, "here")
+    return place
+
+
+def make(place, name, watch=None):
+    """Measure features in parts, build a board, and bring two others up to date."""
+    told = extract_parts(place / "arena", place / name / "features", FEATURES, -1, watch)
+    board = build_board(place / "arena", tournaments=2, n_jobs=-1, progress=watch)
+    board.save(place / name / "board", place / "arena")
+    report = bring_up_to_date(
+        read_configuration(place / "boards.toml"), place / name / "boards", n_jobs=-1
+    )
+    assert {step.state for step in report.steps} == {"made"}
+    return told
+
+
+def contents(folder):
+    names = {*BOARD_FILES, *(f"{number}-000000000.parquet" for number in range(8))}
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.name in names
+    }
+
+
+def worker_of(backend):
+    """Return a process of a worker that this process has started."""
+    mark = {"dask": "spawn_main", "ray": "ray::PoolActor"}[backend]
+    started = psutil.Process().children(recursive=True)
+    return next(
+        process.pid
+        for process in started
+        if process.status() != psutil.STATUS_ZOMBIE
+        if mark in " ".join(process.cmdline())
+    )
+
+
+@pytest.mark.parametrize("backend", ["dask", "ray"])
+def test_a_cluster_brings_the_same_bytes_though_a_worker_is_killed(backend, place):
+    pytest.importorskip({"dask": "distributed"}.get(backend, backend))
+    killed = []
+
+    def kill(stage, done, _total):
+        if done and stage not in killed:
+            killed.append(stage)
+            os.kill(worker_of(backend), signal.SIGKILL)
+
+    with cluster(backend):
+        assert on_cluster()
+        make(place, backend, kill)
+    assert not on_cluster()
+    assert {"features", "surrogates"} <= set(killed)
+    here, there = contents(place / "here"), contents(place / backend)
+    assert list(here) == list(there)
+    assert len(here) == 8 + 3 * len(BOARD_FILES) + 2
+    assert [name for name in here if here[name] != there[name]] == []
