@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import ndtri
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
@@ -44,7 +43,6 @@ MANY_JUDGES = 50
 SAID_ONE_BY_ONE = 6
 FEWEST_RANKED = 3
 """Systems that both rated, of which rankings are compared."""
-OTHERWISE = ["system", "difference", "low", "high"]
 
 RANKED = ["tau", "tau_low", "tau_high", "systems", "decided", "decided_reference"]
 MEASURED = ["items", "questions", "agreement", "kappa", "standard_error", "low", "high"]
@@ -145,30 +143,6 @@ def _pair_finding(language: str, row: dict[Any, Any]) -> Finding:
     return Finding("warning" if kappa < LOW_KAPPA else "info", "agreement", subject, shown)
 
 
-def rated_otherwise(own: RatingPosterior, reference: RatingPosterior) -> pd.DataFrame:
-    """Say whom a judge rates higher, or lower, than the reference does.
-
-    Its ratings are brought to the reference's spread, so that being more decided is no bias.
-
-    Returns:
-        Columns ``OTHERWISE``, of systems that both rate (logits about their
-        mean): intervals hold 95% for all systems at once (Bonferroni).
-    """
-    names = [name for name in reference.systems if name in own.systems]
-    ratings, variances = [], []
-    for known in (own, reference):
-        places = [known.systems.index(name) for name in names]
-        ratings.append(known.ratings[places] - known.ratings[places].mean())
-        variances.append(np.diag(known.covariance)[places])
-    spreads = [float(values.std()) for values in ratings]
-    scale = spreads[1] / spreads[0] if spreads[0] > 0 else 1.0
-    difference = scale * ratings[0] - ratings[1]
-    errors = np.sqrt(scale**2 * variances[0] + variances[1])
-    reach = float(ndtri(1 - 0.025 / max(len(names), 1))) * errors
-    columns = {"difference": difference, "low": difference - reach, "high": difference + reach}
-    return pd.DataFrame({"system": names, **columns})
-
-
 def agreement_with_reference(
     judgments: pd.DataFrame, reference: Sequence[str], seed: int = 0
 ) -> pd.DataFrame:
@@ -198,36 +172,19 @@ def agreement_with_reference(
     both = own.merge(theirs, on=QUESTION_PAIR, suffixes=("", "_reference"))
     if both.empty:
         raise UsageError("no other judge has judged a pair that the reference has")
-    by_reference = _posteriors(judgments[judgments["judge"].isin(reference)])
+    by_reference = posteriors_by_language(judgments[judgments["judge"].isin(reference)])
     rows = []
     for name, part in both.groupby("judge"):
         random = generator(seed, "agreement", str(name))
         measured = _measured(part, part["outcome_reference"], random)
-        own = _posteriors(judgments[judgments["judge"] == name])
+        own = posteriors_by_language(judgments[judgments["judge"] == name])
         ranked = _rankings(own, by_reference, random)
         decided = [float((part[side] != 0).mean()) for side in ("outcome", "outcome_reference")]
         rows.append([name, *measured, sorted(part["language"].unique()), *ranked, *decided])
     return pd.DataFrame(rows, columns=["judge", *MEASURED, "languages", *RANKED])
 
 
-def biases(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
-    """Say whom each judge rates higher, or lower, than the reference, beyond the error.
-
-    Returns:
-        Columns ``judge, language, system, difference, low, high``; see ``rated_otherwise``.
-    """
-    by_reference = _posteriors(judgments[judgments["judge"].isin(reference)])
-    found = [pd.DataFrame(columns=["judge", "language", *OTHERWISE])]
-    for name, rows in judgments[~judgments["judge"].isin(reference)].groupby("judge"):
-        for language, own in _posteriors(rows).items():
-            if language in by_reference:
-                told = rated_otherwise(own, by_reference[language])
-                beyond = told[(told["low"] > 0) | (told["high"] < 0)]
-                found.append(beyond.assign(judge=name, language=language)[list(found[0])])
-    return pd.concat([part for part in found if len(part)] or found, ignore_index=True)
-
-
-def _posteriors(judgments: pd.DataFrame) -> dict[str, RatingPosterior]:
+def posteriors_by_language(judgments: pd.DataFrame) -> dict[str, RatingPosterior]:
     """Rate the largest connected group of systems in each language, by verdicts alone."""
     return {
         str(language): battle_posterior(Battles.from_judgments(rows).largest_group())

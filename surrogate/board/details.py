@@ -7,13 +7,13 @@ from contextlib import suppress
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import SOFT
 from arena.data.wording import count_of
-from arena.diagnostics.agreement import rated_otherwise
+from arena.diagnostics.agreement import posteriors_by_language
 from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior
 from arena.rating.published import NO_ERRORS
@@ -30,6 +30,7 @@ COMPARED = {"verdicts_alone": "arena_rating", "surrogate_alone": "surrogate_rati
 """What is compared with the truth beside the rating, to its column of a board."""
 ROUNDING = 1e-12
 """Variances below it are rounding errors of none."""
+OTHERWISE = ["system", "difference", "low", "high"]
 
 
 def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
@@ -102,6 +103,47 @@ def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
         parts.append(pd.DataFrame(columns))
     stacked = pd.concat(parts[1:] or parts, ignore_index=True)
     return stacked.sort_values("language", kind="stable", ignore_index=True)
+
+
+def rated_otherwise(own: RatingPosterior, reference: RatingPosterior) -> pd.DataFrame:
+    """Say whom a judge rates higher, or lower, than the reference does.
+
+    Its ratings are brought to the reference's spread, so that being more decided is no bias.
+
+    Returns:
+        Columns ``OTHERWISE``, of systems that both rate (logits about their
+        mean): intervals hold 95% for all systems at once (Bonferroni).
+    """
+    names = [name for name in reference.systems if name in own.systems]
+    ratings, variances = [], []
+    for known in (own, reference):
+        places = [known.systems.index(name) for name in names]
+        ratings.append(known.ratings[places] - known.ratings[places].mean())
+        variances.append(np.diag(known.covariance)[places])
+    spreads = [float(values.std()) for values in ratings]
+    scale = spreads[1] / spreads[0] if spreads[0] > 0 else 1.0
+    difference = scale * ratings[0] - ratings[1]
+    errors = np.sqrt(scale**2 * variances[0] + variances[1])
+    reach = float(ndtri(1 - 0.025 / max(len(names), 1))) * errors
+    columns = {"difference": difference, "low": difference - reach, "high": difference + reach}
+    return pd.DataFrame({"system": names, **columns})
+
+
+def biases(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
+    """Say whom each judge rates higher, or lower, than the reference, beyond the error.
+
+    Returns:
+        Columns ``judge, language, system, difference, low, high``; see ``rated_otherwise``.
+    """
+    by_reference = posteriors_by_language(judgments[judgments["judge"].isin(reference)])
+    found = [pd.DataFrame(columns=["judge", "language", *OTHERWISE])]
+    for name, rows in judgments[~judgments["judge"].isin(reference)].groupby("judge"):
+        for language, own in posteriors_by_language(rows).items():
+            if language in by_reference:
+                told = rated_otherwise(own, by_reference[language])
+                beyond = told[(told["low"] > 0) | (told["high"] < 0)]
+                found.append(beyond.assign(judge=name, language=language)[list(found[0])])
+    return pd.concat([part for part in found if len(part)] or found, ignore_index=True)
 
 
 def judges_beside(arena: Arena, judges: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

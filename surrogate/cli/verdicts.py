@@ -180,7 +180,8 @@ def agreement(
     """Measure how far judges agree with people, or with another judge."""
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
-    from arena.diagnostics.agreement import MEASURED, RANKED, agreement_with_reference, biases
+    from arena.diagnostics.agreement import MEASURED, RANKED, agreement_with_reference
+    from surrogate.board.details import biases
     from surrogate.board.judge_report import add_metaevaluations, agreements
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)

@@ -23,7 +23,7 @@ from arena.rating.tournaments import (
     bootstrap_tournaments,
 )
 from features.engine.columns import MISSING_SUFFIX
-from surrogate.learning.estimation.other_judges import OtherJudges, told_by_others
+from surrogate.learning.estimation.observations import OtherJudges, told_by_others
 from surrogate.learning.surrogate import KEYS
 
 Floats = npt.NDArray[np.float64]

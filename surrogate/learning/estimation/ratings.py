@@ -14,8 +14,12 @@ import pandas as pd
 from scipy.linalg import block_diag
 
 from arena.rating.posterior import RatingPosterior
-from surrogate.learning.estimation.observations import Observation, Observations, observe
-from surrogate.learning.estimation.other_judges import OtherJudges
+from surrogate.learning.estimation.observations import (
+    Observation,
+    Observations,
+    OtherJudges,
+    observe,
+)
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Covariances, Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means

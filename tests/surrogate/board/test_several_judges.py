@@ -12,7 +12,7 @@ from arena.rating.ratings import rate
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.cli.app import main
-from surrogate.learning.estimation.other_judges import told_by_others
+from surrogate.learning.estimation.observations import told_by_others
 from surrogate.publish.site import write_site
 
 COLUMNS = ["rating_by:people", "rating_by:coin", "rating_by:gpt <4>"]
