@@ -1,18 +1,24 @@
-"""A board of many systems, from the arena folder to its pages: seconds and memory of ``run``.
+"""A board of many systems, and one more ranked on it: seconds and memory by number of systems.
 
-    python benchmarks/scale.py --systems 2000 --questions 100 --judgments 1000000 --out ../scale
+    python benchmarks/scale.py --systems 250,500,1000,2000 --out ../scale
+    python benchmarks/scale.py --odd --out ../scale
 
-writes a made-up arena where ``--out`` has none, brings its board and its site up to date by
-``surrogate-arena run`` with the defaults, all cores, and prints wall and processor seconds, the
-memory of all processes together at its highest, and each stage's seconds as the run tells them.
+Writes made-up arenas where ``--out`` has none (100 questions, 500 judgments a system), runs
+``board`` and ``rank`` with the defaults, all cores, and prints a row a command: wall and processor
+seconds, the memory of all processes together at its highest; and by what power of the number of
+systems seconds grow. ``--odd`` are arenas of one question, of two systems, and of one judgment:
+each ends in a board or a refusal.
 """
 
 import argparse
 import resource
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +27,15 @@ import pandas as pd
 from scipy.special import expit
 
 from arena import Arena, write_arena
+from arena.data.rows import write_rows
 
-COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()", "run"]
-CONFIG = """out = "boards"
-[boards.all]
-arena = "arena"
-[boards.all.after]
-site = true
-"""
+COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()"]
+JUDGMENTS = 500
+"""Of a system."""
+ODD = {"one question": (60_000, 1, 60_000), "two systems": (2, 60_000, 60_000), "one": (200, 50, 1)}
+"""Systems, questions and judgments of arenas that are of no usual shape."""
+MOST_MEMORY = 9_000_000_000
+"""Bytes of addresses that a command may take: what wants more is refused by the system."""
 WORDS = 4000
 SENTENCE = 14
 STATEMENTS = 12
@@ -64,7 +71,8 @@ def made_up(systems: int, questions: int, judgments: int, seed: int = 0) -> Aren
                 for which, is_known in zip(chosen[own], known[own], strict=True)
             ]
             answers.append((query, names[own], " ".join([f"{wrong[style[own] - 1][:40]}:", *said])))
-        battles.append(pairs_of(names, strength, judgments // questions, random, query))
+        count = judgments // questions + (place < judgments % questions)
+        battles.append(pairs_of(names, strength, count, random, query))
     return Arena.from_frames(
         pd.DataFrame(queries),
         pd.DataFrame(answers, columns=["query_id", "system", "answer"]),
@@ -90,7 +98,9 @@ def pairs_of(
 ) -> pd.DataFrame:
     """Draw pairs without repetition and their verdicts by Bradley and Terry's model."""
     systems = len(names)
-    drawn = random.choice(systems * systems, size=min(3 * count, systems * systems), replace=False)
+    drawn = random.choice(
+        systems * systems, size=min(3 * count + 30, systems * systems), replace=False
+    )
     first, second = np.divmod(drawn, systems)
     first, second = first[first < second][:count], second[first < second][:count]
     is_swapped = random.random(len(first)) < 1 / 2
@@ -135,31 +145,64 @@ def resident(process: int) -> int:
         return 0
 
 
-def main() -> None:
-    """Write the arena, run, print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--systems", type=int, default=2000)
-    parser.add_argument("--questions", type=int, default=100)
-    parser.add_argument("--judgments", type=int, default=1_000_000)
-    parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    folder = given.out / "arena"
-    if not (folder / "arena.json").is_file():
-        write_arena(made_up(given.systems, given.questions, given.judgments), folder, ".parquet")
-    config = given.out / "leaderboards.toml"
-    config.write_text(
-        'out = "boards"\n[defaults.after]\nsite = true\n[boards.all]\narena = "arena"\n'
-    )
-    began = time.perf_counter()
-    with subprocess.Popen([*COMMAND, str(config)]) as process:
+def measured(arguments: Sequence[str | Path]) -> tuple[int, float, float, float]:
+    """Run a command; return its status, wall and processor seconds, and gigabytes at most."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    limit = partial(resource.setrlimit, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    command = [*COMMAND, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=limit) as process:
         memory = Memory(process.pid)
         memory.start()
     memory.join()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"status {process.returncode}: {time.perf_counter() - began:.0f} s on the clock")
-    print(f"processor: {used.ru_utime + used.ru_stime:.0f} s")
-    print(f"memory: {memory.peak_gb:.1f} GB together, {memory.largest_gb:.1f} GB the largest")
+    spent = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    return process.returncode, time.perf_counter() - began, spent, memory.peak_gb
+
+
+def measure(name: str, systems: int, questions: int, judgments: int, out: Path) -> float:
+    """Build a board and rank a system on it; print a row each and return the board's seconds."""
+    folder, board = out / f"arena-{systems}x{questions}x{judgments}", out / "board"
+    if not (folder / "arena.json").is_file():
+        write_arena(made_up(systems, questions, judgments), folder, ".parquet")
+    new = out / "new.parquet"
+    answers = pd.read_parquet(folder / "answers.parquet")
+    write_rows(answers[answers["system"] == answers["system"].iloc[0]].assign(system="new"), new)
+    shutil.rmtree(board, ignore_errors=True)
+    commands = {"board": ("board", folder, "--out", board), "rank": ("rank", new, "--board", board)}
+    spent = {}
+    for command, arguments in commands.items():
+        status, wall, spent[command], memory = measured(arguments)
+        print(
+            f"{name:13} {command:6} {systems:7,} systems {len(answers):9,} answers {judgments:10,} "
+            f"judgments  status {status}  {wall:6.0f} s on the clock  {spent[command]:6.0f} s of "
+            f"processors  {memory:5.2f} GB",
+            flush=True,
+        )
+        if status:
+            break
+    return spent["board"]
+
+
+def main() -> None:
+    """Measure each size, or what is odd."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--systems", default="250,500,1000,2000")
+    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--odd", action="store_true")
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.odd:
+        for name, odd in ODD.items():
+            measure(name, *odd, given.out)
+        return
+    sizes = [int(size) for size in given.systems.split(",")]
+    spent = [
+        measure("made up", size, given.questions, JUDGMENTS * size, given.out) for size in sizes
+    ]
+    if len(sizes) > 1:
+        power = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
+        print(f"seconds of a board grow as systems to the power of {power:.2f}")
 
 
 if __name__ == "__main__":

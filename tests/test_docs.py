@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -191,6 +192,41 @@ def test_own_systems_go_from_tables_to_a_gate(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert new in printed
     assert printed.splitlines()[-1] in GATE_VERDICTS
+
+
+@pytest.mark.slow
+def test_the_walks_run(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("openai", reason="needs the extra llm")
+    from chat_server import ChatServer, completion
+
+    def longer(prompt, _):
+        first, second = re.findall(r"'s Answer .*?\]\n(.*?)\n\[The End", prompt, flags=re.DOTALL)
+        return completion("[[A]]" if len(first) > len(second) else "[[B]]")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "anything")
+    text = (ROOT / "docs" / "guides" / "tutorials.md").read_text(encoding="utf-8")
+    statuses = {}
+    with ChatServer(longer) as server:
+        text = text.replace("http://localhost:8000/v1", server.url)
+        for language, code in re.findall(r"```(python|sh|toml)\n(.*?)```", text, flags=re.DOTALL):
+            if language == "python":
+                exec(code, {})
+            elif language == "toml":
+                (tmp_path / code.split()[1]).write_text(code, encoding="utf-8")
+            for line in code.splitlines() if language == "sh" else ():
+                program, *words = shlex.split(line, comments=True)
+                if program == "cp":
+                    shutil.copytree(*words[1:])
+                else:
+                    statuses[line] = CliRunner().invoke(app, words).exit_code
+    stated = {line: line.partition("status ")[2] or "0" for line in statuses}
+    gates = {line: status for line, status in statuses.items() if " gate " in line}
+    assert set(gates.values()) <= {0, 3, 4}
+    others = {line: str(status) for line, status in statuses.items() if line not in gates}
+    assert others == {line: stated[line] for line in others}
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".svg"}
+    assert (tmp_path / "public" / "index.html").is_file()
 
 
 def test_features_shown_exist():

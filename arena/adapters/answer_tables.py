@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, question_id, seen_from
-from arena.adapters.files import checked_language
+from arena.adapters.files import bare_name, checked_language
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.files import opened
 from arena.data.languages import UNDETERMINED, language_code
@@ -24,6 +24,8 @@ NEEDED = ("question", "system", "answer")
 NEEDED_OF_PAIRS = ("question", "system_a", "answer_a", "system_b", "answer_b")
 PAIR = ("_a", "_b")
 JUDGE = "judge"
+FILE = "file"
+"""The name of a record's file without its ending, as if it were a column: one file a system."""
 NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -83,7 +85,8 @@ def read_answer_tables(
 
     A row is an answer (``question, system, answer``), with a ``verdict`` if it was marked (a
     number, the higher the better: the better of two answers to a question wins); or a pair
-    (``question, system_a, answer_a, system_b, answer_b``) with its ``winner``. Further fields of
+    (``question, system_a, answer_a, system_b, answer_b``) with its ``winner``. Of several files of
+    answers without a column for it, each is of the system that it is named for. Further fields of
     both are ``query_id`` (else questions with the same text are one), ``language`` (a code or an
     English name), ``passages`` (a text, a list of texts or passages, or a list as JSON text; where
     answers to a question have different ones, each has its own and the question none),
@@ -103,9 +106,9 @@ def read_answer_tables(
         DataError: With every problem of all files.
     """
     kind, read = kinds()[TABLE], Collected()
-    parts = [rows for _, rows in read.files(paths)]
-    there = sorted({str(column) for rows in parts for column in rows.table})
-    broken = [*read.problems, *(problem for rows in parts for problem in rows.problems)]
+    parts = [(bare_name(path), rows) for path, rows in read.files(paths)]
+    there = sorted({FILE, *(str(column) for _, rows in parts for column in rows.table)})
+    broken = [*read.problems, *(problem for _, rows in parts for problem in rows.problems)]
     for ours, column in columns.items():
         checked_choice(ours, kind.fields, "field of a table of answers")
         if column not in there and not broken:
@@ -113,6 +116,7 @@ def read_answer_tables(
     chosen = {}
     for ours, known in kind.fields.items():
         free = [column for column in known if column in there and column not in columns.values()]
+        free = [column for column in free if column != FILE or len(parts) > 1]
         if ours in columns or free:
             chosen[ours] = columns.get(ours) or free[0]
     is_pairs = chosen.keys() >= set(NEEDED_OF_PAIRS)
@@ -122,9 +126,10 @@ def read_answer_tables(
         raise UsageError(f"the columns are {', '.join(there) or 'none'}; {kind.hint}")
     read.names = chosen
     default = checked_language(language) or UNDETERMINED
-    for rows in parts:
+    for stem, rows in parts:
         read.skip_columns(rows, chosen.values())
         for place, record in read.raw(rows):
+            record.setdefault(FILE, stem)
             values = {ours: record.get(column) for ours, column in chosen.items()}
             values["judge"] = str(values.get("judge") or judge or JUDGE)
             add_row(read, place, values, default, PAIR if is_pairs else ("",))

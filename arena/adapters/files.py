@@ -60,6 +60,11 @@ def shown_path(path: Path, below: Sequence[Path | str]) -> str:
     return "/".join(path.parts[-2:]) if len(path.parts) > 1 else path.name
 
 
+def bare_name(path: Path) -> str:
+    """Return the name of a file without its ending: ``gpt-4.1`` of ``gpt-4.1.csv.gz``."""
+    return re.sub(r"\.[a-z]+(\.gz|\.zst)?$", "", path.name)
+
+
 def read_foreign_rows(path: Path, source: str) -> Rows:
     """Read the rows of a file; of a ``.json`` file the objects of its array."""
     if path.name.endswith(JSON):

@@ -12,9 +12,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from arena.adapters.answer_tables import NEEDED, NO_COLUMNS, FieldMap, add_row, kinds, put_together
+from arena.adapters.answer_tables import (
+    FILE,
+    NEEDED,
+    NO_COLUMNS,
+    FieldMap,
+    add_row,
+    kinds,
+    put_together,
+)
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
-from arena.adapters.files import JSON, checked_language, files_below, shown_path
+from arena.adapters.files import JSON, bare_name, checked_language, files_below, shown_path
 from arena.adapters.traces import Found, joined_spans
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
 from arena.data.files import opened
@@ -22,8 +30,6 @@ from arena.data.languages import UNDETERMINED
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, read_json_value, read_rows
 from arena.data.schema import HISTORY, finite_number, history_fault
 
-FILE = "file"
-"""Path of the name of a record's file without its ending: often one file is one system."""
 MOST_LABEL = 60
 """Characters of a prompt's label that names a system."""
 USER = ("user", "human")
@@ -126,7 +132,7 @@ def _records(tool: str, kind: FieldMap, path: Path, source: str) -> Iterator[Fou
         numbered = zip(rows.lines, cells, strict=True)
     else:
         raise UsageError(f"{source} is none of {', '.join((JSON, *SUFFIXES))}; {kind.hint}")
-    stem, wrong = path.name.partition(".")[0], []
+    stem, wrong = bare_name(path), []
     for line, item in numbered:
         if isinstance(item, Mapping):
             yield Place(source, int(line)), {FILE: stem, **item}

@@ -60,7 +60,7 @@ _APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
 """Tables that rows are added to, with what tells their rows apart."""
 
 
-def read_arena(folder: Path | str) -> Arena:
+def read_arena(folder: Path | str, questions: pd.DataFrame | None = None) -> Arena:
     """Read and check an arena folder.
 
     Args:
@@ -68,6 +68,7 @@ def read_arena(folder: Path | str) -> Arena:
             ``published_ratings``, ``systems`` (all three optional), each as ``.jsonl``,
             ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``, which may be a
             folder of part files, in folders such as ``language=en``.
+        questions: Take only what is of these, by ``language`` and ``query_id``; None for all.
 
     Raises:
         UsageError: If the folder or one of its files is absent or there twice.
@@ -79,12 +80,26 @@ def read_arena(folder: Path | str) -> Arena:
     if queries.name.endswith(CSV_SUFFIXES):
         hint = "write them as queries.jsonl or queries.parquet"
         raise UsageError(f"{queries}: queries hold passages, which CSV cannot; {hint}")
+    asked = None if questions is None else set(questions["query_id"])
+
+    def kept(path: Path) -> Rows:
+        rows = _read_answers(path, asked) if path == answers else read_rows(path, queries=asked)
+        return rows if questions is None else _of_questions(rows, questions)
+
     answers = _table_file(folder, "answers")
+    judged = find_table_file(folder, "judgments")
     others = (
         read_rows(path) if (path := find_table_file(folder, name)) else None
-        for name in ("judgments", PUBLISHED_TABLE, SYSTEMS_TABLE)
+        for name in (PUBLISHED_TABLE, SYSTEMS_TABLE)
     )
-    return checked_arena(info, read_rows(queries), _read_answers(answers), *others)
+    judgments = None if judged is None else kept(judged)
+    return checked_arena(info, kept(queries), kept(answers), judgments, *others)
+
+
+def _of_questions(rows: Rows, questions: pd.DataFrame) -> Rows:
+    keys = pd.MultiIndex.from_frame(rows.table.reindex(columns=QUESTION_KEY))
+    is_in = keys.isin(pd.MultiIndex.from_frame(questions[QUESTION_KEY]))
+    return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
 
 
 def open_arena(arena: Arena | Path | str) -> Arena:
@@ -309,9 +324,9 @@ def _with_columns(rows: Rows, schema: TableSchema) -> Rows:
     return replace(empty_rows(schema), source=rows.source)
 
 
-def _read_answers(path: Path) -> Rows:
+def _read_answers(path: Path, queries: Collection[str] | None = None) -> Rows:
     """Read answers; an empty CSV cell is the empty answer, for CSV has no null."""
-    rows = read_rows(path)
+    rows = read_rows(path, queries=queries)
     if path.name.endswith(CSV_SUFFIXES) and "answer" in rows.table.columns:
         return replace(rows, table=rows.table.assign(answer=rows.table["answer"].fillna("")))
     return rows

@@ -7,14 +7,16 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from arena.data.errors import (
     HALF_SURROGATE,
@@ -126,14 +128,17 @@ def row_suffix(path: Path) -> str:
     raise UsageError(f"{path.name}: unknown format; use one of {', '.join(SUFFIXES)}")
 
 
-def read_rows(path: Path, source: str | None = None) -> Rows:
+def read_rows(
+    path: Path, source: str | None = None, queries: Collection[str] | None = None
+) -> Rows:
     """Read a JSONL, CSV or Parquet file, or a folder of Parquet files, keeping every row's line.
 
     Text is UTF-8, with or without a byte order mark. CSV knows neither null nor nested values:
     an empty cell reads as missing, every other cell as a string. Semicolons or tabs part its cells
     where the header holds no comma.
 
-    Problems call the file by ``source``, or its name.
+    Problems call the file by ``source``, or its name. Of Parquet, only rows whose ``query_id``
+    is among ``queries`` are taken, if these are given.
 
     Raises:
         UsageError: If the format is unknown or there is no such file.
@@ -145,7 +150,7 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
     source = path.name if source is None else source
     try:
         if suffix == ".parquet":
-            return _read_parts(path, source)
+            return _read_parts(path, source, queries)
         if path.stat().st_size == 0 and suffix not in (".jsonl", ".csv"):
             raise EOFError("it holds no bytes")
         if suffix in CSV_SUFFIXES:
@@ -159,11 +164,17 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
         raise DataError([Problem(source, None, None, None, fault, hint)]) from error
 
 
-def _read_parts(path: Path, source: str) -> Rows:
+def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
     parts = []
     for file in part_files(path):
         name = source if file == path else f"{source}/{file.relative_to(path).as_posix()}"
-        parts.append(parquet_rows(with_partition(read_parquet(file, name), file, path), name))
+        table = with_partition(read_parquet(file, name), file, path)
+        lines = np.arange(1, len(table) + 1)
+        if queries is not None and "query_id" in table.column_names:
+            is_in = pc.is_in(table["query_id"], pa.array(queries, table["query_id"].type))
+            lines, table = lines[np.asarray(is_in, bool)], table.filter(is_in)
+        rows = parquet_rows(table, name)
+        parts.append(replace(rows, lines=pd.Series(lines, rows.lines.index, dtype=int)))
     return parts[0] if len(parts) == 1 else joined_rows(parts, source)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections import Counter
@@ -57,7 +58,9 @@ ADAPTIVE = "adaptive"
 """Chosen by the verdicts on others; what rates such judgments must not take them for a sample."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_JSON_LIST = re.compile(r"\s*\[\s*[\"{\]]")
+_JSON_LIST = re.compile(r"\s*\[\s*['\"{\]]")
+MOST_WRITTEN = 1_000_000
+"""Characters that are read of a list in Python's words."""
 _PASSAGES_HINT = (
     "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids"
 )
@@ -203,7 +206,10 @@ def passages_of(value: object) -> list[dict[str, Any]]:
         try:
             value = parsed_json(value)
         except ValueError as error:
-            raise ValueError(f"is not a JSON list ({error})") from error
+            try:  # as pandas writes lists to CSV
+                value = ast.literal_eval(str(value)[:MOST_WRITTEN])
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                raise ValueError(f"is not a JSON list ({error})") from None
     if value is None or value == "":
         return []
     passages = []

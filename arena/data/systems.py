@@ -76,8 +76,9 @@ def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, s
         {
             (min(name, other), max(name, other))
             for name in plain
+            if not name.isascii()
             for other in plain
-            if not name.isascii() and other != name and (name in own or other in own)
+            if other != name and (name in own or other in own)
             if _look_alike(plain[name], plain[other])
         }
     )

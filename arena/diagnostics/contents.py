@@ -124,13 +124,17 @@ def _alike(rows: pd.DataFrame) -> list[list[str]]:
     wide = rows.assign(code=pd.factorize(rows["text"])[0]).pivot_table(
         index="system", columns="query_id", values="code", aggfunc="first"
     )
-    groups: dict[str, list[str]] = {}
-    for name, own in wide.astype(float).iterrows():
-        first = next((each for each in groups if _agree(wide.loc[each], own)), str(name))
-        groups.setdefault(first, []).append(str(name))
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def _agree(one: pd.Series, other: pd.Series) -> bool:
-    shared = int((one.notna() & other.notna()).sum())
-    return shared >= FEWEST_ANSWERS and int((one == other).sum()) > MOST_OF_THEM * shared
+    codes = wide.fillna(-1).to_numpy(np.int64)
+    groups: list[list[str]] = []
+    first = np.empty_like(codes)  # of each group's first system
+    for name, own in zip(wide.index, codes, strict=True):
+        others = first[: len(groups), own >= 0]
+        shared = (others >= 0).sum(axis=1)
+        same = (others == own[own >= 0]).sum(axis=1)
+        like = np.flatnonzero((shared >= FEWEST_ANSWERS) & (same > MOST_OF_THEM * shared))
+        if like.size:
+            groups[like[0]].append(str(name))
+        else:
+            first[len(groups)] = own
+            groups.append([str(name)])
+    return [group for group in groups if len(group) > 1]

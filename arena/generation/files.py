@@ -26,8 +26,8 @@ FAILED_FILE = "failed_answers.jsonl"
 SKIPPED_FILE = "skipped_questions.jsonl"
 
 
-def read_arena_to_answer(folder: Path | str) -> Arena:
-    """Read an arena folder to generate answers for, whether or not it holds any.
+def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -> Arena:
+    """Read an arena folder to generate answers for, whether or not it holds any to be read.
 
     Raises:
         UsageError: If the folder or its questions are absent, or a file is there twice.
@@ -35,7 +35,7 @@ def read_arena_to_answer(folder: Path | str) -> Arena:
     """
     folder = Path(folder)
     info = read_info(folder)
-    if find_table_file(folder, "answers") is not None:
+    if not without_answers and find_table_file(folder, "answers") is not None:
         return read_arena(folder)
     there = find_table_file(folder, "queries")
     if there is None or not there.name.endswith(ARENA_SUFFIXES):

@@ -1,5 +1,8 @@
 from .asking import LlmJudge as LlmJudge
 from .asking import dry_run_judge as dry_run_judge
+from .ballots import Ballot as Ballot
+from .ballots import collect_votes as collect_votes
+from .ballots import make_ballot as make_ballot
 from .choosing.adaptive import AdaptivePairs as AdaptivePairs
 from .choosing.comparison import SystemComparison as SystemComparison
 from .choosing.comparison import compare_systems as compare_systems

@@ -211,6 +211,15 @@ class WarmStart:
     solver: Solver
 
 
+def around(problem: PenalizedLikelihood) -> WarmStart | None:
+    """Fit one replicate, for others to start from; None where it has no maximum."""
+    try:
+        parameters = newton(problem, problem.start())
+        return WarmStart(parameters, problem.solver(parameters))
+    except (ConvergenceError, np.linalg.LinAlgError):
+        return None
+
+
 def solve(
     problem: PenalizedLikelihood,
     warm_start: WarmStart | None = None,
@@ -222,11 +231,8 @@ def solve(
     """
     replicates, systems = problem.points.shape[1], problem.pairs.n_systems
     if warm_start is None:
-        try:
-            mean = problem.pooled()
-            parameters = newton(mean, mean.start())
-            warm_start = WarmStart(parameters, mean.solver(parameters))
-        except (ConvergenceError, np.linalg.LinAlgError):
+        warm_start = around(problem.pooled())
+        if warm_start is None:
             size = len(problem.start())
             return BradleyTerryFit(np.full((replicates, size), np.nan), systems)
         if replicates == 1:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from arena.data.errors import UsageError
 from arena.statistics.bootstrap import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
@@ -20,6 +21,8 @@ Integers = npt.NDArray[np.intp]
 
 BLOCK_ENTRIES = 2_000_000
 """Counts (replicates x pairs, or x questions) held at a time while resampling."""
+MOST_SYSTEMS = 5_000
+"""Of a language that are rated together: memory grows with their square, time with their cube."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +52,6 @@ class Pairs:
         entries = (np.concatenate([self.first, self.second]), np.concatenate([pairs, pairs]))
         return coo_array((values, entries), shape=(self.n_systems, len(self))).tocsr()
 
-    @cached_property
-    def _cells(self) -> csr_array:
-        """Where the pairs stand in a matrix of systems, shape (S * S, P)."""
-        entries = (self.first * self.n_systems + self.second, np.arange(len(self)))
-        shape = (self.n_systems**2, len(self))
-        return coo_array((np.ones(len(self)), entries), shape=shape).tocsr()
-
     def differences(self, values: Floats) -> Floats:
         """Value of the first system minus that of the second: (..., S) to (..., P)."""
         return np.asarray(values[..., self.first] - values[..., self.second])
@@ -75,14 +71,13 @@ class Pairs:
         return np.asarray(diagonal[..., self.first] + diagonal[..., self.second] - crossed)
 
     def laplacian(self, weights: Floats) -> Floats:
-        """Sum of weighted d d' over pairs: (..., P) to (..., S, S)."""
-        flat = weights.reshape(prod(weights.shape[:-1]), len(self))
-        shape = (*weights.shape[:-1], self.n_systems, self.n_systems)
-        met = np.ascontiguousarray((self._cells @ flat.T).T).reshape(shape)
-        matrix = -(met + met.swapaxes(-2, -1))
-        at = np.arange(self.n_systems)
-        matrix[..., at, at] = 0.0
-        matrix[..., at, at] = -matrix.sum(axis=-1)
+        """Sum of weighted d d' over pairs: (P,) to (S, S)."""
+        size = self.n_systems
+        cells = np.bincount(self.first * size + self.second, weights, size * size)
+        met = cells.astype(np.float64).reshape(size, size)
+        matrix = -(met + met.T)
+        np.fill_diagonal(matrix, 0.0)
+        np.fill_diagonal(matrix, -matrix.sum(axis=-1))
         return matrix
 
 
@@ -151,8 +146,8 @@ class JudgedItems:
         Yields:
             Points and battles of the pairs, each of shape (P, replicates).
         """
-        for start in range(0, len(draws), self._block):
-            times = np.asarray(draws[start : start + self._block], dtype=np.float64)
+        for start in range(0, len(draws), self.block):
+            times = np.asarray(draws[start : start + self.block], dtype=np.float64)
             points, counts = np.split(self._by_question @ times.T, 2)
             yield points, counts
 
@@ -160,12 +155,12 @@ class JudgedItems:
         self, rounds: int, random: np.random.Generator
     ) -> Iterator[tuple[Floats, Floats]]:
         """Resample questions with replacement; yields what ``in_blocks`` does."""
-        for start in range(0, rounds, self._block):
-            size = min(self._block, rounds - start)
+        for start in range(0, rounds, self.block):
+            size = min(self.block, rounds - start)
             yield from self.in_blocks(bootstrap_weights(self.n_questions, size, random))
 
     @property
-    def _block(self) -> int:
+    def block(self) -> int:
         """Number of replicates whose counts are held at a time."""
         return max(1, BLOCK_ENTRIES // max(len(self.pairs), self.n_questions, 1))
 
@@ -202,6 +197,20 @@ class JudgedItems:
             points=np.append(self.points, other.points),
             counts=np.append(self.counts, other.counts),
         )
+
+
+def checked_number(systems: int) -> int:
+    """Return how many systems are to be rated together.
+
+    Raises:
+        UsageError: If memory for every two of them may not be there.
+    """
+    if systems > MOST_SYSTEMS:
+        most = (
+            f"at most {MOST_SYSTEMS:,} are rated together; keep some with  surrogate-arena select"
+        )
+        raise UsageError(f"{systems:,} systems in one language, all compared with all: {most}")
+    return systems
 
 
 def connected_groups(

@@ -243,7 +243,9 @@ class RatingPosterior:
         return normal_draws(self.ratings, self.covariance, rounds, random)
 
 
-def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> RatingPosterior:
+def battle_posterior(
+    battles: Battles, prior: RatingPrior | None = None, trust: Sequence[float] = TRUST
+) -> RatingPosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
     The likelihood is that of Bradley and Terry, to the power of one over the design effect of
@@ -254,6 +256,7 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     Args:
         battles: Of some of the systems; their names are those of the prior.
         prior: What is known; by default nothing.
+        trust: Factors of its precisions that are averaged over.
 
     Raises:
         ConvergenceError: If a mode is not found.
@@ -263,28 +266,26 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     likelihood = BattleLikelihood(battles.items)
     alone = likelihood.mode(known)
     effect = mean_design_effect(likelihood.design_effects(alone, known.precisions))
-    middle = np.eye(len(systems)) - 1.0 / len(systems)
     ratings, covariances, evidence, own = [], [], [], []
-    for each, weight in _priors(known):
-        mode = likelihood.mode(each, effect)
+    for each, weight in _priors(known, trust):
+        mode = likelihood.mode(each, effect, alone)
         precision = likelihood.information(mode) / effect + np.diag(each.precisions)
         ratings.append(mode - mode.mean())
         spread = np.asarray(np.linalg.inv(precision))
         own.append(1.0 - each.precisions * np.diag(spread))
-        covariances.append(middle @ spread @ middle)
-        found = likelihood.value(mode) / effect + _log_prior(each, mode, precision)
-        evidence.append(found + weight)
+        centered = spread - spread.mean(axis=0)
+        covariances.append(centered - centered.mean(axis=1, keepdims=True))
+        evidence.append(weight + likelihood.value(mode) / effect + _log_prior(each, mode, spread))
     shares = softmax(evidence)
-    mean = shares @ np.array(ratings)
-    apart = np.array(ratings) - mean
+    apart = np.array(ratings) - (mean := shares @ np.array(ratings))
     covariance = np.tensordot(shares, np.array(covariances), 1) + (apart.T * shares) @ apart
     return RatingPosterior(systems, mean, covariance, shares @ np.array(own))
 
 
-def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
+def _priors(prior: RatingPrior, trust: Sequence[float]) -> list[tuple[RatingPrior, float]]:
     """Return what is averaged over, with the logarithm of each one's weight."""
-    spreads = SPREAD_PRECISIONS if not prior.informed.all() else (1.0,)
-    factors = TRUST if prior.informed.any() else (1.0,)
+    spreads = (1.0,) if prior.informed.all() else SPREAD_PRECISIONS
+    factors = trust if prior.informed.any() else (1.0,)
     return [
         (
             prior.spread(spread).trusted(factor),
@@ -295,8 +296,8 @@ def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
     ]
 
 
-def _log_prior(prior: RatingPrior, mode: Floats, precision: Floats) -> float:
+def _log_prior(prior: RatingPrior, mode: Floats, covariance: Floats) -> float:
     """Logarithm of the prior's density at the mode times the volume about it (Laplace)."""
     apart = (prior.precisions * (mode - prior.means) ** 2).sum()
-    volume = np.log(prior.precisions).sum() - np.linalg.slogdet(precision)[1]
+    volume = np.log(prior.precisions).sum() + np.linalg.slogdet(covariance)[1]
     return float(0.5 * (volume - apart))

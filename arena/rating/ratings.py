@@ -15,6 +15,7 @@ from arena.data.seeds import SAME_DECIMALS, generator
 from arena.rating.battles import TIE_RULES, Battles, selected_judgments
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood, solve
 from arena.rating.intervals import MOST_COMPARED, Uncertainty, bootstrap, ranks_and_tiers
+from arena.rating.pairs import checked_number
 from arena.rating.posterior import battle_posterior
 
 Floats = npt.NDArray[np.float64]
@@ -78,8 +79,8 @@ def rate(
     """Rate the systems that judgments compare.
 
     By default ratings and intervals are those of ``arena.rating.posterior``, right for few
-    questions, and where the outcomes of battles chose others. With a position, a ridge or very
-    many systems they are the maximum of the likelihood and a bootstrap over questions.
+    questions, and where the outcomes of battles chose others. With a position or a ridge they are
+    the maximum of the likelihood and a bootstrap over questions.
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
@@ -108,8 +109,8 @@ def rate(
         else Battles.from_judgments(selected_judgments(judgments, language, judge))
     )
     connected = (everything.decided() if ties == "drop" else everything).largest_group()
-    systems = len(connected.systems)
-    if not position and ridge is None and systems <= MOST_COMPARED:
+    systems = checked_number(len(connected.systems))
+    if not position and ridge is None:
         known = battle_posterior(connected)
         spread = Uncertainty(*known.bounds, known.covariance)
         return _ratings(everything, connected, known.ratings, spread, f"ties:{ties}|posterior")

@@ -13,8 +13,14 @@ import pandas as pd
 from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.rating.battles import TIE_RULES, Battles, TieRule
-from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood, solve
-from arena.rating.pairs import Pairs, connected_groups
+from arena.rating.bradley_terry import (
+    DEFAULT_RIDGE,
+    NormalPrior,
+    PenalizedLikelihood,
+    around,
+    solve,
+)
+from arena.rating.pairs import Pairs, checked_number, connected_groups
 from arena.rating.ratings import Ratings, best_first, rate
 from arena.statistics.bootstrap import bootstrap_weights, percentile_intervals
 
@@ -162,6 +168,7 @@ def bootstrap_tournaments(
     checked_choice(ties, TIE_RULES, "tie rule")
     battles = everything.decided() if ties == "drop" else everything
     drawn = min(questions, battles.n_questions)
+    checked_number(len(battles.systems))
     random = generator(seed, "tournaments", languages[0])
     draws = bootstrap_weights(battles.n_questions, tournaments, random, drawn)
     coefficients, regularized = fit_coefficients(battles, draws, ridge)
@@ -196,9 +203,13 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
     items, prior = battles.items, NormalPrior.ridge(len(battles.systems), ridge)
     weak = NormalPrior.ridge(len(battles.systems), WEAKEST_RIDGE)
     fits, regularized = [], 0
+    start = None  # several blocks have the fit of all battles; one has that of its own mean
+    if len(draws) > items.block:
+        points, counts = (total[:, None] for total in items.totals)
+        start = around(PenalizedLikelihood(items.pairs, points, counts, prior))
     for points, counts in items.in_blocks(draws):
         problem = PenalizedLikelihood(items.pairs, points, counts, prior)
-        fit = solve(problem)
+        fit = solve(problem, start)
         if (again := np.flatnonzero(~fit.converged)).size and not ridge:
             degenerate = solve(replace(problem.take(again), prior=weak)).checked()
             fit.parameters[again] = degenerate.parameters

@@ -55,9 +55,8 @@ def resampled_taus(
     """Kendall tau-b of resamples of the systems.
 
     Args:
-        first: One rating of S systems, shape (S,), or one a resample, shape (B, S); a NaN leaves
-            its system out.
-        second: Likewise.
+        first: Rating of S systems, shape (S,); a NaN leaves its system out.
+        second: Another, shape (S,), or one a resample, shape (B, S); likewise.
         times: How often each of B resamples holds each system, shape (B, S).
         groups: Group of each system, shape (S,): only pairs of one group are compared.
 
@@ -65,19 +64,28 @@ def resampled_taus(
         Shape (B,); NaN where a resample has no two different ratings.
     """
     drawn = np.asarray(times, dtype=np.float64)
+    others = np.atleast_2d(second)
     concordant, apart, other_apart = np.zeros((3, len(drawn)))
-    for pairs in _pair_blocks(drawn.shape[1], len(drawn), groups):
-        weights = drawn[:, pairs[0]] * drawn[:, pairs[1]]
-        order, has_order = _orders(np.atleast_2d(first), pairs)
-        other, has_other = _orders(np.atleast_2d(second), pairs)
-        concordant += (weights * (order * other)).sum(axis=1)
-        apart += (weights * (np.abs(order) * has_other)).sum(axis=1)
-        other_apart += (weights * (has_order * np.abs(other))).sum(axis=1)
+    systems = len(first)
+    step = max(1, BLOCK_ENTRIES // max(systems * len(others), 1))
+    for start in range(0, systems, step):  # sums of whole numbers: exact in any order
+        rows = np.arange(start, min(start + step, systems))
+        pairs = np.repeat(rows, systems), np.tile(np.arange(systems), len(rows))
+        order, has_order = _orders(first[None], pairs)
+        other, has_other = _orders(others, pairs)
+        if groups is not None:
+            is_together = groups[pairs[0]] == groups[pairs[1]]
+            order, has_order = order * is_together, has_order * is_together
+        parts = (order * other, np.abs(order) * has_other, has_order * np.abs(other))
+        for total, part in zip((concordant, apart, other_apart), parts, strict=True):
+            cube = part.reshape(len(part), len(rows), systems)
+            beside = drawn @ cube[0].T if len(cube) == 1 else np.einsum("brs,bs->br", cube, drawn)
+            total += (drawn[:, rows] * beside).sum(axis=1) / 2
     return _quotient(concordant, apart * other_apart)
 
 
 def _pair_blocks(
-    systems: int, rows: int, groups: npt.NDArray[Any] | None = None
+    systems: int, rows: int, groups: npt.NDArray[Any] | None
 ) -> Iterator[tuple[Integers, Integers]]:
     """Yield some pairs of systems at a time, so that memory does not grow with their number."""
     first, second = np.triu_indices(systems, 1)

@@ -4,8 +4,9 @@ Overlap is that of the part after ``##Answer:``, without citations, with the ref
 Fluency is that of the whole output, reason and citations included, as in MIRAGE-Bench (figure 12).
 Ragas looks at the answer part without citations and at all the passages; answer relevance names two
 models, ``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``, and its cutoff is the
-number of questions that are made of the answer. GroUSE holds the answer part beside the reference
-answer, with citations in both, which are written as numbers of passages.
+number of questions that are made of the answer. Its paper has three qualities, its package more:
+here are those that say of retrieval and of facts what the paper's do not. GroUSE holds the answer
+part beside the reference answer, with citations in both, written as numbers of passages.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -46,10 +48,15 @@ from features.models.model_folder import require_model
 from features.models.ragas import (
     ANSWER_RELEVANCE,
     CONTEXT_RELEVANCE,
+    EVASION,
+    EVASIVE,
     FAITHFULNESS,
+    PACKAGE,
     QUESTION,
     SENTENCES,
     STATEMENTS,
+    USE,
+    USEFUL,
     VERDICTS,
     named_models,
     ragas_value,
@@ -99,14 +106,11 @@ def require_llm_and_embedder(model: str, **_: object) -> None:
 
 def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
     """Return the answer, the question and the reference answer, or why there is none."""
-    question, reference = sample.question, sample.question.reference_text
-    if isinstance(reference, Missing):
-        return reference
-    if not reference.strip():
-        return EMPTY_REFERENCE
-    if not sample.text.strip():
-        return EMPTY_ANSWER
-    return ((OVERLAP, template, question.language, question.query, sample.text, reference),)
+    question, found = sample.question, _all(_told(sample, "reference"), _told(sample, "answer"))
+    if isinstance(found, Missing):
+        return found
+    reference, answer = found
+    return ((OVERLAP, template, question.language, question.query, answer, reference),)
 
 
 def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
@@ -161,12 +165,41 @@ def asked_context(sample: Sample, template: str = PACKAGED) -> Items:
     return ((CONTEXT_RELEVANCE, template, question.language, question.query, *passages),)
 
 
-def asked_answer(sample: Sample, k: int, prefix: str, template: str = PACKAGED) -> Items:
-    """Return the answer and its question."""
+def asked_answer(
+    sample: Sample, k: int, prefix: str, evasive: str, template: str = PACKAGED
+) -> Items:
+    """Return the answer and its question; once more, where an evasive answer is to count 0."""
     if not sample.text.strip():
         return EMPTY_ANSWER
-    before = "" if prefix == "none" else f"{prefix}: "
-    return ((ANSWER_RELEVANCE, template, str(k), before, sample.question.query, sample.text),)
+    before, asked = "" if prefix == "none" else f"{prefix}: ", (sample.question.query, sample.text)
+    relevance = (ANSWER_RELEVANCE, template, str(k), before, *asked)
+    return (relevance, (EVASION, template, *asked)) if evasive == "zero" else (relevance,)
+
+
+def useful_passages(sample: Sample, by: str, template: str = PACKAGED) -> Items:
+    """Return each passage, in order, with the question and the answer it may have helped to."""
+    found = _all(_passages(sample), _told(sample, by))
+    if isinstance(found, Missing):
+        return found
+    passages, answer = found
+    return tuple((USE, template, sample.question.query, answer, each) for each in passages)
+
+
+def found_reference(sample: Sample, template: str = PACKAGED) -> Items:
+    """Return the reference answer and all the passages, or why there are none."""
+    found = _all(_told(sample, "reference"), _passages(sample))
+    if isinstance(found, Missing):
+        return found
+    return ((FAITHFULNESS, template, sample.question.query, found[0], *found[1]),)
+
+
+def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
+    """Return the answer to be checked by the reference answer, and the other way around."""
+    found = _all(_told(sample, "answer"), _told(sample, "reference"))
+    if isinstance(found, Missing):
+        return found
+    asked = (FAITHFULNESS, template, sample.question.query)
+    return ((*asked, *found), (*asked, *found[::-1]))
 
 
 @declared(
@@ -177,6 +210,15 @@ def asked_answer(sample: Sample, k: int, prefix: str, template: str = PACKAGED) 
     reading=Reading("ragas", grounded_answer),
     name="ragas_faithfulness",
     summary="Share of the answer's statements that the passages support, by an LLM",
+)
+@declared(
+    f"{PACKAGE}, context recall",
+    ("query", "passages", "reference answer", "LLM"),
+    *(model(RATER), template(STATEMENTS.name, VERDICTS.name)),
+    requirement=require_llm,
+    reading=Reading("ragas", found_reference),
+    name="ragas_context_recall",
+    summary="Share of the reference answer's statements that the passages support, by an LLM",
 )
 @declared(
     _RAGAS,
@@ -191,22 +233,74 @@ def asked_answer(sample: Sample, k: int, prefix: str, template: str = PACKAGED) 
     _RAGAS,
     ("answer", "query", "LLM", "embedding model"),
     *(cutoff(QUESTIONS), model(f"{RATER} with {EMBEDDER}")),
-    *(choice("prefix", "query", "none"), template(QUESTION.name)),
+    *(choice("prefix", "query", "none"), choice("evasive", "as-is", "zero")),
+    template(QUESTION.name, EVASIVE.name),
     requirement=require_llm_and_embedder,
     reading=Reading("ragas", asked_answer),
     name="ragas_answer_relevance",
     summary="Cosine of the question and questions that an LLM makes of the answer, averaged",
 )
 def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the value there is, or the reason why there is none."""
-    found = ragas_value(scores[0])
-    return found if isinstance(found, Missing) else round(found, _DIGITS)
+    """Return the value there is, or the reason why there is none; of evasive answers 0."""
+    found = _all(*map(ragas_value, scores))
+    if isinstance(found, Missing):
+        return found
+    return 0.0 if found[1:] == (1.0,) else round(float(scores[0, 0]), _DIGITS)
+
+
+@declared(
+    f"{PACKAGE}, context precision",
+    ("query", "passages", "reference answer", "LLM"),
+    *(choice("by", "reference", "answer"), model(RATER), template(USEFUL.name)),
+    requirement=require_llm,
+    reading=Reading("ragas", useful_passages),
+    name="ragas_context_precision",
+    summary="Average precision of the passages, of which an LLM says which are of use",
+)
+def average_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Return the mean of the precision at each passage that is of use; 0 where none is."""
+    found = _all(*map(ragas_value, scores))
+    if isinstance(found, Missing):
+        return found
+    useful = np.array(found)
+    precisions = useful.cumsum() / np.arange(1, len(useful) + 1)
+    return round(float(useful @ precisions) / max(float(useful.sum()), 1.0), _DIGITS)
+
+
+@declared(
+    f"{PACKAGE}, factual correctness",
+    ("answer", "query", "reference answer", "LLM"),
+    *(model(RATER), template(STATEMENTS.name, VERDICTS.name)),
+    requirement=require_llm,
+    reading=Reading("ragas", compared_facts),
+    name="ragas_factual_correctness",
+    summary="F1 of the answer's statements and the reference answer's, by an LLM",
+)
+def f1(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Return the harmonic mean of the shares of statements that the other answer supports."""
+    found = _all(*map(ragas_value, scores))
+    if isinstance(found, Missing):
+        return found
+    return round(2.0 * found[0] * found[1] / sum(found), _DIGITS) if sum(found) else 0.0
 
 
 def _passages(sample: Sample) -> Items | tuple[str, ...]:
     if not sample.question.passages:
         return NO_PASSAGES
     return passage_texts(sample.question, sample.question.passage_ids) or EMPTY_PASSAGES
+
+
+def _told(sample: Sample, by: str) -> str | Missing:
+    """Return the answer or the reference answer, or why there is none."""
+    text = sample.text if by == "answer" else sample.question.reference_text
+    if isinstance(text, Missing) or text.strip():
+        return text
+    return EMPTY_ANSWER if by == "answer" else EMPTY_REFERENCE
+
+
+def _all(*values: Any) -> tuple[Any, ...] | Missing:  # noqa: ANN401 - what features look at
+    """Return the values, or why the first one that is missing is so."""
+    return next((each for each in values if isinstance(each, Missing)), values)
 
 
 def numbered(text: str, numbers: Mapping[str, int]) -> str:

@@ -32,6 +32,7 @@ _PAPER = "target_language english citation_recall citation_map bleu rouge_l"
 _PAPER_MODELS = "nli_entailment nli_neutral reranker_score"
 _LLM = "llm_overlap llm_fluency"
 _RAGAS = "ragas_faithfulness ragas_answer_relevance ragas_context_relevance"
+_RAGAS_PACKAGE = "ragas_context_precision ragas_context_recall ragas_factual_correctness"
 _GROUSE = (
     "grouse_answer_relevancy grouse_completeness grouse_usefulness grouse_faithfulness "
     "grouse_positive_acceptance grouse_negative_rejection"
@@ -66,7 +67,10 @@ def _features(names: str) -> tuple[Feature, ...]:
 
 
 FEATURES = MappingProxyType(
-    {feature.name: feature for feature in _features(f"{_ALL} {_LLM} {_RAGAS} {_GROUSE}")}
+    {
+        feature.name: feature
+        for feature in _features(f"{_ALL} {_LLM} {_RAGAS} {_RAGAS_PACKAGE} {_GROUSE}")
+    }
 )
 """Every feature by name, with its default parameters."""
 

@@ -22,17 +22,19 @@ from features.models.grouse_prompts import (
 )
 from features.models.llm_scorer import RATING_PROMPTS, EndpointModel, Verdict, endpoint_model
 from features.models.ragas import (
+    EVASIVE,
     NO_USABLE_REPLY,
     NOT_DEFINED,
     NOT_REACHED,
     RAGAS_PROMPTS,
     REASONS,
+    USEFUL,
 )
 from features.models.scorer import ModelOptions
 
 MAX_TOKENS = 2048
 """Most tokens of a reply: it may go through the answer sentence by sentence."""
-FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, *GROUSE_PROMPTS.values())
+FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, USEFUL, EVASIVE, *GROUSE_PROMPTS.values())
 """Prompts that a user's templates may replace, see ``arena.text.prompts.read_templates``."""
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {

@@ -1,8 +1,7 @@
-"""Faithfulness, answer relevance and context relevance by an LLM (Ragas; Es et al., 2023)."""
+"""Qualities of answers and passages by an LLM (Ragas; Es et al., 2023, and its package since)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,9 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from rapidfuzz.fuzz import ratio
 
-from arena.llm.replies import THOUGHTS, Completion, Reply, UnparsableError
+from arena.llm.replies import Reply, UnparsableError
 from arena.llm.settings import Message, Prompt, canonical_json, digest
 from arena.text.prompts import (
     NO_TEMPLATES,
@@ -25,18 +23,26 @@ from arena.text.prompts import (
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
 from features.models.llm_scorer import EndpointEmbedder, EndpointModel, endpoint_model
-from features.models.model_folder import ENDPOINT
+from features.models.model_folder import ENDPOINT, find_model
+from features.models.ragas_replies import (
+    count_copied,
+    find_verdicts,
+    read_question,
+    read_statements,
+    read_whole,
+    read_yes_or_no,
+)
 from features.models.scorer import ModelOptions
 from features.models.sentence_models import EMBEDDER, cosines, load_embedder
 from features.text.sentences import split_sentences
 
-FAITHFULNESS, CONTEXT_RELEVANCE, ANSWER_RELEVANCE = (
+FAITHFULNESS, CONTEXT_RELEVANCE, ANSWER_RELEVANCE, USE, EVASION = (
     *("faithfulness", "context_relevance"),
-    "answer_relevance",
+    *("answer_relevance", "use", "evasion"),
 )
-"""First texts of items. Template, question, answer, passages follow; of context relevance template,
-language, question, passages; of answer relevance template, number of questions, what is written
-before questions that are embedded, question, answer."""
+"""First texts of items. Template, question, answer, passages follow (of use one, of evasion none);
+of context relevance template, language, question, passages; of answer relevance template, number of
+questions, what is written before questions that are embedded, question, answer."""
 
 NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
 NO_USABLE_REPLY = Missing("no usable reply by the LLM")
@@ -44,31 +50,11 @@ NOT_REACHED = Missing("the LLM was not reached")
 NOT_DEFINED = Missing("null: the metric is not defined for the answer")
 REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED, NOT_DEFINED)
 
+PAPER, PACKAGE = "Ragas, section 3", "Ragas, its package"
 MAX_TOKENS = 2048
 """Most tokens of a reply: it may copy much of the context."""
 TEMPERATURE = 0.7
 """Temperature at which several questions are asked for, so that they differ."""
-INSUFFICIENT = "insufficient information"
-NONE = "none"
-ALIKE = 90.0
-"""Percent of characters that must agree for a line to count as a copy of a sentence."""
-
-_ITEM = re.compile(
-    r"(?:[-*•]|\(?\d{1,3}[.):]|statement\s{0,3}\d{0,3}\s{0,3}:)\s{1,8}", re.IGNORECASE
-)
-_MARKS = re.compile(r"[*_`\"“”]")
-_VERDICT = re.compile(
-    r"^\W{0,6}(?:statement\W{1,3})?(\d{1,3})\W{1,6}(?:verdict\W{1,4})?"
-    r"(yes|no)(?=\W{0,6}$|[*_]{0,3}\s?[.,;:(–—-])",
-    re.IGNORECASE | re.MULTILINE,
-)
-_FINAL = re.compile(r"final\s{1,3}verdicts?", re.IGNORECASE)
-_LABELED_VERDICT = re.compile(r"\bverdict\b\W{1,6}(yes|no)\b", re.IGNORECASE)
-_HEADING = re.compile(r"\W{0,4}statements?\W{0,4}:\W{0,4}", re.IGNORECASE)
-_YES_OR_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
-_LABEL = re.compile(r"\W{0,4}question\s{0,3}\d{0,3}\s{0,3}:\W{0,4}", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
-
 _CODE = Variable("code for delimiters; found in none of the texts", "samplecode")
 _ANSWER = Variable("the answer", "sampleanswer", True)
 _QUESTION = Variable("the question", "samplequestion")
@@ -111,8 +97,10 @@ _DEMONSTRATIONS: Mapping[str, tuple[Shown, str]] = MappingProxyType(
 """What is shown before the packaged prompts, and replied; a user's template is sent as it is."""
 
 
-def _asking(name: str, asks: str, reply: str, **variables: Variable) -> ReplaceablePrompt:
-    meaning = f"{asks} (Ragas, section 3)"
+def _asking(
+    name: str, asks: str, reply: str, source: str = PAPER, **variables: Variable
+) -> ReplaceablePrompt:
+    meaning = f"{asks} ({source})"
     known = {**variables, "code": _CODE}
     return ReplaceablePrompt(name, meaning, reply, known, "features.models", f"{name}.v1")
 
@@ -146,7 +134,25 @@ SENTENCES = _asking(
     passages=_PASSAGES,
     context=_CONTEXT,
 )
+USEFUL = _asking(
+    "useful",
+    "Whether a passage was of use in arriving at an answer",
+    "the last Verdict: Yes or No",
+    PACKAGE,
+    question=_QUESTION,
+    answer=_ANSWER,
+    passage=Variable("the passage", "samplepart", True),
+)
+EVASIVE = _asking(
+    "evasive",
+    "Whether an answer does not commit itself",
+    "the last Verdict: Yes or No",
+    PACKAGE,
+    question=_QUESTION,
+    answer=_ANSWER,
+)
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
+"""Those of the paper."""
 
 
 def named_models(model: str) -> tuple[str, str]:
@@ -174,17 +180,22 @@ class RagasScorer:
     signature: str | None = None
 
     def score(self, items: Sequence[Item]) -> Scores:
-        """Measure items; see ``FAITHFULNESS``, ``CONTEXT_RELEVANCE`` and ``ANSWER_RELEVANCE``.
+        """Measure items; see ``FAITHFULNESS`` and what stands beside it.
 
         Raises:
             UsageError: If the endpoint, the store or the embedding model cannot be used.
             MissingDependencyError: If a package that is needed is not installed.
         """
+        is_local = not self.embedder.startswith(ENDPOINT)
+        if is_local and any(item[0] == ANSWER_RELEVANCE for item in items):
+            find_model(self.embedder, self.options.download)  # before the LLM is paid
         scores = np.empty((len(items), 2), dtype=np.float32)
         for name, measure in (
             (FAITHFULNESS, self.faithfulness),
             (CONTEXT_RELEVANCE, self.context_relevance),
             (ANSWER_RELEVANCE, self.answer_relevance),
+            (USE, partial(self.verdict, USEFUL)),
+            (EVASION, partial(self.verdict, EVASIVE)),
         ):
             places = [place for place, item in enumerate(items) if item[0] == name]
             if places:
@@ -272,6 +283,19 @@ class RagasScorer:
             values.append(NOT_REACHED if np.isnan(mean) else mean)
         return values
 
+    def verdict(self, prompt: ReplaceablePrompt, items: Sequence[Item]) -> list[Value]:
+        """Return 1 where the LLM says yes, 0 where it says no."""
+
+        def ask(item: Item) -> Prompt:
+            shown = dict(zip(("question", "answer", "passage"), item[2:], strict=False))
+            return self._prompt(prompt, item, shown)
+
+        asked = self.llm.ask(items, ask, read_yes_or_no)
+        return [
+            reason_for(reply) if reply.value is None else float(reply.value)
+            for reply in asked.replies
+        ]
+
     def _embed(self, texts: Sequence[str]) -> Scores:
         if self.embedder.startswith(ENDPOINT):
             return EndpointEmbedder.of(self.llm, self.embedder).score([(text,) for text in texts])
@@ -355,100 +379,3 @@ def _filled(prompt: ReplaceablePrompt, templates: Templates, shown: Shown) -> st
     ]
     context = {"context": "\n\n".join(shown["passages"])} if "passages" in shown else {}
     return templates.of(prompt).fill({"code": delimiter_code(*texts), **shown, **context})
-
-
-def read_statements(completion: Completion) -> list[str]:
-    """Read the statements of a reply: its numbered or bulleted lines, or all lines without any.
-
-    Returns:
-        Statements; none if the reply says that there are none.
-
-    Raises:
-        UnparsableError: If the reply was cut off or holds no words.
-    """
-    lines = [line for line in _lines(read_whole(completion)) if not _HEADING.fullmatch(line)]
-    if [_folded(line) for line in lines] == [NONE]:
-        return []
-    items = [line[found.end() :] for line in lines if (found := _ITEM.match(line))]
-    statements = [text.strip() for text in items or lines if _WORD.search(text)]
-    if not statements:
-        raise UnparsableError("the reply holds no statement")
-    return statements
-
-
-def read_whole(completion: Completion) -> str:
-    """Return the reply without thoughts.
-
-    Raises:
-        UnparsableError: If it was cut off.
-    """
-    if completion.finish_reason == "length":
-        raise UnparsableError("the reply was cut off")
-    return THOUGHTS.sub(" ", completion.text or "")
-
-
-def find_verdicts(text: str, count: int) -> list[bool]:
-    """Find a verdict for each of so many statements.
-
-    The last line of a number that says Yes or No counts; or else, after the words FINAL VERDICTS,
-    as many Yes and No as there are statements; or else as many times ``Verdict: Yes`` or ``No``.
-
-    Raises:
-        UnparsableError: If a statement has no verdict.
-    """
-    final = list(_FINAL.finditer(text))
-    stated = text[final[-1].end() :] if final else text
-    found = {int(number): verdict for number, verdict in _VERDICT.findall(stated)}
-    if set(range(1, count + 1)) <= set(found):
-        verdicts = [found[number] for number in range(1, count + 1)]
-    else:
-        verdicts = _YES_OR_NO.findall(stated) if final else _LABELED_VERDICT.findall(text)
-        if found or len(verdicts) != count:
-            raise UnparsableError(f"the reply has no verdict on each of {count} statements")
-    return [verdict.casefold() == "yes" for verdict in verdicts]
-
-
-def read_question(completion: Completion) -> str:
-    """Read the question of a reply: its first line with words, without a label.
-
-    Raises:
-        UnparsableError: If there is none.
-    """
-    for line in _lines(THOUGHTS.sub(" ", completion.text or "")):
-        question = _MARKS.sub("", _LABEL.sub("", line, count=1) if _LABEL.match(line) else line)
-        if _WORD.search(question):
-            return question.strip()
-    raise UnparsableError("the reply holds no question")
-
-
-def count_copied(text: str, sentences: Sequence[str]) -> int:
-    """Count the sentences of the context that a reply copies.
-
-    A sentence is copied if its words stand in the reply in a row, or a line of it is nearly the
-    same. What the reply says besides is no sentence of the context, and does not count.
-
-    Returns:
-        0 if the reply copies none and says that the information is insufficient.
-
-    Raises:
-        UnparsableError: If the reply copies nothing and does not say so.
-    """
-    lines = [words for line in _lines(text) if (words := _folded(line))]
-    whole = f" {' '.join(lines)} "
-    copied = sum(
-        f" {sentence} " in whole
-        or any(ratio(sentence, line, score_cutoff=ALIKE) >= ALIKE for line in lines)
-        for sentence in filter(None, map(_folded, sentences))
-    )
-    if not copied and INSUFFICIENT not in whole:
-        raise UnparsableError("the reply copies no sentence of the context")
-    return copied
-
-
-def _lines(text: str) -> list[str]:
-    return [line for part in text.splitlines() if (line := part.strip())]
-
-
-def _folded(text: str) -> str:
-    """Return the words of a text, case-folded, with one space between them."""
-    return " ".join(_WORD.findall(text.casefold()))

@@ -14,6 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.seeds import by_content
 from arena.diagnostics import diagnose_languages
+from arena.rating.pairs import checked_number
 from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.models.scorer import ModelOptions
@@ -88,6 +89,8 @@ def build_board(
     features = options.pop("features", None)
     settings = chosen_settings(settings, options)
     arena = open_arena(arena)
+    for _, names in arena.answers.groupby("language")["system"]:  # every two of them are compared
+        checked_number(names.nunique())
     judges, left_out = judges_beside(arena, board_judges(arena, settings))
     judge = judges[0] if judges else None
     judged = arena if judge is None else arena.judged_by(judge)
@@ -157,11 +160,14 @@ def build_board(
         ratings = ratings.join(columns, on=["language", "system"])
         left_out = (*said, *left_out)
     macro = summary.macro.model_copy(update={"beside": tuple(left_out)})
+    importances = surrogate.importances()
     return Board(
         ratings=ratings,
         overall=overall_board(ratings),
         arena=_stacked([arena_table(study.ratings, study.language) for study in studies]),
-        importances=_stacked([importances_table(study, surrogate) for study in studies]),
+        importances=_stacked(
+            [importances_table(study, importances, surrogate.features_) for study in studies]
+        ),
         win_matrix=win_table(judged.judgments),
         differences=difference_table(rated),
         features=table,
@@ -237,7 +243,7 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate)
     """Hold systems out where that says something: for R² of surrogates of single tournaments."""
     if holdout is not None:
         return check_holdout(holdout, judged.rated_systems)
-    if not surrogate.learns_tournaments:
+    if surrogate.pooled:
         return ()
     return choose_holdout(by_content(judged.rated_systems, judged.answers), surrogate.seed)
 

@@ -165,7 +165,8 @@ def alone_ratings(data: Sequence[LanguageData], surrogate: Surrogate) -> dict[st
     if not hasattr(surrogate, "ratings_"):
         with suppress(UsageError):  # too few systems to learn from: by the verdicts alone
             surrogate.fit(pd.concat([item.X for item in data]), known)
-    return posterior_ratings(surrogate, known, NOTHING_EXPECTED)
+    judged = pd.concat([item.X[item.X["system"].isin(item.systems)] for item in data])
+    return posterior_ratings(surrogate, known, NOTHING_EXPECTED, judged)
 
 
 def side_by_side(

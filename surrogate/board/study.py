@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
-from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
@@ -164,7 +163,8 @@ def r2(truth: Floats, predicted: Floats) -> float:
     both = np.isfinite(truth) & np.isfinite(predicted)
     if both.sum() < FEWEST_HELD_OUT or np.ptp(truth[both]) < SMALLEST_SPREAD:
         return float("nan")
-    return float(r2_score(truth[both], predicted[both]))
+    missed, spread = truth[both] - predicted[both], truth[both] - truth[both].mean()
+    return float(1 - missed @ missed / (spread @ spread))
 
 
 @dataclass(frozen=True)
@@ -239,10 +239,11 @@ def study_languages(
     unseen = _unseen(data, surrogate, n_jobs, progress)
     known = training_ratings({item.language: item.tournaments for item in data})
     expected = pd.concat(map(expected_ratings, unseen))
-    posteriors = posterior_ratings(surrogate, known, expected, others=others_of(data))
+    judged = training[training["system"].isin(expected["system"])]
+    others = others_of(data)
+    posteriors = posterior_ratings(surrogate, known, expected, judged, others)
     # By surrogates that must be trained several times for a split, once.
-    times = 1 if surrogate.learns_tournaments else SPLITS
-    how = Repeats(times, surrogate.seed, n_jobs, progress)
+    how = Repeats(SPLITS if surrogate.pooled else 1, surrogate.seed, n_jobs, progress)
     halves = replicate(data, surrogate, how, with_surrogate=False)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     fits = _fit_tournaments(data, surrogate, held, settings, n_jobs, progress)
@@ -270,7 +271,7 @@ def _unseen(
 ) -> list[Outcome]:
     """Rate every system by a surrogate trained without it: what ``validate`` does."""
     how = Repeats(splits(data), surrogate.seed, n_jobs, progress)
-    training = everything_left if surrogate.learns_tournaments else _left_of_few
+    training = _left_of_few if surrogate.pooled else everything_left
     try:
         return leave_systems_out(data, surrogate, how, training)
     except UsageError as error:
@@ -307,7 +308,7 @@ def _fit_tournaments(
     stretches = [
         (place, range(start, min(start + TOURNAMENTS_PER_TASK, most, len(item.tournaments.draws))))
         for place, item in enumerate(data)
-        if surrogate.learns_tournaments and held[place]
+        if held[place] and not surrogate.pooled
         if item.language not in surrogate.failures_
         for start in range(0, min(most, len(item.tournaments.draws)), TOURNAMENTS_PER_TASK)
     ]
@@ -357,8 +358,12 @@ def holdout_r2(study: LanguageStudy) -> HoldoutR2:
     return HoldoutR2(mean=mean, median=median, low=low, high=high, tournaments=defined.size)
 
 
-def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFrame:
+def importances_table(
+    study: LanguageStudy, known: pd.DataFrame, names: Sequence[str]
+) -> pd.DataFrame:
     """Feature importances of a language (MIRAGE-Bench, figure 5).
+
+    The second is what ``Surrogate.importances`` gives, of all languages.
 
     Returns:
         Columns ``language, feature, importance, tournament_mean, tournament_low,
@@ -367,12 +372,9 @@ def importances_table(study: LanguageStudy, surrogate: Surrogate) -> pd.DataFram
         single tournaments (NaN where nothing is held out); most important first. A feature that
         was left out has NaN, as all have without a surrogate.
     """
-    known = surrogate.importances()
     own = known[known["language"] == study.language].set_index("feature")["importance"]
-    names = list(surrogate.features_)
-    table = pd.DataFrame(
-        {"language": study.language, "feature": names, "importance": own.reindex(names).to_numpy()}
-    )
+    own = own.reindex(list(names)).rename_axis("feature").reset_index()
+    table = pd.DataFrame({"language": study.language, **own})
     spread = np.full((1 + len(SPREAD), len(table)), np.nan)
     if len(study.shares):
         used = table["importance"].notna().to_numpy()

@@ -35,10 +35,11 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
+from surrogate.learning.estimation.observations import observe
 from surrogate.learning.estimation.replication import Replication
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
-from surrogate.learning.training import finite_means
+from surrogate.learning.training import finite_means, training_ratings
 
 Floats = npt.NDArray[np.float64]
 
@@ -87,7 +88,7 @@ def summarize_board(
     agreements = {study.language: arena_agreement(study, predicted) for study in studies}
     resampled = resample_outcomes([study.unseen for study in studies], surrogate.seed)
     intervals = conformal_intervals([study.unseen for study in studies])
-    suspect = _suspect_answers(arena)
+    suspect, unused = _suspect_answers(arena), surrogate.left_out_
     languages = {}
     for study in studies:
         code, tournaments = study.language, study.data.tournaments
@@ -97,7 +98,7 @@ def summarize_board(
             if code in diagnoses
             else _published_notes(study, arena, settings.judge)
         )
-        left_out = surrogate.left_out_.get(code, {})
+        left_out = unused.get(code, {})
         languages[code] = LanguageSummary(
             tau=agreements[code].tau,
             **_bounds("tau", agreements[code].interval),
@@ -128,6 +129,7 @@ def summarize_board(
         **_bounds("tau_unseen", percentile_interval(means)),
         **_halves(Replication.of_all([study.halves for study in studies])),
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in rated),
+        worth=_worth(studies),
     )
     return _summary(arena, settings, macro, languages)
 
@@ -202,6 +204,24 @@ def _halves(halves: Replication) -> dict[str, Any]:
 def _mean(values: Iterable[float | None]) -> float:
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else float("nan")
+
+
+def _worth(studies: Sequence[LanguageStudy]) -> float:
+    """Say how many verdicts on a system tell as much of it as a surrogate that has not seen it.
+
+    The variance of a rating by verdicts alone is as one over their number: it is as many as bring
+    it to the squared error of the predictions, at most as many as there are. NaN without verdicts.
+    """
+    judged = [item.data for item in studies if len(item.data.judgments)]
+    known = observe(training_ratings({item.language: item.tournaments for item in judged}))
+    told, missed = 0.0, 0.0
+    for data, unseen in ((item.data, item.unseen) for item in studies if item.language in known):
+        away = (unseen.predicted - unseen.truth)[np.isfinite(unseen.predicted + unseen.truth)]
+        if away.size:
+            noise = float(np.diag(known[data.language].noise).mean())
+            told += noise * 2 * len(data.judgments) / len(data.systems)
+            missed += max(float((away**2).mean()) - noise, noise)
+    return told / missed if missed else float("nan")
 
 
 def _self_checked(judged: Arena, judge: str) -> dict[str, Any]:

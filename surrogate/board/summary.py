@@ -20,10 +20,7 @@ Floats = npt.NDArray[np.float64]
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
 POOLED = "too few systems, so that they rest on those of all languages"
-UNPROVEN = (
-    "not ranked: few or no verdicts on it, and the surrogate is not shown to rank unseen systems "
-    "better than chance; have it judged"
-)
+UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat chance"
 """Why a system whose rating rests on a surrogate that is not shown to work has no rank."""
 RATED_BY = {
     "posterior": "verdicts and surrogate",
@@ -32,6 +29,7 @@ RATED_BY = {
 }
 """What a board's ratings are by, as its settings have it, to words."""
 SHARES = "shares of the other systems' answers that a system's answers agree more than"
+WORTH = " What it expects of one is worth about {:,.0f} verdicts on it."
 SMALL_GAIN = 0.05
 """In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
 
@@ -258,13 +256,15 @@ class MacroSummary(Agreements):
 
     ``grade`` is what the judge's own verdicts say of it, see ``arena.diagnostics.bias.SelfCheck``;
     ``judging`` says why it is unreliable, and is empty where it is not; ``beside`` says of each
-    other judge how it ranks beside it.
+    other judge how it ranks beside it. ``worth`` is the number of verdicts on a system that tell as
+    much of it as a surrogate that has not seen it.
     """
 
     grade: Grade = "not known"
     judging: str = ""
     beside: tuple[str, ...] = ()
     holdout_r2_mean: Number = None
+    worth: Number = None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -272,6 +272,13 @@ class MacroSummary(Agreements):
         """What is wrong with the judge, if anything is, and what the scores mean."""
         judge = [Conclusion(sentence=self.judging)] if self.judging else []
         return (*judge, *super().conclusions)
+
+    def _of_unseen(self) -> Conclusion:
+        found = super()._of_unseen()
+        if self.worth is None or found is not UNSEEN_RANKED:
+            return found
+        worth = WORTH.format(float(f"{self.worth:.2g}"))
+        return Conclusion(sentence=found.sentence + worth, is_warning=False)
 
     @property
     def cautions(self) -> tuple[str, ...]:

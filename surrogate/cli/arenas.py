@@ -186,10 +186,17 @@ def select(
     if corpus and bm25 is None:
         raise UsageError("--corpus is what --bm25 selects from; give both")
     check_import_folder(out, replace_there)
-    there = read_arena(arena) if least_words or one_answer else read_arena_to_answer(arena)
-    part = there.part(*(split_names(each) or None for each in (languages, systems, judges)))
+    needs_answers = least_words or one_answer
+    in_parts = (arena / "answers.parquet").is_dir() and not needs_answers
+    names = [split_names(each) or None for each in (languages, systems, judges)]
     rules = SetRules(only_hard, at_least, least_words, questions, others, one_answer, seed)
-    kept, counts = evaluation_set(part, rules)
+    if in_parts:  # which may be too many to read before questions are drawn
+        asked = read_arena_to_answer(arena, without_answers=True).part(*names[:2])
+        drawn, counts = evaluation_set(asked, rules)
+        kept, _ = evaluation_set(read_arena(arena, drawn.queries).part(*names), SetRules())
+    else:
+        there = read_arena(arena) if needs_answers else read_arena_to_answer(arena)
+        kept, counts = evaluation_set(there.part(*names), rules)
     notes: list[str] = []
     if bm25 is not None:
         codes = kept.info.languages

@@ -220,7 +220,9 @@ def spans(
 ) -> list[str]:
     """Show two columns of bounds as one, such as ``-0.12 to 0.40``; a dash where there are none."""
     return [
-        cell(None) if is_missing(one) else f"{shown(one)}{between}{shown(other)}"
+        cell(None)
+        if is_missing(one) or is_missing(other)
+        else f"{shown(one)}{between}{shown(other)}"
         for one, other in zip(table[low], table[high], strict=True)
     ]
 

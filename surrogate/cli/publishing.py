@@ -15,7 +15,15 @@ from typer import Argument, Exit, Option, echo
 from arena.data.errors import UsageError, checked_choice
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, FOLDER, OUT_FOLDER, check_target, split_names
-from surrogate.cli.printing import plain, print_notes, print_table, progress_lines, show
+from surrogate.cli.printing import (
+    MOST_OF_A_TEXT,
+    plain,
+    print_notes,
+    print_table,
+    progress_lines,
+    show,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from surrogate.publish.figures.figure import Drawing
@@ -25,8 +33,7 @@ NOT_DONE = 1
 SITE, FIGURES = "site", "figures"
 TABLES = ("csv", "latex")
 CHANGES = [
-    *("system", "rank_old", "rank_new", "rating_change", "standard_error"),
-    *("p_value", "verdict", "reason"),
+    *("system", "rank_old", "rank_new", "rating_change", "p_value", "verdict", "reason"),
 ]
 
 
@@ -159,7 +166,7 @@ def run(
             check=check,
             n_jobs=jobs,
             progress=progress_lines(),
-            say=lambda text: echo(text, err=as_json),
+            say=lambda text: echo("\n".join(wrapped(text, MOST_OF_A_TEXT)), err=as_json),
         )
     failed = not report.is_current if check else bool(report.failing)
     if as_json:
@@ -191,6 +198,7 @@ def diff(
         shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
         counts = rows["verdict"].value_counts().items()
         title = f"{name}: {', '.join(f'{count} {item}' for item, count in counts)}"
-        if name == OVERALL or len(shown):
-            print_table(title, shown, CHANGES)
+        reasons = shown.loc[~shown["verdict"].isin(["new", "gone"]), "reason"]
+        if name == OVERALL or len(shown):  # one reason for all is among the notes
+            print_table(title, shown, CHANGES if reasons.nunique() > 1 else CHANGES[:-1])
     print_notes(found.notes)

@@ -34,6 +34,8 @@ NONE_RANKED = 1
 """Exit status where no new system has a rank."""
 STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
 """Exit status of each verdict of the gate; 1 and 2 are errors."""
+MOST_EXPLAINED = 2
+"""New systems of which it is printed why they stand where they do."""
 MOST_NEIGHBORS, MOST_JUDGMENTS = 6, 10_000
 OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
 """Settings of judging that a gate decides itself."""
@@ -101,6 +103,10 @@ def rank(
 
 
 def _print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
+    import pandas as pd
+
+    from arena.data.wording import count_of
+
     new = placed.new
     if as_json:
         rows = zip(plain(new), plain(placed.explanations), strict=True)
@@ -114,9 +120,14 @@ def _print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
     whole["new"] = whole["system"].isin(set(new["system"])).map({True: "new", False: ""})
     whole = whole.sort_values("rank", kind="stable")
     ranked = whole.dropna(subset="rank")
-    own = ranked.loc[ranked["new"] != "", ["system", "rank"]].itertuples(index=False)
-    said = [f"{system}: rank {rank} of {len(ranked)}" for system, rank in own]
-    print_ranks(whole, [*columns, "new"], [*said[:3], *placed.notes[:2]], [then])
+    said, reasons = [], placed.reasons
+    for system, rank in whole.loc[whole["new"] != "", ["system", "rank"]].to_numpy():
+        place = "" if pd.isna(rank) else f"rank {rank} of {len(ranked)}"
+        said.append(f"{system}: {'; '.join(filter(None, (place, reasons[system])))}")
+    if len(said) > MOST_EXPLAINED:
+        more = count_of(len(said) - MOST_EXPLAINED, "more new system")
+        said[MOST_EXPLAINED:] = [f"… and {more}: --json says why of all"]
+    print_ranks(whole, [*columns, "new"], [*said, *placed.notes[:1]], [then])
 
 
 def gate(
@@ -186,10 +197,9 @@ def advise(
 
     published, _, read = _read(board, arena)
     new = read_answers(answers, read.queries)
-    table = given_features(feature_table, new)
-    placed = rank_systems(published, new, read, feature_table=table)
-    judged = _judged(judgments, read)
-    advice = suggest(published, placed.features, judged=judged, questions=questions)
+    table, judged = given_features(feature_table, new), _judged(judgments, read)
+    placed = rank_systems(published, new, read, feature_table=table, judgments=judged)
+    advice = suggest(published, placed, questions=questions)
     if as_json:
         shown = {"neighbors": advice.neighbors, "questions": advice.questions}
         show(shown | {"notes": placed.notes}, as_json)

@@ -57,6 +57,10 @@ def features(
 
     A run that was killed resumes.
     """
+    in_parts = out is not None and (out.is_dir() or not out.suffix)
+    if out is not None:
+        check_target(out, is_folder=in_parts)
+
     from arena.data.folder import read_arena
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
@@ -73,8 +77,6 @@ def features(
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet, or a folder")
-    in_parts = out.is_dir() or not out.suffix
-    check_target(out, is_folder=in_parts)
     if not in_parts:
         row_suffix(out)
     own = read_templates(templates or (), FEATURE_PROMPTS)
@@ -107,12 +109,13 @@ def validate(
     protocol: Annotated[
         str,
         Option(
-            help="leave-systems-out, leave-language-out, mirage (two systems held out, all "
-            "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
-            "systems held out, all ranked), ablation (part of the features), importances (of "
-            "features), replication (half of the questions against the other half), learning-curve "
-            "(part of the arena) or sampling (verdicts alone: fewer questions, or fewer pairs, "
-            "against all of them)."
+            help="leave-systems-out, leave-families-out (systems of one family of models "
+            "together), leave-best-out (the best fifth), leave-language-out, mirage (two systems "
+            "held out, all ranked), table3 (R² of surrogates), table4 (the paper's groups of "
+            "features, two systems held out, all ranked), ablation (part of the features), "
+            "importances (of features), replication (half of the questions against the other "
+            "half), learning-curve (part of the arena) or sampling (verdicts alone: fewer "
+            "questions, or fewer pairs, against all of them)."
         ),
     ] = "leave-systems-out",
     preset: opt.Preset = None,

@@ -129,9 +129,12 @@ def trainset(
     """
     settings = settings_of(TrainsetSettings, config, locals())
 
+    from arena.data.rows import row_suffix
     from surrogate.training.rows import write_train_set
     from surrogate.training.trainset import make_trainset
 
+    for file in filter(None, (out, unseen)):
+        row_suffix(file)  # before a teacher is paid
     made = make_trainset(
         *(kind, arena, settings, templates or (), unseen is not None, progress_lines())
     )

@@ -11,7 +11,7 @@ from arena.data.errors import UsageError
 from arena.data.wording import PEOPLE, is_person
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, split_names
-from surrogate.cli.printing import command, print_notes, show, with_spans
+from surrogate.cli.printing import command, print_notes, show, spans, with_spans
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,7 @@ JudgmentsArgument = Annotated[
 
 SHOWN_OF_A_KIND = 5
 SPAN = {"low": "interval_low", "high": "interval_high"}
+RATINGS = ["system", "rating", "interval", "rank", "ranks", "tier", "wins", "losses", "ties"]
 
 
 def fit(
@@ -61,8 +62,14 @@ def fit(
     )
     shown = {"ratings": rated.table, "position_effect": rated.position_effect}
     shown |= {"notes": rated.notes, "signature": rated.signature}
-    if not as_json and (rated.table["note"] == "").all():
-        shown["ratings"] = rated.table.drop(columns="note")
+    if not as_json:
+        table = rated.table
+        bounds = {
+            "interval": spans(table),
+            "ranks": spans(table, "rank_low", "rank_high", "–", str),
+        }
+        names = [*RATINGS, *(["note"] if table["note"].any() else [])]
+        shown["ratings"] = table.assign(**bounds)[names]
     show(shown, as_json, {"position_effect": "Advantage of side A in logits"})
 
 
@@ -132,7 +139,7 @@ def vote(
     read = read_arena(arena)
     chosen = choose_pairs(read, questions, pairs, False, split_names(languages) or None, seed)
     from arena.data.files import atomic_path
-    from arena.people import make_ballot
+    from arena.judging import make_ballot
     from surrogate.publish.pages import ballot_page
 
     ballot = make_ballot(read, chosen, most, seed)
@@ -147,7 +154,7 @@ def vote(
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
     from arena.data.folder import append_rows, read_arena
-    from arena.people import collect_votes
+    from arena.judging import collect_votes
 
     arena = read_arena(folder)
     judgments, replaced = collect_votes(arena, files)

@@ -5,23 +5,23 @@ All is counted in runs of words, so that no model and no list of words is needed
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, count
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
-from sklearn.preprocessing import normalize
 
 from arena.text.citations import strip_citations
 from features.text.tokens import folded_words
-from surrogate.learning.estimation.answer_texts import hashed
+from surrogate.learning.estimation.answer_texts import FACTOR, hashed, mixed, unit_rows
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
+Hashes = npt.NDArray[np.uint64]
 Words = tuple[str, ...]
 
 MOST_QUESTIONS = 100
@@ -34,6 +34,10 @@ LONGEST = 20_000
 """Characters of a text that are read."""
 FOLDED = 1024
 """Dimensions of an answer's vector."""
+SHORTEST = 1e-6
+"""Length of a sum of vectors that is more than a rounding error."""
+DIGITS = 12
+"""Of cosines, so that rounding errors make none larger than its equal."""
 
 
 def measure_texts(
@@ -77,13 +81,9 @@ def measure_texts(
     medians = pd.Series(lengths).where(is_judged).groupby(questions).transform("median")
     means = shares.groupby(rows["system"]).mean()
     means["length"] = (lengths / medians).groupby(rows["system"]).median()
-    vectors = _vectors(rows["answer"], known)
     own = rows.groupby("system").indices
-    means["misfit"] = {
-        name: _misfit(vectors, questions, known, places)
-        for name, places in own.items()
-        if plain[places].nunique() >= FEWEST_DISTINCT
-    }
+    told = {name: at for name, at in own.items() if plain[at].nunique() >= FEWEST_DISTINCT}
+    means["misfit"] = _misfits(_vectors(rows["answer"], known), questions, known, told)
     return means
 
 
@@ -101,37 +101,68 @@ def _of_runs(
         questions: Place of each answer's question.
         asked: Of each question, the words of its passages.
     """
-    holders = defaultdict[int, Counter[Words]](Counter)
-    own_runs = defaultdict[str, Counter[Words]](Counter)
-    pairs = defaultdict[str, set[Words]](set)
-    answers = list(zip(words, questions, rows["system"], rows["is_judged"], strict=True))
-    for text, place, system, is_judged in answers:
-        found = set(_runs(text, RUN))
-        own_runs[system].update(found)
-        if is_judged:
-            holders[place].update(found)
-            pairs[system].update(_runs(text, PAIR))
-    usual = Counter(chain.from_iterable(pairs.values()))
-    shown, quoted, copied = (
-        [{run for text in texts for run in _runs(text, size)} for texts in asked]
-        for size in (PAIR, RUN, PASSAGE_RUN)
-    )
-    is_shown = set().union(*shown)
-    shares = []
-    for text, place, system, is_judged in answers:
-        theirs, own, said = holders[place], own_runs[system], quoted[place]
-        is_known = [theirs[run] > is_judged and run not in said for run in _runs(text, RUN)]
-        is_repeated = [own[run] > 1 for run in _runs(text, RUN)]
-        is_copied = [run in copied[place] for run in _runs(text, PASSAGE_RUN)]
-        is_new = [usual[pair] <= is_judged and pair not in is_shown for pair in _runs(text, PAIR)]
-        every = (is_known, is_repeated, is_copied, is_new)
-        shares.append([sum(flags) / max(len(flags), 1) for flags in every])
-    return pd.DataFrame(shares, columns=["shared", "repeated", "passages", "new_pairs"])
+    known, system = rows["is_judged"].to_numpy(bool), pd.factorize(rows["system"])[0]
+    shown = np.repeat(np.arange(len(asked)), [len(texts) for texts in asked])
+    codes = defaultdict[str, int](count(1).__next__)
+    own, passages = _coded(words, codes), _coded(chain.from_iterable(asked), codes)
+    runs, of = _runs(*own, RUN)
+    said, place = _runs(*passages, RUN)
+    here, first = _at(runs, questions[of]), _distinct(runs, of)
+    others = _times(here, here[first & known[of]]) > known[of]
+    mine = _at(runs, system[of])
+    flags = {
+        "shared": (others & ~np.isin(here, _at(said, shown[place])), of),
+        "repeated": (_times(mine, mine[first]) > 1, of),
+    }
+    runs, of = _runs(*own, PASSAGE_RUN)
+    said, place = _runs(*passages, PASSAGE_RUN)
+    flags["passages"] = np.isin(_at(runs, questions[of]), _at(said, shown[place])), of
+    runs, of = _runs(*own, PAIR)
+    usual = _times(runs, runs[_distinct(runs, system[of]) & known[of]])
+    flags["new_pairs"] = (usual <= known[of]) & ~np.isin(runs, _runs(*passages, PAIR)[0]), of
+    size = len(words)
+    shares = {
+        name: np.bincount(of, flag, size) / np.maximum(np.bincount(of, None, size), 1)
+        for name, (flag, of) in flags.items()
+    }
+    return pd.DataFrame(shares)
 
 
-def _runs(words: Words, size: int) -> Iterator[Words]:
-    """Return the runs of so many words."""
-    return zip(*(words[start:] for start in range(size)), strict=False)
+def _coded(texts: Iterable[Words], codes: defaultdict[str, int]) -> tuple[Hashes, Integers]:
+    """Number words, the same one alike, one text after the other; and whose each is."""
+    every = list(texts)
+    numbers = np.array([codes[word] for text in every for word in text], dtype=np.uint64)
+    return mixed(numbers), np.repeat(np.arange(len(every)), list(map(len, every)))
+
+
+def _runs(words: Hashes, text: Integers, size: int) -> tuple[Hashes, Integers]:
+    """Hash the runs of so many words, and say whose each is."""
+    windows = max(len(words) - size + 1, 0)
+    value = np.zeros(windows, np.uint64)
+    for offset in range(size):
+        value = value * FACTOR + words[offset : offset + windows]
+    inside = text[:windows] == text[size - 1 : size - 1 + windows]
+    return value[inside], text[:windows][inside]
+
+
+def _at(runs: Hashes, places: Integers) -> Hashes:
+    """Tell runs apart by their places, too."""
+    return runs ^ mixed(places.astype(np.uint64) + np.uint64(1))
+
+
+def _distinct(runs: Hashes, of: Integers) -> Flags:
+    """Tell the first of each run in what it is of."""
+    is_first = np.zeros(len(runs), np.bool_)
+    is_first[np.unique(_at(runs, of), return_index=True)[1]] = True
+    return is_first
+
+
+def _times(runs: Hashes, among: Hashes) -> Integers:
+    """How often each run is among others."""
+    values, times = np.unique(among, return_counts=True)
+    place = np.searchsorted(values, runs)
+    there = np.append(values, 0)[place] == runs
+    return np.where(there, np.append(times, 0)[place], 0)
 
 
 def _words(text: str) -> Words:
@@ -153,31 +184,51 @@ def _vectors(answers: pd.Series, is_judged: Flags) -> sparse.csr_array:
     counts = sparse.csr_array(folded, shape=(len(answers), FOLDED))
     present = np.bincount(counts[is_judged].indices, minlength=FOLDED)
     weights = np.log((1 + is_judged.sum()) / (1 + present)) + 1
-    return sparse.csr_array(normalize(counts @ sparse.diags_array(weights)))
+    return unit_rows(counts, weights)
 
 
-def _misfit(
-    vectors: sparse.csr_array, questions: Integers, is_judged: Flags, places: Integers
-) -> float:
+def _misfits(
+    vectors: sparse.csr_array,
+    questions: Integers,
+    is_judged: Flags,
+    systems: Mapping[str, Integers],
+) -> dict[str, float]:
     """Return the share of other questions whose answers are more like a system's than its own's.
 
     0.5 is chance. Answers that are like those to no question in particular, "I do not know" say,
     count little: each as much as its similarity to the most similar question exceeds the median.
+    A system's answers, at the places of each, are held against the other judged systems'.
     """
-    known = is_judged.copy()
-    known[places] = False
     size = int(questions.max()) + 1
     of_question = sparse.csr_array(
-        (known.astype(np.float64), (questions, np.arange(len(known)))), shape=(size, len(known))
+        (is_judged.astype(np.float64), (questions, np.arange(len(questions)))),
+        shape=(size, len(questions)),
     )
-    times = np.bincount(questions[known], minlength=size)
-    usable = places[times[questions[places]] > 0]
-    if len(usable) < FEWEST_DISTINCT:
-        return float("nan")
-    sums = normalize((of_question @ vectors).toarray()[times > 0])
-    asked = (np.cumsum(times > 0) - 1)[questions[usable]]
-    cosines = vectors[usable].toarray() @ np.asarray(sums).T
-    own = cosines[np.arange(len(usable)), asked][:, None]
+    sums = (of_question @ vectors).toarray()
+    squares, times = (sums**2).sum(axis=1), np.bincount(questions[is_judged], minlength=size)
+    found = {}
+    for name, places in systems.items():
+        asked, own = questions[places], vectors[places]
+        likeness, lengths, others = own @ sums.T, squares.copy(), times.copy()
+        if is_judged[places[0]]:  # its own answers are none of the others'
+            among = (own @ own.T).toarray()
+            lengths[asked] += np.diag(among) - 2 * np.diag(likeness[:, asked])
+            likeness[:, asked] -= among
+            others[asked] -= 1
+        usable = others[asked] > 0
+        found[name] = float("nan")
+        if usable.sum() >= FEWEST_DISTINCT:
+            lengths = np.sqrt(np.maximum(lengths, 0.0))
+            cosines = likeness / np.where(lengths > SHORTEST, lengths, 1.0)
+            kept = np.cumsum(others > 0) - 1
+            at = kept[asked[usable]]
+            found[name] = _above(np.round(cosines[usable][:, others > 0], DIGITS), at)
+    return found
+
+
+def _above(cosines: Floats, asked: Integers) -> float:
+    """Weigh how many questions' answers are more like each answer than those to its own."""
+    own = cosines[np.arange(len(asked)), asked][:, None]
     above = (cosines > own).sum(axis=1) + ((cosines == own).sum(axis=1) - 1) / 2
     distinct = cosines.max(axis=1) - np.median(cosines, axis=1)
     total = distinct.sum()

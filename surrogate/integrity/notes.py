@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.preprocessing import normalize
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import with_passages_of
 from surrogate.integrity.measures import measure_texts
-from surrogate.learning.estimation.answer_texts import hashed
+from surrogate.learning.estimation.answer_texts import hashed, unit_rows
 from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 LEAST_COVERAGE = 0.2
@@ -36,7 +35,7 @@ SHARE = 0.9
 """Of a system's answers that make it a copy, when they are one other system's."""
 DIGITS = 9
 """Of cosines, so that rounding errors do not say who was copied."""
-PART = 5000
+PART = 1_000_000
 """Pairs of answers that are compared at a time."""
 TOO_FEW_ANSWERS = "not ranked: it answered {} of {} questions, and {} are needed"
 NOT_RANKED = "not ranked: {}"
@@ -109,10 +108,11 @@ def look_at(
             continue
         measured = measure_texts(rows, systems, shown[shown["language"] == language])
         usual = measured[measured.index.isin(list(systems))]
+        low, high = usual.quantile(1 - COMMON), usual.quantile(COMMON)
         for system, own in measured.iterrows():
             notes = [*_facts(own, usual.drop(index=system, errors="ignore"))]
             if system not in systems and len(usual) >= FEWEST_JUDGED:
-                notes += _unusual(own, usual)
+                notes += _unusual(own, low, high)
             if notes:
                 found[language, str(system)] = tuple(notes)
     return found
@@ -128,9 +128,8 @@ def _facts(own: pd.Series, others: pd.DataFrame) -> Iterator[Note]:
             return
 
 
-def _unusual(own: pd.Series, usual: pd.DataFrame) -> Iterator[Note]:
-    """Say what few judged systems have, if any."""
-    low, high = usual.quantile(1 - COMMON), usual.quantile(COMMON)
+def _unusual(own: pd.Series, low: pd.Series, high: pd.Series) -> Iterator[Note]:
+    """Say what few judged systems have, if any: beyond these bounds of theirs."""
     for name, (least, sentence) in NOTED.items():
         value = float(own[name])
         if value > max(least, high[name]):
@@ -240,20 +239,26 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[Key, str]:
     """
     columns = ["language", "system", "query_id", "answer"]
     written, old = (rows.loc[rows["answer"].map(len) >= SHORTEST, columns] for rows in (new, known))
-    pairs = written.assign(place=range(len(written))).merge(
-        old.assign(other=range(len(old))), on=QUESTION_KEY, suffixes=("", "_known")
-    )
-    if pairs.empty:
+    if written.empty:
         return {}
-    one, other = (
-        sparse.csr_array(normalize(hashed(list(rows["answer"])))) for rows in (written, old)
+    one, other = (unit_rows(hashed(list(rows["answer"]))) for rows in (written, old))
+    there, parts = old.groupby(QUESTION_KEY).indices, [np.empty((0, 3))]
+    for key, places in written.groupby(QUESTION_KEY).indices.items():
+        others = there.get(key, np.empty(0, dtype=np.intp))
+        pairs = len(places) * len(others)  # compared a part at a time, so that memory stays small
+        for part in np.array_split(places, -(-pairs // PART)) if pairs else ():
+            cosines = sparse.coo_array(one[part] @ other[others].T)
+            near = np.flatnonzero(cosines.data >= NEARLY_THE_SAME)
+            row, column = (axis[near] for axis in cosines.coords)
+            found = part[row], others[column], cosines.data[near].round(DIGITS)
+            parts.append(np.column_stack(found))
+    same = pd.DataFrame(np.concatenate(parts), columns=["place", "other", "cosine"])
+    same = same.sort_values(["place", "other"], ignore_index=True)
+    places, others = same["place"].astype(int), same["other"].astype(int)
+    same["language"], same["system"] = (
+        written[name].to_numpy()[places] for name in ("language", "system")
     )
-    places, others = pairs["place"].to_numpy(), pairs["other"].to_numpy()
-    parts = np.array_split(np.arange(len(pairs)), max(len(pairs) // PART, 1))  # memory stays small
-    cosines = np.concatenate(
-        [one[places[part]].multiply(other[others[part]]).sum(axis=1) for part in parts]
-    )
-    same = pairs.assign(cosine=cosines.round(DIGITS))[cosines >= NEARLY_THE_SAME]
+    same["system_known"] = old["system"].to_numpy()[others]
     sizes = written.groupby(["language", "system"]).size()
     shared = same.groupby(["language", "system", "system_known"])["cosine"].agg(["size", "sum"])
     counts = shared.sort_values(["size", "sum"], kind="stable")["size"]

@@ -8,14 +8,14 @@ blend is worth in logits is learned from the systems left out, and so is the err
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from arena.data.seeds import generator
 from arena.statistics.significance import NORMAL_90
@@ -62,7 +62,7 @@ SMALLEST = 1e-9
 NO_DIFFERENCE = "the same for all training systems"
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False)
 class AnswersSurrogate(Surrogate):
     """Learns from verdicts on answers, all languages together.
 
@@ -75,7 +75,6 @@ class AnswersSurrogate(Surrogate):
         fields_: Language to the systems beside which answers are seen.
     """
 
-    learns_tournaments: ClassVar[bool] = False
     pooled: ClassVar[bool] = True
 
     name: str = "answers"
@@ -193,7 +192,7 @@ class AnswersSurrogate(Surrogate):
         missed = away - self.slope_ * blend
         freedom = max(len(missed) - 1, 1)
         # Of few systems the error itself is hardly known (Student): 90% intervals are to hold 90%.
-        unsure = student.ppf(UPPER_90, freedom) / NORMAL_90
+        unsure = stdtrit(freedom, UPPER_90) / NORMAL_90
         self.error_ = float(np.sqrt(missed @ missed / freedom) * unsure)
         self.usual_variance_ = float(table["variance"].mean())
 
@@ -228,10 +227,11 @@ class AnswersSurrogate(Surrogate):
         looks = Looks.of(seen, scales)
         if X is not None:
             told = self._told(with_features(X, self))
-            rows = {str(name): own for name, own in told.groupby("language")}
-            new = {name: self.fields_[name].seen(rows[name]) for name in rows.keys() & seen.keys()}
-            looks = looks.joined(Looks.of(new, scales))
-        return Covariances(tuple(looks.keys), looks.covariances(), self._reads)
+            told = told[told["language"].isin(list(self.fields_))]
+            others = told[~pd.MultiIndex.from_frame(told[["language", "system"]]).isin(looks.keys)]
+            for some in _beside(self.fields_, others):
+                looks = looks.joined(Looks.of(some, scales))
+        return Covariances(tuple(looks.keys), looks.covariances())
 
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
@@ -264,16 +264,7 @@ class AnswersSurrogate(Surrogate):
                 fields[name] = Field.of(rows, str(name), self.features_)
         found = [pd.DataFrame(columns=["rating", "standard_error"], dtype=np.float64)]
         scales = self._scales(fields)
-        names = table["system"].unique()
-        for start in range(0, len(names), AT_ONCE):
-            rows = table[table["system"].isin(names[start : start + AT_ONCE])]
-            seen = {
-                str(name): fields[name].seen(own)
-                for name, own in rows.groupby("language")
-                if name in fields
-            }
-            if seen := {name: item for name, item in seen.items() if item.systems}:
-                found.append(self._predicted(seen, scales))
+        found += [self._predicted(seen, scales) for seen in _beside(fields, table)]
         rated = pd.concat(found[1:] or found)
         for name in fields.keys() - levels.keys():
             levels[name] = -float(rated.loc[name, "rating"].mean())
@@ -297,10 +288,11 @@ class AnswersSurrogate(Surrogate):
     def importances(self) -> pd.DataFrame:
         """Spread of what each feature adds to the rated systems; see ``Surrogate.importances``."""
         parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
+        left_out = self.left_out_
         for language, field in self.fields_.items():
             added = self._added(language, field.own)[:, : len(self.features_)]
             sizes = added[np.isfinite(self._rated(language))].std(axis=0)
-            unused = [name in self.left_out_[language] for name in self.features_]
+            unused = [name in left_out[language] for name in self.features_]
             sizes = np.where(unused, np.nan, sizes)
             total = np.nansum(sizes)
             columns = {"language": language, "feature": self.features_}
@@ -326,8 +318,11 @@ class AnswersSurrogate(Surrogate):
                     cosines = np.where(scored.judged, seen.cosines[:, place], 0.0)
                     nearest = cosines.argmax(axis=1)
                     won = scored.scores[np.arange(len(nearest)), nearest] - scored.means
-                    for question in np.flatnonzero((cosines.max(axis=1) > 0) & (won != 0)):
-                        alike[int(won[question] < 0)].append(field.tensor.questions[question])
+                    telling = won * np.maximum(cosines.max(axis=1), 0.0)
+                    for question in np.argsort(-np.abs(telling), kind="stable"):
+                        if telling[question]:
+                            side = alike[int(telling[question] < 0)]
+                            side.append(field.tensor.questions[question])
                 rows.append((language, system, [item for item in moved if item[1]], *alike))
         return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
 
@@ -351,3 +346,13 @@ class AnswersSurrogate(Surrogate):
         """The vectors of the field's answers, in place of the answers."""
         own = {language: field.arrays() for language, field in self.fields_.items()}
         return {language: arrays for language, arrays in own.items() if arrays}
+
+
+def _beside(fields: Mapping[str, Field], rows: pd.DataFrame) -> Iterator[dict[str, FieldView]]:
+    """Look at the systems of a table beside the fields, some at a time."""
+    names = rows["system"].unique()
+    for start in range(0, len(names), AT_ONCE):
+        some = rows[rows["system"].isin(names[start : start + AT_ONCE])].groupby("language")
+        seen = {str(name): fields[name].seen(own) for name, own in some if name in fields}
+        if seen := {name: item for name, item in seen.items() if item.systems}:
+            yield seen

@@ -141,9 +141,10 @@ def leave_systems_out(
     surrogate: Surrogate,
     repeats: Repeats,
     training: Training = everything_left,
+    folds: Sequence[Fold] | None = None,
 ) -> list[Outcome]:
     """Rate every system by a surrogate that has not seen it; see ``held_out_ratings``."""
-    rated = held_out_ratings(languages, surrogate, repeats, training=training)
+    rated = held_out_ratings(languages, surrogate, repeats, training=training, folds=folds)
     return [rated.outcome(data, repeats.times) for data in languages]
 
 
@@ -154,6 +155,7 @@ def held_out_ratings(
     *,
     training: Training = everything_left,
     rated: Rated | None = None,
+    folds: Sequence[Fold] | None = None,
 ) -> HeldOutRatings:
     """Rate what is held out, fold by fold.
 
@@ -167,12 +169,13 @@ def held_out_ratings(
         repeats: How often to split the systems.
         training: What may be learned from.
         rated: What is rated of the held-out systems; their answers to the judged questions if None.
+        folds: What is held out; ``system_folds`` if None.
 
     Raises:
         UsageError: With fewer than five systems.
     """
     keys, tasks = [], []
-    for repeat, number, fold in system_folds(languages, repeats):
+    for repeat, number, fold in folds or system_folds(languages, repeats):
         for group in grouped(languages, surrogate):
             fresh = repeats.reseeded(surrogate, str(repeat), str(number))
             keys.append((repeat, number))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
-
-from sklearn.base import BaseEstimator, is_regressor
+from typing import TYPE_CHECKING, Any, get_args
 
 from arena.data.errors import UsageError, checked_choice
 from surrogate.learning.answers import AnswersSurrogate
 from surrogate.learning.regression import REGRESSORS, RegressionSurrogate, made, written
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.training import DEFAULT_ROWS, MissingRule, RowKind
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 DEFAULT_SURROGATE = "answers"
 PAPERS_SURROGATE = "random-forest"
@@ -67,5 +68,9 @@ def as_surrogate(
 
 def surrogate_name(surrogate: Any) -> Any:  # noqa: ANN401 - a surrogate, its name or a regressor
     """Return the name of the surrogate that a regressor makes, and anything else as it is."""
+    if isinstance(surrogate, str | Surrogate):
+        return surrogate
+    from sklearn.base import BaseEstimator, is_regressor  # slow to load
+
     is_other = isinstance(surrogate, BaseEstimator) and is_regressor(surrogate)
     return written(surrogate) if is_other else surrogate

@@ -19,11 +19,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import clone, is_regressor
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.data.seeds import seed_sequence
@@ -37,6 +32,7 @@ from surrogate.learning.surrogate import (
     Arrays,
     Asked,
     Surrogate,
+    reseeded,
     too_few,
     with_features,
 )
@@ -85,7 +81,7 @@ Model = tuple[Any, npt.NDArray[np.bool_]]
 """A regressor fitted to one language, and which features it uses, shape (F,)."""
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False)
 class RegressionSurrogate(Surrogate):
     """A regressor of the systems' coefficients, a language at a time (MIRAGE-Bench, section 4.3).
 
@@ -129,7 +125,7 @@ class RegressionSurrogate(Surrogate):
         kept = [pair in pairs for pair in zip(X["language"], X["system"], strict=True)]
         self.X_ = X.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
         sets = [(self.answers_[name], rated) for name, rated in self.ratings_.items()]
-        done = work(partial(_trained, clone(self)), sets, self.n_jobs)
+        done = work(partial(_trained, reseeded(self, self.seed)), sets, self.n_jobs)
         self.models_: dict[str, Model] = {}
         for language, (model, failure) in zip(self.ratings_, done, strict=True):
             if model is None:
@@ -200,8 +196,10 @@ def _trained(
 
 def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
     """Fit what ``made`` makes; one that stops before it has converged is kept as it is."""
+    from sklearn.exceptions import ConvergenceWarning
+
     estimator = made(name, random_state, trees)
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    last = _steps(estimator)[-1][1]
     # By their values, so that what is drawn of them hangs on no system's name.
     order = np.lexsort((*rows.features.T, rows.targets))
     if any(part in _SLOW for part in type(last).__module__.split(".")) and len(order) > MOST_ROWS:
@@ -216,7 +214,7 @@ def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int =
 
 def _shares(estimator: Any, size: int) -> Floats:  # noqa: ANN401 - any regressor
     """Share of each feature in a regressor's decisions, shape (F,); NaN where it has none."""
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    last = _steps(estimator)[-1][1]
     sizes = np.abs(np.asarray(getattr(last, "coef_", np.nan), dtype=np.float64)).reshape(-1)
     found = getattr(last, "feature_importances_", sizes / max(float(sizes.sum()), 1e-300))
     shares = np.asarray(found, dtype=np.float64)
@@ -232,6 +230,11 @@ def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN4
         MissingDependencyError: For xgboost, where it is not installed.
         UsageError: If the text names no regressor.
     """
+    from sklearn.base import is_regressor  # loaded where a regressor is asked for: it is slow
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils import get_tags
+
     try:
         estimator = read(REGRESSORS.get(name, name))
     except UsageError as error:
@@ -247,7 +250,7 @@ def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN4
         estimator.set_params(n_estimators=trees)
     if name in REGRESSORS and "n_jobs" in estimator.get_params():
         estimator.set_params(n_jobs=1)
-    steps = estimator.steps if isinstance(estimator, Pipeline) else [("regressor", estimator)]
+    steps = _steps(estimator)
     for _, step in steps:
         if "Imputer" in type(step).__name__:
             return estimator
@@ -255,6 +258,11 @@ def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN4
             medians = SimpleImputer(strategy="median", keep_empty_features=True)
             return Pipeline([("medians", medians), *steps])
     return estimator
+
+
+def _steps(estimator: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - any regressor
+    """Return the steps of a pipeline, or the regressor as the only one."""
+    return list(getattr(estimator, "steps", [("regressor", estimator)]))
 
 
 def _is_function(value: object) -> bool:

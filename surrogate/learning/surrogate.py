@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
@@ -38,15 +37,13 @@ class Covariances:
     Attributes:
         keys: Language and system of each.
         kernels: Of mean diagonal 1, shape (K, N, N).
-        is_rich: Whether texts are among them, which tell systems apart.
     """
 
     keys: tuple[tuple[str, str], ...]
     kernels: npt.NDArray[np.float64]
-    is_rich: bool
 
 
-class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
+class Surrogate(ABC):
     """Predicts how a judge would rate systems, from their answers and the ratings of others.
 
     It is an estimator in the sense of scikit-learn: parameters are set by the constructor, what
@@ -54,8 +51,8 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
 
     Attributes:
         rows: One training row a ``system`` and tournament, or one ``overall``.
-        pooled: Whether languages are learned from together, and those it has not seen rated too.
-        learns_tournaments: Whether it can be trained on one tournament, and so has an R² for each.
+        pooled: Whether all verdicts in all languages are learned from together, and languages that
+            it has not seen rated; else it can be trained on one tournament, and has an R² for each.
         failures_: Language to why it could not be learned from.
         borrowing_: Languages with few rated systems, where what others tell of answers counts.
         X_: The rows it was trained on.
@@ -63,7 +60,6 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     pooled: ClassVar[bool] = False
-    learns_tournaments: ClassVar[bool] = True
     borrowing_: frozenset[str] = frozenset()
 
     name: str
@@ -73,6 +69,10 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
     failures_: dict[str, str]
     X_: pd.DataFrame
     ratings_: dict[str, TrainingRatings]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's
+        """Return the parameters of the constructor."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
 
     @property
     def systems_(self) -> dict[str, tuple[str, ...]]:
@@ -143,7 +143,7 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
         """Say how alike systems are, for ratings by answers and verdicts together.
 
         Args:
-            X: Answers of further systems, that were not trained on.
+            X: Answers of further systems, that were not trained on; of others nothing is read.
 
         Returns:
             Of all systems seen in training, and such further ones; None where the surrogate
@@ -158,7 +158,7 @@ class Surrogate(BaseEstimator, ABC):  # type: ignore[misc]
             Columns ``EXPLANATION_COLUMNS``: ``language, system``; ``moved_by``, the features that
             move its rating most, with what each adds (logits); ``like_winners`` and
             ``like_losers``, questions on which the judged answer that is most like the system's won
-            more, or less, than the others.
+            more, or less, than the others, the most telling first.
         """
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 
@@ -199,18 +199,8 @@ def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
     return X.assign(**dict.fromkeys(absent, np.nan))
 
 
-def predict_answers(surrogate: Surrogate, X: pd.DataFrame) -> pd.DataFrame:
-    """Rate each answer as if its system wrote no other; adds ``rating`` to the three keys."""
-    names = X["system"] + ANSWER_MARK + X["query_id"]
-    rated = surrogate.predict(X.assign(system=names), {}).set_index(["language", "system"])
-    keys = pd.MultiIndex.from_arrays([X["language"], names])
-    table = X[KEYS].assign(rating=rated["rating"].reindex(keys).to_numpy())
-    return table.sort_values(KEYS, ignore_index=True)
-
-
 def reseeded(surrogate: AnySurrogate, seed: int, **parameters: object) -> AnySurrogate:
     """Return an unfitted copy with another seed and, if it has them, other parameters."""
-    copy: Any = clone(surrogate)
-    known = {name: value for name, value in parameters.items() if name in copy.get_params()}
-    changed: AnySurrogate = copy.set_params(seed=seed, **known)
-    return changed
+    own = surrogate.get_params()
+    known = {name: value for name, value in parameters.items() if name in own}
+    return type(surrogate)(**(own | known | {"seed": seed}))

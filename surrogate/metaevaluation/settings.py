@@ -50,6 +50,10 @@ class MetaevalSettings(JudgeOptions):
         description="Comma-separated test types of GroUSE, by name or number, or criteria of "
         "WikiEval. Default: all",
     )
+    training: bool = Field(
+        default=False,
+        description="GroUSE without a file: 16 tests for trying prompts, in place of the 192.",
+    )
     limit: int | None = Field(
         default=None, ge=1, description="Most items of each language and kind."
     )

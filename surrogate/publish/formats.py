@@ -14,7 +14,7 @@ from operator import mul
 from types import MappingProxyType
 from typing import Literal, SupportsFloat
 
-from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
+from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES, UNDETERMINED
 
 MISSING = "–"
 MINUS = "−"
@@ -111,7 +111,7 @@ def rank_range(low: Number, high: Number) -> str:
 
 def language_name(code: str) -> str:
     """Return a language's English name, or its code where the name is not known."""
-    return MIRACL_LANGUAGES.get(code, code)
+    return "Unknown language" if code == UNDETERMINED else MIRACL_LANGUAGES.get(code, code)
 
 
 def language_tag(code: str) -> str:

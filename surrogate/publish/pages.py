@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.data import __version__
 from arena.data.wording import count_of
-from arena.people.ballots import FORMAT, LONGEST_NAME, Ballot
+from arena.judging.ballots import FORMAT, LONGEST_NAME, Ballot
 from surrogate.publish import formats
 
 if TYPE_CHECKING:

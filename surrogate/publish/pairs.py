@@ -31,6 +31,8 @@ LONGEST_QUERY = 2_000
 LONGEST_PASSAGE = 2_000
 LONGEST_REASON = 1_000
 LONGEST_TITLE = 120
+MOST_SYSTEMS = 300
+"""Systems of a language that are compared on its page: the best ones, where there are more."""
 MOST_ROWS = 300
 """Rows of the table of pairs; of more pairs those of neighbors in the ranking stand there."""
 MOST_VERDICTS = 100_000
@@ -174,9 +176,15 @@ class PairPages:
     def page(self, language: str) -> Row:
         """Prepare the page of a language, as its template takes it; ``data`` is for scripts."""
         board, ratings, texts = self._board, self._board.table(language), self._texts
+        left_out = ratings[MOST_SYSTEMS:]
+        ratings = ratings[:MOST_SYSTEMS]
         systems = list(ratings["system"])
         differences, met = (
-            table[table["language"] == language] for table in (board.differences, board.win_matrix)
+            table[
+                (table["language"] == language)
+                & table[["system", "opponent"]].isin(systems).all(axis=1)
+            ]
+            for table in (board.differences, board.win_matrix)
         )
         view: Row = {"texts": None, "absent": "", "verdicts_left_out": 0}
         results: Mapping[str, Any] = NO_RESULTS
@@ -188,8 +196,8 @@ class PairPages:
             cut = [cut_text(reason.strip(), LONGEST_REASON) for reason in said]
             verdicts = verdicts.assign(reason=cut)
             shown = texts.of(language, systems, verdicts)
-            results, left_out = _results(language, systems, shown["questions"], texts, verdicts)
-            view |= {"texts": shown, "verdicts_left_out": left_out + len(judged) - len(verdicts)}
+            results, absent = _results(language, systems, shown["questions"], texts, verdicts)
+            view |= {"texts": shown, "verdicts_left_out": absent + len(judged) - len(verdicts)}
         else:
             view["absent"] = texts
         rows = _rows(systems, differences, met)
@@ -214,6 +222,7 @@ class PairPages:
             "caution": next(iter(cautions(board, language)), ""),
             "rows": rows,
             "pairs": len(differences),
+            "systems_left_out": len(left_out),
             "has_verdicts": any(row["wins"] is not None for row in rows),
             "data": data,
             "place_of": {system: place for place, system in enumerate(systems)},

@@ -22,7 +22,7 @@ from surrogate.publish.figures.board_figures import rank_heat_map
 from surrogate.publish.figures.figure import MissingGlyphWarning, save
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
-from surrogate.publish.pairs import MOST_QUESTIONS, PairPages, Texts
+from surrogate.publish.pairs import MOST_QUESTIONS, MOST_SYSTEMS, PairPages, Texts
 from surrogate.publish.views import (
     SPLIT_NAMES,
     SystemPages,
@@ -179,7 +179,9 @@ def _write_pages(board: Board, texts: Texts | str, heat_map: str, folder: Path) 
     write("judge", report=board.judge_report, cautions=cautions(board))
     write("method", level=LEVEL)
     systems, heads = SystemPages(board), PairPages(board, texts, names)
+    compared = set(board.table(first)["system"][:MOST_SYSTEMS])
     for system in board.systems:
-        write("system", f"systems/{names[system]}.html", view=systems.page(system))
+        view = systems.page(system)
+        write("system", f"systems/{names[system]}.html", view=view, compared=compared)
     for language, slug in languages.items():
         write("pairs", f"pairs/{slug}.html", view=heads.page(language))

@@ -22,6 +22,8 @@ ROW_COLUMNS = (
     *("surrogate_rating", "arena_rating", "coverage", "kind", "note"),
 )
 """Of a language's board, as scripts read it."""
+MOST_OPPONENTS = 100
+"""Of a system, that its page lists: those it met most often, where there are more."""
 STORED_DECIMALS = 4
 """Of numbers that scripts read."""
 
@@ -124,13 +126,13 @@ def _judges(board: Board) -> dict[str, Any]:
 def _unranked(board: Board, ranked: set[str]) -> list[Row]:
     coverage = board.overall.set_index("system")["coverage"]
     known = board.ratings.set_index(["system", "language"])
-    places = known.index[known["rank"].notna()]
+    places, notes = set(known.index[known["rank"].notna()]), known["note"].to_dict()
     rows = []
     for system in (name for name in board.systems if name not in ranked):
         reasons: dict[str, list[str]] = {}
         absent = [code for code in board.languages if (system, code) not in places]
         for language in absent:
-            reason = unranked_reason(board, system, language)
+            reason = unranked_reason(board, notes.get((system, language), ""), language)
             reasons.setdefault(reason, []).append(language_name(language))
         count = len(board.languages) - len(absent)
         row = {"system": system, "languages": count, "coverage": coverage.get(system)}
@@ -138,13 +140,12 @@ def _unranked(board: Board, ranked: set[str]) -> list[Row]:
     return rows
 
 
-def unranked_reason(board: Board, system: str, language: str) -> str:
-    """Return why a language does not rank a system, from the board's own notes."""
+def unranked_reason(board: Board, note: str, language: str) -> str:
+    """Return why a language does not rank a system: its note there, or the language's."""
     summary = board.summary.languages.get(language)
     if summary is None:
         return "the board gives no reason"
-    rows = board.ratings[board.ratings["language"] == language].set_index("system")["note"]
-    return rows.get(system) or "; ".join(summary.notes) or "the board gives no reason"
+    return note or "; ".join(summary.notes) or "the board gives no reason"
 
 
 class SystemPages:
@@ -157,6 +158,7 @@ class SystemPages:
         self._ranked = board.ratings.groupby("language")["rank"].count()
         self._overall = {row["system"]: row for row in plain_records(board.overall)}
         self._opponents = _by_system(_records(board.win_matrix))
+        self._met = board.win_matrix.groupby("system")["opponent"].nunique()
 
     def page(self, system: str) -> Row:
         """Prepare the page of a system, as its template takes it."""
@@ -164,7 +166,7 @@ class SystemPages:
         for row in self._languages.get(system, []):
             language, note = row["language"], row["note"]
             if row["rank"] is None and not note:
-                note = unranked_reason(self._board, system, language)
+                note = unranked_reason(self._board, note, language)
             named = {"name": language_name(language), "ranked": int(self._ranked[language])}
             languages.append(row | named | {"note": note})
         return {
@@ -176,6 +178,7 @@ class SystemPages:
             "splits_differ": any(row["split"] != "train" for row in languages),
             "features": self._features.get(system, []),
             "opponents": self._opponents.get(system, []),
+            "met": int(self._met.get(system, 0)),
         }
 
 
@@ -227,5 +230,7 @@ def _records(matrix: pd.DataFrame) -> pd.DataFrame:
     counts = matrix.groupby(["system", "opponent"], as_index=False)[numbers].sum()
     battles = counts[numbers].sum(axis=1)
     share = (counts["wins"] + counts["ties"] / 2) / battles
-    counts = counts.assign(share=share.astype(float))[battles > 0]
-    return counts.sort_values(["system", "share", "opponent"], ascending=[True, False, True])
+    counts = counts.assign(share=share.astype(float), battles=battles)[battles > 0]
+    often = counts.sort_values("battles", ascending=False, kind="stable").groupby("system")
+    order = ["system", "share", "opponent"]
+    return often.head(MOST_OPPONENTS).sort_values(order, ascending=[True, False, True])

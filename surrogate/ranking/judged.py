@@ -1,27 +1,28 @@
-"""Ratings of new systems by their answers and some verdicts, on a board that stays as it is."""
+"""Ratings of new systems by their answers and some verdicts, on a board that stays as it is.
+
+The posterior is that of adaptive pairs: what was known before the verdicts are a board's ratings,
+and what its surrogate predicts.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import replace
-
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from arena.rating.posterior import RatingPosterior
+from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
-from surrogate.learning.estimation.ratings import posterior_ratings
-from surrogate.learning.training import TrainingRatings
+from surrogate.board.summary import NO_RATINGS, RatingInterval
 
 JUDGED_COLUMNS = [
     *("language", "system", "judgments", "rating", "standard_error", "verdict_share"),
 ]
-SMALLEST_SHARE = 1e-6
+UNKNOWN_PRECISION = 1.0
+"""Of a rating that nothing is known of, in the posterior's first guess."""
+CALIBRATED = (1.0,)
+"""How far the errors of what is known before are trusted: they are those of systems left out."""
 NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
 PUBLISHED = "the ratings of this board are published, so that judgments are on another scale"
 
@@ -47,11 +48,10 @@ def usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -
 
 
 def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
-    """Rate new systems by their answers and verdicts: the posterior that boards have.
+    """Rate new systems by their answers and verdicts, in each language.
 
-    Their battles join those the board was built from; the weights that the surrogate has learned
-    stay. What is expected of a system has the error that its conformal interval tells, not the
-    smaller one of the process, and the verdicts add their information to that.
+    Before their verdicts, the systems on the board have its ratings, and new ones what the
+    surrogate expects, with the error that its conformal interval tells.
 
     Args:
         board: The board.
@@ -71,96 +71,47 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
         raise UsageError(PUBLISHED)
     new = set(table["system"])
     usable = judgments[usable_judgments(board, new, judgments)]
+    if board.summary.settings.ties == "drop":
+        usable = usable[usable["winner"] != "tie"]
     if usable.empty:
         raise UsageError(NOBODY)
-    known = dict(board.surrogate.ratings_)
+    known, rated = _before(board, table), []
     for language, rows in usable.groupby("language"):
-        known[language] = _joined(known[language], rows, board.summary.settings.ties == "drop")
-    surrogate, predicted = board.surrogate, board.surrogate.predict(table)
-    columns = ["language", "system", "rating"]
-    own = board.ratings.assign(rating=board.ratings["surrogate_rating"])
-    expected = pd.concat([own[columns], predicted[columns]], ignore_index=True)
-    before, after = (
-        posterior_ratings(surrogate, ratings, expected, table)
-        for ratings in (surrogate.ratings_, known)
-    )
-    found = predicted.set_index(["language", "system"])
-    rated = []
-    for language, rows in usable.groupby("language"):
-        for system in sorted(new & set(after[language].systems)):
+        prior = known[known["language"] == language]
+        names = sorted({*prior["system"], *rows["system_a"], *rows["system_b"]})
+        battles = Battles.from_judgments(rows, systems=names)
+        before = RatingPrior.of_table(prior, names, UNKNOWN_PRECISION)
+        found = battle_posterior(battles, before, CALIBRATED)
+        columns = {"rating": found.ratings, "error": found.standard_errors, "share": found.shares}
+        after = pd.DataFrame(columns, index=list(found.systems))
+        there = prior[~prior["system"].isin(new)].set_index("system")["rating"].dropna()
+        level = float((there - after["rating"].reindex(there.index)).mean())  # the board's stays
+        for system in sorted(new & {*rows["system_a"], *rows["system_b"]}):
+            rating, error, share = after.loc[system]
             count = int(_of(rows, {system}).sum())
-            if not count:
-                continue
-            told = found.loc[(language, system)] if (language, system) in found.index else None
-            rating, variance, share = _rated(
-                board, language, system, told, before[language], after[language], new
-            )
-            rated.append([language, system, count, rating, math.sqrt(variance), share])
+            rated.append([language, system, count, rating + level, error, share])
     return pd.DataFrame(rated, columns=JUDGED_COLUMNS)
 
 
-def _rated(
-    board: Board,
-    language: str,
-    system: str,
-    told: pd.Series | None,
-    before: RatingPosterior,
-    after: RatingPosterior,
-    new: set[str],
-) -> tuple[float, float, float]:
-    """Return a system's rating, its variance, and the share that rests on its verdicts."""
-    place = after.systems.index(system)
-    on_board = board.ratings[board.ratings["language"] == language].set_index("system")["rating"]
-    shift = float((on_board.reindex(list(after.systems)) - after.ratings).mean())
-    rating, share = float(after.ratings[place]) + shift, float(after.shares[place])
-    variance = float(after.covariance[place, place])
-    if told is None or not np.isfinite(told["rating"]):
-        return rating, variance, share
-    then, now = (_beside(item, system, new) for item in (before, after))
-    interval = board.summary.languages[language].interval
-    half = float(interval.width(np.array(told.get("standard_error", np.nan))))
-    old = variance / max(1 - share, SMALLEST_SHARE)
-    prior = (half / NORMAL_90) ** 2 if np.isfinite(half) else old
-    wider = 1 / (1 / prior + share / variance) / variance
-    return told["rating"] + wider * (now - then), wider * variance, min(share * wider, 1.0)
+def _before(board: Board, table: pd.DataFrame) -> pd.DataFrame:
+    """What is known of all systems without the new verdicts: a prior's columns."""
+    own, predicted = board.ratings, board.surrogate.predict(table)
+    error = predicted.get("standard_error", pd.Series(np.nan, predicted.index))
+    pairs = zip(predicted["language"], error.to_numpy(np.float64), strict=True)
+    widths = [float(interval_of(board, name).width(np.array(one))) for name, one in pairs]
+    predicted = predicted.assign(
+        standard_error=(pd.Series(widths, predicted.index) / NORMAL_90).fillna(error)
+    )
+    error = (own["rating"] - own["low"]) / NORMAL_90
+    own = own.assign(standard_error=error.where(error > 0))
+    return pd.concat([part[list(PRIOR_COLUMNS)] for part in (own, predicted)], ignore_index=True)
 
 
-def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> float:
-    """Rating of a system less the mean of those that are not new."""
-    place = posterior.systems.index(system)
-    is_known = np.array([name not in new for name in posterior.systems])
-    level = float(posterior.ratings[is_known].mean())
-    return float(posterior.ratings[place]) - level
+def interval_of(board: Board, language: str) -> RatingInterval:
+    """Return how wide a language's intervals are of what its surrogate predicts."""
+    summary = board.summary.languages.get(language)
+    return summary.interval if summary else NO_RATINGS
 
 
 def _of(judgments: pd.DataFrame, systems: set[str]) -> pd.Series:
     return judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)
-
-
-def _joined(known: TrainingRatings, judgments: pd.DataFrame, drop_ties: bool) -> TrainingRatings:
-    """Put further battles beside those that a surrogate was trained on."""
-    battles = Battles.from_judgments(judgments)
-    if drop_ties:
-        battles = battles.decided()
-    systems = tuple(sorted({*known.systems, *battles.systems}))
-    questions = tuple(sorted({*known.questions, *battles.questions}))
-    own, further = (
-        part.items.placed(
-            *(_places(part.systems, systems), len(systems)),
-            *(_places(part.questions, questions), len(questions)),
-        )
-        for part in (known, battles)
-    )
-    return replace(
-        known,
-        systems=systems,
-        questions=questions,
-        draws=np.ones((1, len(questions)), dtype=np.intp),
-        coefficients=np.zeros((1, len(systems))),
-        items=own.joined(further),
-    )
-
-
-def _places(names: Sequence[str], among: Sequence[str]) -> npt.NDArray[np.intp]:
-    place = {name: index for index, name in enumerate(among)}
-    return np.array([place[name] for name in names], dtype=np.intp)

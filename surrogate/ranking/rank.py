@@ -25,12 +25,17 @@ from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.rows import SUBSTANTIAL_SHARE, absence, rated_rows
 from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
+from surrogate.board.summary import POOLED, UNPROVEN
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.languages import with_answers
 from surrogate.learning.surrogate import KEYS, known_features
-from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings, usable_judgments
+from surrogate.ranking.judged import (
+    JUDGED_COLUMNS,
+    interval_of,
+    judged_ratings,
+    usable_judgments,
+)
 
 NOTHING_SEEN = Seen()
 NO_VERDICTS = (
@@ -41,8 +46,12 @@ COPIED = "{} left out that appear more than once: each verdict counts once"
 NOT_ASKED = "{} left out, on questions that the arena does not have"
 BESIDE = "{} left out, by judges that stand beside the board's own"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
+OTHERS = "{} by {} count as those of the board's own judge, {}"
 NO_SURROGATE = "the board has no surrogate for this language"
 ROW = "_row"
+NAMED = 2
+"""Features either way, and questions, that reasons name; of questions with long names one."""
+LONG_NAME = 12
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
@@ -62,8 +71,11 @@ class RankedSystems:
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
             ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage, answers,
             note``: where there are judgments, the rating is by these and the surrogate together.
-        explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``) and
-            what moves the prediction (see ``Surrogate.explain``; NaN where that is not told).
+        explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``),
+            ``expected`` (its rating by answers and verdicts, ranked or not), ``original`` (the
+            system that it is a near-copy of) and what moves the prediction (see
+            ``Surrogate.explain``; NaN where that is not told).
+        judgments: The verdicts that count.
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -73,11 +85,22 @@ class RankedSystems:
     features: pd.DataFrame
     new: pd.DataFrame
     explanations: pd.DataFrame
+    judgments: pd.DataFrame
     notes: tuple[str, ...]
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why each new system stands where it does, in words, by language and rank."""
+        both = self.new.merge(self.explanations, on=["language", "system"])
+        return {
+            str(system): "; ".join(_reasons(rows, both["language"].nunique() > 1))
+            for system, rows in both.groupby("system", sort=False)
+        }
 
     def _repr_html_(self) -> str:
         """Show the new systems in a notebook, by language and rank."""
-        said = " ".join(f"{note[:1].upper()}{note[1:]}." for note in self.notes)
+        reasons = [f"{system}: {why}" for system, why in self.reasons.items() if why]
+        said = " ".join(f"{note[:1].upper()}{note[1:]}." for note in (*self.notes, *reasons))
         return notebook_html("New systems on the board", said, self.new)
 
     def __repr__(self) -> str:
@@ -224,7 +247,9 @@ def place_systems(
     languages = sorted({*board.ratings["language"], *table["language"]})
     questions = queries["language"].value_counts().to_dict()
     judged, said = pd.DataFrame(columns=JUDGED_COLUMNS), list[str]()
-    if judgments is not None:
+    if judgments is None:
+        judgments = pd.DataFrame(columns=[*QUESTION_KEY, "system_a", "system_b", "winner"])
+    else:
         judgments, said = _counted(board, set(systems), judgments, queries)
         judged = judged_ratings(board, table, judgments)
     keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
@@ -238,13 +263,15 @@ def place_systems(
         is_open &= ~(known["verdict_share"] >= SUBSTANTIAL_SHARE)
         looks.loc[is_open, "unranked"] = UNPROVEN
     explanations = board.surrogate.explain(table).set_index(["language", "system"]).reindex(keys)
+    explanations.insert(0, "original", looks["original"])
+    explanations.insert(0, "expected", known["posterior"].fillna(known["expected"]))
     explanations.insert(
         0, "seen", [[asdict(note) for note in seen.notes.get(key, ())] for key in keys]
     )
     parts = []
     for language in languages:
         there = board.ratings[board.ratings["language"] == language].set_index("system")
-        interval = _interval(board, language)
+        interval = interval_of(board, language)
         rows = rated_rows(known.loc[language], interval, looks.loc[language], there)
         rows = rows.round(DECIMALS)
         for name, column in (("rank", "rating"), ("rank_low", "high"), ("rank_high", "low")):
@@ -266,6 +293,7 @@ def place_systems(
         features=table.drop(columns="answer", errors="ignore"),
         new=new[NEW_COLUMNS].reset_index(drop=True),
         explanations=told,
+        judgments=judgments,
         notes=(*said, *_notes(board, languages)),
     )
 
@@ -318,12 +346,12 @@ def _counted(
     left[BESIDE] = is_other
     counts = {note: int(rows.sum()) for note, rows in left.items()}
     notes = [note.format(count_of(each, "judgment")) for note, each in counts.items() if each]
+    own = board.summary.judge
+    by = judgments.get("judge", pd.Series(own, judgments.index))[used & is_asked & ~copies]
+    if len(others := by[by != own]):
+        named = count_of(len(others), "judgment"), ", ".join(sorted(others.unique()))
+        notes.append(OTHERS.format(*named, own))
     return judgments[is_asked & ~copies], notes
-
-
-def _interval(board: Board, language: str) -> RatingInterval:
-    summary = board.summary.languages.get(language)
-    return summary.interval if summary else NO_RATINGS
 
 
 def _learned(board: Board) -> set[str]:
@@ -335,7 +363,7 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
     yield from board.summary.macro.cautions
     trained = _learned(board)
     for language in languages:
-        interval = _interval(board, language)
+        interval = interval_of(board, language)
         if interval.reason and language in trained:
             yield f"no interval of ratings in {language}: {interval.reason}"
         if interval.pooled:
@@ -361,3 +389,33 @@ def _overall(overall: pd.DataFrame, new: pd.DataFrame, languages: int) -> pd.Dat
         )
     placed = pd.concat([overall, pd.DataFrame(rows).astype({"rank": "Int64"})], ignore_index=True)
     return placed.sort_values(["rank", "mean_rank"], kind="stable", ignore_index=True)
+
+
+def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
+    """Say what a system's place rests on: copies, verdicts, features, and answers like its own."""
+    if originals := [name for name in rows["original"].unique() if name]:
+        yield f"its answers are nearly those of {', '.join(originals)}, beside which it stands"
+    if rows["judgments"].sum():
+        share = rows.loc[rows["judgments"] > 0, "verdict_share"].mean()
+        yield f"{share:.0%} by {count_of(int(rows['judgments'].sum()), 'verdict')} on it"
+    told = rows[(rows["original"] == "") & rows["moved_by"].notna()]
+    moved: dict[str, float] = {}
+    for feature, added in (item for own in told["moved_by"] for item in own):
+        moved[feature] = moved.get(feature, 0.0) + added / len(told)
+    parts = []
+    for side, way in (("up", 1), ("down", -1)):
+        named = sorted((way * added, name) for name, added in moved.items() if way * added > 0)
+        if listed := [f"{name} ({way * size:+.2f})" for size, name in named[: -1 - NAMED : -1]]:
+            parts.append(f"{side} by {' and '.join(listed)}")
+    if parts:
+        yield f"moved {', '.join(parts)}"
+    parts = []
+    for column, kind in (("like_winners", "winning"), ("like_losers", "losing")):
+        keys = [(own.language, item) for own in told.itertuples() for item in getattr(own, column)]
+        names = [f"{language} {item}" if has_languages else item for language, item in keys]
+        if names:
+            some = names[: 1 if len(names[0]) > LONG_NAME else NAMED]
+            shown = ", ".join([*some, *(["…"] if len(names) > len(some) else [])])
+            parts.append(f"{kind} ones on {count_of(len(names), 'question')} ({shown})")
+    if parts:
+        yield f"its answers are most like {', '.join(parts)}"

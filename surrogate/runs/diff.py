@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from arena.data.errors import UsageError
 from arena.statistics.significance import holm_adjusted
@@ -118,7 +118,7 @@ def _language_diff(old: Board, new: Board, language: str, why: str) -> pd.DataFr
     for board in (old, new):
         own = board.ratings.loc[board.ratings["language"] == language]
         width = np.where(np.isfinite(own["high"]), own["high"], np.nan) - own["low"]
-        error = width / (2 * norm.ppf((1 + LEVEL) / 2))
+        error = width / (2 * ndtri((1 + LEVEL) / 2))
         sides.append(own[["system", "rank", "rating", "note"]].assign(error=error, there=True))
     table = sides[0].merge(sides[1], on="system", how="outer", suffixes=("_old", "_new"))
     change = table["rating_new"] - table["rating_old"]
@@ -159,7 +159,7 @@ def _overall_diff(old: Board, new: Board, languages: pd.DataFrame) -> pd.DataFra
     reasons = []
     for system in table["system"]:
         names = [code for code in codes if (system, code) not in tested]
-        why = f"it is not comparable in every language: {', '.join(names)}" if names else ""
+        why = f"not comparable in {', '.join(names)}" if names else ""
         reasons.append(own.get(system, ONE_BOARD) if len(codes) == 1 else why)
     table["reason"] = reasons
     return _with_verdicts(table.assign(language=OVERALL))
@@ -180,7 +180,7 @@ def _with_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     table.loc[~(there[0] & there[1]), "reason"] = ONE_BOARD
     comparable = table["reason"].eq("")
     change, error = table["rating_change"], table["standard_error"]
-    tested = pd.Series(2 * norm.sf(change.abs() / error.where(error > 0)), table.index)
+    tested = pd.Series(2 * ndtr(-change.abs() / error.where(error > 0)), table.index)
     tested = tested.mask(change.eq(0), 1.0).where(comparable)
     table["p_value"] = holm_adjusted(tested.to_numpy(float))
     table.loc[comparable & table["p_value"].isna(), "reason"] = NO_INTERVAL

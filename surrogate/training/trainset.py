@@ -81,6 +81,14 @@ def make_trainset(
     sieve = Sieve()
     part = replace(arena, queries=asked if split else drawn)  # others need not be scored
     graded = answers_of_arena(part, settings.systems, sieve)
+    trained = set(question_keys(drawn))
+    are_trained = {key in trained for key, *_ in graded}
+    if True not in are_trained:
+        return make_train_set(sieve, drawn)  # which says what was left out, before anyone is asked
+    if split and False not in are_trained:
+        raise UsageError(
+            "no answer to an unseen question can be scored; train on fewer (`questions`)"
+        )
     prompts = GrousePrompts("text", ReplyFields(()), own, is_joint=True)
     model = teacher.removeprefix("llm:")
     grouse_examples(graded, model, prompts, sieve, settings, progress)

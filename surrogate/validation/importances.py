@@ -103,7 +103,7 @@ def _spread(name: str, values: Floats, middle: Floats) -> dict[str, Floats]:
 def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -> Floats:
     """Share of each feature in surrogates of single tournaments, shape (T, F); NaN if not used."""
     times = len(data.tournaments.draws)
-    if not surrogate.learns_tournaments:
+    if surrogate.pooled:
         return np.full((times, len(features)), np.nan)
     found = []
     for index in range(times):

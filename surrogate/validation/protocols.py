@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -21,6 +21,7 @@ from surrogate.board.study import (
     fit_tournament,
 )
 from surrogate.learning.cross_fitting import (
+    Fold,
     HeldOutRatings,
     Rating,
     Repeats,
@@ -36,6 +37,7 @@ from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate
 FEWEST_LANGUAGES = 2
 HELD_OUT = 4
 """Systems that a repeat of table 3 holds out."""
+BEST_SHARE, FEWEST_BEST = 0.2, 3
 AXES = ("systems", "questions", "judgments")
 """What a learning curve has less of."""
 
@@ -73,6 +75,24 @@ def leave_language_out(
     return [
         _gathered(islice(done, repeats.times)).outcome(data, repeats.times) for data in languages
     ]
+
+
+def family_folds(
+    languages: Sequence[LanguageData], families: Mapping[str, Collection[str]]
+) -> list[Fold]:
+    """Hold out the systems of one family after the other, those of no family one by one."""
+    groups: dict[str, list[str]] = {}
+    for system in systems_by_content(languages):
+        groups.setdefault(min(families[system], default=system), []).append(system)
+    return [(0, number, sorted(group)) for number, group in enumerate(groups.values())]
+
+
+def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
+    """Hold out the best fifth of the systems, two at least, by their mean rank in the arena."""
+    ranks = [pd.Series(item.truth, item.systems).rank() for item in languages]
+    order = pd.concat(ranks).groupby(level=0).mean().reindex(systems_by_content(languages))
+    count = max(round(BEST_SHARE * len(order)), FEWEST_BEST)
+    return [(0, 1, sorted(order.nlargest(count).index))]  # 0 are those that are learned from
 
 
 def mirage(

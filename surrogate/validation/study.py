@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
 from joblib import delayed
-from sklearn.base import BaseEstimator
 
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.diagnostics.families import families_of_systems
 from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
@@ -57,7 +57,9 @@ from surrogate.validation.importances import importance_table, permuted_answers,
 from surrogate.validation.protocols import (
     AXES,
     HELD_OUT,
+    best_fold,
     drawn_holdout,
+    family_folds,
     leave_language_out,
     mirage,
     part_left,
@@ -65,7 +67,10 @@ from surrogate.validation.protocols import (
 )
 from surrogate.validation.scores import MACRO, outcome_scores
 
-SurrogateLike: TypeAlias = str | Surrogate | BaseEstimator
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+SurrogateLike: TypeAlias = "str | Surrogate | BaseEstimator"
 """A surrogate's name, an unfitted one, or a regressor of scikit-learn's form."""
 
 DEFAULT_TOURNAMENTS = 50
@@ -78,6 +83,7 @@ REPLICATION_COLUMNS = [
     *("tau_verdicts", "tau_surrogate", "gain", "gain_low", "gain_high", "inside"),
 ]
 DEFAULT_PROTOCOL = "leave-systems-out"
+FAMILIES, BEST = "leave-families-out", "leave-best-out"
 MIRAGE, TABLE_3, TABLE_4, REPLICATION = "mirage", "table3", "table4", "replication"
 
 
@@ -131,6 +137,7 @@ class Study:
         settings: How tournaments are drawn, and the seed of everything random.
         surrogate: What is trained, unfitted.
         repeats: How often to split, draw or reseed.
+        families: System to the families of models that it is of.
     """
 
     languages: list[LanguageData]
@@ -140,6 +147,7 @@ class Study:
     settings: TournamentSettings
     surrogate: Surrogate
     repeats: Repeats
+    families: Mapping[str, Collection[str]]
 
     @classmethod
     def of(
@@ -177,6 +185,7 @@ class Study:
             settings,
             trained,
             Repeats(repeats, settings.seed, n_jobs, options.get("progress")),
+            families_of_systems(judged.info.systems, judged.attributes),
         )
 
     def with_features(self, features: Sequence[str]) -> Study:
@@ -214,6 +223,22 @@ class Study:
             UsageError: With fewer than five systems.
         """
         return self._scored(self.unseen(), DEFAULT_PROTOCOL)
+
+    def leave_families_out(self) -> StudyTable:
+        """Rate every system by surrogates that have seen none of its family; likewise.
+
+        Families are those of language models by systems' names, or the attribute ``family``;
+        tau is of systems of one family, R² says how well the families' heights are met.
+        """
+        folds = family_folds(self.languages, self.families)
+        outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
+        return self._scored(outcomes, FAMILIES)
+
+    def leave_best_out(self) -> StudyTable:
+        """Rate the best fifth of the systems by a surrogate of all others; likewise."""
+        folds = best_fold(self.languages)
+        outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
+        return self._scored([replace(item, reasons=()) for item in outcomes], BEST)
 
     def leave_language_out(self) -> StudyTable:
         """Rate the systems in each language by surrogates of the other languages; likewise."""

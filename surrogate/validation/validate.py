@@ -12,7 +12,9 @@ from arena.data.errors import UsageError, checked_choice
 from features.measures.registry import PAPER_FEATURES
 from surrogate.learning.names import DEFAULT_SURROGATE, PAPERS_SURROGATE
 from surrogate.validation.study import (
+    BEST,
     DEFAULT_PROTOCOL,
+    FAMILIES,
     MIRAGE,
     REPEATS,
     REPLICATION,
@@ -27,6 +29,8 @@ from surrogate.validation.study import (
 PROTOCOLS: Mapping[str, tuple[str, int]] = MappingProxyType(
     {
         DEFAULT_PROTOCOL: ("leave_systems_out", REPEATS),
+        FAMILIES: ("leave_families_out", 1),
+        BEST: ("leave_best_out", 1),
         "leave-language-out": ("leave_language_out", REPEATS),
         MIRAGE: ("mirage", 25),
         TABLE_3: ("table3", 50),

@@ -13,7 +13,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, completion
 from llm_requests import kept
 
-from arena import read_arena, write_arena
+from arena import UsageError, read_arena, write_arena
 from arena.llm import open_store
 
 
@@ -279,3 +279,26 @@ def test_without_a_key_no_store_is_made(run, folder, capsys, monkeypatch):
     assert run("judge", folder, "--model", "gpt-x", "--pairs", 3) == 2
     assert "OPENAI_API_KEY" in capsys.readouterr().err
     assert not (folder / "judging.sqlite").exists()
+
+
+def test_replies_that_other_machines_paid_for_are_joined(run, serve, small_arena, tmp_path, capsys):
+    server, stores = serve(), []
+    for place in ("en", "sw", "whole"):
+        write_arena(small_arena, tmp_path / place)
+        joined = [part for path in stores for part in ("--join", path)] * (place == "whole")
+        (tmp_path / "c.toml").write_text(f'languages = ["{place}"]' * (place != "whole"))
+        asked = ("--model", "local", "--base-url", server.url, "--questions", 2, "--pairs", 4)
+        options = (*asked, "--config", tmp_path / "c.toml", *joined)
+        calls = sum(server.asked.values())
+        assert run("judge", tmp_path / place, *options) == 0, capsys.readouterr().err
+        stores.append(tmp_path / place / "judging.sqlite")
+    assert sum(server.asked.values()) == calls > 0
+    counts = [
+        int((read_arena(store.parent).judgments["judge"] == "local").sum()) for store in stores
+    ]
+    assert counts[2] == counts[0] + counts[1] >= calls
+    with open_store(stores[2]) as store:
+        assert len(kept(store)) == calls
+        assert store.join(stores[:2]) == 0
+        with pytest.raises(UsageError, match="nowhere"):
+            store.join([tmp_path / "nowhere"])

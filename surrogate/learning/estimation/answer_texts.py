@@ -13,7 +13,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.preprocessing import normalize
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -25,7 +24,7 @@ NGRAMS = (3, 5)
 """Characters of the shortest and of the longest n-grams."""
 
 _SPACE = ord(" ")
-_FACTOR = np.uint64(0x100000001B3)
+FACTOR = np.uint64(0x100000001B3)
 _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -37,7 +36,16 @@ def document_weights(counts: sparse.csr_array) -> Floats:
 
 def unit_vectors(counts: sparse.csr_array, weights: Floats) -> sparse.csr_array:
     """Weigh the counts of texts, and bring each text's to length 1; of an empty text, zeros."""
-    return sparse.csr_array(normalize(counts @ sparse.diags_array(weights)))
+    return unit_rows(counts, weights)
+
+
+def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.csr_array:
+    """Bring rows, their columns weighed, to length 1; a row of zeros stays as it is."""
+    values = rows.data if weights is None else rows.data * weights[rows.indices]
+    own = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    sizes = np.sqrt(np.bincount(own, values**2, rows.shape[0]))
+    scaled = values / np.where(sizes > 0, sizes, 1.0)[own]
+    return sparse.csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def mean_cosines(texts: Sequence[str], questions: Integers) -> Floats:
@@ -90,12 +98,15 @@ def ngram_hashes(text: str) -> npt.NDArray[np.uint64]:
         value = np.full(windows, size, np.uint64)
         within = np.ones(windows, np.bool_)
         for offset in range(size):
-            value = value * _FACTOR + codes[offset : offset + windows]
+            value = value * FACTOR + codes[offset : offset + windows]
             if 0 < offset < size - 1:
                 within &= ~is_space[offset : offset + windows]
         hashes.append(value[within])
-    values = np.concatenate(hashes)
-    # What differs in few bits is spread over all of them (the last steps of SplitMix64).
+    return mixed(np.concatenate(hashes))
+
+
+def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Spread what differs in few bits over all of them (the last steps of SplitMix64)."""
     for shift, mixer in zip((30, 27), _MIXERS, strict=True):
         values = (values ^ (values >> np.uint64(shift))) * mixer
     return values ^ (values >> np.uint64(31))

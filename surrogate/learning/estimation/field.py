@@ -43,9 +43,9 @@ class FieldView:
     Attributes:
         systems: The M systems.
         answered: Who answered which question, shape (M, Q).
-        ranks: Mean sign of the difference of each of F features, the consensus last, from those of
-            the field's other answers to the question, shape (M, Q, F): 1 above all of them, -1
-            below; 0 where there is no value.
+        values: Of each of F features, the consensus last, shape (M, Q, F).
+        field: Likewise of the field's answers, shape (N, Q, F).
+        is_self: Who of the field each system is, shape (M, N).
         means: Mean of each feature less the field's mean on the question, shape (M, F); NaN
             without values.
         errors: Squared standard error of each mean, shape (M, F); NaN with fewer than two values.
@@ -56,11 +56,25 @@ class FieldView:
 
     systems: tuple[str, ...]
     answered: Flags
-    ranks: Floats
+    values: Floats
+    field: Floats
+    is_self: Flags
     means: Floats
     errors: Floats
     profiles: Floats
     cosines: Floats
+
+    @cached_property
+    def ranks(self) -> Floats:
+        """Mean sign of the difference of features from the field's other answers to a question.
+
+        Shape (M, Q, F): 1 above all of them, -1 below; 0 where there is no value.
+        """
+        ranks = np.zeros(self.values.shape)
+        for place, own in enumerate(self.values):
+            signs = np.sign(own - self.field[~self.is_self[place]])
+            ranks[place] = np.nan_to_num(finite_means(signs))
+        return ranks
 
 
 @dataclass(frozen=True)
@@ -155,11 +169,11 @@ class Field:
         is_own = tensor is self.tensor
         cosines = self._cosines if is_own else self._cosines_of(vectors, places)
         values = self._values if is_own else self._values_of(tensor, cosines, is_self)
-        ranks = _ranks(values, self._values, is_self)
         away = (values - finite_means(self._values)).transpose(1, 0, 2)
         means, times = finite_means(away), np.isfinite(away).sum(axis=0)
         errors = mean_of(finite_means((away - means) ** 2), times - 1)
-        return FieldView(tensor.systems, tensor.answered, ranks, means, errors, profiles, cosines)
+        beside = (tensor.systems, tensor.answered, values, self._values, is_self)
+        return FieldView(*beside, means, errors, profiles, cosines)
 
     @cached_property
     def _cosines(self) -> Floats:
@@ -242,12 +256,3 @@ def _consensus(cosines: Floats, answered: Flags, is_self: Flags) -> Floats:
     totals = np.einsum("qmn,qmn->mq", cosines, compared)
     # Equal answers are equal, whatever the order in which cosines are added.
     return mean_of(totals, compared.sum(axis=2).T).round(DIGITS)
-
-
-def _ranks(values: Floats, others: Floats, is_self: Flags) -> Floats:
-    """Mean sign of differences from the field; see ``FieldView.ranks``."""
-    ranks = np.zeros(values.shape)
-    for place, own in enumerate(values):
-        signs = np.sign(own - others[~is_self[place]])
-        ranks[place] = np.nan_to_num(finite_means(signs))
-    return ranks

@@ -47,7 +47,8 @@ def posterior_ratings(
         ratings: Language to what is known of the systems' ratings.
         expected: Columns ``language, system, rating``: of every judged system, the rating by a
             surrogate that has not seen it.
-        X: Answers of further systems that were not trained on, rated wherever they answered.
+        X: Answers of further systems that were not trained on, and may be of those that were. Who
+            has no verdict is rated wherever it answered.
         others: What other judges tell; systems that these alone judged are rated, too.
 
     Returns:
@@ -62,6 +63,7 @@ def posterior_ratings(
         found = _corrected(observed, expected, others)
     else:
         new = set() if X is None else set(X["system"])
+        new -= {name for item in observed.values() for name in item.systems}
         found = _beside_each_other(observed, alike, surrogate.borrowing_, new, others)
     return {name: _completed(found.get(name), item) for name, item in observed.items()}
 

@@ -127,7 +127,7 @@ def replicate(
             repeats.seed,
             repeat,
             questions,
-            with_surrogate or surrogate.learns_tournaments,
+            with_surrogate or not surrogate.pooled,
         )
         for repeat in range(repeats.times if halves else 0)
     ]
@@ -169,7 +169,7 @@ def _replicated(
         random = generator(seed, "replication", data.language, str(repeat))
         order = [_judged(data)[place] for place in random.permutation(len(_judged(data)))]
         half = len(order) // 2
-        few = data.drawing(FEW_TOURNAMENTS if surrogate.learns_tournaments else 2)
+        few = data.drawing(2 if surrogate.pooled else FEW_TOURNAMENTS)
         answered = data.X[~data.X["query_id"].isin(set(order[half:]))]
         learned.append(replace(few, X=answered).judged_on(order[:half][:questions]))
         others.append(few.judged_on(order[half:]))
@@ -185,7 +185,8 @@ def _replicated(
     together: dict[str, RatingPosterior] = {}
     with suppress(UsageError, ConvergenceError):
         surrogate.fit(X, known)
-        together = posterior_ratings(surrogate, known, expected, others=others_of(learned))
+        beside = others_of(learned)
+        together = posterior_ratings(surrogate, known, expected, X, beside)
     alone = observe(known)
     found = []
     for item in learned:

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 
 from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.training import finite_means
@@ -77,19 +77,19 @@ class Scale:
 
 @dataclass(frozen=True)
 class Looks:
-    """Systems in languages, as the kernels see them.
+    """M systems in languages, as the kernels see them.
 
     Attributes:
-        systems: Language to the names of its M systems.
-        features: Language to their features, the consensus left out, shape (M, F).
-        reliable: Language to all of them, shrunk by how reliable they are, shape (M, F).
-        texts: Language to their texts, shape (M, D).
+        keys: Language and system of each.
+        features: Their features, the consensus left out, shape (M, F).
+        reliable: All features, each shrunk by how reliable it is, shape (M, F).
+        texts: Their texts, shape (M, D).
     """
 
-    systems: Mapping[str, tuple[str, ...]]
-    features: Mapping[str, Floats]
-    reliable: Mapping[str, Floats]
-    texts: Mapping[str, Floats]
+    keys: pd.MultiIndex
+    features: Floats
+    reliable: Floats
+    texts: Floats
 
     @classmethod
     def of(
@@ -99,103 +99,71 @@ class Looks:
         kept: Mapping[str, Flags] | None = None,
     ) -> Looks:
         """Standardize what is seen in every language, of all systems or of some of them."""
-        systems, features, reliable, texts = {}, {}, {}, {}
+        keys: list[tuple[str, str]] = []
+        parts: list[tuple[Floats, Floats, Floats]] = []
         for language, item in seen.items():
-            rows, scale = slice(None) if kept is None else kept[language], scales[language]
-            systems[language] = tuple(np.array(item.systems, dtype=object)[rows])
+            scale, every = scales[language], np.ones(len(item.systems), dtype=bool)
+            rows = every if kept is None else kept[language]
+            keys += [(language, name) for name in np.array(item.systems, dtype=object)[rows]]
             scaled = scale.features(item)[rows]
-            features[language] = scaled[:, :-1] if item.profiles.size else scaled
-            reliable[language] = scaled * scale.reliability
-            texts[language] = scale.texts(item)[rows]
-        return cls(systems, features, reliable, texts)
+            own = scaled[:, :-1] if item.profiles.size else scaled
+            parts.append((own, scaled * scale.reliability, scale.texts(item)[rows]))
+        return cls(pd.MultiIndex.from_tuples(keys), *map(np.concatenate, zip(*parts, strict=True)))
 
-    def joined(self, others: Looks) -> Looks:
-        """Put other systems behind these, in the languages that both have."""
-
-        def both(one: Mapping[str, Floats], other: Mapping[str, Floats]) -> dict[str, Floats]:
-            return {
-                name: np.concatenate([own, other[name]]) if name in other else own
-                for name, own in one.items()
-            }
-
-        return Looks(
-            {name: own + others.systems.get(name, ()) for name, own in self.systems.items()},
-            both(self.features, others.features),
-            both(self.reliable, others.reliable),
-            both(self.texts, others.texts),
-        )
-
-    @property
-    def keys(self) -> list[tuple[str, str]]:
-        """Language and system of each item."""
-        return [(language, name) for language, names in self.systems.items() for name in names]
+    def joined(self, other: Looks) -> Looks:
+        """Put others behind these."""
+        both = [(self.features, other.features), (self.reliable, other.reliable)]
+        arrays = map(np.concatenate, [*both, (self.texts, other.texts)])
+        return Looks(self.keys.append(other.keys), *arrays)
 
     @cached_property
     def languages(self) -> npt.NDArray[np.object_]:
-        """Language of each item, shape (N,)."""
-        return np.array([language for language, _ in self.keys], dtype=object)
+        """Language of each, shape (M,)."""
+        return np.asarray(self.keys.get_level_values(0), dtype=object)
 
     @cached_property
-    def owners(self) -> pd.Categorical:
-        """System of each item."""
-        return pd.Categorical([name for _, name in self.keys])
-
-    def linear(self, other: Looks) -> Floats:
-        """Kernel of the features of these M items with those of N others, shape (M, N)."""
-        own, their = (np.concatenate(list(item.features.values())) for item in (self, other))
-        return np.asarray(own @ their.T)
-
-    @cached_property
-    def stacked(self) -> Floats:
-        """All features of the items, shrunk, shape (N, F)."""
-        return np.concatenate(list(self.reliable.values()))
+    def owners(self) -> tuple[npt.NDArray[np.intp], pd.Index]:
+        """Which of all systems each is, shape (M,), and the names of these."""
+        codes, names = self.keys.get_level_values(1).factorize(sort=True)
+        return np.asarray(codes, dtype=np.intp), names
 
     @cached_property
     def width(self) -> float:
-        """Median squared distance of these items' features."""
-        distances = cdist(self.stacked, self.stacked, "sqeuclidean")
-        apart = distances[np.triu_indices(len(distances), 1)]
+        """Median squared distance of their features."""
+        apart = pdist(self.reliable, "sqeuclidean")
         return max(float(np.median(apart)) if apart.size else 0.0, SMALLEST)
 
     def smooth(self, other: Looks, width: float) -> list[Floats]:
         """Kernels of all features, shrunk: linear, and of their distances; shape (M, N) each."""
-        distances = cdist(self.stacked, other.stacked, "sqeuclidean")
-        return [self.stacked @ other.stacked.T, np.exp(-distances / width)]
+        distances = cdist(self.reliable, other.reliable, "sqeuclidean")
+        return [self.reliable @ other.reliable.T, np.exp(-distances / width)]
 
-    def alike(self, other: Looks) -> list[Floats]:
-        """Kernels of texts, shape (M, N) each.
-
-        In the same language; and over all languages, where the others have several.
-        """
-        within = np.zeros((len(self.keys), len(other.keys)))
-        one, two = self.owners, other.owners
-        across = np.zeros((len(one.categories), len(two.categories)))
-        for language in sorted(self.systems.keys() & other.systems.keys()):
-            rows = np.flatnonzero(self.languages == language)
-            columns = np.flatnonzero(other.languages == language)
-            own = self.texts[language] @ other.texts[language].T
-            within[np.ix_(rows, columns)] = own
-            across[np.ix_(one.codes[rows], two.codes[columns])] += own
-        if len(other.systems) == 1:
+    def alike(self, other: Looks, over_languages: bool) -> list[Floats]:
+        """Kernels of texts, shape (M, N): in the same language, and over all languages."""
+        within = self.texts @ other.texts.T * np.equal.outer(self.languages, other.languages)
+        if not over_languages:
             return [within]
-        across /= np.sqrt(np.outer(np.bincount(one.codes), np.bincount(two.codes)))
-        return [within, across[np.ix_(one.codes, two.codes)]]
+        (own, names), (their, others) = self.owners, other.owners
+        mine, theirs = np.eye(len(names))[:, own], np.eye(len(others))[:, their]
+        across = mine @ within @ theirs.T
+        across /= np.sqrt(np.outer(mine.sum(axis=1), theirs.sum(axis=1)))
+        return [within, across[np.ix_(own, their)]]
 
     def covariances(self) -> Floats:
-        """Kernels among these N items that ratings may have, mean diagonal 1, shape (K, N, N).
+        """Kernels among these M items that ratings may have, mean diagonal 1, shape (K, M, M).
 
         Of features linear and smooth, and of their means over languages; then of texts. Without
         texts, systems are alike to themselves in other languages.
         """
-        features, found = self.stacked, self.smooth(self, self.width)
-        texts = self.alike(self)
-        if len(self.systems) > 1:
-            means = pd.DataFrame(features).groupby(self.owners.codes).transform("mean").to_numpy()
+        found, owners = self.smooth(self, self.width), self.owners[0]
+        several = len(set(self.languages)) > 1
+        if several:
+            means = pd.DataFrame(self.reliable).groupby(owners).transform("mean").to_numpy()
             found.append(means @ means.T)
-            if not texts[0].any():
-                texts = [np.equal.outer(self.owners.codes, self.owners.codes).astype(np.float64)]
-        if texts[0].any():
-            found += texts
+        if self.texts.any():
+            found += self.alike(self, several)
+        elif several:
+            found.append(np.equal.outer(owners, owners).astype(np.float64))
         kernels = np.array(found)
-        diagonals = np.einsum("knn->k", kernels) / len(features)
-        return kernels / np.where(diagonals > SMALLEST, diagonals, 1.0)[:, None, None]
+        diagonals = np.einsum("knn->k", kernels) / len(owners)
+        return np.asarray(kernels / np.where(diagonals > SMALLEST, diagonals, 1.0)[:, None, None])

@@ -33,6 +33,7 @@ class SystemRidge:
         looks: Of the systems learned from.
         is_alone: Whether it is all there is, and sees the consensus and features' smooth kernel.
         variances: What each kernel is divided by, shape (K,).
+        kernel: Of the ratings, shape (N, N).
         penalty: The penalty taken.
         inverse: Of the ratings' covariance, their languages' means not known, shape (N, N).
         dual: Weight of each rating, shape (N,).
@@ -45,6 +46,7 @@ class SystemRidge:
     looks: Looks
     is_alone: bool
     variances: Floats
+    kernel: Floats
     penalty: float
     inverse: Floats
     dual: Floats
@@ -63,7 +65,7 @@ class SystemRidge:
         scales = {name: Scale.of(seen[name], rated) for name, rated in known.items()}
         looks = Looks.of({name: seen[name] for name in known}, scales, known)
         target = np.concatenate([ratings[name][rated] for name, rated in known.items()])
-        kernels = np.array(_kernels(looks, looks, looks.width if is_alone else None))
+        kernels = np.array(_kernels(looks, looks, looks, is_alone))
         diagonals = np.einsum("knn->k", kernels) / len(target)
         variances = np.where(diagonals > SMALLEST, diagonals, np.inf)
         kernel = np.tensordot(1 / variances, kernels, 1)
@@ -73,8 +75,8 @@ class SystemRidge:
         middle = np.eye(len(target)) - same / same.sum(axis=1)
         values, vectors = np.linalg.eigh(middle @ kernel @ middle)
         vectors = middle @ vectors
-        codes = looks.owners.codes
-        blocks = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+        codes, names = looks.owners
+        blocks = [np.flatnonzero(codes == code) for code in range(len(names))]
         tried = []
         for penalty in size * np.array(PENALTIES):
             inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
@@ -88,7 +90,7 @@ class SystemRidge:
         others = (same @ target - target) / np.maximum(same.sum(axis=1) - 1, 1)
         left_out = dict(zip(looks.keys, target - missed - others, strict=True))
         spreads = dict(zip(looks.keys, unknown, strict=True))
-        learned = (variances, penalty, inverse, dual, left_out, spreads)
+        learned = (variances, kernel, penalty, inverse, dual, left_out, spreads)
         return cls(scales, looks, is_alone, *learned)
 
     def predict(self, seen: Mapping[str, FieldView], scales: Mapping[str, Scale]) -> pd.DataFrame:
@@ -104,31 +106,29 @@ class SystemRidge:
         """
         looks = Looks.of(seen, scales)
         kernels, own = self._kernel(looks, self.looks), self._kernel(looks, looks).diagonal().copy()
-        among = self._kernel(self.looks, self.looks)
         for language in self.scales.keys() & seen.keys():
             rows, rated = looks.languages == language, self.looks.languages == language
             middle = kernels[np.ix_(rows, rated)].mean(axis=1)
-            own[rows] += among[np.ix_(rated, rated)].mean() - 2 * middle
-            kernels[rows] -= among[rated].mean(axis=0)
-        table = pd.DataFrame(looks.keys, columns=["language", "system"])
+            own[rows] += self.kernel[np.ix_(rated, rated)].mean() - 2 * middle
+            kernels[rows] -= self.kernel[rated].mean(axis=0)
+        table = looks.keys.to_frame(index=False, name=["language", "system"])
         lost = np.einsum("mn,nk,mk->m", kernels, self.inverse, kernels)
         variance = np.maximum(own - lost, 0.0) + self.penalty
         return table.assign(rating=kernels @ self.dual, variance=variance)
 
     def _kernel(self, one: Looks, other: Looks) -> Floats:
-        parts = _kernels(one, other, self.looks.width if self.is_alone else None)
-        if len(parts) < len(self.variances):  # of one language alone
-            parts.append(parts[-1])
-        used = parts[: len(self.variances)]
-        return np.asarray(sum(part / own for part, own in zip(used, self.variances, strict=True)))
+        parts = zip(_kernels(one, other, self.looks, self.is_alone), self.variances, strict=True)
+        return np.asarray(sum(part / own for part, own in parts))
 
     @property
     def slopes(self) -> Floats:
         """What a standard deviation of each feature adds to a rating, shape (F,)."""
         own = self.looks.reliable if self.is_alone else self.looks.features
-        return np.asarray(np.concatenate(list(own.values())).T @ self.dual / self.variances[0])
+        return np.asarray(own.T @ self.dual / self.variances[0])
 
 
-def _kernels(one: Looks, other: Looks, width: float | None) -> list[Floats]:
-    features = [one.linear(other)] if width is None else one.smooth(other, width)
-    return [*features, *one.alike(other)]
+def _kernels(one: Looks, other: Looks, rated: Looks, is_alone: bool) -> list[Floats]:
+    """Kernels of M systems with N others, shape (M, N) each, as the rated ones have them."""
+    texts = one.alike(other, len(set(rated.languages)) > 1)
+    features = one.smooth(other, rated.width) if is_alone else [one.features @ other.features.T]
+    return [*features, *texts]

@@ -90,14 +90,14 @@ class Grouse:
     def read(
         cls, path: Path | None, settings: MetaevalSettings, templates: Templates = NO_TEMPLATES
     ) -> Grouse:
-        """Read unit tests (this project's without a file) and choose from them by the settings.
+        """Read unit tests (this project's without a file), and choose from them by the settings.
 
         Raises:
             UsageError: If there is no such file, language or type.
             DataError: If the file is faulty.
         """
         if path is None:
-            tests = unit_tests.builtin_tests(settings.languages)
+            tests = unit_tests.builtin_tests(settings.languages, settings.training)
         else:
             tests = unit_tests.read_unit_tests(path)
         types = [unit_tests.type_name(name) for name in settings.kinds]
@@ -221,7 +221,8 @@ class Grouse:
 
     def _entries(self, checked: pd.DataFrame) -> list[MetaEvaluation]:
         """Sum up total rates for an arena; tests in no known language are left out."""
-        dataset = BUILTIN_DATASET if self.source is None else f"grouse:{self.source.stem}"
+        own = f"{BUILTIN_DATASET}{'-training' * self.settings.training}"
+        dataset = own if self.source is None else f"grouse:{self.source.stem}"
         rates = scores.pass_rates(checked)
         totals = judges_of(rates[rates["metric"] == TOTAL])
         entries = []

@@ -24,6 +24,7 @@ NULL = "None"
 UNTYPED = "untyped"
 """Type of a test that names none."""
 LANGUAGES = ("de", "en", "fr")
+TRAINING = "training"
 
 _TEXTS = files("surrogate.metaevaluation.grouse").joinpath("texts")
 _WRITTEN = re.compile(r"\s*(==|<=|>=|!=|<|>)\s*(None|null|True|False|-?\d+(?:\.\d+)?)\s*")
@@ -165,12 +166,15 @@ def type_name(value: object) -> str:
     return name if name in TYPE_NAMES else text or UNTYPED
 
 
-def builtin_tests(languages: Sequence[str] = ()) -> list[UnitTest]:
-    """Return the tests that come with this project, of ``LANGUAGES``, by topic and type."""
-    tests = []
-    for language in dict.fromkeys(languages or LANGUAGES):
-        checked_choice(language, LANGUAGES, "language of unit tests")
-        for topic, texts in _texts(language).items():
+def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> list[UnitTest]:
+    """Return the tests that come with this project, of ``LANGUAGES``, by topic and type.
+
+    For training, that is, for trying prompts, there are 16 in English of a question of their own.
+    """
+    tests, known = [], ("en",) if is_training else LANGUAGES
+    for language in dict.fromkeys(languages or known):
+        checked_choice(language, known, "language of unit tests")
+        for topic, texts in _texts(TRAINING if is_training else language).items():
             for kind in TEST_TYPES:
                 groups = [texts["references"][group] for group in kind.references]
                 references = tuple(text for group in groups for text in group)

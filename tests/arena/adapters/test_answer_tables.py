@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import DataError, import_arena
+from arena import DataError, UsageError, import_arena
 from arena.data.schema import passages_of
 
 ONE_EACH = (
@@ -73,6 +73,30 @@ def test_columns_can_be_named(tmp_path):
     read = import_arena("csv", [table(tmp_path, text)], columns=columns)
     assert read.arena.queries["query"].tolist() == ["Where?"]
     assert read.skipped["reason"].tolist() == ["'question' is not a column of this schema"]
+
+
+def test_results_of_ragas_are_read_a_file_a_system(tmp_path):
+    """As its ``to_pandas().to_csv()`` writes them: lists in Python's words, no system."""
+    for system in ("gpt-4.1", "gemma"):
+        result = {
+            "user_input": ["Where is Oslo?"],
+            "retrieved_contexts": [["It's in Norway.", 'Called "Oslo".']],
+            "response": [f"In Norway, says {system}."],
+            "reference": ["Norway"],
+            "faithfulness": [0.5 if system == "gemma" else 1.0],
+        }
+        pd.DataFrame(result).to_csv(tmp_path / f"{system}.csv", index=False)
+    paths = sorted(tmp_path.iterdir())
+    arena = import_arena("csv", paths, columns={"verdict": "faithfulness"}, language="en").arena
+    assert arena.info.systems == ("gemma", "gpt-4.1")
+    texts = [item["text"] for item in arena.queries["passages"][0]]
+    assert texts == ["It's in Norway.", 'Called "Oslo".']
+    assert arena.queries["reference"].tolist() == ["Norway"]
+    (row,) = arena.judgments.itertuples()
+    assert {"a": row.system_a, "b": row.system_b}[row.winner] == "gpt-4.1"
+    with pytest.raises(UsageError, match="needs question, system, answer"):
+        import_arena("csv", paths[:1])
+    assert import_arena("csv", paths[:1], columns={"system": "file"}).arena.info.systems
 
 
 def test_every_fault_is_told_with_line_and_column(tmp_path):

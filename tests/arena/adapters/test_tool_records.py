@@ -98,7 +98,7 @@ def test_a_table_of_python_is_refused_with_its_place(tmp_path):
         import_arena("langsmith", [tmp_path / "base.csv"], columns={"system": "file"})
     first = caught.value.problems[0]
     assert (first.line, first.field) == (2, "outputs.documents")
-    assert "is not a JSON list" in first.fault
+    assert "has no text in passage 1" in first.fault
 
 
 def test_paths_can_be_named():

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
+from arena.rating import pairs
+from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 
 
@@ -43,6 +45,18 @@ def test_dropped_ties_are_counted():
         bootstrap_tournaments(judgments(rows[:1]), ties="drop")
     with pytest.raises(UsageError, match="unknown tie rule 'win'; use one of half, drop"):
         bootstrap_tournaments(judgments(rows), ties="win")
+
+
+def test_many_systems_are_fitted_a_part_at_a_time_and_too_many_refused(monkeypatch):
+    table = round_robin("abcdefgh", 12)
+    whole = bootstrap_tournaments(table, 20)
+    monkeypatch.setattr(pairs, "BLOCK_ENTRIES", 60)
+    parts = bootstrap_tournaments(table, 20)
+    np.testing.assert_allclose(parts.coefficients, whole.coefficients, atol=2e-8)
+    monkeypatch.setattr(pairs, "MOST_SYSTEMS", 7)
+    for rated in (bootstrap_tournaments, rate):
+        with pytest.raises(UsageError, match="at most 7 are rated together"):
+            rated(table)
 
 
 def hardly_beaten(questions, random):

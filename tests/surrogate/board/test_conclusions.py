@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from features.engine.columns import feature_columns
 from surrogate import build_board
 from surrogate.board.summary import (
     GAIN_UNSURE,
@@ -53,6 +55,19 @@ def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, mean
 def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high, meant):
     found = Agreements(gain=gain, gain_low=low, gain_high=high)
     assert found.conclusions[1] == meant
+
+
+def test_a_surrogate_is_worth_verdicts_and_no_more_than_there_are(small_arena, small_board):
+    macro = small_board.summary.macro
+    parts = small_board.summary.languages.values()
+    assert 0 < macro.worth <= max(2 * item.judgments / item.systems_judged for item in parts)
+    noise = small_board.features.copy()
+    columns = feature_columns(noise)
+    noise[columns] = np.random.default_rng(0).normal(size=noise[columns].shape)
+    worse = build_board(small_arena, feature_table=noise, surrogate="linear", tournaments=2)
+    assert worse.summary.macro.worth < macro.worth
+    said = f"worth about {float(f'{macro.worth:.2g}'):,.0f} verdicts on it"
+    assert (said in macro.conclusions[0].sentence) == macro.ranks_unseen
 
 
 def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, small_board):

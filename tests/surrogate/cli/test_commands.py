@@ -83,8 +83,17 @@ def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder
         assert len(lines) < 20
         assert max(map(len, lines)) <= 80
         assert last.startswith("Next: surrogate-arena ")
+    original = read_arena(arena_folder).info.systems[0]
+    rows = pd.read_json(answers, lines=True, dtype={"query_id": str})
+    backwards = rows.assign(answer=rows["answer"].str[::-1], system="backwards")
+    write_rows(pd.concat([rows, backwards, backwards.assign(system="another")]), answers)
     assert run("rank", answers, *board) == 0
-    *_, last = capsys.readouterr().out.splitlines()
+    *lines, last = capsys.readouterr().out.splitlines()
+    said = " ".join(lines)
+    assert f"nearly those of {original}, beside which it stands" in said
+    assert "moved " in said
+    assert "ones on " in said
+    assert "1 more new system: --json says why" in said
     assert run(*shlex.split(last)[2:]) == 0
 
 

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from surrogate.integrity import notes
 from surrogate.integrity.notes import near_copies
 
 LONG = (
@@ -42,7 +43,13 @@ def test_other_words_other_questions_and_short_answers_are_no_copies(known):
     assert near_copies(answers("new", []), known) == {}
 
 
-def test_the_order_of_rows_does_not_matter(known):
+def test_neither_the_order_of_rows_nor_how_many_are_compared_at_a_time_matters(known, monkeypatch):
     new = answers("new", [LONG.format(number) for number in range(8)])
     shuffled = known.sample(frac=1, random_state=1)
-    assert near_copies(new, known) == near_copies(new.sample(frac=1, random_state=2), shuffled)
+    found = near_copies(new, known)
+    monkeypatch.setattr(notes, "PART", 1)
+    both = pd.concat([new, new.assign(system="newer")])
+    assert near_copies(both.sample(frac=1, random_state=2), shuffled) == {
+        **found,
+        ("en", "newer"): "one",
+    }

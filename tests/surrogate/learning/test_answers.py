@@ -16,9 +16,9 @@ from surrogate.learning.estimation.question_scores import (
     QuestionScores,
     Scored,
 )
+from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.estimation.system_looks import Scale
 from surrogate.learning.estimation.system_ridge import SystemRidge
-from surrogate.learning.surrogate import predict_answers
 from surrogate.learning.training import training_ratings
 
 WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]
@@ -277,4 +277,24 @@ def test_a_system_of_which_nothing_is_known_has_no_rating(judged):
         assert list(own["answers"]) == [8, 8]
         for column in ("rating", "standard_error"):
             assert list(own.loc[own[column].notna(), "language"]) == languages
-    assert predict_answers(surrogate, blank)["rating"].isna().all()
+
+
+def test_more_systems_than_are_learned_from_are_rated_as_if_all_were(judged, monkeypatch):
+    X, rows = judged
+    rated = training_ratings(known(rows))
+    expected = X[["language", "system"]].drop_duplicates().assign(rating=0.0)
+    whole = AnswersSurrogate().fit(X, rated)
+    exact = posterior_ratings(whole, rated, expected)
+    monkeypatch.setattr("surrogate.learning.answers.MOST_SYSTEMS", 6)
+    some = AnswersSurrogate().fit(X, rated)
+    assert len(some.ratings_["en"].systems) == 6
+    for language, known_of_all in exact.items():
+        same = posterior_ratings(whole, rated, expected, X)[language]
+        np.testing.assert_array_equal(same.ratings, known_of_all.ratings)
+        found = posterior_ratings(some, rated, expected, X)[language]
+        assert set(found.systems) == set(known_of_all.systems)
+        place = [found.systems.index(name) for name in known_of_all.systems]
+        np.testing.assert_allclose(found.ratings[place], known_of_all.ratings, atol=0.15)
+        np.testing.assert_allclose(
+            found.standard_errors[place], known_of_all.standard_errors, rtol=0.2
+        )

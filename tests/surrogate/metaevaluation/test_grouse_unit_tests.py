@@ -88,7 +88,8 @@ def test_choosing_by_language_type_and_number(tmp_path):
         choose_tests(tests, types=["low_relevancy_1"])
 
 
-TESTS = builtin_tests()
+TESTS, TRAINING = builtin_tests(), builtin_tests(is_training=True)
+EVERY = [*TESTS, *TRAINING]
 TOPICS = ("river", "vaccine", "bridge", "composer")
 
 
@@ -101,13 +102,15 @@ def test_each_type_topic_and_language_is_there_once():
     assert set(found) == set(product(LANGUAGES, TOPICS, TYPE_NAMES))
     assert set(found.values()) == {1}
     assert len(TESTS) == 16 * 4 * 3
+    assert [test.test_type for test in TRAINING] == list(TYPE_NAMES)
+    assert not {test.sample.question for test in TRAINING} & {t.sample.question for t in TESTS}
 
 
 def test_all_texts_are_in_their_language():
-    found = {text: classify(text)[0] for test in TESTS for text in dict.fromkeys(texts_of(test))}
+    found = {text: classify(text)[0] for test in EVERY for text in dict.fromkeys(texts_of(test))}
     wrong = [
         (test.test_id, found[text], text)
-        for test in TESTS
+        for test in EVERY
         for text in texts_of(test)
         if found[text] != test.language
     ]
@@ -115,7 +118,7 @@ def test_all_texts_are_in_their_language():
 
 
 def test_citations_are_of_references_that_are_there():
-    for test in TESTS:
+    for test in EVERY:
         ids = [str(number) for number, _ in enumerate(test.sample.references, start=1)]
         for text in (test.sample.expected, test.sample.answer):
             assert not cited_passages(text, ids).unknown, test.test_id

@@ -16,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
+from surrogate.publish import pairs, views
+from surrogate.publish import site as sites
 from surrogate.publish.figures.board_figures import rank_heat_map
 from surrogate.publish.figures.figure import save
 from surrogate.publish.formats import LONGEST, slugs
@@ -106,6 +108,25 @@ def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path)
     for path in site.rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
+
+
+def test_of_many_systems_pages_hold_a_part_and_say_so(
+    board, small_arena, tmp_path, plain, monkeypatch
+):
+    for module in (pairs, sites):
+        monkeypatch.setattr(module, "MOST_SYSTEMS", 3)
+    monkeypatch.setattr(views, "MOST_OPPONENTS", 2)
+    write_site(board, tmp_path / "site", small_arena)
+    read = {path.stem: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.html")}
+    language, systems = board.languages[0], list(board.table(board.languages[0])["system"])
+    left = f"{len(systems) - 3} further system"
+    assert "The 3 best of them are here" in read[language]
+    assert left in read[language]
+    others = [name for name in systems[3:] if f'"{name}"' in read[language]]
+    page = read[slugs(board.systems)[systems[0]]]
+    assert not others
+    assert "the 2 of" in page
+    assert "opponents that it met most often" in page
 
 
 def test_unranked_systems_are_shown_with_the_reason(board, tmp_path, plain):

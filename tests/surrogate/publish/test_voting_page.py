@@ -9,8 +9,7 @@ from hostile_pages import watched
 from simulations import sample_part
 
 from arena import read_arena, write_arena
-from arena.judging import choose_pairs
-from arena.people import make_ballot
+from arena.judging import choose_pairs, make_ballot
 from surrogate.board.judge_report import read_judging_records
 from surrogate.publish.pages import ballot_page
 

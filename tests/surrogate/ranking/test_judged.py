@@ -136,12 +136,16 @@ def test_a_system_that_wins_all_is_rated_but_not_infinite(board, table, verdicts
     assert row["rating"] > board.ratings["rating"].max() - 0.2
 
 
-def test_advice_counts_the_verdicts_at_hand(board, table, verdicts):
+def test_advice_counts_the_verdicts_at_hand(board, table, verdicts, whole):
     system = table["system"].iloc[0]
     losses = verdicts.assign(winner=np.where(verdicts["system_a"] == system, "b", "a"))
-    before = advise(board, table).neighbors["rank"].iloc[0]
-    after = advise(board, table, judged=losses, questions=1).neighbors["rank"].iloc[0]
+    placed = [place_systems(board, table, whole.queries, judgments=own) for own in (None, losses)]
+    before, after = (advise(board, one, questions=1).neighbors["rank"].iloc[0] for one in placed)
     assert after > before or after == len(board.ratings) + 1
+    assert not any("count as those of the board's own judge" in note for note in placed[1].notes)
+    people = place_systems(board, table, whole.queries, judgments=losses.assign(judge="people"))
+    pd.testing.assert_frame_equal(people.new, placed[1].new)
+    assert f"{len(losses)} judgments by people count as those of the" in people.notes[0]
 
 
 def test_judgments_that_say_nothing_of_a_new_system_are_refused(board, table, verdicts):

@@ -8,6 +8,7 @@ import pytest
 from arena.data.errors import DataError, UsageError
 from surrogate import Board, place_systems, rank_systems
 from surrogate.board.rows import NO_ANSWER
+from surrogate.ranking.advice import EQUAL, advise
 from surrogate.ranking.rank import NO_SURROGATE
 
 
@@ -144,6 +145,10 @@ def test_a_system_unlike_the_others_is_less_sure_than_a_copy_and_both_are_explai
     assert won | lost <= set(answers["query_id"])
     assert won | lost
     assert not won & lost
+    near = advise(published, placed).neighbors
+    near = near[(near["system"] == "copy") & (near["side"] == "below")]
+    assert set(near["neighbor"]) == {trained}
+    assert set(near["reason"]) == {EQUAL}
 
 
 def test_a_name_already_on_the_board_is_refused(published, small_arena):

@@ -3,12 +3,14 @@
 import json
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from chat_server import ChatServer, completion
 
 from arena import read_arena, write_arena
 from arena.data.errors import DataError, UsageError
 from arena.generation import GenerationSettings, LlmSystem
+from arena.generation.questions import is_drawn
 from arena.text.prompts import NO_TEMPLATES, read_templates
 from features.models.grouse_prompts import JOINT_PROMPT, JUDGED_METRICS, SCALES, ReplyFields
 from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
@@ -178,6 +180,31 @@ def test_the_commands_write_chats_and_say_what_they_left_out(
     assert len(teacher.bodies) == asked
     assert run("trainset", "mirage", tmp_path / "arena", "--out", out, "--balance", 3) == 2
     assert "mirage takes no --balance" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("has_expected", "name", "message"),
+    [
+        ("trained", "rows.jsonl", "no answer to an unseen question can be scored"),
+        ("unseen", "rows.jsonl", "nothing is left to train on"),
+        ("all", "rows.txt", "rows.txt"),
+    ],
+)
+def test_what_no_row_can_come_of_is_said_before_the_teacher_is_asked(
+    small_arena, tmp_path, run, capsys, teacher, has_expected, name, message
+):
+    queries, answers = small_arena.queries, small_arena.answers
+    drawn = queries[is_drawn(queries, 2, 0) == (has_expected == "trained")]
+    is_expected = answers["system"] == small_arena.info.reference_system
+    key = ["language", "query_id"]
+    chosen = pd.MultiIndex.from_frame(drawn[key])
+    there = pd.MultiIndex.from_frame(answers[key]).isin(chosen) | (has_expected == "all")
+    write_arena(replace(small_arena, answers=answers[~is_expected | there]), tmp_path / "arena")
+    files = ["--out", tmp_path / name, "--unseen", tmp_path / "unseen.jsonl", "--questions", 2]
+    asked = ["--teacher", "llm:m", "--base-url", teacher.url, *files]
+    assert run("trainset", "grouse", tmp_path / "arena", *asked) == 2
+    assert message in capsys.readouterr().err
+    assert not teacher.bodies
 
 
 def test_faulty_chats_are_named_by_line(tmp_path):

@@ -10,6 +10,7 @@ from arena.data.errors import UsageError
 from surrogate.learning.cross_fitting import UNMEASURED, Repeats, leave_systems_out, train_and_rate
 from surrogate.learning.names import find_surrogate
 from surrogate.validation import validate
+from surrogate.validation.protocols import best_fold, family_folds
 
 QUICK = "linear"
 TOGETHER = "answers"
@@ -50,6 +51,26 @@ def test_systems_without_a_row_of_features_are_left_out_and_counted(
     )
     assert list(done.table["systems"])[:2] == [9, 12]
     assert list(done.table["reason"])[:2] == [UNMEASURED.format(3, 12, ", ".join(gone)), ""]
+
+
+def test_families_and_the_best_are_held_out_together(simulated, table, settings, data_of):
+    arena, data = simulated.arena, data_of(simulated.arena, table)
+    names = sorted(arena.info.systems)
+    made = pd.DataFrame({"system": names, "family": ["a"] * 4 + ["b"] * 3 + names[7:]})
+    families = dict(zip(names, made["family"].map(lambda family: {family}), strict=True))
+    held = [fold for _, _, fold in family_folds(data, families)]
+    assert sorted(map(tuple, held)) == sorted(
+        [tuple(names[:4]), tuple(names[4:7]), *((name,) for name in names[7:])]
+    )
+    [(_, _, best)] = best_fold(data)
+    means = pd.concat([pd.Series(item.truth, item.systems) for item in data]).groupby(level=0)
+    assert len(best) == 3
+    assert set(best) & set(means.mean().nlargest(4).index)
+    arena = replace(arena, attributes=made)
+    for protocol in ("leave-families-out", "leave-best-out"):
+        done = validate(arena, protocol, QUICK, feature_table=table, tournaments=settings)
+        assert done.of()["r2"] > 0.6
+        assert np.isfinite(done.of()["tau"])
 
 
 def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):

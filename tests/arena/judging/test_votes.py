@@ -6,9 +6,8 @@ import pytest
 
 from arena import Arena, ArenaInfo, DataError, UsageError
 from arena.data.folder import as_rows, checked_arena
-from arena.judging import choose_pairs
-from arena.people import collect_votes, make_ballot
-from arena.people.ballots import FORMAT, pairs_by_id
+from arena.judging import choose_pairs, collect_votes, make_ballot
+from arena.judging.ballots import FORMAT, pairs_by_id
 
 SYSTEMS = ("left-llm", "right-llm", "third-llm")
 
@@ -93,7 +92,7 @@ def test_a_later_file_of_a_person_counts(arena, ballot, tmp_path):
         ({"voter": "A\u202eda"}, "printable characters"),
         ({"format": "votes"}, "format"),
         ({"extra": 1}, "extra"),
-        ({"votes": [{"id": "0" * 20, "choice": "a"}]}, "stands for no pair of this arena"),
+        ({"votes": [{"id": "0" * 20, "choice": "a"}]}, "is not a pair of this arena"),
         ({"votes": [{"id": "0" * 20, "choice": "a"}] * 1001}, "votes"),
     ],
 )

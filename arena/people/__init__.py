@@ -1,5 +1,0 @@
-"""People as judges: ballots of blind pairs, and what was voted."""
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
