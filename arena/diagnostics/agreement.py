@@ -27,8 +27,8 @@ from arena.statistics.bootstrap import percentile_interval, resampled_sums
 from arena.statistics.rank_agreement import (
     Agreement,
     kendall_tau,
+    kendall_taus,
     macro_agreement,
-    resampled_taus,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -41,6 +41,8 @@ FEWEST_ITEMS = 20
 MANY_JUDGES = 50
 """Pairs grow with the square of the judges; those with the most judgments are compared."""
 SAID_ONE_BY_ONE = 6
+RANK_DRAWS = 100
+"""Of either's ratings; every two of them are compared."""
 FEWEST_RANKED = 3
 """Systems that both rated, of which rankings are compared."""
 
@@ -207,8 +209,8 @@ def _rankings(
         for known in (own[language], reference[language]):
             places = [known.systems.index(name) for name in names]
             ratings.append(known.ratings[places])
-            draws.append(known.draws(random, RESAMPLES)[:, places])
-        taus = resampled_taus(draws[0], draws[1], np.ones((RESAMPLES, len(names))))
+            draws.append(known.draws(random, RANK_DRAWS)[:, places])
+        taus = kendall_taus(draws[0], draws[1]).ravel()
         found.append(Agreement(kendall_tau(ratings[0], ratings[1]), taus))
         compared |= set(names)
     overall = macro_agreement(found)
