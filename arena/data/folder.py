@@ -40,6 +40,7 @@ from arena.data.schema import (
     TableSchema,
     check_table,
     duplicates,
+    named_by_criterion,
     self_judgments,
     undeclared,
     unknown_questions,
@@ -168,7 +169,8 @@ def checked_arena(
         answers, problems = with_own_passages(answers, queries.table)
     if problems:
         raise DataError(problems)
-    tables = (_typed(queries, QUERIES), _typed(answers, ANSWERS), _typed(judgments, JUDGMENTS))
+    judged = named_by_criterion(_typed(judgments, JUDGMENTS))
+    tables = (_typed(queries, QUERIES), _typed(answers, ANSWERS), judged)
     return Arena(info, *tables, ratings, attributes)
 
 

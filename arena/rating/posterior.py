@@ -97,20 +97,6 @@ class BattleLikelihood:
         expected = self.expected(ratings)
         return self.pairs.laplacian(self.items.totals[1] * expected * (1 - expected))
 
-    def third_derivatives(self, ratings: Floats, matrix: Floats) -> Floats:
-        """By how much the information grows with each rating, traced with a matrix.
-
-        Args:
-            ratings: Shape (S,).
-            matrix: Shape (S, S).
-
-        Returns:
-            Traces of the matrix times the information's derivatives, shape (S,).
-        """
-        expected = self.expected(ratings)
-        slopes = self.items.totals[1] * expected * (1 - expected) * (1 - 2 * expected)
-        return self.pairs.sums(slopes * self.pairs.spreads(matrix))
-
     def design_effects(self, ratings: Floats, precisions: npt.ArrayLike) -> Floats:
         """Variance of each system's score where questions are drawn, over that of single battles.
 

@@ -49,7 +49,13 @@ from surrogate.board.summarize import summarize_board, summarize_first_board
 from surrogate.board.summary import UNPROVEN
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.cross_fitting import Progress
-from surrogate.learning.languages import TournamentSettings, language_data, others_of, with_answers
+from surrogate.learning.languages import (
+    TournamentSettings,
+    in_slices,
+    language_data,
+    others_of,
+    with_answers,
+)
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
 
@@ -66,6 +72,9 @@ def build_board(
     **options: Any,  # noqa: ANN401 - fields of BoardSettings, which checks them
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
+
+    Or in all parts of the questions by another column of theirs, such as ``by="topic"``: whatever
+    is called a language is such a part, then.
 
     An arena without any verdict or published rating gets a first board; see ``first_board``. The
     same arguments give the same board, whatever ``n_jobs``.
@@ -93,6 +102,7 @@ def build_board(
         checked_number(names.nunique())
     judges, left_out = judges_beside(arena, board_judges(arena, settings))
     judge = judges[0] if judges else None
+    whole, arena = arena, settings.view(arena)
     judged = arena if judge is None else arena.judged_by(judge)
     surrogate = find_surrogate(  # before anything is measured: what is misspelt costs nothing
         settings.surrogate,
@@ -106,8 +116,10 @@ def build_board(
         asked = settings.features if features is None else features
         from features.engine.extraction import extract  # loaded where it is needed
 
-        table = extract(arena, asked, n_jobs=n_jobs, models=models, progress=progress)
+        table = extract(whole, asked, n_jobs=n_jobs, models=models, progress=progress)
+        table = in_slices(table, whole.queries, settings.by)
     else:
+        feature_table = in_slices(feature_table, whole.queries, settings.by)
         answered = pd.MultiIndex.from_frame(arena.answers[KEYS])
         own = pd.MultiIndex.from_frame(feature_table[KEYS]).isin(answered)
         table = feature_table[own].reset_index(drop=True)
@@ -128,7 +140,7 @@ def build_board(
     )
     data = language_data(judged, X, how)
     if not data:
-        raise UsageError("no language has judgments or published ratings to learn from")
+        raise UsageError(f"no {settings.by} has judgments or published ratings to learn from")
     others = arena.judgments[arena.judgments["judge"].isin(judges[1:])]
     data = [replace(item, others=others[others["language"] == item.language]) for item in data]
     studies = study_languages(data, surrogate, record, n_jobs, progress)

@@ -13,6 +13,8 @@ from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from arena.data.arena import Arena
 
 NONE = "none"
@@ -41,6 +43,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
     }
 }
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
+LATELY = ("criterion", "by")
+"""Settings that signatures hold only where they are not the default ones."""
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -78,6 +82,16 @@ class BoardSettings(BaseModel):
         "reference where there are some, else the first one is, and the others' verdicts, which "
         "predict the reference's ratings, stand beside them. Default: all where people judged; "
         "published for the ratings of published_ratings.csv.",
+    )
+    criterion: str | None = Field(
+        default=None,
+        description="Criterion whose judgments to learn from, where their column 'criterion' has "
+        "several, such as faithfulness.",
+    )
+    by: str = Field(
+        default="language",
+        description="What parts the board: language, or a column of the questions, such as topic. "
+        "Parts share what is learned, and each has ratings of its own.",
     )
     features: Names = Field(
         default=("default",),
@@ -145,6 +159,21 @@ class BoardSettings(BaseModel):
     )
     seed: Count = Field(default=0, description="Random seed.")
 
+    def view(self, arena: Arena) -> Arena:
+        """Return an arena as a board has it: judged by its criterion, and in its parts."""
+        from surrogate.learning.languages import sliced
+
+        return sliced(arena.by_criterion(self.criterion), self.by)
+
+    def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
+        """Return judgments on an arena's questions likewise."""
+        from arena.data.schema import CRITERION
+        from surrogate.learning.languages import in_slices
+
+        if self.criterion is not None and CRITERION in judgments:
+            judgments = judgments[judgments[CRITERION] == self.criterion]
+        return in_slices(judgments, queries, self.by)
+
 
 class BoardRecord(BoardSettings):
     """Everything that reproduces a board: its settings as they were resolved.
@@ -172,6 +201,8 @@ class BoardRecord(BoardSettings):
         beside = ("other_judges",) if self.other_judges else ()
         for name in ("judge", *beside, "metaevaluation", *BoardSettings.model_fields, "version"):
             value = getattr(self, name)
+            if name in LATELY and value == BoardSettings.model_fields[name].default:
+                continue
             texts = value if name == "metaevaluation" else [_text(value)]
             meaning = type(self).model_fields[name].description or ""
             found += [(name, text, meaning) for text in texts]
@@ -233,6 +264,7 @@ def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
         UsageError: If there is no such judge, several to choose from, or none where the settings
             ask for ratings by verdicts.
     """
+    arena = arena.by_criterion(settings.criterion)
     if settings.ratings == "consensus":
         if settings.judge is not None:
             raise UsageError(
@@ -241,4 +273,5 @@ def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
         return ()
     if not arena.judges and settings.judge is None and settings.ratings == "posterior":
         return ()
-    return arena.chosen_judges(settings.judge)
+    named = f"{settings.judge}:{settings.criterion}"
+    return arena.chosen_judges(named if named in arena.judges else settings.judge)

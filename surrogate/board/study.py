@@ -31,7 +31,7 @@ from surrogate.learning.cross_fitting import (
 from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.estimation.replication import Replication, replicate
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
-from surrogate.learning.outcomes import Outcome
+from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
 from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
 
@@ -49,7 +49,7 @@ ENOUGH_SYSTEMS = 40
 MANY_RATINGS = 50
 SPLITS, FEWER_SPLITS = 5, 3
 NO_TOURNAMENTS = "no surrogate learned from one tournament with systems held out"
-NO_R2 = "fewer than two held-out systems are judged in this language"
+NO_R2 = "fewer than two held-out systems are judged here"
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,6 @@ def fit_tournament(
     """Train a surrogate on one tournament, some systems held out, and rate all of them by it.
 
     Lines 1 to 7 of Algorithm 1 of MIRAGE-Bench.
-
-    Languages are one, or those a pooled surrogate learns from together.
 
     Raises:
         UsageError: If too few systems can be trained on, or no feature has a value.
@@ -243,7 +241,8 @@ def study_languages(
     others = others_of(data)
     posteriors = posterior_ratings(surrogate, known, expected, judged, others)
     # By surrogates that must be trained several times for a split, once.
-    how = Repeats(SPLITS if surrogate.pooled else 1, surrogate.seed, n_jobs, progress)
+    is_cheap = surrogate.pooled and max(len(item.systems) for item in data) <= MANY_SYSTEMS
+    how = Repeats(SPLITS if is_cheap else 1, surrogate.seed, n_jobs, progress)
     halves = replicate(data, surrogate, how, with_surrogate=False)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     fits = _fit_tournaments(data, surrogate, held, settings, n_jobs, progress)

@@ -23,7 +23,9 @@ from surrogate.learning.training import finite_means
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
-RESAMPLES = 1000
+RESAMPLES, FEWEST_RESAMPLES = 1000, 100
+MANY_SYSTEMS = 300
+"""Beyond so many, resamples are fewer by the square: so does the time of each one's taus grow."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +148,10 @@ def resampled_systems(
         random: Generator of the draws.
 
     Returns:
-        ``RESAMPLES`` rows, a column a system.
+        ``RESAMPLES`` rows, or fewer of very many systems; a column a system.
     """
     means = pd.Series(np.asarray(truth), np.asarray(names, dtype=object)).groupby(level=0).mean()
     ordered = means.index[np.argsort(means.to_numpy(), kind="stable")]
-    return pd.DataFrame(bootstrap_weights(len(ordered), RESAMPLES, random), columns=ordered)
+    fewer = int(RESAMPLES * (MANY_SYSTEMS / max(len(ordered), 1)) ** 2)
+    rounds = min(max(fewer, FEWEST_RESAMPLES), RESAMPLES)
+    return pd.DataFrame(bootstrap_weights(len(ordered), rounds, random), columns=ordered)
