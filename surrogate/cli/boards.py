@@ -87,10 +87,10 @@ def board(
     is_overview = settings.criterion is None and has_several
     if shares and not is_overview:
         raise UsageError("`weights` are of several criteria, which judgments here do not have")
-    by: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
     if not is_overview:
         check_board_target(out)
-        by = board_judges(read, settings)  # refused before what is slow to load
+        judges = board_judges(read, settings)  # refused before what is slow to load
 
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import build_board
@@ -110,7 +110,7 @@ def board(
         found = weighted_overview(*build_criteria(read, settings, arena, **options), shares)
         publish_overview(found, out, arena, read, site, as_json)
         return
-    records = read_judging_records(arena, by[0]) if by else None
+    records = read_judging_records(arena, judges[0]) if judges else None
     built = build_board(read, settings, records=records, **options)
     publish_board(built, out, arena, read, site, as_json)
 
