@@ -90,7 +90,8 @@ def read_answer_tables(
     both are ``query_id`` (else questions with the same text are one), ``language`` (a code or an
     English name), ``passages`` (a text, a list of texts or passages, or a list as JSON text; where
     answers to a question have different ones, each has its own and the question none),
-    ``reference`` (the question's answer to compare with, which does not compete) and ``judge``.
+    ``reference`` (the question's answer to compare with, which does not compete), ``judge``, and
+    the ``criterion`` it judged by: an answer may stand there once for each.
 
     Args:
         paths: Files of one schema, or folders of them.
@@ -132,6 +133,9 @@ def read_answer_tables(
             record.setdefault(FILE, stem)
             values = {ours: record.get(column) for ours, column in chosen.items()}
             values["judge"] = str(values.get("judge") or judge or JUDGE)
+            if values.get("criterion"):
+                values["judge"] = f"{values['judge']}:{values['criterion']}"
+                read.criteria[values["judge"]] = str(values["criterion"])
             add_row(read, place, values, default, PAIR if is_pairs else ("",))
     note = f"Columns: {', '.join(f'{ours} from {column!r}' for ours, column in chosen.items())}."
     return put_together(read, name, reference_system, note, most_pairs)
@@ -177,7 +181,7 @@ def add_row(
             return
     for side in sides:
         system, answer = texts[f"system{side}"], texts[f"answer{side}"]
-        row = read.answer(place, key, system, answer, may_repeat=len(sides) == 2)
+        row = read.answer(place, key, system, answer, len(sides) == 2 or "criterion" in values)
         row.setdefault(OWN_PASSAGES, passages or None)
         row.setdefault(HISTORY, history)
     if len(sides) == 2 and "winner" in values:

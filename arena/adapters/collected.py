@@ -20,6 +20,7 @@ from arena.data.folder import checked_arena
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
     ANSWERS,
+    CRITERION,
     HISTORY,
     JUDGMENTS,
     QUERIES,
@@ -100,6 +101,7 @@ class Collected:
     Attributes:
         names: Our field to the name it has in the files, for what is said of faults.
         marks: Marks of single answers: ``language, query_id, system, judge, mark``.
+        criteria: Judge to the criterion of its judgments, if it has one.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -107,6 +109,7 @@ class Collected:
     answers: dict[tuple[str, str, str], Record] = field(default_factory=dict)
     judgments: list[Record] = field(default_factory=list)
     marks: list[Record] = field(default_factory=list)
+    criteria: dict[object, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
 
@@ -280,6 +283,8 @@ class Collected:
             source = f"verdicts of {answers.source}"
             made = enumerate(table.to_dict(orient="records"), start=1)
             self.judgments += [{**it, "place": Place(source, line)} for line, it in made]
+        for row in self.judgments if self.criteria else ():
+            row[CRITERION] = self.criteria.get(row["judge"])
         judgments = _rows(self.judgments, JUDGMENTS)
         if self.problems:
             parts = ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS))

@@ -14,9 +14,11 @@ from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import (
     CHOSEN,
+    CRITERION,
     JUDGMENTS,
     SOFT_COLUMNS,
     check_table,
+    named_by_criterion,
     self_judgments,
     whole_digits,
 )
@@ -41,8 +43,9 @@ def read_judgments(path: Path | str, questions: pd.DataFrame | None = None) -> p
             their question, where its id alone says which.
 
     Returns:
-        Columns ``query_id, language, system_a, system_b, winner, judge``, and ``chosen``, ``soft``,
-        ``probability_a`` and ``probability_b`` where they are there, one row a judgment.
+        Columns ``query_id, language, system_a, system_b, winner, judge``, and ``criterion``,
+        ``chosen``, ``soft``, ``probability_a`` and ``probability_b`` where they are there, one row
+        a judgment.
 
     Raises:
         UsageError: If the file is absent, of unknown format, or holds no judgments.
@@ -94,11 +97,13 @@ def _checked(rows: Rows, questions: pd.DataFrame | None) -> pd.DataFrame:
         ]
     if problems:
         raise DataError(problems)
-    return _known(rows.table).astype("str")
+    return _known(named_by_criterion(rows.table)).astype("str")
 
 
 def _known(table: pd.DataFrame) -> pd.DataFrame:
-    return table[[*_COLUMNS, *(name for name in (CHOSEN, *SOFT_COLUMNS) if name in table)]]
+    return table[
+        [*_COLUMNS, *(name for name in (CRITERION, CHOSEN, *SOFT_COLUMNS) if name in table)]
+    ]
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:

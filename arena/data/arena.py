@@ -12,6 +12,7 @@ from arena.data.errors import UsageError
 from arena.data.published import no_published_ratings
 from arena.data.schema import (
     ALL,
+    CRITERION,
     OWN_PASSAGES,
     QUESTION_KEY,
     REFERENCE,
@@ -33,7 +34,8 @@ class Arena:
             turns of conversations: a list of ``{role, content}``, or None.
         answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages`` or
             ``history`` where systems had others than the question's: a list as there, or None.
-        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``; where a
+            ``criterion`` is stated, the judge's name ends in it: ``gpt-4o:fluency``.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
         attributes: What systems are made of: columns ``system`` and one an attribute, such as
@@ -92,6 +94,11 @@ class Arena:
     def judges(self) -> tuple[str, ...]:
         """Names of those who judged, or whose ratings are published, sorted."""
         return tuple(sorted({*self.judgments["judge"], *self.published_ratings["judge"]}))
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """What judgments were made by, such as faithfulness, sorted; none where none is stated."""
+        return tuple(sorted(set(self.judgments.get(CRITERION, pd.Series(dtype=object)).dropna())))
 
     @property
     def rated_systems(self) -> tuple[str, ...]:
@@ -198,6 +205,16 @@ class Arena:
             for table in (self.judgments, self.published_ratings)
         )
         return replace(self, judgments=judgments, published_ratings=published)
+
+    def by_criterion(self, criterion: str | None) -> Arena:
+        """Keep the judgments by one criterion; all for None. ``UsageError`` if there is none."""
+        if criterion is None:
+            return self
+        if criterion not in self.criteria:
+            known = ", ".join(self.criteria) or "none"
+            raise UsageError(f"no judgment is by {criterion!r} (`criterion`); there is {known}")
+        own = self.judgments[self.judgments[CRITERION] == criterion].reset_index(drop=True)
+        return replace(self, judgments=own, published_ratings=no_published_ratings())
 
 
 def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str, ...]:

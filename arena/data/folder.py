@@ -40,6 +40,7 @@ from arena.data.schema import (
     TableSchema,
     check_table,
     duplicates,
+    named_by_criterion,
     self_judgments,
     undeclared,
     unknown_questions,
@@ -84,7 +85,11 @@ def read_arena(folder: Path | str, questions: pd.DataFrame | None = None) -> Are
 
     def kept(path: Path) -> Rows:
         rows = _read_answers(path, asked) if path == answers else read_rows(path, queries=asked)
-        return rows if questions is None else _of_questions(rows, questions)
+        if questions is None:
+            return rows
+        keys = pd.MultiIndex.from_frame(rows.table.reindex(columns=QUESTION_KEY))
+        is_in = keys.isin(pd.MultiIndex.from_frame(questions[QUESTION_KEY]))
+        return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
 
     answers = _table_file(folder, "answers")
     judged = find_table_file(folder, "judgments")
@@ -94,12 +99,6 @@ def read_arena(folder: Path | str, questions: pd.DataFrame | None = None) -> Are
     )
     judgments = None if judged is None else kept(judged)
     return checked_arena(info, kept(queries), kept(answers), judgments, *others)
-
-
-def _of_questions(rows: Rows, questions: pd.DataFrame) -> Rows:
-    keys = pd.MultiIndex.from_frame(rows.table.reindex(columns=QUESTION_KEY))
-    is_in = keys.isin(pd.MultiIndex.from_frame(questions[QUESTION_KEY]))
-    return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
 
 
 def open_arena(arena: Arena | Path | str) -> Arena:
@@ -168,7 +167,8 @@ def checked_arena(
         answers, problems = with_own_passages(answers, queries.table)
     if problems:
         raise DataError(problems)
-    tables = (_typed(queries, QUERIES), _typed(answers, ANSWERS), _typed(judgments, JUDGMENTS))
+    judged = named_by_criterion(_typed(judgments, JUDGMENTS))
+    tables = (_typed(queries, QUERIES), _typed(answers, ANSWERS), judged)
     return Arena(info, *tables, ratings, attributes)
 
 

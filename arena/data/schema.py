@@ -52,6 +52,8 @@ SOFT = "soft"
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
 PANEL = "panel("
 """How the names of judges begin who say what others said."""
+CRITERION = "criterion"
+"""Column of judgments, if it is there: what they were made by; a judge's second name."""
 CHOSEN = "chosen"
 """Column of judgments, if it is there: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
@@ -141,7 +143,7 @@ class TableSchema:
 
 QUERIES = TableSchema("queries", {**_KEY, "query": "name", "passages": "passages"}, _TURNS)
 ANSWERS = TableSchema("answers", {**_KEY, "system": "name", "answer": "text"}, _TURNS)
-JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"})
+JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"}, {CRITERION: "name"})
 _PASSAGES = TypeAdapter(list[Passage])
 
 
@@ -225,6 +227,18 @@ def passages_of(value: object) -> list[dict[str, Any]]:
 def is_derived(judge: str) -> bool:
     """Tell whether a judge's verdicts are made of those of others: no witness beside them."""
     return judge.startswith(PANEL)
+
+
+def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Let the names of judges end in the criterion they judged by, where one is stated."""
+    if CRITERION not in judgments:
+        return judgments
+    pairs = zip(judgments["judge"], judgments[CRITERION], strict=True)
+    names = [
+        judge if _is_missing(by) or judge.endswith(f":{by}") else f"{judge}:{by}"
+        for judge, by in pairs
+    ]
+    return judgments.assign(judge=pd.Series(names, judgments.index, judgments["judge"].dtype))
 
 
 def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:

@@ -41,7 +41,12 @@ from surrogate.board.summarize import summarize_board, summarize_first_board
 from surrogate.board.summary import UNPROVEN
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.cross_fitting import Progress
-from surrogate.learning.languages import TournamentSettings, language_data, with_answers
+from surrogate.learning.languages import (
+    TournamentSettings,
+    in_slices,
+    language_data,
+    with_answers,
+)
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import KEYS, Surrogate
 
@@ -58,6 +63,9 @@ def build_board(
     **options: Any,  # noqa: ANN401 - fields of BoardSettings, which checks them
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
+
+    Or in all parts of the questions by another column of theirs, such as ``by="topic"``: whatever
+    is called a language is such a part, then.
 
     An arena without any verdict or published rating gets a first board; see ``first_board``. The
     same arguments give the same board, whatever ``n_jobs``.
@@ -84,6 +92,7 @@ def build_board(
     for _, names in arena.answers.groupby("language")["system"]:  # every two of them are compared
         checked_number(names.nunique())
     judge = board_judge(arena, settings)
+    whole, arena = arena, settings.view(arena)
     judged = arena if judge is None else arena.judged_by(judge)
     surrogate = find_surrogate(  # before anything is measured: what is misspelt costs nothing
         settings.surrogate,
@@ -97,8 +106,10 @@ def build_board(
         asked = settings.features if features is None else features
         from features.engine.extraction import extract  # loaded where it is needed
 
-        table = extract(arena, asked, n_jobs=n_jobs, models=models, progress=progress)
+        table = extract(whole, asked, n_jobs=n_jobs, models=models, progress=progress)
+        table = in_slices(table, whole.queries, settings.by)
     else:
+        feature_table = in_slices(feature_table, whole.queries, settings.by)
         answered = pd.MultiIndex.from_frame(arena.answers[KEYS])
         own = pd.MultiIndex.from_frame(feature_table[KEYS]).isin(answered)
         table = feature_table[own].reset_index(drop=True)
@@ -118,7 +129,7 @@ def build_board(
     )
     data = language_data(judged, X, how)
     if not data:
-        raise UsageError("no language has judgments or published ratings to learn from")
+        raise UsageError(f"no {settings.by} has judgments or published ratings to learn from")
     studies = study_languages(data, surrogate, record, n_jobs, progress)
     predicted = surrogate.predict(X)
     diagnoses = diagnose_languages(judged)

@@ -28,13 +28,13 @@ POSTERIOR = ["posterior", "error", "verdict_share"]
 NOTHING_SEEN = pd.DataFrame(columns=["unranked", "original", "remark", "variance"])
 
 VANISHED = "not ranked: it is judged, and none of its answers is here: were they lost?"
-NO_ANSWER = "no answer in this language"
+NO_ANSWER = "no answer here"
 BEYOND = "no upper bound: may be better than every judged system, so have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
 VERDICTS_ONLY = "by its verdicts alone: {}"
 NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
-UNJUDGED = "no verdicts here; estimated from other languages"
-BORROWED = "few verdicts here; also estimated from other languages"
+UNJUDGED = "no verdicts here; estimated from those elsewhere"
+BORROWED = "few verdicts here; also estimated from those elsewhere"
 
 
 def rated_rows(

@@ -13,6 +13,8 @@ from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from arena.data.arena import Arena
 
 NONE = "none"
@@ -41,6 +43,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
     }
 }
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
+LATELY = ("criterion", "by")
+"""Settings that signatures hold only where they are not the default ones."""
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -76,6 +80,16 @@ class BoardSettings(BaseModel):
         default=None,
         description="Judge whose judgments to learn from, where there are several; published "
         "for the ratings of published_ratings.csv.",
+    )
+    criterion: str | None = Field(
+        default=None,
+        description="Criterion whose judgments to learn from, where their column 'criterion' has "
+        "several, such as faithfulness.",
+    )
+    by: str = Field(
+        default="language",
+        description="What parts the board: language, or a column of the questions, such as topic. "
+        "Parts share what is learned, and each has ratings of its own.",
     )
     features: Names = Field(
         default=("default",),
@@ -143,6 +157,21 @@ class BoardSettings(BaseModel):
     )
     seed: Count = Field(default=0, description="Random seed.")
 
+    def view(self, arena: Arena) -> Arena:
+        """Return an arena as a board has it: judged by its criterion, and in its parts."""
+        from surrogate.learning.languages import sliced
+
+        return sliced(arena.by_criterion(self.criterion), self.by)
+
+    def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
+        """Return judgments on an arena's questions likewise."""
+        from arena.data.schema import CRITERION
+        from surrogate.learning.languages import in_slices
+
+        if self.criterion is not None and CRITERION in judgments:
+            judgments = judgments[judgments[CRITERION] == self.criterion]
+        return in_slices(judgments, queries, self.by)
+
 
 class BoardRecord(BoardSettings):
     """Everything that reproduces a board: its settings as they were resolved.
@@ -166,6 +195,8 @@ class BoardRecord(BoardSettings):
         found = []
         for name in ("judge", "metaevaluation", *BoardSettings.model_fields, "version"):
             value = getattr(self, name)
+            if name in LATELY and value == BoardSettings.model_fields[name].default:
+                continue
             texts = value if name == "metaevaluation" else [_text(value)]
             meaning = type(self).model_fields[name].description or ""
             found += [(name, text, meaning) for text in texts]
@@ -225,6 +256,7 @@ def board_judge(arena: Arena, settings: BoardSettings) -> str | None:
         UsageError: If there is no such judge, several to choose from, or none where the settings
             ask for ratings by verdicts.
     """
+    arena = arena.by_criterion(settings.criterion)
     if settings.ratings == "consensus":
         if settings.judge is not None:
             raise UsageError(
@@ -233,4 +265,5 @@ def board_judge(arena: Arena, settings: BoardSettings) -> str | None:
         return None
     if not arena.judges and settings.judge is None and settings.ratings == "posterior":
         return None
-    return arena.judged_by(settings.judge).judges[0]
+    named = f"{settings.judge}:{settings.criterion}"
+    return arena.judged_by(named if named in arena.judges else settings.judge).judges[0]

@@ -49,7 +49,7 @@ ENOUGH_SYSTEMS = 40
 MANY_RATINGS = 50
 SPLITS, FEWER_SPLITS = 5, 3
 NO_TOURNAMENTS = "no surrogate learned from one tournament with systems held out"
-NO_R2 = "fewer than two held-out systems are judged in this language"
+NO_R2 = "fewer than two held-out systems are judged here"
 
 
 @dataclass(frozen=True)

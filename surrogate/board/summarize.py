@@ -51,14 +51,14 @@ RATED_WITHOUT = (
     "and say nothing of how far verdicts will differ"
 )
 NOTHING_AGREES = "no two answers to a question differ in what could be compared without verdicts"
-NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
+NO_JUDGMENTS = "no judgments here: nothing to learn from"
 BORROWED = (
-    "no judgments in this language: systems are rated by what the verdicts in other languages tell "
-    "of answers, and nothing here says how well; judge some questions"
+    "no judgments here: systems are rated by what the verdicts elsewhere tell of answers, and "
+    "nothing here says how well; judge some questions"
 )
 BORROWING = (
-    "{} judged systems in this language: all are rated by the verdicts on them and by what those "
-    "in other languages tell of answers; judge more systems"
+    "{} judged systems here: all are rated by the verdicts on them and by what those elsewhere "
+    "tell of answers; judge more systems"
 )
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
-POOLED = "too few systems, so that they rest on those of all languages"
+POOLED = "too few systems, so that they rest on those of all others, too"
 UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat chance"
 """Why a system whose rating rests on a surrogate that is not shown to work has no rank."""
 RATED_BY = {
@@ -148,7 +148,7 @@ class RatingInterval(_Part):
         return standard_errors if self.in_standard_errors else np.ones(np.shape(standard_errors))
 
 
-NO_RATINGS = RatingInterval(reason="no rating by a surrogate in this language")
+NO_RATINGS = RatingInterval(reason="no rating by a surrogate here")
 
 
 class Skipped(_Part):
@@ -325,6 +325,17 @@ class BoardSummary(_Part):
         return self.settings.ratings == "consensus"
 
     @property
+    def part(self) -> str:
+        """What each of its parts is called: a language, or the column that parts the questions."""
+        return self.settings.by.replace("_", " ")
+
+    @property
+    def parts(self) -> str:
+        """What several parts are called."""
+        stem, last = self.part[:-1], self.part[-1:]
+        return self.part if last == "s" else f"{stem}ies" if last == "y" else f"{self.part}s"
+
+    @property
     def scale(self) -> str:
         """What ratings are in, in words."""
         return SHARES if self.is_first else "logits"
@@ -351,13 +362,13 @@ def conclusion(board: Board) -> str:
     if board.summary.macro.grade == "unreliable":
         return f"{ranked[0]} is first, but its rank says little: the judge {judge} is unreliable."
     alike, number = _like_the_first(board, ranked), len(board.languages)
-    often = (
-        "" if number == 1 else f"in {'at least half' if alike else 'most'} of {number} languages "
-    )
-    return f"{_leads(ranked, alike, often)}; {_judged(board)}."
+    most, parts = "at least half" if alike else "most", board.summary.parts
+    often = "" if number == 1 else f"in {most} of {number} {parts} "
+    return f"{leading(ranked, alike, often)}; {_judged(board)}."
 
 
-def _leads(ranked: list[str], alike: list[str], often: str) -> str:
+def leading(ranked: list[str], alike: list[str], often: str = "") -> str:
+    """Say who leads the ranked systems, best first, and which of the others are like the first."""
     leader = ranked[0]
     if len(ranked) == 1:
         return f"{leader} is the only system with a rank"

@@ -3,27 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from arena.data.errors import UsageError
 from arena.data.wording import is_person
 from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
 from surrogate.cli import options as opt
-from surrogate.cli.options import given_features, setting, settings_of
-from surrogate.cli.printing import command, print_ranks, progress_lines, show, shown_board
+from surrogate.cli.options import (
+    given_features,
+    named_values,
+    setting,
+    settings_of,
+    split_names,
+)
+from surrogate.cli.printing import (
+    INTERVAL,
+    cell,
+    command,
+    cut_middle,
+    print_ranks,
+    progress_lines,
+    show,
+    shown_board,
+    spans,
+    two_decimals,
+)
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
     from surrogate.board.board import Board
+    from surrogate.runs.criteria import Overview
 
 SITE = "site"
+MOST_CRITERIA = 3
+"""Of an overview, as it is printed; its file has all."""
+LONGEST_CRITERION = 10
 
 
 def board(
     arena: opt.Arena,
     out: opt.BoardFolder,
     judge: Annotated[str | None, setting(BoardSettings, "judge")] = None,
+    criterion: Annotated[str | None, setting(BoardSettings, "criterion")] = None,
+    weights: Annotated[
+        str | None,
+        Option(metavar="NAME=WEIGHT,...", help="Of criteria in their overview. Default: 1 each"),
+    ] = None,
+    by: Annotated[str | None, setting(BoardSettings, "by")] = None,
     features: Annotated[str | None, setting(BoardSettings, "features")] = None,
     surrogate: Annotated[str | None, setting(BoardSettings, "surrogate")] = None,
     preset: opt.Preset = None,
@@ -43,32 +71,46 @@ def board(
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
     An arena without verdicts gets a first board: by how far answers agree with each other, with
-    reference answers and with relevance labels.
+    reference answers and with relevance labels. Judgments by several criteria give one board each,
+    in folders of their own, and an overview.
     """
     settings = chosen_settings(settings_of(BoardSettings, config, locals()), {PRESET: preset})
 
-    from surrogate.board.board import check_board_target
-
-    check_board_target(out)
     from arena.data.folder import read_arena
     from arena.text.prompts import read_templates
+    from surrogate.board.board import check_board_target
 
     read = read_arena(arena)
-    by = board_judge(read, settings)  # refused before what is slow to load
+    shares = named_values("--weights", split_names(weights), "faithfulness=2,fluency=1")
+    has_several = len(read.criteria) > 1 and settings.judge not in read.judges
+    is_overview = settings.criterion is None and has_several
+    if shares and not is_overview:
+        raise UsageError("`weights` are of several criteria, which judgments here do not have")
+    by = None
+    if not is_overview:
+        check_board_target(out)
+        by = board_judge(read, settings)  # refused before what is slow to load
 
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import build_board
     from surrogate.board.judge_report import read_judging_records
 
     own = read_templates(templates or (), FEATURE_PROMPTS)
-    built = build_board(
-        *(read, settings),
-        feature_table=given_features(feature_table, read.answers),
-        records=None if by is None else read_judging_records(arena, by),
-        n_jobs=jobs,
-        models=ModelOptions(download=download, templates=own),
-        progress=progress_lines(),
-    )
+    options: dict[str, Any] = {
+        "feature_table": given_features(feature_table, read.answers),
+        "n_jobs": jobs,
+        "models": ModelOptions(download=download, templates=own),
+        "progress": progress_lines(),
+    }
+    if is_overview:
+        from surrogate.runs.criteria import build_criteria, check_overview_target, weighted_overview
+
+        check_overview_target(out)
+        found = weighted_overview(*build_criteria(read, settings, arena, **options), shares)
+        publish_overview(found, out, arena, read, site, as_json)
+        return
+    records = None if by is None else read_judging_records(arena, by)
+    built = build_board(read, settings, records=records, **options)
     publish_board(built, out, arena, read, site, as_json)
 
 
@@ -111,6 +153,32 @@ def publish_board(
     print_board(saved, next_of(saved, folder), index)
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
+
+
+def publish_overview(
+    found: Overview, out: Path, folder: Path, arena: Arena, site: bool, as_json: bool
+) -> None:
+    """Write boards of criteria and their overview, and print it."""
+    from surrogate.runs.criteria import save_overview
+
+    saved, index = save_overview(found, out, folder, arena, site)
+    if as_json:
+        show({"weights": found.weights, "left_out": found.left_out, "overview": found.table}, True)
+        return
+    shown = found.table.assign(
+        score=found.table["score"].map(two_decimals),
+        **{INTERVAL: spans(found.table)},
+    )
+    columns = ["rank", "system", "score", INTERVAL]
+    for name in list(found.weights)[:MOST_CRITERIA]:
+        ratings, ranks = (found.table[f"{name}_{end}"] for end in ("rating", "rank"))
+        pairs = zip(ratings.map(two_decimals), ranks.map(cell), strict=True)
+        columns.append(cut_middle(name, LONGEST_CRITERION))
+        shown[columns[-1]] = [f"{rating} ({rank})" for rating, rank in pairs]
+    said = [found.sentence, *(f"{name} left out: {why}" for name, why in found.left_out.items())]
+    last = [f"Open {index}" if index else f"Overview written to {out}"]
+    heaviest = max(found.weights, key=found.weights.__getitem__)
+    print_ranks(shown, columns, said, [*last, next_of(saved[heaviest], folder)])
 
 
 def print_board(board: Board, then: str, index: Path | None = None) -> None:

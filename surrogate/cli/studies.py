@@ -292,4 +292,4 @@ def _print_report(
             print(note)
     for usage in report.usages or ():
         cost = usage.cost(prices)
-        print(usage if cost is None else f"{usage}; cost {cost:.4f}")
+        print(f"{usage}; cost {'unknown' if cost is None else round(cost, 4)}" if prices else usage)

@@ -12,7 +12,10 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.published import no_published_ratings
+from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE, whole_digits
 from arena.data.seeds import by_content
+from arena.data.wording import count_of, did_you_mean
 from arena.rating.battles import TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.published import published_tournaments
@@ -28,6 +31,11 @@ from surrogate.learning.surrogate import KEYS
 Floats = npt.NDArray[np.float64]
 FEW_TOURNAMENTS = 20
 """Enough for surrogates that learn from tournaments, where many are trained to be compared."""
+LANGUAGE = "language"
+NO_VALUE = "(none)"
+"""The part of questions without a value."""
+QUESTIONS_A_PART = 2
+"""Fewest questions a part, on average; with fewer a column tells questions apart, not parts."""
 NO_JUDGMENTS = "{}: only ratings are published, there are no judgments to leave out"
 
 
@@ -163,6 +171,61 @@ class LanguageData:
 def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, ...]]:
     """Return the judged questions of each language: all of them where ratings are published."""
     return {data.language: data.tournaments.battles.questions for data in languages}
+
+
+def sliced(arena: Arena, by: str) -> Arena:
+    """Put the values of a column of the questions in the place of languages, in every table.
+
+    Ratings published by language are left out.
+
+    Raises:
+        UsageError: If there is no such column, or nearly every question has its own value.
+    """
+    if by == LANGUAGE:
+        return arena
+    further = arena.queries.columns.difference(["query_id", "query", OWN_PASSAGES, HISTORY])
+    known = sorted({*further} - {REFERENCE})
+    if by not in known:
+        hint = f"{did_you_mean(by, known)} there is {', '.join(known)}".lstrip()
+        raise UsageError(f"the questions have no column {by!r} to part them by (`by`); {hint}")
+    tables = {
+        name: in_slices(getattr(arena, name), arena.queries, by)
+        for name in ("queries", "answers", "judgments")
+    }
+    names, count = sorted(set(tables["queries"][LANGUAGE])), len(arena.queries)
+    if len(names) * QUESTIONS_A_PART > count:
+        raise UsageError(
+            f"{by!r} has {len(names)} values for {count_of(count, 'question')} (`by`): parts "
+            "of a board need several questions each; take a column with fewer values"
+        )
+    info = arena.info.model_copy(update={"languages": tuple(names)})
+    return replace(arena, info=info, published_ratings=no_published_ratings(), **tables)
+
+
+def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Put the values of a column of the questions in the place of a table's languages.
+
+    Ids that stand in several languages get theirs before them (``en:17``). Rows on no question
+    of ``queries`` stay as they are.
+    """
+    if by == LANGUAGE:
+        return table
+    ids, values = queries["query_id"], queries[by].map(lambda value: _slice_name(value, by))
+    ids = queries[LANGUAGE] + ":" + ids if ids.duplicated().any() else ids
+    asked = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(object))
+    places = asked.get_indexer(pd.MultiIndex.from_frame(table[QUESTION_KEY].astype(object)))
+    keys = {
+        name: np.where(places < 0, table[name], own.to_numpy(object)[places])
+        for name, own in ((LANGUAGE, values), ("query_id", ids))
+    }
+    return table.assign(**keys).astype(table.dtypes[QUESTION_KEY].to_dict())
+
+
+def _slice_name(value: object, by: str) -> str:
+    if isinstance(value, list | dict):
+        raise UsageError(f"{by!r} holds {value!r:.60} (`by`); questions are parted by a text each")
+    name = whole_digits(value) or ("" if pd.isna(value) else str(value).strip())
+    return name or NO_VALUE
 
 
 def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:

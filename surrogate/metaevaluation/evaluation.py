@@ -327,7 +327,7 @@ def left_out_notes(
         name = names[row["judge"], row["prompt"]]
         name += f", {row[part]}" if part else ""
         if row["failures"]:
-            notes.append(f"{name}: {row['failures']} {items} without a {value}, counted as errors")
+            notes.append(f"{name}: {items} without a {value}, counted as errors: {row['failures']}")
         if row["not_asked"]:
             notes.append(f"{name}: {row['not_asked']} {items} got no answer: left out; run again")
     return notes

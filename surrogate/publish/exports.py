@@ -62,7 +62,8 @@ def export_text(
     wanted = PRINTED_OVERALL if language == OVERALL else PRINTED
     kept = [name for name in wanted if name in NAMED or table[name].notna().any()]
     printed = table[list(columns) or ["language"] * (language == ALL) + kept]
-    part = {OVERALL: "mean rank over languages", ALL: "every language"}.get(language, language)
+    over = {OVERALL: f"mean rank over {summary.parts}", ALL: f"every {summary.part}"}
+    part = over.get(language, language)
     judged = " (not judged)" if summary.is_first else ""
     title = f"Leaderboard of {summary.arena}{judged}, {part}"
     return latex_table(printed, title, summary.judge, summary.signature * signature)

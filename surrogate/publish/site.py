@@ -121,6 +121,7 @@ def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Te
     """Return the arena's texts and verdicts, or why they are not at hand."""
     try:
         arena = open_arena(board.arena_folder() if given is None else given)
+        arena = board.summary.settings.view(arena)
         if fingerprint(arena) != board.summary.fingerprint:
             raise UsageError(
                 f"arena {arena.info.name!r} has other questions, passages or reference answers "

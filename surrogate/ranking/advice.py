@@ -99,7 +99,7 @@ def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -
         named = [item for item in _drawn(board, language) if item in open_][:questions]
         asked.append(pd.DataFrame({"language": language, "system": system, "query_id": named}))
     if not neighbors:
-        raise UsageError("no new system has a rating in a language of the board")
+        raise UsageError("no new system has a rating on the board")
     places = pd.DataFrame(neighbors).astype({"rank": "Int64", "judgments": "Int64"})
     return Advice(places, pd.concat(asked, ignore_index=True))
 

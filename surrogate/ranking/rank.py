@@ -18,17 +18,20 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.rating.battles import copies_of_others
+from arena.rating.posterior import PRIOR_COLUMNS
+from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.measures.registry import asked_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
+from surrogate.board.first_board import first_prior
 from surrogate.board.rows import SUBSTANTIAL_SHARE, absence, rated_rows
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import POOLED, UNPROVEN
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
-from surrogate.learning.languages import with_answers
+from surrogate.learning.languages import in_slices, sliced, with_answers
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.judged import (
     JUDGED_COLUMNS,
@@ -46,7 +49,7 @@ COPIED = "{} left out that appear more than once: each verdict counts once"
 NOT_ASKED = "{} left out, on questions that the arena does not have"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
 OTHERS = "{} by {} count as those of the board's own judge, {}"
-NO_SURROGATE = "the board has no surrogate for this language"
+NO_SURROGATE = "the board has no surrogate here"
 ROW = "_row"
 NAMED = 2
 """Features either way, and questions, that reasons name; of questions with long names one."""
@@ -154,14 +157,17 @@ def rank_systems(
     arena = open_arena(board.arena_folder() if arena is None else arena)
     if board.summary.is_first:
         raise UsageError(NO_VERDICTS)
+    by = board.summary.settings.by
+    whole, arena = arena, sliced(arena, by)
     if fingerprint(arena) != board.summary.fingerprint:
         raise UsageError(
             f"the questions or reference answers of arena {arena.info.name!r} are not those of "
             f"arena {board.summary.arena!r} the board was built from; build the board again"
         )
-    answers = open_answers(answers, arena.queries)
+    answers = open_answers(answers, whole.queries)
     if judgments is not None:
-        judgments = checked_judgments(judgments, questions=arena.queries)
+        judgments = checked_judgments(judgments, questions=whole.queries)
+        judgments = board.summary.settings.judged(judgments, whole.queries)
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
@@ -171,9 +177,10 @@ def rank_systems(
     if feature_table is None:
         declared = _declared(known_features(board.surrogate), board.own_features)
         _refuse_other_templates(declared, models)
-        table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
+        table = extract(whole, declared, answers=answers, n_jobs=n_jobs, models=models)
     else:
         table = _rows_of(answers, feature_table)
+    table, answers = (in_slices(item, whole.queries, by) for item in (table, answers))
     known_answers = _judged_answers(board, arena.answers)
     judged = known_answers.groupby("language")["system"].unique()
     both = pd.concat([known_answers, answers], ignore_index=True)
@@ -412,3 +419,54 @@ def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
             parts.append(f"{kind} ones on {count_of(len(names), 'question')} ({shown})")
     if parts:
         yield f"its answers are most like {', '.join(parts)}"
+
+
+def expected_systems(
+    board: Board, arena: Arena, feature_table: pd.DataFrame | None = None, n_jobs: int = 1
+) -> pd.DataFrame:
+    """Return a surrogate's ratings and standard errors of every system of an arena.
+
+    Of systems on the board these are by surrogates that had not seen the system or its verdicts,
+    so that its verdicts do not count twice; others are placed by their answers. A standard error
+    is a 90% conformal interval's half-width over that of a normal density. A first board, without
+    any verdict, is put on the scale of verdicts; see ``board.first_board.first_prior``.
+
+    Args:
+        board: A board of an arena with the same questions.
+        arena: Answers of the systems.
+        feature_table: Features of the answers of systems that are not on the board; extracted
+            if not given.
+        n_jobs: Processes for feature extraction.
+
+    Returns:
+        Columns ``language, system, rating, standard_error``; NaN where nothing is expected.
+
+    Raises:
+        UsageError: If the board's questions are others, or the features cannot be had.
+    """
+    if (by := board.summary.settings.by) != "language":
+        raise UsageError(f"what is expected needs a board by language; this one is by {by}")
+    if board.summary.is_first:
+        return first_prior(_all_rated(board, arena))
+    known = set(board.ratings["system"])
+    new = arena.answers[~arena.answers["system"].isin(known)]
+    rows = board.ratings
+    if len(new):
+        placed = rank_systems(board, new, arena, n_jobs, feature_table=feature_table)
+        rows = placed.board
+    own = rows[rows["system"].isin(set(arena.info.systems))]
+    width = own["surrogate_rating"] - own["surrogate_low"]
+    expected = own.assign(rating=own["surrogate_rating"], standard_error=width / NORMAL_90)
+    known_error = expected["standard_error"] > 0
+    expected["rating"] = expected["rating"].where(known_error)
+    expected["standard_error"] = expected["standard_error"].where(known_error)
+    return expected[list(PRIOR_COLUMNS)].reset_index(drop=True)
+
+
+def _all_rated(board: Board, arena: Arena) -> pd.DataFrame:
+    """Return the rows of a first board, which must be of this arena as it is."""
+    absent = sorted(set(arena.info.systems) - set(board.ratings["system"]))
+    if absent or fingerprint(arena) != board.summary.fingerprint:
+        what = f"it lacks {', '.join(absent)}" if absent else "its questions are others"
+        raise UsageError(f"the first board is not of this arena: {what}; build it again")
+    return board.ratings[board.ratings["system"].isin(set(arena.info.systems))]

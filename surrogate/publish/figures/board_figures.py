@@ -93,6 +93,10 @@ def board_drawings(
             yield Drawing(kind, partial(draws[kind], board))
 
 
+def _parts(board: Board) -> str:
+    return count_of(len(board.languages), board.summary.part, board.summary.parts)
+
+
 def draw_ratings(board: Board, language: str) -> Figure:
     """Draw the ratings of one language with their intervals, best rank of the board at the top.
 
@@ -133,7 +137,7 @@ def draw_ratings(board: Board, language: str) -> Figure:
         axes.set_xlabel(
             "Share of the others' answers below a system's (no verdict, no logits)"
             if first
-            else "Bradley-Terry rating (logits, 0 is the language's mean)"
+            else "Bradley-Terry rating (logits, 0 is the mean)"
         )
         _draw_tiers(axes, rows[TIERS].astype(float))
         legend(figure, handles, 3)
@@ -198,9 +202,9 @@ def rank_heat_map(board: Board) -> Figure:
         raise UsageError("no system is ranked, so there is no heat map to draw")
     names, cells = [*board.languages, "mean"], len(board.languages) + 1
     caption = Caption(
-        f"Ranks by language: {board.summary.arena}",
+        f"Ranks by {board.summary.part}: {board.summary.arena}",
         f"n = {count_of(len(board.systems), 'system')}, "
-        f"{count_of(len(board.languages), 'language')}. Rank 1 is best; systems by the board's "
+        f"{_parts(board)}. Rank 1 is best; systems by the board's "
         f"mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
         board.summary.signature,
     )
@@ -218,6 +222,7 @@ def rank_heat_map(board: Board) -> Figure:
             draw_matrix(
                 *(axes, shades.clip(0, 1).to_numpy(float), texts.to_numpy().tolist()),
                 *(ranks.index, names, SEQUENTIAL),
+                upright=board.summary.part != "language",
             )
             axes.set_xlabel(title)
             axes.axvline(cells - 1.5, color="white", linewidth=3)
@@ -243,8 +248,8 @@ def feature_lollipops(board: Board) -> Figure:
     languages, systems = (sorted(means.index.unique(name)) for name in ("language", "system"))
     caption = Caption(
         f"Features of the answers: {board.summary.arena}",
-        "A point is the mean over the answers of a system in a language. "
-        f"n = {count_of(len(systems), 'system')}, {count_of(len(languages), 'language')}, "
+        f"A point is the mean over the answers of a system in a {board.summary.part}. "
+        f"n = {count_of(len(systems), 'system')}, {_parts(board)}, "
         f"{count_of(len(table), 'answer')}. Model families are read off the names.",
         board.summary.signature,
     )
@@ -260,18 +265,19 @@ def feature_lollipops(board: Board) -> Figure:
             )
             handles = {}
             for number, family in enumerate(dict.fromkeys(kin.values())):
-                turn, color = divmod(number, len(OKABE_ITO))
+                again, color = divmod(number, len(OKABE_ITO))
                 own = values.loc[[system for system in values.index if kin[system] == family]]
                 (handles[family],) = axes.plot(
                     np.tile(np.arange(len(languages)), len(own)),
                     own.to_numpy(float).ravel(),
-                    MARKERS[(color + turn) % len(MARKERS)],
+                    MARKERS[(color + again) % len(MARKERS)],
                     color=MUTED if family == OTHER_FAMILY else OKABE_ITO[color],
                     markersize=5.5,
                     markeredgecolor="white",
                     markeredgewidth=0.5,
                 )
-            axes.set_xticks(range(len(languages)), [drawable(code) for code in languages])
+            turn = 0 if board.summary.part == "language" else 90
+            axes.set_xticks(range(len(languages)), list(map(drawable, languages)), rotation=turn)
             axes.set_xlim(-0.6, len(languages) - 0.4)
             axes.set_ylabel("mean")
             axes.margins(y=0.12)
@@ -303,10 +309,9 @@ def importance_boxes(board: Board) -> Figure:
     )
     if shares.empty:
         raise UsageError("no feature has an importance, as no surrogate was trained")
-    languages = sorted(set(board.importances["language"]))
     caption = Caption(
         f"What the surrogate looks at: {board.summary.arena}",
-        f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}.",
+        f"n = {count_of(len(shares), 'feature')}, {_parts(board)}.",
         board.summary.signature,
     )
     rows = np.arange(len(shares))
@@ -331,7 +336,7 @@ def importance_boxes(board: Board) -> Figure:
         )
         axes.grid(axis="x")
         axes.set_xlim(left=0)
-        over = "" if len(languages) == 1 else f", mean over {count_of(len(languages), 'language')}"
+        over = "" if len(board.languages) == 1 else f", mean over {_parts(board)}"
         axes.set_xlabel(f"Share in the surrogate's decisions{over}")
         axes.set_yticks(rows, list(shown_names(shares.index).values()))
         axes.set_ylim(-0.7, len(shares) - 0.3)

@@ -72,7 +72,7 @@ def test_what_is_no_tokenizer_is_refused(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="there is no tokenizer"):
         read_tokenizer(path)
     path.write_text("{}", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"t\.json is no tokenizer\.json"):
+    with pytest.raises(UsageError, match=r"t\.json is not a tokenizer\.json"):
         read_tokenizer(path)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(

@@ -78,7 +78,7 @@ def test_a_language_without_judgments_is_said(small_arena, build_quickly):
     assert list(board.ratings["language"].unique()) == ["en"]
     silent = board.summary.languages["sw"]
     assert silent.tau is None
-    assert silent.notes == ("no judgments in this language: nothing to learn from",)
+    assert silent.notes == ("no judgments here: nothing to learn from",)
     assert silent.skipped.questions_without_judgments == 10
 
 

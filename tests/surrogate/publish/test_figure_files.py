@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from arena.data.errors import MissingDependencyError
-from surrogate.publish.figures.board_figures import draw_ratings, rank_heat_map
+from surrogate.publish.figures.board_figures import board_drawings, draw_ratings, rank_heat_map
 from surrogate.publish.figures.figure import (
     LONGEST_NAME,
     MissingGlyphWarning,
@@ -56,12 +56,14 @@ def test_svg_with_hostile_names_is_well_formed(drawn_hostile, tmp_path, draw):
 
 
 def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(drawn_hostile):
-    for figure in (rank_heat_map(drawn_hostile), draw_ratings(drawn_hostile, "sw")):
+    for drawing in board_drawings(drawn_hostile):
+        figure = drawing.draw()
         renderer = FigureCanvasAgg(figure).get_renderer()
         figure.draw(renderer)
         whole = figure.bbox
         title, caption = (text.get_window_extent(renderer) for text in figure.texts)
         for axes in figure.findobj(lambda part: hasattr(part, "get_xticks")):
+            assert axes.has_data(), drawing.name
             box = axes.get_tightbbox(renderer)
             assert box.y1 <= title.y0
             assert box.y0 >= caption.y1

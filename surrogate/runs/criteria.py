@@ -1,0 +1,203 @@
+"""One board a criterion of the same arena, and an overview of them by stated weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, checked_choice
+from arena.data.files import write_text
+from arena.data.folder import open_arena
+from arena.data.rows import plain_records
+from arena.data.schema import finite_number
+from arena.data.wording import count_of, guarded_csv
+from surrogate.board.board import Board
+from surrogate.board.build import build_board
+from surrogate.board.judge_report import read_judging_records
+from surrogate.board.settings import BoardSettings, board_judge, chosen_settings
+from surrogate.board.summary import conclusion, leading
+from surrogate.board.tables import DECIMALS
+from surrogate.publish.formats import slugs
+from surrogate.publish.pages import filled
+from surrogate.publish.site import INDEX, write_site
+
+OVERVIEW = "overview.csv"
+BOUNDS = ["rating", "low", "high"]
+UNRANKED = "no rank by {}"
+FEWEST_RANKED = 3
+FEW = "it ranks {}, by {}; {} are needed"
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Systems by several criteria.
+
+    Attributes:
+        table: Best first: ``system, rank, rank_low, rank_high, score, low, high, note``, and
+            ``NAME_rating, NAME_rank`` of each criterion. The score is the weighted mean of ratings
+            that are standardized over the systems which every criterion with a weight ranks;
+            others have none, and the note says why. ``low, high`` are the same of the bounds of
+            90%: as if errors of the criteria were fully correlated, so at least as wide as they
+            must be. Ranks hold whatever scores are within their bounds.
+        boards: Criterion to its board.
+        weights: Criterion to its weight, as stated.
+        left_out: Criterion that does not count, to why: it has no board, or too few systems on it.
+    """
+
+    table: pd.DataFrame
+    boards: Mapping[str, Board]
+    weights: Mapping[str, float]
+    left_out: Mapping[str, str]
+
+    @property
+    def sentence(self) -> str:
+        """Who leads, and by what weights."""
+        ranked = self.table[self.table["rank"].notna()]
+        shown = ", ".join(f"{name} {weight:g}" for name, weight in self.weights.items())
+        if ranked.empty:
+            return f"No system is ranked by every criterion ({shown})."
+        alike = list(ranked.loc[ranked["rank_low"] == 1, "system"])[1:]
+        return f"{leading(list(ranked['system']), alike)}; weights: {shown}."
+
+
+def build_criteria(
+    arena: Arena | Path | str,
+    settings: BoardSettings | None = None,
+    folder: Path | str | None = None,
+    **options: Any,  # noqa: ANN401 - of build_board
+) -> tuple[dict[str, Board], dict[str, str]]:
+    """Build one board a criterion that the arena's judgments name; answers are measured once.
+
+    Args:
+        arena: The arena, or the path of its folder.
+        settings: As for ``build_board``.
+        folder: Where the arena is, for what is known of its judges.
+        options: Further arguments of ``build_board``.
+
+    Returns:
+        Criterion to its board; and those of which none could be built, to why.
+
+    Raises:
+        UsageError: If no judgment has a criterion, or no board can be built.
+    """
+    arena, boards, left_out = open_arena(arena), dict[str, Board](), dict[str, str]()
+    for criterion in arena.criteria:
+        given = {**options, "criterion": criterion}
+        if boards:
+            given["feature_table"] = next(iter(boards.values())).features
+        own = {name: given[name] for name in given if name in BoardSettings.model_fields}
+        try:
+            judge = board_judge(arena, chosen_settings(settings, own))
+            if folder is not None and judge is not None:
+                given["records"] = read_judging_records(folder, judge)
+            boards[criterion] = build_board(arena, settings, **given)
+        except UsageError as error:
+            left_out[criterion] = str(error)
+    if not boards:
+        why = next(iter(left_out.values()), "no judgment names one")
+        raise UsageError(f"no board of any criterion: {why}")
+    return boards, left_out
+
+
+def weighted_overview(
+    boards: Mapping[str, Board],
+    left_out: Mapping[str, str] | None = None,
+    weights: Mapping[str, float | str] | None = None,
+) -> Overview:
+    """Sum up boards of several criteria by weights; those that are not stated are 1.
+
+    Args:
+        boards: Criterion to its board.
+        left_out: Criterion without a board, to why.
+        weights: Criterion to its weight.
+
+    Raises:
+        UsageError: For a weight of no criterion, one that is negative or no number, or if all are
+            0.
+    """
+    skipped, given = dict(left_out or {}), dict(weights or {})
+    for name, board in boards.items():
+        if (ranked := board.overall["rank"].count()) < FEWEST_RANKED:
+            judgments = sum(item.judgments for item in board.summary.languages.values())
+            counts = count_of(ranked, "system"), count_of(judgments, "judgment")
+            skipped[name] = FEW.format(*counts, FEWEST_RANKED)
+    for name, weight in given.items():
+        checked_choice(name, [*boards, *skipped], "criterion (`weights`)")
+        if (number := finite_number(weight)) is None or number < 0:
+            raise UsageError(f"`weights`: {name} has {weight}; give a number, 0 or more")
+    stated = {name: float(given.get(name, 1)) for name in boards if name not in skipped}
+    total = sum(stated.values())
+    if not total:
+        why = "; ".join(map(": ".join, skipped.items()))
+        raise UsageError(f"no criterion has a weight (`weights`) that counts; {why}")
+    rated = {name: _ratings(boards[name]) for name in stated}
+    systems = sorted({system for rows in rated.values() for system in rows.index})
+    table = pd.DataFrame(index=pd.Index(systems, name="system"))
+    counted = {name: rows[rows["rank"].notna()] for name, rows in rated.items() if stated[name]}
+    known = [name for name in systems if all(name in rows.index for rows in counted.values())]
+    score = pd.DataFrame(0.0, index=known, columns=BOUNDS)
+    for name, rows in counted.items():
+        own = rows.loc[known, BOUNDS]
+        spread = float(own["rating"].std(ddof=0))
+        score += stated[name] / total * (own - own["rating"].mean()) / (spread or 1.0)
+    score = score.round(DECIMALS)
+    table["rank"] = score["rating"].rank(ascending=False, method="min").astype("Int64")
+    low, high = score["low"].fillna(-np.inf), score["high"].fillna(np.inf)
+    table["rank_low"] = pd.Series([1 + (low > bound).sum() for bound in high], known, "Int64")
+    table["rank_high"] = pd.Series([(high >= bound).sum() for bound in low], known, "Int64")
+    table[["score", "low", "high"]] = score[BOUNDS].reindex(table.index)
+    absent = {
+        system: ", ".join(name for name, rows in counted.items() if system not in rows.index)
+        for system in systems
+    }
+    table["note"] = [UNRANKED.format(names) if names else "" for names in absent.values()]
+    for name, rows in rated.items():
+        table[f"{name}_rating"] = rows["rating"].where(rows["rank"].notna())
+        table[f"{name}_rank"] = rows["rank"]
+    ordered = table.reset_index().sort_values(["rank", "system"], ignore_index=True)
+    return Overview(ordered, boards, stated, skipped)
+
+
+def _ratings(board: Board) -> pd.DataFrame:
+    """Return the overall rank of each system of a board, and its mean rating over languages."""
+    means = board.ratings.groupby("system")[BOUNDS].mean()
+    return means.assign(rank=board.overall.set_index("system")["rank"])
+
+
+def check_overview_target(out: Path) -> None:
+    """Check that a folder holds nothing, or an overview to replace; a UsageError if it does not."""
+    if out.is_dir() and any(out.iterdir()) and not (out / OVERVIEW).is_file():
+        raise UsageError(f"{out} is not empty and holds no overview of criteria; name a new folder")
+
+
+def save_overview(
+    found: Overview, out: Path, folder: Path, arena: Arena, site: bool = True
+) -> tuple[dict[str, Board], Path | None]:
+    """Write the boards, each in a folder of its own, the overview, and a page over all.
+
+    Returns:
+        The boards as they lie in the folders, and the page.
+    """
+    names = slugs(found.boards)
+    saved = {name: board.save(out / names[name], folder) for name, board in found.boards.items()}
+    write_text(guarded_csv(found.table), out / OVERVIEW)
+    if not site:
+        return saved, None
+    shown = [
+        {"name": name, "conclusion": conclusion(board), "link": f"{names[name]}/site/{INDEX}"}
+        for name, board in saved.items()
+    ]
+    for name, board in saved.items():
+        write_site(board, out / names[name] / "site", arena)
+    ends = found.table[["low", "score", "high"]].to_numpy(float)
+    ends = ends[np.isfinite(ends)].tolist()
+    told = {"arena": arena.info.name, "rows": plain_records(found.table), "boards": shown}
+    span = {"least": min(ends, default=0), "most": max(ends, default=1)}
+    write_text(filled("criteria", ("tables.js",), found=found, **told, **span), out / INDEX)
+    return saved, out / INDEX
