@@ -85,7 +85,11 @@ def read_arena(folder: Path | str, questions: pd.DataFrame | None = None) -> Are
 
     def kept(path: Path) -> Rows:
         rows = _read_answers(path, asked) if path == answers else read_rows(path, queries=asked)
-        return rows if questions is None else _of_questions(rows, questions)
+        if questions is None:
+            return rows
+        keys = pd.MultiIndex.from_frame(rows.table.reindex(columns=QUESTION_KEY))
+        is_in = keys.isin(pd.MultiIndex.from_frame(questions[QUESTION_KEY]))
+        return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
 
     answers = _table_file(folder, "answers")
     judged = find_table_file(folder, "judgments")
@@ -95,12 +99,6 @@ def read_arena(folder: Path | str, questions: pd.DataFrame | None = None) -> Are
     )
     judgments = None if judged is None else kept(judged)
     return checked_arena(info, kept(queries), kept(answers), judgments, *others)
-
-
-def _of_questions(rows: Rows, questions: pd.DataFrame) -> Rows:
-    keys = pd.MultiIndex.from_frame(rows.table.reindex(columns=QUESTION_KEY))
-    is_in = keys.isin(pd.MultiIndex.from_frame(questions[QUESTION_KEY]))
-    return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
 
 
 def open_arena(arena: Arena | Path | str) -> Arena:

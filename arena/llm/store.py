@@ -98,11 +98,7 @@ class Store:
             connection.execute(_SAVE, values)
 
     def join(self, others: Iterable[Path | str]) -> int:
-        """Take over what other stores hold of requests that are not here; return how many.
-
-        Raises:
-            UsageError: If one of them is no store; nothing of it is taken.
-        """
+        """Take over what other stores hold of requests that are not here; return how many."""
         before = self._connection.total_changes
         for path in others:
             if not Path(path).is_file():

@@ -69,7 +69,7 @@ def test_letters_of_several_tokens_stay_whole(tmp_path):
 def test_what_is_no_tokenizer_is_refused(tmp_path, monkeypatch):
     pytest.importorskip("tokenizers")
     path = tmp_path / "t.json"
-    with pytest.raises(UsageError, match="there is not a tokenizer"):
+    with pytest.raises(UsageError, match="there is no tokenizer"):
         read_tokenizer(path)
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(UsageError, match=r"t\.json is not a tokenizer\.json"):
