@@ -196,15 +196,19 @@ class Arena:
             UsageError: If there is no judgment and no published rating, no such judge, or a
                 choice to be made.
         """
-        names = self.judges
-        if not names:
-            raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
-        chosen = judges_named(names, chosen_judges(names)[0] if judge is None else judge)
+        reference = self.chosen_judges()[0] if judge is None else judge
+        chosen = judges_named(self.judges, reference)
         judgments, published = (
             table[table["judge"].isin(chosen)].reset_index(drop=True)
             for table in (self.judgments, self.published_ratings)
         )
         return replace(self, judgments=judgments, published_ratings=published)
+
+    def chosen_judges(self, chosen: str | None = None) -> tuple[str, ...]:
+        """Return whose verdicts to rate by, then the other judges; see ``chosen_judges``."""
+        if not self.judges:
+            raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
+        return chosen_judges(self.judges, chosen)
 
     def by_criterion(self, criterion: str | None) -> Arena:
         """Keep the judgments by one criterion; all for None. ``UsageError`` if there is none."""

@@ -188,10 +188,9 @@ def joined_rows(parts: Sequence[Rows], source: str) -> Rows:
     """Put rows of several files together."""
     sources = [part.source_of(row) for part in parts for row in part.table.index]
     tables = [part.table for part in parts] or [pd.DataFrame()]
-    lines = [part.lines for part in parts] or [pd.Series(dtype=int)]
+    lines = pd.concat([part.lines for part in parts] or [pd.Series(dtype=int)], ignore_index=True)
     whole = plain_table(pd.concat(tables, ignore_index=True).astype(object))
-    numbers = pd.concat(lines, ignore_index=True)
-    return Rows(whole, numbers, source, sources=pd.Series(sources, dtype=object))
+    return Rows(whole, lines, source, sources=pd.Series(sources, dtype=object))
 
 
 def _read_csv(path: Path, source: str) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,16 @@ from arena.diagnostics.verdicts import (
     majorities,
     verdicts,
 )
+from arena.rating.battles import Battles
+from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
+from arena.statistics.rank_agreement import (
+    Agreement,
+    kendall_tau,
+    kendall_taus,
+    macro_agreement,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,7 +41,12 @@ FEWEST_ITEMS = 20
 MANY_JUDGES = 50
 """Pairs grow with the square of the judges; those with the most judgments are compared."""
 SAID_ONE_BY_ONE = 6
+RANK_DRAWS = 100
+"""Of either's ratings; every two of them are compared."""
+FEWEST_RANKED = 3
+"""Systems that both rated, of which rankings are compared."""
 
+RANKED = ["tau", "tau_low", "tau_high", "systems", "decided", "decided_reference"]
 MEASURED = ["items", "questions", "agreement", "kappa", "standard_error", "low", "high"]
 
 
@@ -138,7 +151,10 @@ def agreement_with_reference(
     """Hold every judge against a reference, such as people: all together, by majority.
 
     Returns:
-        Columns ``judge``, ``MEASURED`` (all languages together) and the items' ``languages``.
+        Columns ``judge``, ``MEASURED`` (all languages together), the items' ``languages``, and
+        ``RANKED``: Kendall's tau of the rankings by all verdicts of either, mean over languages,
+        with its 95% interval for these systems (NaN below three ``systems``); and the
+        shares of shared items that the judge, and the reference, decide.
 
     Raises:
         UsageError: If a judge of the reference, or any other, has no judgment.
@@ -158,9 +174,44 @@ def agreement_with_reference(
     both = own.merge(theirs, on=QUESTION_PAIR, suffixes=("", "_reference"))
     if both.empty:
         raise UsageError("no other judge has judged a pair that the reference has")
+    by_reference = posteriors_by_language(judgments[judgments["judge"].isin(reference)])
     rows = []
     for name, part in both.groupby("judge"):
         random = generator(seed, "agreement", str(name))
         measured = _measured(part, part["outcome_reference"], random)
-        rows.append([name, *measured, sorted(part["language"].unique())])
-    return pd.DataFrame(rows, columns=["judge", *MEASURED, "languages"])
+        own = posteriors_by_language(judgments[judgments["judge"] == name])
+        ranked = _rankings(own, by_reference, random)
+        decided = [float((part[side] != 0).mean()) for side in ("outcome", "outcome_reference")]
+        rows.append([name, *measured, sorted(part["language"].unique()), *ranked, *decided])
+    return pd.DataFrame(rows, columns=["judge", *MEASURED, "languages", *RANKED])
+
+
+def posteriors_by_language(judgments: pd.DataFrame) -> dict[str, RatingPosterior]:
+    """Rate the largest connected group of systems in each language, by verdicts alone."""
+    return {
+        str(language): battle_posterior(Battles.from_judgments(rows).largest_group())
+        for language, rows in judgments.groupby("language")
+    }
+
+
+def _rankings(
+    own: Mapping[str, RatingPosterior],
+    reference: Mapping[str, RatingPosterior],
+    random: np.random.Generator,
+) -> list[float]:
+    """Return tau with its bounds, mean over languages, and the systems compared in all."""
+    found, compared = [], set[str]()
+    for language in sorted(own.keys() & reference.keys()):
+        names = [name for name in reference[language].systems if name in own[language].systems]
+        if len(names) < FEWEST_RANKED:
+            continue
+        ratings, draws = [], []
+        for known in (own[language], reference[language]):
+            places = [known.systems.index(name) for name in names]
+            ratings.append(known.ratings[places])
+            draws.append(known.draws(random, RANK_DRAWS)[:, places])
+        taus = kendall_taus(draws[0], draws[1]).ravel()
+        found.append(Agreement(kendall_tau(ratings[0], ratings[1]), taus))
+        compared |= set(names)
+    overall = macro_agreement(found)
+    return [overall.tau, *overall.interval, len(compared)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,14 @@ from features.engine.columns import feature_columns
 from features.models.scorer import ModelOptions
 from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.board.details import arena_table, difference_table, win_table
+from surrogate.board.details import (
+    alone_ratings,
+    arena_table,
+    difference_table,
+    judges_beside,
+    side_by_side,
+    win_table,
+)
 from surrogate.board.first_board import first_ratings
 from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_judge
 from surrogate.board.rows import judged_rows, unjudged_rows
@@ -27,7 +35,7 @@ from surrogate.board.settings import (
     NOBODY,
     BoardRecord,
     BoardSettings,
-    board_judge,
+    board_judges,
     chosen_settings,
 )
 from surrogate.board.study import (
@@ -45,10 +53,11 @@ from surrogate.learning.languages import (
     TournamentSettings,
     in_slices,
     language_data,
+    others_of,
     with_answers,
 )
 from surrogate.learning.names import find_surrogate
-from surrogate.learning.surrogate import KEYS, Surrogate
+from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
 
 
 def build_board(
@@ -91,7 +100,8 @@ def build_board(
     arena = open_arena(arena)
     for _, names in arena.answers.groupby("language")["system"]:  # every two of them are compared
         checked_number(names.nunique())
-    judge = board_judge(arena, settings)
+    judges, left_out = judges_beside(arena, board_judges(arena, settings))
+    judge = judges[0] if judges else None
     whole, arena = arena, settings.view(arena)
     judged = arena if judge is None else arena.judged_by(judge)
     surrogate = find_surrogate(  # before anything is measured: what is misspelt costs nothing
@@ -116,6 +126,7 @@ def build_board(
     record = BoardRecord(
         **settings.model_dump(exclude={"judge", "features", "holdout", "ratings"}),
         judge=NOBODY if judge is None else judge,
+        other_judges=judges[1:],
         ratings="consensus" if judge is None else settings.ratings,
         features=tuple(feature_columns(table)),
         holdout=holdout,
@@ -130,6 +141,8 @@ def build_board(
     data = language_data(judged, X, how)
     if not data:
         raise UsageError(f"no {settings.by} has judgments or published ratings to learn from")
+    others = arena.judgments[arena.judgments["judge"].isin(judges[1:])]
+    data = [replace(item, others=others[others["language"] == item.language]) for item in data]
     studies = study_languages(data, surrogate, record, n_jobs, progress)
     predicted = surrogate.predict(X)
     diagnoses = diagnose_languages(judged)
@@ -150,6 +163,15 @@ def build_board(
         else:
             rated.append(unjudged_rows(language, own, systems, int(questions[language])))
     ratings = _stacked([rows for rows, _ in rated if not rows.empty])
+    if others_known := others_of(data):
+        by_judge = {judge: alone_ratings(data, surrogate)}
+        for name in judges[1:]:
+            own = language_data(arena.judged_by(name), X, how)
+            by_judge[name] = alone_ratings(own, reseeded(surrogate, surrogate.seed))
+        columns, said = side_by_side(by_judge, others_known.slopes)
+        ratings = ratings.join(columns, on=["language", "system"])
+        left_out = (*said, *left_out)
+    macro = summary.macro.model_copy(update={"beside": tuple(left_out)})
     importances = surrogate.importances()
     return Board(
         ratings=ratings,
@@ -162,7 +184,7 @@ def build_board(
         differences=difference_table(rated),
         features=table,
         judge_report=report_judge(arena, judge, diagnoses, records or JudgingRecords()),
-        summary=summary,
+        summary=summary.model_copy(update={"macro": macro}),
         surrogate_or_file=surrogate,
         own_features=tuple(item for item in features or () if isinstance(item, Feature)),
     )

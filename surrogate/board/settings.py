@@ -78,8 +78,10 @@ class BoardSettings(BaseModel):
 
     judge: str | None = Field(
         default=None,
-        description="Judge whose judgments to learn from, where there are several; published "
-        "for the ratings of published_ratings.csv.",
+        description="Judge to rate by; several with commas between, or all: people are the "
+        "reference where there are some, else the first one is, and the others' verdicts, which "
+        "predict the reference's ratings, stand beside them. Default: all where people judged; "
+        "published for the ratings of published_ratings.csv.",
     )
     criterion: str | None = Field(
         default=None,
@@ -180,6 +182,9 @@ class BoardRecord(BoardSettings):
     """
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
+    other_judges: Names = Field(
+        default=(), description="Judges whose verdicts predict its ratings and stand beside them."
+    )
     features: Names = Field(default=(), description="What is measured on every answer.")
     metaevaluation: tuple[str, ...] = Field(
         default=(), description="How well the judge agrees with people."
@@ -193,7 +198,8 @@ class BoardRecord(BoardSettings):
     def fields(self) -> list[tuple[str, str, str]]:
         """Return the name, value and meaning of every field; a meta-evaluation is one each."""
         found = []
-        for name in ("judge", "metaevaluation", *BoardSettings.model_fields, "version"):
+        beside = ("other_judges",) if self.other_judges else ()
+        for name in ("judge", *beside, "metaevaluation", *BoardSettings.model_fields, "version"):
             value = getattr(self, name)
             if name in LATELY and value == BoardSettings.model_fields[name].default:
                 continue
@@ -208,6 +214,8 @@ class BoardRecord(BoardSettings):
         own = {
             name: getattr(self, name) for name in BoardSettings.model_fields if name not in hidden
         }
+        if self.other_judges:
+            own["judge"] = ",".join((self.judge, *self.other_judges))
         chosen = BoardSettings(**own).model_dump(mode="json", exclude_defaults=True)
         lines = [f"{name} = {json.dumps(chosen[name], ensure_ascii=False)}" for name in chosen]
         return "\n".join(lines)
@@ -249,8 +257,8 @@ def chosen_settings(settings: BoardSettings | None, options: Mapping[str, object
         raise UsageError("; ".join(said)) from error
 
 
-def board_judge(arena: Arena, settings: BoardSettings) -> str | None:
-    """Return whose verdicts a board rests on; None for a first board, without any.
+def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
+    """Return whose verdicts a board rests on, then others; none for a first board, without any.
 
     Raises:
         UsageError: If there is no such judge, several to choose from, or none where the settings
@@ -262,8 +270,8 @@ def board_judge(arena: Arena, settings: BoardSettings) -> str | None:
             raise UsageError(
                 f"ratings by consensus look at no verdict; leave judge {settings.judge!r} out"
             )
-        return None
+        return ()
     if not arena.judges and settings.judge is None and settings.ratings == "posterior":
-        return None
+        return ()
     named = f"{settings.judge}:{settings.criterion}"
-    return arena.judged_by(named if named in arena.judges else settings.judge).judges[0]
+    return arena.chosen_judges(named if named in arena.judges else settings.judge)

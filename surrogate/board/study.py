@@ -30,7 +30,7 @@ from surrogate.learning.cross_fitting import (
 )
 from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.estimation.replication import Replication, replicate
-from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
 from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
 from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
@@ -238,7 +238,8 @@ def study_languages(
     known = training_ratings({item.language: item.tournaments for item in data})
     expected = pd.concat(map(expected_ratings, unseen))
     judged = training[training["system"].isin(expected["system"])]
-    posteriors = posterior_ratings(surrogate, known, expected, judged)
+    others = others_of(data)
+    posteriors = posterior_ratings(surrogate, known, expected, judged, others)
     # By surrogates that must be trained several times for a split, once.
     is_cheap = surrogate.pooled and max(len(item.systems) for item in data) <= MANY_SYSTEMS
     how = Repeats(SPLITS if is_cheap else 1, surrogate.seed, n_jobs, progress)

@@ -122,7 +122,7 @@ def summarize_board(
     rated = [languages[study.language] for study in studies]
     means = finite_means(np.array(list(resampled.values())))
     macro = MacroSummary(
-        **_self_checked(judged),
+        **_self_checked(judged, settings.judge),
         tau=overall.tau,
         **_bounds("tau", overall.interval),
         tau_unseen=_mean(item.tau_unseen for item in rated),
@@ -224,14 +224,14 @@ def _worth(studies: Sequence[LanguageStudy]) -> float:
     return told / missed if missed else float("nan")
 
 
-def _self_checked(judged: Arena) -> dict[str, Any]:
+def _self_checked(judged: Arena, judge: str) -> dict[str, Any]:
     """Grade the judge by its own verdicts, and say why where it is unreliable."""
     if judged.judgments.empty:
         return {}
     checked = self_check(judged.judgments)
     faults = "; ".join(checked.faults)
     is_bad = checked.grade == "unreliable"
-    judging = UNRELIABLE.format(judged.judges[0], faults) if is_bad else ""
+    judging = UNRELIABLE.format(judge, faults) if is_bad else ""
     return {"grade": checked.grade, "judging": judging}
 
 

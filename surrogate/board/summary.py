@@ -255,12 +255,14 @@ class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
     ``grade`` is what the judge's own verdicts say of it, see ``arena.diagnostics.bias.SelfCheck``;
-    ``judging`` says why it is unreliable, and is empty where it is not. ``worth`` is the number of
-    verdicts on a system that tell as much of it as a surrogate that has not seen it.
+    ``judging`` says why it is unreliable, and is empty where it is not; ``beside`` says of each
+    other judge how it ranks beside it. ``worth`` is the number of verdicts on a system that tell as
+    much of it as a surrogate that has not seen it.
     """
 
     grade: Grade = "not known"
     judging: str = ""
+    beside: tuple[str, ...] = ()
     holdout_r2_mean: Number = None
     worth: Number = None
 

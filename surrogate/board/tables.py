@@ -41,6 +41,8 @@ COUNTS = {
     *("wins", "losses", "ties"),
 }
 """Columns that are whole numbers, or missing."""
+BY_JUDGE = "rating_by:"
+"""How columns begin that are ratings by one judge alone, whose name follows."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,11 @@ class BoardTable:
 
     def typed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Bring a table to these columns and their types, numbers rounded."""
-        columns = table[list(self.names)].reset_index(drop=True)
+        names = [*self.names, *(name for name in table if str(name).startswith(BY_JUDGE))]
+        columns = table[names].reset_index(drop=True)
         dtypes = {
             name: "str" if name in TEXTS else "Int64" if name in COUNTS else "float64"
-            for name in self.names
+            for name in names
         }
         texts = {name: "" for name in self.names if name in TEXTS}
         return columns.fillna(texts).astype(dtypes).round(DECIMALS)

@@ -9,7 +9,7 @@ from typer import Option
 
 from arena.data.errors import UsageError
 from arena.data.wording import is_person
-from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
+from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
     given_features,
@@ -29,6 +29,7 @@ from surrogate.cli.printing import (
     shown_board,
     spans,
     two_decimals,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -86,10 +87,10 @@ def board(
     is_overview = settings.criterion is None and has_several
     if shares and not is_overview:
         raise UsageError("`weights` are of several criteria, which judgments here do not have")
-    by = None
+    judges: tuple[str, ...] = ()
     if not is_overview:
         check_board_target(out)
-        by = board_judge(read, settings)  # refused before what is slow to load
+        judges = board_judges(read, settings)  # refused before what is slow to load
 
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import build_board
@@ -109,7 +110,7 @@ def board(
         found = weighted_overview(*build_criteria(read, settings, arena, **options), shares)
         publish_overview(found, out, arena, read, site, as_json)
         return
-    records = None if by is None else read_judging_records(arena, by)
+    records = read_judging_records(arena, judges[0]) if judges else None
     built = build_board(read, settings, records=records, **options)
     publish_board(built, out, arena, read, site, as_json)
 
@@ -186,7 +187,9 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
     from surrogate.board.summary import conclusion
 
     rows, columns = shown_board(board.ratings, board.overall)
-    said = [conclusion(board), *board.summary.macro.warnings[:1]]
+    beside = board.summary.macro.beside[:1]
+    said = [conclusion(board), *(line for text in beside for line in wrapped(text, 1))]
+    said += board.summary.macro.warnings[:1]
     last = [f"Open {index}" if index else f"Board written to {board.folder}"]
     print_ranks(rows, columns, said, [*last, then])
 

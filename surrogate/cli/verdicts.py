@@ -11,7 +11,7 @@ from arena.data.errors import UsageError
 from arena.data.wording import PEOPLE, is_person
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, split_names
-from surrogate.cli.printing import command, print_notes, show, spans
+from surrogate.cli.printing import command, print_notes, show, spans, with_spans
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,7 @@ JudgmentsArgument = Annotated[
 ]
 
 SHOWN_OF_A_KIND = 5
+SPAN = {"low": "interval_low", "high": "interval_high"}
 RATINGS = ["system", "rating", "interval", "rank", "ranks", "tier", "wins", "losses", "ties"]
 
 
@@ -186,7 +187,8 @@ def agreement(
     """Measure how far judges agree with people, or with another judge."""
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
-    from arena.diagnostics.agreement import agreement_with_reference
+    from arena.diagnostics.agreement import MEASURED, RANKED, agreement_with_reference
+    from surrogate.board.details import biases
     from surrogate.board.judge_report import add_metaevaluations, agreements
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
@@ -202,11 +204,22 @@ def agreement(
         entries, absent = agreements(kappas, PEOPLE if reference == PEOPLE else "+".join(named))
         written = add_metaevaluations(judgments, entries)
         said += [f"{name} is not written: {reason}" for name, reason in absent.items()]
-    title = f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)"
-    shown = {"reference": named, "judges": kappas, "notes": said, "written": written}
+    few = kappas.loc[kappas["tau"].isna(), "judge"]
+    said += [f"{name} has no ranking: it shares fewer than three systems" for name in few]
+    shown = {"reference": named, "judges": kappas, "biases": biases(table, named)}
+    titles = {
+        "judges": f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)",
+        "rankings": "Kendall's tau of rankings, and shares of pairs decided (95% interval)",
+        "biases": "Rated higher or lower than by the reference, beyond the error (logits, 95%)",
+        **{"reference": "", "written": "Written, for board, to"},
+    }
     if not as_json:
-        shown["judges"] = kappas.drop(columns="languages")
-    show(shown, as_json, {"judges": title, "reference": "", "written": "Written, for board, to"})
+        without = kappas[["judge", *MEASURED]].drop(columns="standard_error")
+        shown["judges"] = with_spans(without.rename(columns=SPAN))
+        shown["rankings"] = with_spans(kappas[["judge", *RANKED]])
+        shown["biases"] = with_spans(shown["biases"].rename(columns=SPAN))
+        shown = {name: shown[name] for name in ("judges", "rankings", "biases")}
+    show(shown | {"notes": said, "written": written}, as_json, titles)
 
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:

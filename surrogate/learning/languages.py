@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,7 @@ from arena.rating.tournaments import (
     bootstrap_tournaments,
 )
 from features.engine.columns import MISSING_SUFFIX
+from surrogate.learning.estimation.observations import OtherJudges, told_by_others
 from surrogate.learning.surrogate import KEYS
 
 Floats = npt.NDArray[np.float64]
@@ -67,6 +68,7 @@ class LanguageData:
         questions: Every question of the language, judged or not.
         tournaments: Tournaments of the judgments, or around the published ratings.
         settings: How they are drawn.
+        others: Judgments of other judges, which may tell of this one's.
     """
 
     language: str
@@ -75,6 +77,7 @@ class LanguageData:
     questions: tuple[str, ...]
     tournaments: Tournaments
     settings: TournamentSettings
+    others: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -166,6 +169,14 @@ class LanguageData:
         """
         own = pd.Series(self.truth, self.systems).reindex(part.systems).to_numpy()
         return float(np.nan_to_num(pd.Series(own - part.truth).mean()))
+
+
+def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
+    """Say what other judges tell of the ratings in all languages; see ``told_by_others``."""
+    judgments, others = (
+        pd.concat([getattr(item, name) for item in languages]) for name in ("judgments", "others")
+    )
+    return None if judgments.empty else told_by_others(judgments, others)
 
 
 def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, ...]]:

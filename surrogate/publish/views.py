@@ -12,6 +12,7 @@ from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
+from surrogate.board.tables import BY_JUDGE
 from surrogate.publish.formats import finite, language_name, slugs
 
 SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
@@ -103,6 +104,22 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
         "unranked": _unranked(board, set(system)),
         "languages": {code: language_name(code) for code in languages},
         "data": data,
+        "judges": _judges(board),
+    }
+
+
+def _judges(board: Board) -> dict[str, Any]:
+    """Return the rank of each system by each judge alone, mean over languages; none of one judge.
+
+    Columns of a board that begin with ``BY_JUDGE`` are these judges' ratings.
+    """
+    names = [name for name in board.ratings if name.startswith(BY_JUDGE)]
+    ranks = board.ratings.groupby("language")[names].rank(ascending=False, method="min")
+    means = ranks.groupby(board.ratings["system"]).mean().reindex(board.systems)
+    rows = zip(means.index, means.to_numpy().tolist(), strict=True)
+    return {
+        "names": [name.removeprefix(BY_JUDGE) for name in names],
+        "rows": [(system, list(map(finite, values))) for system, values in rows],
     }
 
 

@@ -358,7 +358,7 @@ def _with_candidate(arena: Arena, answers: pd.DataFrame, candidate: str) -> Aren
 
 def _planned_variance(board: Board, arena: Arena) -> float:
     """Largest variance of a question's score that the judge's ties and doubts leave."""
-    own = arena.judgments[arena.judgments["judge"] == board.summary.judge]
+    own = arena.judged_by(board.summary.judge).judgments
     points = points_of_a(own) if len(own) else pd.Series([1.0])
     return max(float(((points - EVEN) ** 2).mean()), LEAST_VARIANCE)
 

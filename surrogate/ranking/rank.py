@@ -47,6 +47,7 @@ NO_VERDICTS = (
 )
 COPIED = "{} left out that appear more than once: each verdict counts once"
 NOT_ASKED = "{} left out, on questions that the arena does not have"
+BESIDE = "{} left out, by judges that stand beside the board's own"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
 OTHERS = "{} by {} count as those of the board's own judge, {}"
 NO_SURROGATE = "the board has no surrogate here"
@@ -343,7 +344,13 @@ def _counted(
     is_asked = pd.MultiIndex.from_frame(judgments[QUESTION_KEY].astype(str)).isin(asked)
     copies = copies_of_others(judgments)
     used = usable_judgments(board, systems, judgments)
+    beside = judgments.get("judge", pd.Series("", judgments.index))
+    is_other = beside.isin(board.summary.settings.other_judges) & ~copies
+    judgments, copies, is_asked, used = (
+        item[~is_other] for item in (judgments, copies, is_asked, used)
+    )
     left = {COPIED: copies, NOT_ASKED: ~is_asked & ~copies, NOT_USED: ~used & is_asked & ~copies}
+    left[BESIDE] = is_other
     counts = {note: int(rows.sum()) for note, rows in left.items()}
     notes = [note.format(count_of(each, "judgment")) for note, each in counts.items() if each]
     own = board.summary.judge

@@ -220,7 +220,8 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
         fault, hint = "is missing", "name the model that judges"
         yield Problem(source, None, f"{place}.judging.model", None, fault, hint)
     elif judging is not None:
-        if options.judge not in (None, judging.judge):
+        chosen = {name.strip() for name in (options.judge or judging.judge).split(",")}
+        if not chosen & {judging.judge, "all"}:
             fault = f"is not the judge that judges ({judging.judge})"
             hint = "leave judge or judging out"
             yield Problem(source, None, f"{place}.judge", options.judge, fault, hint)

@@ -20,7 +20,7 @@ from arena.data.wording import count_of, guarded_csv
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.judge_report import read_judging_records
-from surrogate.board.settings import BoardSettings, board_judge, chosen_settings
+from surrogate.board.settings import BoardSettings, board_judges, chosen_settings
 from surrogate.board.summary import conclusion, leading
 from surrogate.board.tables import DECIMALS
 from surrogate.publish.formats import slugs
@@ -93,9 +93,9 @@ def build_criteria(
             given["feature_table"] = next(iter(boards.values())).features
         own = {name: given[name] for name in given if name in BoardSettings.model_fields}
         try:
-            judge = board_judge(arena, chosen_settings(settings, own))
-            if folder is not None and judge is not None:
-                given["records"] = read_judging_records(folder, judge)
+            judges = board_judges(arena, chosen_settings(settings, own))
+            if folder is not None and judges:
+                given["records"] = read_judging_records(folder, judges[0])
             boards[criterion] = build_board(arena, settings, **given)
         except UsageError as error:
             left_out[criterion] = str(error)

@@ -29,7 +29,7 @@ from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.judge_report import METAEVALUATION_FILE, read_judging_records
 from surrogate.board.rows import VANISHED
-from surrogate.board.settings import board_judge
+from surrogate.board.settings import board_judges
 from surrogate.board.summary import conclusion
 from surrogate.board.tables import (
     BOARD_FILES,
@@ -200,11 +200,11 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
 
 def _build(board: ConfiguredBoard, place: Workplace) -> None:
     arena, given = judged_arena(board, place.board), board.options.feature_table
-    judge, records = board_judge(arena, board.settings), None
-    if judge is not None:
-        records = read_judging_records(board.arena, judge)
+    judges, records = board_judges(arena, board.settings), None
+    if judges:
+        records = read_judging_records(board.arena, judges[0])
         if board.judging is not None:
-            failures = read_judging_records(place.board / JUDGING, judge).failures
+            failures = read_judging_records(place.board / JUDGING, judges[0]).failures
             records = records.model_copy(update={"failures": failures})
     table = place.board / FEATURES / FEATURES_FILE if given is None else board.base / given
     built = build_board(

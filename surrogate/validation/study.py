@@ -181,7 +181,7 @@ class Study:
             language_data(judged, with_answers(table, arena.answers), settings),
             tuple(feature_columns(table)),
             judged.info.name,
-            judged.judges[0],
+            options.get("judge") or arena.chosen_judges()[0],
             settings,
             trained,
             Repeats(repeats, settings.seed, n_jobs, options.get("progress")),

@@ -14,7 +14,12 @@ import pandas as pd
 from scipy.linalg import block_diag
 
 from arena.rating.posterior import RatingPosterior
-from surrogate.learning.estimation.observations import Observation, Observations, observe
+from surrogate.learning.estimation.observations import (
+    Observation,
+    Observations,
+    OtherJudges,
+    observe,
+)
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Covariances, Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
@@ -29,6 +34,7 @@ def posterior_ratings(
     ratings: Mapping[str, TrainingRatings],
     expected: pd.DataFrame,
     X: pd.DataFrame | None = None,
+    others: OtherJudges | None = None,
 ) -> dict[str, RatingPosterior]:
     """Rate systems by their answers and their verdicts.
 
@@ -43,6 +49,7 @@ def posterior_ratings(
             surrogate that has not seen it.
         X: Answers of further systems that were not trained on, and may be of those that were. Who
             has no verdict is rated wherever it answered.
+        others: What other judges tell; systems that these alone judged are rated, too.
 
     Returns:
         Language to the ratings of the judged systems, and of such further ones. Those that nothing
@@ -53,11 +60,11 @@ def posterior_ratings(
     wanted = expected.dropna(subset="rating")
     wanted = wanted[wanted["language"].isin(observed)][["language", "system"]]
     if alike is None or not set(wanted.itertuples(index=False, name=None)) <= set(alike.keys):
-        found = _corrected(observed, expected)
+        found = _corrected(observed, expected, others)
     else:
         new = set() if X is None else set(X["system"])
         new -= {name for item in observed.values() for name in item.systems}
-        found = _beside_each_other(observed, alike, surrogate.borrowing_, new)
+        found = _beside_each_other(observed, alike, surrogate.borrowing_, new, others)
     return {name: _completed(found.get(name), item) for name, item in observed.items()}
 
 
@@ -79,16 +86,22 @@ def _beside_each_other(
     alike: Covariances,
     borrowing: Collection[str],
     new: Collection[str],
+    beside: OtherJudges | None,
 ) -> dict[str, RatingPosterior]:
     """Rate systems in a process whose kernels say how alike they are; some without a verdict."""
     names: dict[str, list[str]] = {}
     for language, system in alike.keys:
         names.setdefault(language, []).append(system)
     known, judged = {}, {}
+    elsewhere = set() if beside is None else set(beside.ratings.index)
     for language in sorted(observed.keys() & names.keys()):
         own = observed[language].among(names[language])
         judged[language] = len(own.systems)
-        others = [name for name in names[language] if language in borrowing or name in new]
+        others = [
+            name
+            for name in names[language]
+            if language in borrowing or name in new or (language, name) in elsewhere
+        ]
         if (item := own.with_unjudged(others)).systems:
             known[language] = item
     if not known:
@@ -96,7 +109,11 @@ def _beside_each_other(
     seen = Observations(known)
     place = {key: index for index, key in enumerate(alike.keys)}
     rows = np.array([place[key] for key in seen.keys])
-    found = seen.posteriors(alike.kernels[:, rows[:, None], rows])
+    kernels, expected = alike.kernels[:, rows[:, None], rows], np.zeros(len(rows))
+    if beside is not None:
+        kernels = np.concatenate([kernels, beside.kernel(seen.keys)[None]])
+        expected = beside.prior(seen.keys)
+    found = seen.posteriors(kernels, expected)
     return {
         name: _about_all(item, judged[name]) if name in borrowing else item
         for name, item in found.items()
@@ -131,7 +148,7 @@ def expected_ratings(outcome: Outcome) -> pd.DataFrame:
 
 
 def _corrected(
-    observed: Mapping[str, Observation], expected: pd.DataFrame
+    observed: Mapping[str, Observation], expected: pd.DataFrame, beside: OtherJudges | None
 ) -> dict[str, RatingPosterior]:
     """Correct what is expected by what is observed, in all languages together."""
     rated = expected.dropna(subset="rating")
@@ -148,4 +165,6 @@ def _corrected(
     systems = np.array([system for _, system in seen.keys], dtype=object)
     everywhere = np.equal.outer(systems, systems).astype(np.float64)[None]
     kernels = everywhere[: int(len(known) > 1)]
+    if beside is not None:
+        kernels = np.concatenate([kernels, beside.kernel(seen.keys)[None]])
     return seen.posteriors(kernels, means.to_numpy(np.float64))

@@ -31,7 +31,7 @@ from surrogate.learning.estimation.ratings import (
     expected_ratings,
     posterior_ratings,
 )
-from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
 from surrogate.learning.outcomes import Outcome, resampled_systems
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import finite_means, training_ratings
@@ -185,7 +185,8 @@ def _replicated(
     together: dict[str, RatingPosterior] = {}
     with suppress(UsageError, ConvergenceError):
         surrogate.fit(X, known)
-        together = posterior_ratings(surrogate, known, expected, X)
+        beside = others_of(learned)
+        together = posterior_ratings(surrogate, known, expected, X, beside)
     alone = observe(known)
     found = []
     for item in learned:
