@@ -47,7 +47,6 @@ def board(
     arena: opt.Arena,
     out: opt.BoardFolder,
     judge: Annotated[str | None, setting(BoardSettings, "judge")] = None,
-    criterion: Annotated[str | None, setting(BoardSettings, "criterion")] = None,
     weights: Annotated[
         str | None,
         Option(metavar="NAME=WEIGHT,...", help="Of criteria in their overview. Default: 1 each"),
@@ -57,8 +56,6 @@ def board(
     surrogate: Annotated[str | None, setting(BoardSettings, "surrogate")] = None,
     preset: opt.Preset = None,
     tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
-    holdout: Annotated[str | None, setting(BoardSettings, "holdout")] = None,
-    seed: Annotated[int | None, setting(BoardSettings, "seed")] = None,
     config: opt.Config = None,
     feature_table: opt.FeatureTable = None,
     download: opt.Download = False,

@@ -89,7 +89,7 @@ def test_features_of_ones_own_travel_in_memory_and_are_named_in_the_file(tiny_ar
         loaded.rank(rows.assign(system="new"), tiny_arena)
     loaded = Board.load(tmp_path / "board", features=[own])
     assert loaded.rank(rows.assign(system="new"), tiny_arena).new.equals(placed.new)
-    with pytest.raises(UsageError, match="bleu is a feature of this package"):
+    with pytest.raises(UsageError, match="bleu is one of this package"):
         build_board(tiny_arena, features=[replace(own, name="bleu")])
 
 

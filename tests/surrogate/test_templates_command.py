@@ -51,7 +51,7 @@ def test_a_board_names_its_templates_and_ranks_by_no_other(
     run, server, folder, templates, tmp_path, tiny_arena, capsys
 ):
     out = tmp_path / "board"
-    quick = ["--surrogate", "linear", "--tournaments", 2, "--holdout", "none", "--jobs", 1]
+    quick = ["--surrogate", "linear", "--tournaments", 2, "--jobs", 1]
     chosen = ["--features", "answer_length,llm_fluency", "--no-site"]
     mine = ["--template", f"fluency={templates['mine']}"]
     assert run("board", folder, "--out", out, *chosen, *quick, *mine) == 0

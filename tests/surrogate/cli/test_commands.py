@@ -98,7 +98,7 @@ def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder
 
 
 def test_board_prints_strict_json(run, tiny_folder, quick_options, tmp_path, capsys):
-    options = [*quick_options, "--holdout", "none", "--json"]
+    options = [*quick_options, "--json"]
     assert run("board", tiny_folder, "--out", tmp_path, *options) == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert set(printed) == {"summary", "overall", "board"}

@@ -104,7 +104,7 @@ def test_the_command_writes_a_board_each_and_an_overview(
     for name in ("faithfulness", "fluency", "tone"):
         assert f'href="{name}/site/index.html"' in page
         assert Board.load(out / name).summary.settings.criterion == name
-    alone = ["--criterion", "fluency", "--no-site", "--json", *quick_options]
+    alone = ["--judge", "simulated-teacher:fluency", "--no-site", "--json", *quick_options]
     assert run("board", folder, "--out", tmp_path / "one", *alone) == 0
     assert run("board", folder, "--out", tmp_path / "one", *quick_options) == 2
     assert "holds no overview" in capsys.readouterr().err
