@@ -95,44 +95,22 @@ def extract(
     if n_jobs == 0:
         raise UsageError("`n_jobs` is a number of workers, or -1 for all cores; not 0")
     rows = _rows(arena, answers)
-    chosen = ready_features(features, options, rows["language"].unique())
-    folder = None if cache is None else Path(cache)
-    return measured(arena, rows, chosen, options, n_jobs, folder, progress)
-
-
-def ready_features(
-    asked: Sequence[Feature | str] | str, options: ModelOptions, languages: Iterable[str]
-) -> tuple[Feature, ...]:
-    """Return the features that are asked for; each can be measured in these languages."""
-    chosen = with_templates(asked_features(asked), options.templates)
+    chosen = with_templates(asked_features(features), options.templates)
     for feature in chosen:
         feature.require()
     if any(SENTENCES in feature.needs for feature in chosen):
-        require_sentences(languages)
-    return chosen
-
-
-def measured(
-    arena: Arena,
-    rows: pd.DataFrame,
-    chosen: Sequence[Feature],
-    options: ModelOptions,
-    n_jobs: int | None = 1,
-    cache: Path | None = None,
-    progress: Progress | None = None,
-) -> pd.DataFrame:
-    """Measure features on rows of answers, checked and sorted, as ``extract`` does."""
-    asked = answers_of(arena, rows)
+        require_sentences(rows["language"].unique())
+    asked, folder = answers_of(arena, rows), None if cache is None else Path(cache)
     values: dict[Feature, Sequence[Value]] = {}
-    for own in (True, False):  # what a user's code gives may change, and is never kept
-        plain = [each for each in chosen if each.reading is None and is_ours(each) == own]
+    for is_ours in (True, False):  # what a user's code gives may change, and is never kept
+        plain = [each for each in chosen if each.reading is None and _is_ours(each) == is_ours]
         if plain:
-            found = measure(asked, plain, n_jobs, cache if own else None, progress)
+            found = measure(asked, plain, n_jobs, folder if is_ours else None, progress)
             values |= zip(
                 plain, zip(*found, strict=True) if found else [()] * len(plain), strict=True
             )
-    for (kind, model), reading in readings_by_model(chosen).items():
-        values |= score(asked, reading, kind, model, options, cache, progress)
+    for (kind, model), reading in _by_model(chosen).items():
+        values |= score(asked, reading, kind, model, options, folder, progress)
     return _table(rows, {str(feature): values[feature] for feature in chosen})
 
 
@@ -293,8 +271,7 @@ def _passages(records: Iterable[object]) -> tuple[Passage, ...]:
     return tuple(Passage.model_validate(record) for record in records)
 
 
-def is_ours(feature: Feature) -> bool:
-    """Tell whether a feature's code is this project's, whose digest is known."""
+def _is_ours(feature: Feature) -> bool:
     module = getattr(feature.measurement, "__module__", None) or ""
     return str(module).partition(".")[0] in _OURS
 
@@ -316,8 +293,7 @@ def _scores(items: Sequence[Item], known: dict[bytes, bytes]) -> Scores:
     )
 
 
-def readings_by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature]]:
-    """Group the features that read a model by its kind and name."""
+def _by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature]]:
     groups: dict[tuple[str, str], list[Feature]] = {}
     for feature in features:
         if feature.reading is not None:

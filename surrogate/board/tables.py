@@ -150,12 +150,11 @@ def _damaged(source: str, error: Exception) -> Problem:
     return Problem(source, None, None, None, f"cannot be read ({error})", REBUILD)
 
 
-def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) -> pd.DataFrame:
+def read_feature_table(path: Path | str) -> pd.DataFrame:
     """Read a feature table: ``language, system, query_id`` and one column a feature.
 
     Args:
-        path: File, or folder as ``features.engine.parts`` writes it.
-        answers: Of a folder, read the rows of these answers alone.
+        path: File, or folder of Parquet files.
 
     Raises:
         UsageError: If the file is absent, a key column or every feature is missing, or a feature
@@ -166,12 +165,7 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
     if not path.exists():
         raise UsageError(f"there is no feature table at {path}")
     try:
-        if path.is_dir():
-            from features.engine.parts import read_feature_folder
-
-            table = read_feature_folder(path, answers)
-        else:
-            table = read_rows(path).table
+        table = read_rows(path).table
     except (pa.ArrowException, OSError) as error:
         raise DataError([_damaged(path.name, error)]) from error
     absent = [name for name in ("language", "system", "query_id") if name not in table]

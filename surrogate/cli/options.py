@@ -162,11 +162,11 @@ def named_values(option: str, given: Sequence[str] | None, such_as: str) -> dict
     return named
 
 
-def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | None:
+def given_features(path: Path | None) -> pd.DataFrame | None:
     """Read the feature table that a user names, if any; see ``read_feature_table``."""
     from surrogate.board.tables import read_feature_table
 
-    return None if path is None else read_feature_table(path, answers)
+    return None if path is None else read_feature_table(path)
 
 
 def check_target(path: Path | str, is_folder: bool) -> None:
@@ -218,7 +218,7 @@ def _with_cluster(context: Context, scheduler: str | None) -> str | None:
     """Let the command work on the cluster that --backend names, which is read before."""
     backend = context.params.get("_backend")
     if backend is not None or scheduler is not None:
-        from features.engine.workers import cluster
+        from surrogate.runs.cluster import cluster
 
         context.with_resource(cluster(backend, scheduler))
     return scheduler

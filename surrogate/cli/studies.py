@@ -16,7 +16,6 @@ from surrogate.cli import options as opt
 from surrogate.cli.options import (
     FOLDER,
     OUT_FILE,
-    check_target,
     given_features,
     setting,
     settings_of,
@@ -40,8 +39,7 @@ SUBSETS = 100
 def features(
     arena: Annotated[Path | None, Argument(help="Default: list the features", **FOLDER)] = None,
     out: Annotated[
-        Path | None,
-        Option(help="Table to write, such as f.parquet; or folder, for an arena of Parquet files."),
+        Path | None, Option(help="Table to write, such as f.parquet.", **OUT_FILE)
     ] = None,
     features: Annotated[str, setting(BoardSettings, "features")] = "default",
     jobs: opt.Jobs = -1,
@@ -57,17 +55,12 @@ def features(
 
     A run that was killed resumes.
     """
-    in_parts = out is not None and (out.is_dir() or not out.suffix)
-    if out is not None:
-        check_target(out, is_folder=in_parts)
-
     from arena.data.folder import read_arena
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
     from arena.text.prompts import read_templates
     from features.engine.columns import feature_columns, missing_counts
     from features.engine.extraction import extract
-    from features.engine.parts import extract_parts
     from features.measures.registry import describe_features, parse_features
     from features.models import FEATURE_PROMPTS, ModelOptions
 
@@ -76,27 +69,22 @@ def features(
         show({"features": listed if as_json else listed[LISTED]}, as_json)
         return
     if out is None:
-        raise UsageError("say where the table goes: --out features.parquet, or a folder")
-    if not in_parts:
-        row_suffix(out)
+        raise UsageError("say where the table goes: --out features.parquet")
+    row_suffix(out)
     own = read_templates(templates or (), FEATURE_PROMPTS)
     declared = parse_features(features)
-    cache = out if in_parts else out.with_name(f"{out.name}.cache")
+    read = read_arena(arena)
+    cache = out.with_name(f"{out.name}.cache")
+    cache.mkdir(parents=True, exist_ok=True)
     asked = {"store": str(cache / STORE), "base_url": base_url}
     llm = settings_of(LlmSettings, None, asked)
     models = ModelOptions(device=device, download=download, llm=llm, templates=own)
     told: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
-    if in_parts:
-        shown = extract_parts(arena, out, declared, **told)
-    else:
-        read = read_arena(arena)
-        cache.mkdir(parents=True, exist_ok=True)
-        table = extract(read, declared, cache=cache, **told)
-        write_rows(table, out)
-        numbers = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T
-        numbers = numbers.rename_axis("feature").reset_index().astype({"count": "int64"})
-        missing = missing_counts(table)
-        shown = {"answers": len(table), "features": numbers, "missing": missing}
+    table = extract(read, declared, cache=cache, **told)
+    write_rows(table, out)
+    numbers = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T
+    numbers = numbers.rename_axis("feature").reset_index().astype({"count": "int64"})
+    shown = {"answers": len(table), "features": numbers, "missing": missing_counts(table)}
     if not as_json and len(shown["missing"]):
         by = shown["missing"].groupby(["feature", "reason"], sort=False)
         shown["missing"] = by["answers"].sum().reset_index()
@@ -178,7 +166,7 @@ def validate(
         **options,
         holdout=None if holdout is None else split_names(holdout),
         judge=judge,
-        feature_table=given_features(feature_table, read.answers),
+        feature_table=given_features(feature_table),
         tournaments=TournamentSettings(
             *(chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, chosen.seed)
         ),

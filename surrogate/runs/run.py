@@ -17,9 +17,10 @@ from joblib import parallel_config
 from arena.data.errors import ArenaError
 from arena.data.files import WRITING, locked_folder, replaced_folder, write_text
 from arena.data.folder import read_info
-from features.engine.workers import on_cluster, work
+from features.engine.workers import work
 from surrogate.publish.pages import filled
 from surrogate.publish.site import INDEX
+from surrogate.runs.cluster import on_cluster
 from surrogate.runs.config import ConfiguredBoard, Leaderboards
 from surrogate.runs.stages import BOARD, steps_of
 from surrogate.runs.steps import (

@@ -6,10 +6,10 @@ import signal
 import pytest
 
 from arena import write_arena
-from features.engine.parts import extract_parts
-from features.engine.workers import cluster, on_cluster
+from features import extract
 from surrogate import build_board
 from surrogate.board.tables import BOARD_FILES
+from surrogate.runs.cluster import cluster, on_cluster
 from surrogate.runs.config import read_configuration
 from surrogate.runs.run import bring_up_to_date
 
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # of the
 
 @pytest.fixture(scope="module")
 def place(tiny_arena, tmp_path_factory):
-    """An arena in eight part files, its features and boards by this process alone."""
+    """An arena whose answers stand in eight part files, its features and boards made here."""
     place = tmp_path_factory.mktemp("cluster")
     write_arena(tiny_arena, place / "arena", ".parquet")
     answers = place / "arena" / "answers.parquet"
@@ -44,19 +44,20 @@ def place(tiny_arena, tmp_path_factory):
 
 
 def make(place, name, watch=None):
-    """Measure features in parts, build a board, and bring two others up to date."""
-    told = extract_parts(place / "arena", place / name / "features", FEATURES, -1, watch)
+    """Measure features, build a board, and bring two others up to date."""
+    (place / name).mkdir()
+    table = extract(place / "arena", FEATURES, n_jobs=-1, progress=watch)
+    table.to_csv(place / name / "features.csv")
     board = build_board(place / "arena", tournaments=2, n_jobs=-1, progress=watch)
     board.save(place / name / "board", place / "arena")
     report = bring_up_to_date(
         read_configuration(place / "boards.toml"), place / name / "boards", n_jobs=-1
     )
     assert {step.state for step in report.steps} == {"made"}
-    return told
 
 
 def contents(folder):
-    names = {*BOARD_FILES, *(f"{number}-000000000.parquet" for number in range(8))}
+    names = {*BOARD_FILES, "features.csv"}
     return {
         path.relative_to(folder): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -93,5 +94,5 @@ def test_a_cluster_brings_the_same_bytes_though_a_worker_is_killed(backend, plac
     assert {"features", "surrogates"} <= set(killed)
     here, there = contents(place / "here"), contents(place / backend)
     assert list(here) == list(there)
-    assert len(here) == 8 + 3 * len(BOARD_FILES) + 2
+    assert len(here) == 1 + 3 * len(BOARD_FILES)
     assert [name for name in here if here[name] != there[name]] == []
