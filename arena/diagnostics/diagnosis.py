@@ -21,7 +21,6 @@ from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_findings, agreement_table
 from arena.diagnostics.bias import Looked, answer_lengths, flips, length, position
-from arena.diagnostics.families import self_preference_findings, self_preference_table
 from arena.diagnostics.verdicts import (
     GROUP,
     ITEM,
@@ -53,14 +52,12 @@ class Diagnosis:
             (``strong_groups``); pairs that never met; answers that are in no judgment, and what
             ``position``, ``flips`` and ``length`` of ``arena.diagnostics.bias`` count.
         agreement: See ``agreement_table``; of judges whose verdicts are their own.
-        self_preference: See ``self_preference_table``.
         seed: Seed of the bootstrap.
     """
 
     findings: tuple[Finding, ...]
     counts: pd.DataFrame
     agreement: pd.DataFrame
-    self_preference: pd.DataFrame
     seed: int
 
     @property
@@ -70,7 +67,7 @@ class Diagnosis:
 
     def as_json(self) -> dict[str, Any]:
         """Return findings and tables as plain lists and dictionaries, missing values as None."""
-        tables = ("counts", "agreement", "self_preference")
+        tables = ("counts", "agreement")
         return {
             "seed": self.seed,
             "worst": self.worst,
@@ -159,10 +156,8 @@ def _found(
     witnesses = around[~around["judge"].map(is_derived).astype(bool)]
     of = () if len(chosen) == len(everybody) else set(table["judge"])
     agreement = agreement_table(witnesses, seed, of)
-    preference = self_preference_table(around, None if arena is None else arena.attributes, seed)
-    preference = preference[preference["judge"].isin(table["judge"])].reset_index(drop=True)
-    findings += [*agreement_findings(agreement), *self_preference_findings(preference)]
-    return Diagnosis(by_severity(findings), pd.DataFrame(rows), agreement, preference, seed)
+    findings += agreement_findings(agreement)
+    return Diagnosis(by_severity(findings), pd.DataFrame(rows), agreement, seed)
 
 
 def copy_findings(table: pd.DataFrame) -> Iterator[Finding]:

@@ -37,10 +37,6 @@ def fit(
     ridge: Annotated[
         float | None, Option(min=0, help="Precision of the prior. Default: averaged over priors")
     ] = None,
-    factors: Annotated[
-        str | None,
-        Option(help="Rate components instead: comma-separated columns of systems.csv, or all."),
-    ] = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -48,9 +44,6 @@ def fit(
     from arena.adapters.judgments import read_judgments
     from arena.rating.ratings import rate
 
-    if factors is not None:
-        _fit_factors(judgments, factors, judge, seed, as_json)
-        return
     rated = rate(
         read_judgments(judgments),
         ties=ties,
@@ -73,23 +66,6 @@ def fit(
     show(shown, as_json, {"position_effect": "Advantage of side A in logits"})
 
 
-def _fit_factors(arena: Path, by: str, judge: str | None, seed: int, as_json: bool) -> None:
-    """Rate what systems are made of."""
-    from arena.data.folder import read_arena
-    from arena.data.schema import ALL
-    from surrogate.learning.estimation.factors import factor_ratings
-
-    chosen = None if by == ALL else split_names(by)
-    found = factor_ratings(read_arena(arena), chosen, judge=judge, seed=seed)
-    titles = {
-        "effects": "Effect of each value, in logits, with 90% intervals",
-        "tau_unseen": "Kendall tau of systems predicted from the others' attributes",
-        "skipped": "Left out",
-    }
-    shown = {"effects": found.effects, "tau_unseen": found.tau, "skipped": found.skipped}
-    show(shown, as_json, titles)
-
-
 def diagnose(
     judgments: JudgmentsArgument,
     judge: opt.Judge = None,
@@ -97,7 +73,7 @@ def diagnose(
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
-    """Report what limits a board: gaps, position bias, disagreement, bias to length or kin."""
+    """Report what limits a board: gaps, position bias, disagreement, bias to length."""
     from arena.adapters.judgments import read_judgments
     from arena.diagnostics import diagnose as diagnose_judgments
 

@@ -18,7 +18,7 @@ from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import BattleLikelihood, RatingPosterior, mean_design_effect
 from arena.rating.published import completed_variances
-from surrogate.learning.estimation.process import GaussianProcess, fit_process
+from surrogate.learning.estimation.process import fit_process
 from surrogate.learning.training import TrainingRatings
 
 Floats = npt.NDArray[np.float64]
@@ -120,21 +120,23 @@ class Observations:
         items = self.by_language.items()
         return [(name, system) for name, item in items for system in item.systems]
 
-    def fitted(self, kernels: Floats, expected: Floats | float = 0.0) -> GaussianProcess:
-        """Condition a process with K kernels, shape (K, N, N), on what is not expected, (N,)."""
+    def posteriors(
+        self, kernels: Floats, expected: Floats | float = 0.0
+    ) -> dict[str, RatingPosterior]:
+        """Return what a process with K kernels, shape (K, N, N), says of each language.
+
+        Args:
+            kernels: How alike the ratings are.
+            expected: What is expected of them, shape (N,): it is conditioned on the rest.
+        """
         ratings = np.concatenate([item.ratings for item in self.by_language.values()])
         noise = np.asarray(block_diag(*[item.noise for item in self.by_language.values()]))
         sizes = [len(item.systems) for item in self.by_language.values()]
         groups = np.repeat(np.eye(len(sizes)), sizes, axis=0)
-        return fit_process(kernels, ratings - expected, noise, groups)
-
-    def posteriors(
-        self, kernels: Floats, expected: Floats | float = 0.0
-    ) -> dict[str, RatingPosterior]:
-        """Return what such a process says of each language."""
-        means, covariance, shares = self.fitted(kernels, expected).posterior()
+        process = fit_process(kernels, ratings - expected, noise, groups)
+        means, covariance, shares = process.posterior()
         means = means + expected
-        ends = np.cumsum([0, *(len(item.systems) for item in self.by_language.values())])
+        ends = np.cumsum([0, *sizes])
         return {
             name: RatingPosterior(
                 item.systems, means[first:end], covariance[first:end, first:end], shares[first:end]

@@ -82,21 +82,6 @@ class GaussianProcess:
             1.0 - known.diagonal(),
         )
 
-    def component(self, kernel: int, cross: Floats, own: Floats) -> tuple[Floats, Floats]:
-        """Estimate the function of one kernel at M points.
-
-        Args:
-            kernel: Which of the K kernels.
-            cross: Kernel of the points with the ratings' items, shape (M, N).
-            own: Kernel of the points with each other, shape (M, M).
-
-        Returns:
-            Means, shape (M,), and covariance, shape (M, M).
-        """
-        spread = self.variances[kernel] * cross
-        unknown = self.variances[kernel] * own - spread @ self.restricted @ spread.T
-        return spread @ self.dual, unknown
-
     def slopes(self, kernels: Floats) -> Floats:
         """Gradient of minus the restricted likelihood by the variances, shape (K + 1,)."""
         dual = self.dual

@@ -1,12 +1,8 @@
 """``diagnose``, ``validate --protocol sampling`` and ``fit`` as a user runs them."""
 
 import json
-from dataclasses import replace
 
-import pandas as pd
 import pytest
-
-from arena.data.folder import write_arena
 
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
 
@@ -48,14 +44,3 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys):
     found = strict_json(capsys)
     assert set(found["ratings"][0]) == COLUMNS | {"wins", "losses", "ties", "note"}
     assert isinstance(found["position_effect"], float)
-
-
-def test_fit_rates_what_systems_are_made_of(run, tiny_arena, tmp_path, capsys):
-    names = list(tiny_arena.info.systems)
-    parts = pd.DataFrame({"system": names, "model": [name[:5] for name in names]})
-    parts["kind"] = ["one", "two"] * (len(names) // 2) + ["one"] * (len(names) % 2)
-    write_arena(replace(tiny_arena, attributes=parts), tmp_path / "arena")
-    assert run("fit", tmp_path / "arena", "--factors", "kind", "--json") == 0
-    assert {row["value"] for row in strict_json(capsys)["effects"]} == {"one", "two"}
-    assert run("fit", tmp_path / "arena", "--factors", "color") == 2
-    assert "available: model, kind" in capsys.readouterr().err
