@@ -1,4 +1,4 @@
-"""An arena of part files: a sample of its questions, its features in a folder, a board of both."""
+"""An arena of part files: its features, a sample of its questions, a board of both."""
 
 import pytest
 
@@ -19,8 +19,8 @@ def in_parts(small_arena, tmp_path):
 
 
 def test_a_board_of_some_questions_reads_only_what_is_theirs(run, small_arena, in_parts, tmp_path):
-    """The board is that of the arena in lines and the table in one file."""
-    whole, features, table = tmp_path / "whole", tmp_path / "features", tmp_path / "f.parquet"
+    """The board is that of the arena in lines."""
+    whole, features, table = (tmp_path / name for name in ("whole", "parts.csv", "whole.csv"))
     write_arena(small_arena, whole)
     asked = ("--features", "answer_length,citation_recall")
     assert run("features", in_parts, "--out", features, *asked, "--jobs", 1) == 0
