@@ -35,7 +35,7 @@ COMPETING = (REFERENCE, "gpt-4o-azure", BASELINES[10], BASELINES[5], *BASELINES[
 SHORT = {
     "board": "--tournaments 3 --config short.toml --jobs 1 --no-site",
     "validate": "--tournaments 3 --jobs 1",
-    "table3": "--repeats 1",
+    "table3": "--repeats 1 --json",
     "sampling": "--repeats 2",
 }
 """Options that make a command short."""
