@@ -147,14 +147,12 @@ def llm_rating(_sample: Sample, scores: Scores, **_: object) -> Value:
     return NO_RATING if np.isnan(rating) else round(rating, _DIGITS)
 
 
-def grounded_answer(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the answer and all the passages, or why there are none."""
-    passages = _passages(sample)
-    if isinstance(passages, Missing):
-        return passages
-    if not sample.text.strip():
-        return EMPTY_ANSWER
-    return ((FAITHFULNESS, template, sample.question.query, sample.text, *passages),)
+def grounded(by: str, sample: Sample, template: str = PACKAGED) -> Items:
+    """Return the answer, or the reference answer, and all the passages, or why there are none."""
+    found = _all(_passages(sample), _told(sample, by))
+    if isinstance(found, Missing):
+        return found
+    return ((FAITHFULNESS, template, sample.question.query, found[1], *found[0]),)
 
 
 def asked_context(sample: Sample, template: str = PACKAGED) -> Items:
@@ -185,14 +183,6 @@ def useful_passages(sample: Sample, by: str, template: str = PACKAGED) -> Items:
     return tuple((USE, template, sample.question.query, answer, each) for each in passages)
 
 
-def found_reference(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the reference answer and all the passages, or why there are none."""
-    found = _all(_told(sample, "reference"), _passages(sample))
-    if isinstance(found, Missing):
-        return found
-    return ((FAITHFULNESS, template, sample.question.query, found[0], *found[1]),)
-
-
 def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
     """Return the answer to be checked by the reference answer, and the other way around."""
     found = _all(_told(sample, "answer"), _told(sample, "reference"))
@@ -207,7 +197,7 @@ def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
     ("answer", "query", "passages", "LLM"),
     *(model(RATER), template(STATEMENTS.name, VERDICTS.name)),
     requirement=require_llm,
-    reading=Reading("ragas", grounded_answer),
+    reading=Reading("ragas", partial(grounded, "answer")),
     name="ragas_faithfulness",
     summary="Share of the answer's statements that the passages support, by an LLM",
 )
@@ -216,7 +206,7 @@ def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
     ("query", "passages", "reference answer", "LLM"),
     *(model(RATER), template(STATEMENTS.name, VERDICTS.name)),
     requirement=require_llm,
-    reading=Reading("ragas", found_reference),
+    reading=Reading("ragas", partial(grounded, "reference")),
     name="ragas_context_recall",
     summary="Share of the reference answer's statements that the passages support, by an LLM",
 )
@@ -316,15 +306,12 @@ def numbered(text: str, numbers: Mapping[str, int]) -> str:
 
 def scored_answer(metric: str, sample: Sample, template: str = PACKAGED) -> Items:
     """Return the question, the reference answer, the answer and the passages."""
-    question, passages = sample.question, _passages(sample)
-    if isinstance(question.reference, Missing):
-        return question.reference
-    if isinstance(passages, Missing):
-        return passages
-    if not sample.text.strip():
-        return EMPTY_ANSWER
+    question = sample.question
+    known = _all(question.reference, _passages(sample), _told(sample, "answer"))
+    if isinstance(known, Missing):
+        return known
     numbers = {name: place for place, name in enumerate(question.passage_ids, start=1)}
-    texts = (parse_answer(question.reference).text, sample.parsed.text)
+    texts = (parse_answer(known[0]).text, sample.parsed.text)
     expected, answer = (numbered(text, numbers) for text in texts)
     references = map(passage_text, question.passages)
     return ((metric, template, question.query, expected, answer, *references),)

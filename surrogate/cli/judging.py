@@ -147,7 +147,7 @@ def _prior(settings: JudgingSettings, arena: Arena) -> pd.DataFrame | None:
     if settings.prior is None:
         return None
     from surrogate.board.board import Board
-    from surrogate.ranking.rank import expected_systems
+    from surrogate.ranking.prior import expected_systems
 
     return expected_systems(Board.load(settings.prior), arena)
 

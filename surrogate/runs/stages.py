@@ -41,7 +41,7 @@ from surrogate.board.tables import (
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import write_site
-from surrogate.ranking.rank import expected_systems
+from surrogate.ranking.prior import expected_systems
 from surrogate.runs.config import ConfiguredBoard
 from surrogate.runs.diff import diff_boards
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.linalg import block_diag
+from scipy.optimize import brentq
 from scipy.special import expit
 
 from arena.data.schema import QUESTION_KEY
@@ -29,7 +30,6 @@ TIMES_CHANCE = 2.0
 """How often the slope's variance is taken from its square."""
 FEWEST_SHARED = 4
 """That a variance over questions can be had of."""
-NEWTON_STEPS = 25
 
 
 @dataclass(frozen=True)
@@ -232,12 +232,12 @@ def _slope(items: pd.DataFrame, labels: pd.DataFrame) -> float:
     if questions < FEWEST_SHARED:
         return 0.0
     told, wanted = 2 * both["share"].to_numpy() - 1, both["share_wanted"].to_numpy()
-    slope, precision = 0.0, 1.0
-    for _ in range(NEWTON_STEPS):
-        chance = expit(slope * told)
-        precision = float((told**2 * chance * (1 - chance)).sum()) + 1.0  # of a wide prior
-        slope += (float(told @ (wanted - chance)) - slope) / precision
-    scores = np.bincount(asked, told * (wanted - expit(slope * told)))
+    # The most probable one under a wide normal prior, which is no further from 0 than this.
+    most = float(np.abs(told).sum()) + 1.0
+    slope = float(brentq(lambda at: told @ (wanted - expit(at * told)) - at, -most, most))
+    chance = expit(slope * told)
+    precision = float((told**2 * chance * (1 - chance)).sum()) + 1.0
+    scores = np.bincount(asked, told * (wanted - chance))
     # Of few questions the variance itself is hardly known (Student).
     variance = float(scores @ scores) * questions / (questions - 3) / precision**2
     return slope * max(0.0, 1 - TIMES_CHANCE * variance / max(slope**2, 1e-9))
