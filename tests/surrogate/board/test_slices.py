@@ -129,5 +129,5 @@ def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, caps
     assert run("advise", answers, "--board", folder, "--json") == 0
     named = json.loads(capsys.readouterr().out)["questions"]
     assert {row["query_id"] for row in named} <= set(board.features["query_id"])
-    assert run("gate", "--board", folder, "--candidate", answers, "--json") in (0, 3, 4)
-    assert json.loads(capsys.readouterr().out)
+    assert run("gate", "--board", folder, "--candidate", answers, "--json") == 4
+    assert json.loads(capsys.readouterr().out)["verdict"] == "cannot say"  # four systems are few
