@@ -26,7 +26,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from arena import Arena, read_arena
-from features import FEATURES, Feature, Reading, Sample, extract, feature_columns
+from features import FEATURES, Feature, Reading, Sample, Scores, extract, feature_columns
 from features import model as parameter
 from features.engine.extraction import answers_of
 from features.text.tokens import words, words_and_marks
@@ -200,14 +200,14 @@ def neural(arena: Arena, repeats: int) -> None:
     model = SentenceTransformer(folder, device="cpu")
     part = Arena(arena.info, arena.queries, arena.answers.head(NEURAL_ANSWERS), arena.judgments)
     reading = Reading("embedder", embedded)
-    settings = {"parameters": (parameter(folder),), "reading": reading}
-    feature = [Feature("near", "", "own", ("answer",), lambda _, scores: scores.sum(), **settings)]
+    parameters = (parameter(folder),)
+    near = Feature("near", "", "own", ("answer",), summed, parameters, reading=reading)
     texts = scored_texts(part)
-    extract(Arena(arena.info, arena.queries, arena.answers.head(9), arena.judgments), feature)
+    extract(Arena(arena.info, arena.queries, arena.answers.head(9), arena.judgments), [near])
     ours, bare = [], []
     with threadpool_limits(1):
         for _ in range(repeats):
-            ours.append(timed(lambda: extract(part, feature))[0])
+            ours.append(timed(lambda: extract(part, [near]))[0])
             bare.append(timed(lambda: model.encode(texts))[0])
     ratios = [our / their for our, their in zip(ours, bare, strict=True)]
     print(f"{len(texts)} distinct texts of {len(part.answers)} answers")
@@ -220,6 +220,10 @@ def scored_texts(arena: Arena) -> list[str]:
     samples = [Sample(*answer) for answer in answers_of(arena, rows_of(arena))]
     texts = {text for sample in samples for (text,) in embedded(sample)}
     return sorted(texts, key=len)
+
+
+def summed(_sample: Sample, scores: Scores) -> float:
+    return float(scores.sum())
 
 
 def embedded(sample: Sample) -> tuple[tuple[str], ...]:
