@@ -34,8 +34,9 @@ MOST_MARKS, MOST_OF_A_TEXT = 3, 9
 SIGNATURE = "signature"
 SHORTEST_NAME = 12
 SHOWN_NOTES = 10
-NUMBER = re.compile(r"[-+]?[\d.,]+%?|–")
-SPAN = re.compile(r"-?[\d.]+ to (-?[\d.]+|inf)|–")
+NUMBER = re.compile(r"[-+]?([\d.,]+%?|inf)|–")
+UNBROKEN = re.compile(r"-?[\d.]+ to -?(?:[\d.]+|inf)|\S{1,24}")
+"""Intervals and words, of which longer ones may be broken."""
 
 
 def show(
@@ -108,20 +109,32 @@ def print_table(
     if title:
         console.print(Text(f"\n{title}"), highlight=False)
     names = list(table if columns is None else columns)
-    rows = list(table[names].itertuples(index=False, name=None))
+    rows = [list(map(cell, row)) for row in table[names].itertuples(index=False, name=None)]
+    parts = list(zip([str(name).replace("_", " ") for name in names], *rows, strict=True))
     shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    for index, name in enumerate(names):
-        values = [row[index] for row in rows]
-        is_numeric = all(not isinstance(v, str) or NUMBER.fullmatch(v) for v in values)
+    for (heading, *texts), width in zip(parts, _widths(parts, console.width), strict=True):
+        is_numeric = all(map(NUMBER.fullmatch, texts))
         shown.add_column(
-            str(name).replace("_", " "),
-            justify="right" if is_numeric else "left",
-            overflow="fold",
-            no_wrap=all(SPAN.fullmatch(str(value)) for value in values),  # is not broken in two
+            heading, justify="right" if is_numeric else "left", overflow="fold", width=width
         )
     for row in rows:
-        shown.add_row(*(Text(cell(value)) for value in row))
+        shown.add_row(*map(Text, row))
     console.print(shown)
+
+
+def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return how wide columns are: the widest are narrowed, but no word or interval is broken."""
+    from rich.cells import cell_len
+
+    words = [[part for text in texts for part in UNBROKEN.findall(text)] for texts in columns]
+    least = [max(map(cell_len, [*parts, "-"])) for parts in words]
+    widths = [max(map(cell_len, texts)) for texts in columns]
+    while sum(widths) + 2 * len(widths) - 1 > room:
+        spare = [width - few for width, few in zip(widths, least, strict=True)]
+        if max(spare) < 1:
+            break
+        widths[max(range(len(widths)), key=lambda at: (spare[at] > 0) * widths[at])] -= 1
+    return widths
 
 
 def print_ranks(
@@ -259,12 +272,13 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:
-    """Replace each pair of columns ``NAME_low`` and ``NAME_high`` by one."""
+    """Show decimals, two of them, and columns ``NAME_low`` and ``NAME_high`` as one."""
     for low in [name for name in table if str(name).endswith("_low")]:
         name = low.removesuffix("_low")
-        table = table.assign(**{low: spans(table, low, f"{name}_high", shown=cell)})
+        table = table.assign(**{low: spans(table, low, f"{name}_high")})
         table = table.drop(columns=f"{name}_high").rename(columns={low: f"{name} 95%"})
-    return table
+    decimals = table.select_dtypes("float")
+    return table.assign(**{str(name): decimals[name].map(two_decimals) for name in decimals})
 
 
 def progress_lines() -> Callable[[str, int, int], None]:
