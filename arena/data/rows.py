@@ -9,6 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -173,15 +174,19 @@ def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Row
         if queries is not None and "query_id" in table.column_names:
             is_in = pc.is_in(table["query_id"], pa.array(queries, table["query_id"].type))
             lines, table = lines[np.asarray(is_in, bool)], table.filter(is_in)
-        rows = parquet_rows(table, name)
-        parts.append(replace(rows, lines=pd.Series(lines, rows.lines.index, dtype=int)))
+        cells = {column: _objects(table[column]) for column in table.column_names}
+        parts.append(_rows(pd.DataFrame(cells, index=range(len(table))), lines, name))
     return parts[0] if len(parts) == 1 else joined_rows(parts, source)
 
 
-def parquet_rows(table: pa.Table, source: str, first: int = 1) -> Rows:
-    """Make rows of part of a Parquet file, whose first is the given one."""
-    cells = {name: table[name].to_pylist() for name in table.column_names}
-    return _rows(_object_table(cells), range(first, first + len(table)), source)
+def _objects(column: pa.ChunkedArray) -> pd.Series:
+    """Return a column as Python objects, a text once, however many rows hold it."""
+    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+        held = pd.Series(column.to_pylist(), dtype=object)
+        return held.where(held.notna(), None)
+    encoded = column.dictionary_encode().combine_chunks()
+    texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
+    return pd.Series(texts[encoded.indices.fill_null(-1).to_numpy()], dtype=object)
 
 
 def joined_rows(parts: Sequence[Rows], source: str) -> Rows:
@@ -265,20 +270,23 @@ def json_records(path: Path, source: str) -> Iterator[tuple[int, dict[str, Any] 
 
 def rows_of_records(numbered: Iterable[tuple[int, dict[str, Any] | Problem]], source: str) -> Rows:
     """Make rows of numbered lines, as ``json_records`` yields them."""
-    records: dict[int, dict[str, Any]] = {}
-    problems = []
+    cells, lines, problems = dict[str, list[Any]](), list[int](), list[Problem]()
+    texts: dict[str, str] = {}  # each once, however many rows hold it
     for number, found in numbered:
         if isinstance(found, Problem):
             problems.append(found)
-        else:
-            records[number] = found
-        if len(problems) == MOST_BAD_LINES:
-            break
-    columns = dict.fromkeys(key for record in records.values() for key in record)
-    refuse_beyond(source, len(columns) * len(records), MOST_CELLS, "cells")
-    cells = {name: [record.get(name) for record in records.values()] for name in columns}
-    table = _object_table(cells) if cells else pd.DataFrame(index=range(len(records)))
-    return _rows(table, records, source, problems)
+            if len(problems) == MOST_BAD_LINES:
+                break
+            continue
+        new = [name for name in found if name not in cells]
+        refuse_beyond(source, (len(cells) + len(new)) * (len(lines) + 1), MOST_CELLS, "cells")
+        cells |= {name: [None] * len(lines) for name in new}
+        for name, held in cells.items():
+            value = found.get(name)
+            held.append(texts.setdefault(value, value) if isinstance(value, str) else value)
+        lines.append(number)
+    columns = {name: pd.Series(held, dtype=object) for name, held in cells.items()}
+    return _rows(pd.DataFrame(columns, index=range(len(lines))), lines, source, problems)
 
 
 def read_json_value(path: Path, source: str, hint: str = "write one JSON value") -> Any:  # noqa: ANN401
@@ -333,7 +341,7 @@ def _json_object(value: object) -> dict[str, Any]:
 def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     _check_encoding(text)
     try:
-        return parsed_json(text, object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+        return parsed_json(text, cls=_strict)
     except json.JSONDecodeError as error:
         fault = f"is not JSON ({error.msg} at column {error.colno})"
         raise _BadRowError(fault, hint) from error
@@ -357,25 +365,24 @@ def _refuse_constant(name: str) -> NoReturn:
     raise _BadRowError(f"holds {name}, which is not JSON", "write null for a missing number")
 
 
+@cache
+def _strict() -> json.JSONDecoder:
+    return json.JSONDecoder(object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+
+
 def _check_encoding(text: str) -> None:
-    wrong = _NOT_UTF8.search(text)
+    wrong = not text.isascii() and _NOT_UTF8.search(text)
     if wrong:
         byte = ord(wrong.group()) - 0xDC00
         fault = f"is not UTF-8 text (byte 0x{byte:02x} at character {wrong.start() + 1})"
         raise _BadRowError(fault, "save the file as UTF-8")
 
 
-def _object_table(cells: dict[str, list[Any]]) -> pd.DataFrame:
-    return plain_table(
-        pd.DataFrame({name: pd.Series(held, dtype=object) for name, held in cells.items()})
-    )
-
-
 def _rows(
-    table: pd.DataFrame, lines: Iterable[int], source: str, problems: list[Problem] | None = None
+    table: pd.DataFrame, lines: list[int] | np.ndarray, source: str, problems: list[Problem] | None = None
 ) -> Rows:
     told = tuple(counted_problems(problems or []))
-    return Rows(table, pd.Series(list(lines), dtype=int), source, told)
+    return Rows(table, pd.Series(lines, dtype=int), source, told)
 
 
 def write_rows(table: pd.DataFrame, path: Path) -> None:
