@@ -27,7 +27,7 @@ from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, coun
 from arena.data.files import parsed_json
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
-from arena.data.wording import did_you_mean
+from arena.data.wording import did_you_mean, repeated
 
 INFO_FILE = "arena.json"
 WINNERS = ("a", "b", "tie")
@@ -125,9 +125,7 @@ class ArenaInfo(BaseModel):
     @field_validator("languages", "systems")
     @classmethod
     def _are_distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        repeated = sorted(name for name, count in Counter(names).items() if count > 1)
-        if repeated:
-            listed = ", ".join(map(repr, repeated))
+        if listed := ", ".join(map(repr, repeated(names))):
             raise PydanticCustomError("repeated", "names {names} several times", {"names": listed})
         return names
 
@@ -263,9 +261,7 @@ def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
     )
 
 
-def _suspects(
-    values: pd.Series, column: str, schema: TableSchema
-) -> Iterable[tuple[int, object]]:
+def _suspects(values: pd.Series, column: str, schema: TableSchema) -> Iterable[tuple[int, object]]:
     """Return the values to look at one by one: none where each of the distinct ones is sound."""
     try:
         distinct = set(values)
