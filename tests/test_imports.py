@@ -32,7 +32,7 @@ STATEMENTS = {
     "refused('trainset', 'mirage', 'nowhere', '--teacher', 'any', '--out', 'rows')": OF_TABLES,
     "import arena.llm": {"httpx2"},
     "import features": OF_FEATURES,
-    "import surrogate.board.build, surrogate.ranking.rank": {"sklearn", "scipy.stats"},
+    "import surrogate.board.build, surrogate.ranking.rank": {"sklearn", "scipy.optimize"},
     "help('--help')": {"sklearn"},
     "help('generate', '--help')": {"sklearn", "bm25s"},
     "import surrogate.metaevaluation.memerag.memerag": {"sklearn"},

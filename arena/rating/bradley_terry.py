@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cho_factor, cho_solve
+import scipy
 from scipy.special import expit
 
 from arena.data.errors import ArenaError, UsageError
@@ -151,10 +151,10 @@ class PenalizedLikelihood:
         if self.position:
             edge = self.pairs.incidence @ information[:, None]
             matrix = np.block([[matrix, edge], [edge.T, information.sum(keepdims=True)]])
-        factor = cho_factor(matrix)
+        factor = scipy.linalg.cho_factor(matrix)
         if (np.diag(factor[0]) ** 2 <= SINGULAR).any():
             raise np.linalg.LinAlgError("singular information")
-        return lambda right: np.asarray(cho_solve(factor, right))
+        return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
 
     def may_have_maximum(self) -> Booleans:
         """Tell of each replicate whether wins lead from every system to every other, (R,)."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import bootstrap_weights
@@ -231,7 +231,7 @@ def connected_groups(
     edges = (np.ones(len(first), dtype=np.int8), (first, second))
     graph = coo_array(edges, shape=(n_systems, n_systems)).tocsr()
     connection = "strong" if one_way else "weak"
-    _, labels = connected_components(graph, directed=True, connection=connection)
+    _, labels = scipy.sparse.csgraph.connected_components(graph, connection=connection)
     _, earliest, label = np.unique(labels, return_index=True, return_inverse=True)
     sizes = np.bincount(label)
     rank = np.empty_like(sizes)

@@ -21,8 +21,7 @@ ABSENT_MODEL = "once its model is here: --download, or model=FOLDER"
 _FEATURE = re.compile(r"(?P<name>\w+)\s*(?:@(?P<cutoff>[^()\s]*))?\s*(?:\((?P<settings>[^()]*)\))?")
 _WHOLE_NUMBER = re.compile("[0-9]{1,9}")
 _MODULES = (
-    *("citations", "facts", "fluency", "grounding", "language", "llm_rated", "overlap"),
-    *("relevance", "support"),
+    *("citations", "facts", "fluency", "grounding", "language", "llm_rated", "overlap", "support"),
 )
 for _module in _MODULES:  # each declares its features
     import_module(f"features.measures.{_module}")
@@ -44,14 +43,13 @@ _GROUNDING = (
 )
 _FLUENCY = "repetition truncation script_mixing markup_artifacts unreadable_characters"
 _SUPPORT = "nli_entailment nli_neutral nli_contradiction"
-_SIMILARITY = "similarity_reference similarity_question similarity_passages"
 _DEFAULT = (
     f"{_PAPER} answer_length citations citation_density citation_precision invalid_citations "
     f"invalid_citation_share {_GROUNDING} {_FLUENCY}"
 )
 # All without a model: chrF is the costliest, and cited sentences need Thai cut into sentences.
 _DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences chrf"
-_ALL = f"{_DETERMINISTIC} {_SUPPORT} reranker_score {_SIMILARITY}"
+_ALL = f"{_DETERMINISTIC} {_SUPPORT} reranker_score"
 _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
     {
         "target_language": {"identifier": "langid", "part": "output"},

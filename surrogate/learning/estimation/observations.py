@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.linalg import block_diag
-from scipy.optimize import brentq
+import scipy
 from scipy.special import expit
 
 from arena.data.schema import QUESTION_KEY
@@ -55,7 +54,7 @@ class Observation:
     def with_unjudged(self, systems: Sequence[str]) -> Observation:
         """Put systems of which nothing is observed behind the others."""
         others = tuple(name for name in systems if name not in self.systems)
-        noise = np.asarray(block_diag(self.noise, UNKNOWN * np.eye(len(others))))
+        noise = np.asarray(scipy.linalg.block_diag(self.noise, UNKNOWN * np.eye(len(others))))
         return Observation(self.systems + others, np.pad(self.ratings, (0, len(others))), noise)
 
     def alone(self) -> RatingPosterior:
@@ -129,9 +128,10 @@ class Observations:
             kernels: How alike the ratings are.
             expected: What is expected of them, shape (N,): it is conditioned on the rest.
         """
-        ratings = np.concatenate([item.ratings for item in self.by_language.values()])
-        noise = np.asarray(block_diag(*[item.noise for item in self.by_language.values()]))
-        sizes = [len(item.systems) for item in self.by_language.values()]
+        known = self.by_language.values()
+        ratings = np.concatenate([item.ratings for item in known])
+        noise = np.asarray(scipy.linalg.block_diag(*[item.noise for item in known]))
+        sizes = [len(item.systems) for item in known]
         groups = np.repeat(np.eye(len(sizes)), sizes, axis=0)
         process = fit_process(kernels, ratings - expected, noise, groups)
         means, covariance, shares = process.posterior()
@@ -233,8 +233,8 @@ def _slope(items: pd.DataFrame, labels: pd.DataFrame) -> float:
         return 0.0
     told, wanted = 2 * both["share"].to_numpy() - 1, both["share_wanted"].to_numpy()
     # The most probable one under a wide normal prior, which is no further from 0 than this.
-    most = float(np.abs(told).sum()) + 1.0
-    slope = float(brentq(lambda at: told @ (wanted - expit(at * told)) - at, -most, most))
+    far = float(np.abs(told).sum()) + 1.0
+    slope = float(scipy.optimize.brentq(lambda w: told @ (wanted - expit(w * told)) - w, -far, far))
     chance = expit(slope * told)
     precision = float((told**2 * chance * (1 - chance)).sum()) + 1.0
     scores = np.bincount(asked, told * (wanted - chance))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
+import scipy
 
 Floats = npt.NDArray[np.float64]
 
@@ -123,5 +123,5 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
         slopes = process.slopes(kernels) - 1 / variances.sum()
         return value + 0.5 * float(away @ (logs - start)), variances * slopes + away
 
-    best = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    best = scipy.optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
     return GaussianProcess.of(np.exp(best), kernels, ratings, noise, groups)

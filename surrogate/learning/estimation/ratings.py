@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import block_diag
+import scipy
 
 from arena.rating.posterior import RatingPosterior
 from surrogate.learning.estimation.observations import (
@@ -76,7 +76,7 @@ def _completed(known: RatingPosterior | None, observed: Observation) -> RatingPo
     return RatingPosterior(
         known.systems + missing.systems,
         np.concatenate([known.ratings, missing.ratings]),
-        np.asarray(block_diag(known.covariance, missing.covariance)),
+        np.asarray(scipy.linalg.block_diag(known.covariance, missing.covariance)),
         np.concatenate([known.shares, missing.shares]),
     )
 

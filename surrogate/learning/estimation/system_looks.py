@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.spatial.distance import cdist, pdist
+import scipy
 
 from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.training import finite_means
@@ -130,12 +130,12 @@ class Looks:
     @cached_property
     def width(self) -> float:
         """Median squared distance of their features."""
-        apart = pdist(self.reliable, "sqeuclidean")
+        apart = scipy.spatial.distance.pdist(self.reliable, "sqeuclidean")
         return max(float(np.median(apart)) if apart.size else 0.0, SMALLEST)
 
     def smooth(self, other: Looks, width: float) -> list[Floats]:
         """Kernels of all features, shrunk: linear, and of their distances; shape (M, N) each."""
-        distances = cdist(self.reliable, other.reliable, "sqeuclidean")
+        distances = scipy.spatial.distance.cdist(self.reliable, other.reliable, "sqeuclidean")
         return [self.reliable @ other.reliable.T, np.exp(-distances / width)]
 
     def alike(self, other: Looks, over_languages: bool) -> list[Floats]:

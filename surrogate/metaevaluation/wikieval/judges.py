@@ -27,9 +27,8 @@ from features.declare.feature import Item
 from features.declare.sample import Missing
 from features.measures.llm_rated import QUESTIONS
 from features.models import ModelOptions
-from features.models.llm_scorer import Verdict
+from features.models.llm_scorer import NOT_REACHED, Verdict, told
 from features.models.ragas import (
-    NOT_REACHED,
     QUESTION,
     RAGAS_PROMPTS,
     SENTENCES,
@@ -37,7 +36,6 @@ from features.models.ragas import (
     VERDICTS,
     load_ragas,
     named_models,
-    ragas_value,
     versions,
 )
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Value
@@ -292,7 +290,7 @@ class RagasJudge:
         llm = replace(scorer.llm, budget=self.budget, stage=self.name, progress=self.progress)
         scorer = replace(scorer, llm=llm)
         items = [self._item(pair, text) for pair in pairs for text in (pair.first, pair.second)]
-        scores = [_score(ragas_value(row)) for row in scorer.score(items)]
+        scores = [_score(told(row)) for row in scorer.score(items)]
         return list(map(higher, scores[::2], scores[1::2]))
 
     def _item(self, pair: Pair, text: str) -> Item:
