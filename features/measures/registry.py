@@ -47,8 +47,8 @@ _DEFAULT = (
     f"{_PAPER} answer_length citations citation_density citation_precision invalid_citations "
     f"invalid_citation_share {_GROUNDING} {_FLUENCY}"
 )
-# All without a model: chrF is the costliest, and cited sentences need Thai cut into sentences.
-_DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences chrf"
+# All without a model: cited sentences need Thai cut into sentences.
+_DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences"
 _ALL = f"{_DETERMINISTIC} {_SUPPORT} reranker_score"
 _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
     {
