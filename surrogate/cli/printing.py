@@ -113,10 +113,8 @@ def print_table(
     parts = list(zip([str(name).replace("_", " ") for name in names], *rows, strict=True))
     shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for (heading, *texts), width in zip(parts, _widths(parts, console.width), strict=True):
-        is_numeric = all(map(NUMBER.fullmatch, texts))
-        shown.add_column(
-            heading, justify="right" if is_numeric else "left", overflow="fold", width=width
-        )
+        side: Any = "right" if all(map(NUMBER.fullmatch, texts)) else "left"
+        shown.add_column(heading, justify=side, overflow="fold", width=width)
     for row in rows:
         shown.add_row(*map(Text, row))
     console.print(shown)
@@ -126,14 +124,13 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
     """Return how wide columns are: the widest are narrowed, but no word or interval is broken."""
     from rich.cells import cell_len
 
-    words = [[part for text in texts for part in UNBROKEN.findall(text)] for texts in columns]
-    least = [max(map(cell_len, [*parts, "-"])) for parts in words]
+    least = [max(map(cell_len, UNBROKEN.findall(" ; ".join(texts)))) for texts in columns]
     widths = [max(map(cell_len, texts)) for texts in columns]
     while sum(widths) + 2 * len(widths) - 1 > room:
-        spare = [width - few for width, few in zip(widths, least, strict=True)]
-        if max(spare) < 1:
+        wide = [(width, at) for at, width in enumerate(widths) if width > least[at]]
+        if not wide:
             break
-        widths[max(range(len(widths)), key=lambda at: (spare[at] > 0) * widths[at])] -= 1
+        widths[max(wide)[1]] -= 1
     return widths
 
 
@@ -254,14 +251,11 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     if ratings["language"].nunique() > 1:
         columns = ["rank", "best–worst", "system", "mean_rank", "rating", INTERVAL]
         grouped = ratings.groupby("system")
-        means = (
-            grouped[["rating", "low", "high"]]
-            .mean()
-            .assign(
-                rank_low=grouped["rank"].min(),
-                rank_high=grouped["rank"].max(),
-                note=grouped["note"].agg(lambda own: "; ".join(dict.fromkeys(filter(None, own)))),
-            )
+        means = grouped[["rating", "low", "high"]].mean()
+        means = means.assign(
+            rank_low=grouped["rank"].min(),
+            rank_high=grouped["rank"].max(),
+            note=grouped["note"].agg(lambda own: "; ".join(dict.fromkeys(filter(None, own)))),
         )
         rows = overall.join(means.astype({"rating": float}), on="system")
         rows = rows.assign(mean_rank=rows["mean_rank"].map(two_decimals))
