@@ -93,7 +93,7 @@ class Arena:
     @property
     def judges(self) -> tuple[str, ...]:
         """Names of those who judged, or whose ratings are published, sorted."""
-        return tuple(sorted({*self.judgments["judge"], *self.published_ratings["judge"]}))
+        return tuple(sorted({*self.judgments["judge"].unique(), *self.published_ratings["judge"]}))
 
     @property
     def criteria(self) -> tuple[str, ...]:
