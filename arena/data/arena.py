@@ -93,7 +93,8 @@ class Arena:
     @property
     def judges(self) -> tuple[str, ...]:
         """Names of those who judged, or whose ratings are published, sorted."""
-        return tuple(sorted({*self.judgments["judge"].unique(), *self.published_ratings["judge"]}))
+        tables = (self.judgments, self.published_ratings)
+        return tuple(sorted({name for table in tables for name in table["judge"].unique()}))
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -104,7 +105,8 @@ class Arena:
     def rated_systems(self) -> tuple[str, ...]:
         """Systems of the arena that are judged or have a published rating, sorted."""
         published = set(self.published_ratings["system"]) & set(self.info.systems)
-        return tuple(sorted({*self.judgments["system_a"], *self.judgments["system_b"], *published}))
+        judged = (self.judgments[side].unique() for side in ("system_a", "system_b"))
+        return tuple(sorted(published.union(*judged)))
 
     @property
     def references(self) -> pd.DataFrame:
@@ -198,9 +200,9 @@ class Arena:
         """
         reference = self.chosen_judges()[0] if judge is None else judge
         chosen = judges_named(self.judges, reference)
+        others = {"judge": set(self.judges).difference(chosen)}
         judgments, published = (
-            table[table["judge"].isin(chosen)].reset_index(drop=True)
-            for table in (self.judgments, self.published_ratings)
+            _without(table, others) for table in (self.judgments, self.published_ratings)
         )
         return replace(self, judgments=judgments, published_ratings=published)
 
@@ -293,4 +295,4 @@ def _without(table: pd.DataFrame, left_out: Mapping[str, Collection[str]]) -> pd
     for column, names in left_out.items():
         if names and column in table:
             is_out |= table[column].isin(names).to_numpy()
-    return table[~is_out].reset_index(drop=True)
+    return (table[~is_out] if is_out.any() else table).reset_index(drop=True)

@@ -11,19 +11,19 @@ part beside the reference answer, with citations in both, written as numbers of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from arena.data.errors import MissingDependencyError
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
 from arena.text.prompts import PACKAGED
 from features.declare.feature import (
     Items,
+    Measurement,
+    Parameter,
     Reading,
     Scores,
     Value,
@@ -43,8 +43,10 @@ from features.declare.sample import (
     passage_text,
     passage_texts,
 )
-from features.models.llm_scorer import FLUENCY, OVERLAP
-from features.models.model_folder import require_model
+from features.models.grouse import GROUSE
+from features.models.grouse_prompts import JUDGED_METRICS
+from features.models.llm_scorer import FLUENCY, OVERLAP, told
+from features.models.model_folder import ENDPOINT, require_model
 from features.models.ragas import (
     ANSWER_RELEVANCE,
     CONTEXT_RELEVANCE,
@@ -59,7 +61,6 @@ from features.models.ragas import (
     USEFUL,
     VERDICTS,
     named_models,
-    ragas_value,
 )
 from features.models.sentence_models import EMBEDDER
 
@@ -67,11 +68,11 @@ RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""
 QUESTIONS = 3
 """Questions that are made of an answer."""
-NO_RATING = Missing("no rating by the LLM")
-PACKAGES = ("openai", "aiohttp")
 
 _DIGITS = 6
 _RAGAS = "Ragas (Es et al., 2023), section 3"
+_LLM = model(RATER)
+_CHECKED = template(STATEMENTS.name, VERDICTS.name)
 _GROUSE = {
     "answer_relevancy": "how far the answer speaks to the question, 1 to 5",
     "completeness": "whether all that the passages answer is in the answer, 1 to 5",
@@ -80,27 +81,17 @@ _GROUSE = {
     "positive_acceptance": "whether a refusal is right, since no passage answers, 0 or 1",
     "negative_rejection": "whether the answer refuses where no passage answers, 0 or 1",
 }
-"""The metrics by name; the first four have a prompt each."""
+"""What each metric says."""
 
 
 def require_llm(**_: object) -> None:
-    """Check that an LLM could be asked.
-
-    Raises:
-        MissingDependencyError: If a package is not installed.
-    """
-    for package in PACKAGES:
-        if find_spec(package) is None:
-            raise MissingDependencyError("a rating by an LLM", package, "llm")
+    """Check that an LLM could be asked; a ``MissingDependencyError`` where it could not."""
+    require_model(ENDPOINT)
 
 
 def require_llm_and_embedder(model: str, **_: object) -> None:
-    """Check that an LLM could be asked, and that questions could be embedded.
-
-    Raises:
-        MissingDependencyError: If a package is not installed.
-    """
-    require_llm()
+    """Check that an LLM could be asked, and that questions could be embedded."""
+    require_model(ENDPOINT)
     require_model(named_models(model)[1])
 
 
@@ -121,30 +112,6 @@ def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
     ids = question.passage_ids
     passages = [f"[{each}] {text}" for each in ids for text in passage_texts(question, (each,))]
     return ((FLUENCY, template, question.language, question.query, output, *passages),)
-
-
-@declared(
-    "MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
-    ("answer", "reference answer", "LLM"),
-    *(model(RATER), template(OVERLAP)),
-    requirement=require_llm,
-    reading=Reading("llm", overlap_items),
-    name="llm_overlap",
-    summary="An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer",
-)
-@declared(
-    "MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
-    ("answer", "passages", "LLM"),
-    *(model(RATER), template(FLUENCY)),
-    requirement=require_llm,
-    reading=Reading("llm", fluency_items),
-    name="llm_fluency",
-    summary="An LLM's rating, 1 to 5, of the fluency of the whole output",
-)
-def llm_rating(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the rating, or that there is none: a refusal, no number, one beyond 1 to 5."""
-    rating = float(scores[0, 0])
-    return NO_RATING if np.isnan(rating) else round(rating, _DIGITS)
 
 
 def grounded(by: str, sample: Sample, template: str = PACKAGED) -> Items:
@@ -192,107 +159,6 @@ def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
     return ((*asked, *found), (*asked, *found[::-1]))
 
 
-@declared(
-    _RAGAS,
-    ("answer", "query", "passages", "LLM"),
-    *(model(RATER), template(STATEMENTS.name, VERDICTS.name)),
-    requirement=require_llm,
-    reading=Reading("ragas", partial(grounded, "answer")),
-    name="ragas_faithfulness",
-    summary="Share of the answer's statements that the passages support, by an LLM",
-)
-@declared(
-    f"{PACKAGE}, context recall",
-    ("query", "passages", "reference answer", "LLM"),
-    *(model(RATER), template(STATEMENTS.name, VERDICTS.name)),
-    requirement=require_llm,
-    reading=Reading("ragas", partial(grounded, "reference")),
-    name="ragas_context_recall",
-    summary="Share of the reference answer's statements that the passages support, by an LLM",
-)
-@declared(
-    _RAGAS,
-    ("query", "passages", "sentences", "LLM"),
-    *(model(RATER), template(SENTENCES.name)),
-    requirement=require_llm,
-    reading=Reading("ragas", asked_context),
-    name="ragas_context_relevance",
-    summary="Share of the passages' sentences that it takes to answer the question, by an LLM",
-)
-@declared(
-    _RAGAS,
-    ("answer", "query", "LLM", "embedding model"),
-    *(cutoff(QUESTIONS), model(f"{RATER} with {EMBEDDER}")),
-    *(choice("prefix", "query", "none"), choice("evasive", "as-is", "zero")),
-    template(QUESTION.name, EVASIVE.name),
-    requirement=require_llm_and_embedder,
-    reading=Reading("ragas", asked_answer),
-    name="ragas_answer_relevance",
-    summary="Cosine of the question and questions that an LLM makes of the answer, averaged",
-)
-def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the value there is, or the reason why there is none; of evasive answers 0."""
-    found = _all(*map(ragas_value, scores))
-    if isinstance(found, Missing):
-        return found
-    return 0.0 if found[1:] == (1.0,) else round(float(scores[0, 0]), _DIGITS)
-
-
-@declared(
-    f"{PACKAGE}, context precision",
-    ("query", "passages", "reference answer", "LLM"),
-    *(choice("by", "reference", "answer"), model(RATER), template(USEFUL.name)),
-    requirement=require_llm,
-    reading=Reading("ragas", useful_passages),
-    name="ragas_context_precision",
-    summary="Average precision of the passages, of which an LLM says which are of use",
-)
-def average_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the mean of the precision at each passage that is of use; 0 where none is."""
-    found = _all(*map(ragas_value, scores))
-    if isinstance(found, Missing):
-        return found
-    useful = np.array(found)
-    precisions = useful.cumsum() / np.arange(1, len(useful) + 1)
-    return round(float(useful @ precisions) / max(float(useful.sum()), 1.0), _DIGITS)
-
-
-@declared(
-    f"{PACKAGE}, factual correctness",
-    ("answer", "query", "reference answer", "LLM"),
-    *(model(RATER), template(STATEMENTS.name, VERDICTS.name)),
-    requirement=require_llm,
-    reading=Reading("ragas", compared_facts),
-    name="ragas_factual_correctness",
-    summary="F1 of the answer's statements and the reference answer's, by an LLM",
-)
-def f1(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the harmonic mean of the shares of statements that the other answer supports."""
-    found = _all(*map(ragas_value, scores))
-    if isinstance(found, Missing):
-        return found
-    return round(2.0 * found[0] * found[1] / sum(found), _DIGITS) if sum(found) else 0.0
-
-
-def _passages(sample: Sample) -> Items | tuple[str, ...]:
-    if not sample.question.passages:
-        return NO_PASSAGES
-    return passage_texts(sample.question, sample.question.passage_ids) or EMPTY_PASSAGES
-
-
-def _told(sample: Sample, by: str) -> str | Missing:
-    """Return the answer or the reference answer, or why there is none."""
-    text = sample.text if by == "answer" else sample.question.reference_text
-    if isinstance(text, Missing) or text.strip():
-        return text
-    return EMPTY_ANSWER if by == "answer" else EMPTY_REFERENCE
-
-
-def _all(*values: Any) -> tuple[Any, ...] | Missing:  # noqa: ANN401 - what features look at
-    """Return the values, or why the first one that is missing is so."""
-    return next((each for each in values if isinstance(each, Missing)), values)
-
-
 def numbered(text: str, numbers: Mapping[str, int]) -> str:
     """Write citations of passages by the numbers that these have as references."""
     parts: list[str] = []
@@ -314,16 +180,124 @@ def scored_answer(metric: str, sample: Sample, template: str = PACKAGED) -> Item
     texts = (parse_answer(known[0]).text, sample.parsed.text)
     expected, answer = (numbered(text, numbers) for text in texts)
     references = map(passage_text, question.passages)
-    return ((metric, template, question.query, expected, answer, *references),)
+    return ((GROUSE, metric, template, question.query, expected, answer, *references),)
+
+
+def _passages(sample: Sample) -> Items | tuple[str, ...]:
+    if not sample.question.passages:
+        return NO_PASSAGES
+    return passage_texts(sample.question, sample.question.passage_ids) or EMPTY_PASSAGES
+
+
+def _told(sample: Sample, by: str) -> str | Missing:
+    """Return the answer or the reference answer, or why there is none."""
+    text = sample.text if by == "answer" else sample.question.reference_text
+    if isinstance(text, Missing) or text.strip():
+        return text
+    return EMPTY_ANSWER if by == "answer" else EMPTY_REFERENCE
+
+
+def _all(*values: Any) -> tuple[Any, ...] | Missing:  # noqa: ANN401 - what features look at
+    """Return the values, or why the first one that is missing is so."""
+    return next((each for each in values if isinstance(each, Missing)), values)
+
+
+def _by_llm(
+    name: str, summary: str, source: str, needs: str, reading: Reading, *parameters: Parameter
+) -> Callable[[Measurement], Measurement]:
+    """Declare a feature; one of an LLM and an embedding model names both in its default."""
+    embeds = any(" with " in str(each.default) for each in parameters)
+    looked_at = (*needs.split(", "), "LLM", *(["embedding model"] if embeds else ()))
+    requirement = require_llm_and_embedder if embeds else require_llm
+    declare = partial(declared, requirement=requirement, reading=reading)
+    return declare(source, looked_at, *parameters, name=name, summary=summary)
+
+
+@_by_llm(
+    "llm_overlap",
+    "An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer",
+    "MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
+    *("answer, reference answer", Reading("llm", overlap_items), _LLM, template(OVERLAP)),
+)
+@_by_llm(
+    "llm_fluency",
+    "An LLM's rating, 1 to 5, of the fluency of the whole output",
+    "MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
+    *("answer, passages", Reading("llm", fluency_items), _LLM, template(FLUENCY)),
+)
+@_by_llm(
+    "ragas_faithfulness",
+    "Share of the answer's statements that the passages support, by an LLM",
+    *(_RAGAS, "answer, query, passages", Reading("ragas", partial(grounded, "answer"))),
+    *(_LLM, _CHECKED),
+)
+@_by_llm(
+    "ragas_context_recall",
+    "Share of the reference answer's statements that the passages support, by an LLM",
+    f"{PACKAGE}, context recall",
+    "query, passages, reference answer",
+    Reading("ragas", partial(grounded, "reference")),
+    *(_LLM, _CHECKED),
+)
+@_by_llm(
+    "ragas_context_relevance",
+    "Share of the passages' sentences that it takes to answer the question, by an LLM",
+    *(_RAGAS, "query, passages, sentences", Reading("ragas", asked_context)),
+    *(_LLM, template(SENTENCES.name)),
+)
+@_by_llm(
+    "ragas_answer_relevance",
+    "Cosine of the question and questions that an LLM makes of the answer, averaged",
+    *(_RAGAS, "answer, query", Reading("ragas", asked_answer)),
+    *(cutoff(QUESTIONS), model(f"{RATER} with {EMBEDDER}"), choice("prefix", "query", "none")),
+    *(choice("evasive", "as-is", "zero"), template(QUESTION.name, EVASIVE.name)),
+)
+def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Return the value there is, or the reason why there is none; of evasive answers 0."""
+    return _put_together(scores, lambda value, *evasive: 0.0 if evasive == (1.0,) else value)
+
+
+@_by_llm(
+    "ragas_context_precision",
+    "Average precision of the passages, of which an LLM says which are of use",
+    *(f"{PACKAGE}, context precision", "query, passages, reference answer"),
+    *(Reading("ragas", useful_passages), choice("by", "reference", "answer")),
+    *(_LLM, template(USEFUL.name)),
+)
+def average_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Return the mean of the precision at each passage that is of use; 0 where none is."""
+
+    def mean(*useful: float) -> float:
+        precisions = np.cumsum(useful) / np.arange(1, len(useful) + 1)
+        return float(np.array(useful) @ precisions) / max(float(np.sum(useful)), 1.0)
+
+    return _put_together(scores, mean)
+
+
+@_by_llm(
+    "ragas_factual_correctness",
+    "F1 of the answer's statements and the reference answer's, by an LLM",
+    f"{PACKAGE}, factual correctness",
+    "answer, query, reference answer",
+    Reading("ragas", compared_facts),
+    *(_LLM, _CHECKED),
+)
+def f1(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Return the harmonic mean of the shares of statements that the other answer supports."""
+    return _put_together(scores, lambda a, b: 2.0 * a * b / (a + b) if a + b else 0.0)
+
+
+def _put_together(scores: Scores, combine: Callable[..., float]) -> Value:
+    """Put together what the LLM brought, or return why one of it is missing."""
+    found = _all(*map(told, scores))
+    return found if isinstance(found, Missing) else round(combine(*found), _DIGITS)
 
 
 for _metric, _asked in _GROUSE.items():
-    declared(
+    _by_llm(
+        f"grouse_{_metric}",
+        f"An LLM's score of {_metric.replace('_', ' ')}: {_asked}",
         "GroUSE (Muller et al., 2024), section 4.4",
-        ("answer", "query", "passages", "reference answer", "LLM"),
-        *(model(RATER), template(*tuple(_GROUSE)[:4])),
-        requirement=require_llm,
-        reading=Reading("grouse", partial(scored_answer, _metric)),
-        name=f"grouse_{_metric}",
-        summary=f"An LLM's score of {_metric.replace('_', ' ')}: {_asked}",
+        "answer, query, passages, reference answer",
+        *(Reading("grouse", partial(scored_answer, _metric)), _LLM, template(*JUDGED_METRICS)),
     )(quality)

@@ -1,4 +1,6 @@
-"""Do the passages say what the answer says? By natural-language inference, a sentence at a time.
+"""Do the passages cited say what the answer says, and do they answer the question?
+
+The first by natural-language inference, a sentence at a time, the second by a reranker.
 
 A passage is read as its title and its text on lines of their own. Statements are the sentences of
 the whole output, as citations are often asked for in the reasoning; ``part=answer`` reads those
@@ -34,7 +36,8 @@ from features.models.model_folder import require_model
 from features.models.sentence_models import OUTPUTS
 
 NLI_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
-"""The model of MIRAGE-Bench."""
+"""The model of MIRAGE-Bench, as ``RERANKER`` is."""
+RERANKER = "BAAI/bge-reranker-v2-m3"
 
 
 def cited_pairs(sample: Sample, part: Part) -> Items:
@@ -85,3 +88,25 @@ def nli_contradiction(_sample: Sample, scores: Scores, **_: object) -> Value:
 
 def _mean_of(scores: Scores, output: str) -> float:
     return float(scores[:, OUTPUTS.index(output)].mean(dtype=np.float64))
+
+
+def query_pairs(sample: Sample) -> Items:
+    """Return (query, passage) for each distinct passage cited, or why there are none."""
+    if not sample.question.passages:
+        return NO_PASSAGES
+    if not sample.citations.known:
+        return NO_CITED_PASSAGES
+    texts = passage_texts(sample.question, sample.citations.known)
+    return tuple((sample.question.query, text) for text in texts) or EMPTY_PASSAGES
+
+
+@declared(
+    "MIRAGE-Bench, section 4.1, reranker score",
+    ("answer", "passages", "reranker"),
+    model(RERANKER),
+    requirement=require_model,
+    reading=Reading("reranker", query_pairs),
+)
+def reranker_score(_sample: Sample, scores: Scores) -> Value:
+    """Relevance of the passages cited to the question, averaged; a logit."""
+    return float(scores[:, 0].mean(dtype=np.float64))

@@ -7,12 +7,9 @@ call.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 
-import numpy as np
-
-from arena.llm.settings import Prompt
-from features.declare.feature import Item, Scores
+from features.declare.feature import Item, Value
 from features.models.grouse_prompts import (
     DERIVED_METRICS,
     GROUSE_PROMPTS,
@@ -20,18 +17,20 @@ from features.models.grouse_prompts import (
     AnswerSample,
     GrouseForm,
 )
-from features.models.llm_scorer import RATING_PROMPTS, EndpointModel, Verdict, endpoint_model
-from features.models.ragas import (
-    EVASIVE,
-    NO_USABLE_REPLY,
+from features.models.llm_scorer import (
     NOT_DEFINED,
-    NOT_REACHED,
-    RAGAS_PROMPTS,
-    REASONS,
-    USEFUL,
+    RATING_PROMPTS,
+    EndpointModel,
+    LlmScorer,
+    Verdict,
+    endpoint_model,
+    reason_for,
 )
+from features.models.ragas import EVASIVE, RAGAS_PROMPTS, USEFUL
 from features.models.scorer import ModelOptions
 
+GROUSE = "grouse"
+"""First text of items."""
 MAX_TOKENS = 2048
 """Most tokens of a reply: it may go through the answer sentence by sentence."""
 FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, USEFUL, EVASIVE, *GROUSE_PROMPTS.values())
@@ -98,56 +97,41 @@ def _following(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
     return Verdict(acceptance(*values)[DERIVED_METRICS.index(metric)])  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
-class GrouseScorer:
-    """Scores answers, shape (items, 2): score, number of a reason why there is none (0: none).
-
-    Items are metric, template, question, expected answer, answer, references.
-    """
-
-    llm: EndpointModel
-    signature: str | None = None
-
-    def score(self, items: Sequence[Item]) -> Scores:
-        """Score items; what several metrics of an answer rest on is asked once.
-
-        Raises:
-            UsageError: If the endpoint or the store cannot be used.
-            MissingDependencyError: If the extra ``llm`` is not installed.
-        """
-        found: dict[Item, Mapping[str, Verdict]] = {}
-        for stated in dict.fromkeys(item[1] for item in items):
-            answers = list(dict.fromkeys(item[1:] for item in items if item[1] == stated))
-            samples = [AnswerSample(item[1], item[4:], *item[2:4]) for item in answers]
-            form = GrouseForm(templates=self.llm.templates.stating(stated))
-            scored = score_answers(samples, self._asking(form))
-            found |= dict(zip(answers, scored, strict=True))
-        rows = np.empty((len(items), 2), dtype=np.float32)
-        for place, item in enumerate(items):
-            verdict = found[item[1:]][item[0]]
-            reason = NO_USABLE_REPLY if verdict.was_asked else NOT_REACHED
-            reason = NOT_DEFINED if verdict.failure is None else reason
-            is_known = verdict.value is not None
-            rows[place] = (verdict.value, 0) if is_known else (np.nan, 1 + REASONS.index(reason))
-        return rows
-
-    def _asking(self, form: GrouseForm) -> Ask:
-        def ask(metric: str, samples: Sequence[AnswerSample]) -> list[Verdict]:
-            def prompt(sample: AnswerSample) -> Prompt:
-                return form.prompt(metric, sample)
-
-            reply_format = form.reply_format(metric)
-            settings = self.llm.settings
-            if reply_format is not None:
-                settings = settings.sending(response_format=reply_format)
-            asked = self.llm.ask(
-                samples, prompt, lambda reply: form.read(reply.text or "", metric), settings
-            )
-            return [Verdict(each.value, each.reason, each.was_asked) for each in asked.replies]
-
-        return ask
-
-
-def load_grouse(model: str, options: ModelOptions) -> GrouseScorer:
+def load_grouse(model: str, options: ModelOptions) -> LlmScorer:
     """Make ready to have a model score; see ``endpoint_model``."""
-    return GrouseScorer(endpoint_model(model, options, MAX_TOKENS))
+    return LlmScorer(endpoint_model(model, options, MAX_TOKENS), {GROUSE: metrics_of})
+
+
+def metrics_of(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
+    """Score items; what several metrics of an answer rest on is asked once.
+
+    They are ``GROUSE``, metric, template, question, expected answer, answer, references.
+    """
+    found: dict[Item, Mapping[str, Verdict]] = {}
+    for stated in dict.fromkeys(item[2] for item in items):
+        answers = list(dict.fromkeys(item[2:] for item in items if item[2] == stated))
+        samples = [AnswerSample(item[1], item[4:], *item[2:4]) for item in answers]
+        form = GrouseForm(templates=llm.templates.stating(stated))
+        found |= zip(answers, score_answers(samples, partial(_ask, llm, form)), strict=True)
+
+    def value(verdict: Verdict) -> Value:
+        if verdict.value is not None:
+            return float(verdict.value)
+        return NOT_DEFINED if verdict.failure is None else reason_for(verdict)
+
+    return [value(found[item[2:]][item[1]]) for item in items]
+
+
+def _ask(
+    llm: EndpointModel, form: GrouseForm, metric: str, samples: Sequence[AnswerSample]
+) -> list[Verdict]:
+    reply_format, settings = form.reply_format(metric), llm.settings
+    if reply_format is not None:
+        settings = settings.sending(response_format=reply_format)
+    asked = llm.ask(
+        samples,
+        partial(form.prompt, metric),
+        lambda reply: form.read(reply.text or "", metric),
+        settings,
+    )
+    return [Verdict(each.value, each.reason, each.was_asked) for each in asked.replies]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.llm.ask import Asked, Llm, Progress, ask_table
-from arena.llm.replies import Completion, find_rating, read_vector
+from arena.llm.replies import Completion, RatingForm, Reply, find_rating, read_vector
 from arena.llm.settings import EmbeddingSettings, LlmSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
@@ -24,7 +25,8 @@ from arena.text.prompts import (
     Variable,
     delimiter_code,
 )
-from features.declare.feature import Item, Scores
+from features.declare.feature import Item, Scores, Value
+from features.declare.sample import Missing
 from features.models.model_folder import ENDPOINT
 from features.models.scorer import ModelOptions
 from features.models.sentence_models import single_texts
@@ -43,6 +45,11 @@ STORE_VARIABLE = "SURROGATE_ARENA_STORE"
 """Environment variable that says where replies are kept, unless the options do."""
 URL_VARIABLE = "OPENAI_BASE_URL"
 """Environment variable that says where models are asked, unless the options do."""
+NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
+NO_USABLE_REPLY = Missing("no usable reply by the LLM")
+NOT_REACHED = Missing("the LLM was not reached")
+NOT_DEFINED = Missing("null: the metric is not defined for the answer")
+REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED, NOT_DEFINED)
 
 _SHARED = {
     "question": Variable("the question", "samplequestion", also=("Question",)),
@@ -199,36 +206,69 @@ class EndpointEmbedder:
         return vectors.astype(np.float32)
 
 
+Measure = Callable[[EndpointModel, Sequence[Item]], Sequence[Value]]
+"""Asks a model about items."""
+
+
 @dataclass(frozen=True)
 class LlmScorer:
-    """Rates items of overlap and fluency, shape (items, 1); NaN where it failed.
+    """Asks an LLM about items, shape (items, 2): value, number of a reason (0: none).
 
-    What failed in passing is asked again when it is scored again; what the model refused, or rated
-    in no readable way, is not.
+    What failed in passing is asked again when it is scored again; what the model refused, or
+    replied in no readable way, is not.
+
+    Attributes:
+        llm: The LLM.
+        measures: What is done with items, by their first texts; in this order.
     """
 
     llm: EndpointModel
+    measures: Mapping[str, Measure]
     signature: str | None = None
 
     def score(self, items: Sequence[Item]) -> Scores:
-        """Rate items.
+        """Measure items.
 
         Raises:
-            UsageError: If the endpoint or the store cannot be used.
-            MissingDependencyError: If the extra ``llm`` is not installed.
+            UsageError: If the endpoint, the store or an embedding model cannot be used.
+            MissingDependencyError: If a package that is needed is not installed.
         """
-        scores = np.full((len(items), 1), np.nan, dtype=np.float32)
-        for name, read in ((OVERLAP, read_overlap), (FLUENCY, read_fluency)):
+        scores = np.empty((len(items), 2), dtype=np.float32)
+        for name, measure in self.measures.items():
             places = [place for place, item in enumerate(items) if item[0] == name]
-            rows = [items[place] for place in places]
-            asked = self.llm.ask(rows, lambda item: rating_prompt(item, self.llm.templates), read)
-            scores[places, 0] = [np.nan if value is None else value for value in asked.values]
+            values = measure(self.llm, [items[place] for place in places]) if places else ()
+            for place, value in zip(places, values, strict=True):
+                scores[place] = (
+                    (np.nan, 1 + REASONS.index(value)) if isinstance(value, Missing) else (value, 0)
+                )
         return scores
+
+
+def told(row: Scores) -> Value:
+    """Read one row of ``LlmScorer.score``."""
+    value, reason = float(row[0]), int(row[1])
+    return REASONS[reason - 1] if reason else value
+
+
+def reason_for(reply: Reply[Any] | Verdict) -> Missing:
+    """Return why there is no value, of a reply without one."""
+    return NO_USABLE_REPLY if reply.was_asked else NOT_REACHED
 
 
 def load_llm(model: str, options: ModelOptions) -> LlmScorer:
     """Make ready to have a model rate; see ``endpoint_model``."""
-    return LlmScorer(endpoint_model(model, options))
+    measures = {OVERLAP: partial(ratings, "brackets"), FLUENCY: partial(ratings, "heading")}
+    return LlmScorer(endpoint_model(model, options), measures)
+
+
+def ratings(form: RatingForm, llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
+    """Return the ratings of items: template, language, question, rated text, others follow."""
+    asked = llm.ask(
+        items,
+        lambda item: rating_prompt(item, llm.templates),
+        lambda reply: float(find_rating(reply.text or "", form)[0]),
+    )
+    return [reason_for(each) if each.value is None else each.value for each in asked.replies]
 
 
 def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
@@ -252,13 +292,3 @@ def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
     asked = OVERLAP_PROMPT if name == OVERLAP else FLUENCY_PROMPT
     template = templates.stating(stated).of(asked)
     return Prompt.of(template.fill(values), version=template.version)
-
-
-def read_overlap(completion: Completion) -> float:
-    """Read the rating ``[[4]]``; raises ``UnparsableError`` if there is none."""
-    return float(find_rating(completion.text or "", "brackets")[0])
-
-
-def read_fluency(completion: Completion) -> float:
-    """Read the rating ``##Rating: 4``; raises ``UnparsableError`` if there is none."""
-    return float(find_rating(completion.text or "", "heading")[0])

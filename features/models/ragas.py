@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from itertools import accumulate
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -20,10 +19,19 @@ from arena.text.prompts import (
     Variable,
     delimiter_code,
 )
-from features.declare.feature import Item, Scores, Value
-from features.declare.sample import Missing
-from features.models.llm_scorer import EndpointEmbedder, EndpointModel, endpoint_model
-from features.models.model_folder import ENDPOINT, find_model
+from features.declare.feature import Item, Value
+from features.models.llm_scorer import (
+    NO_STATEMENTS_FOUND,
+    NO_USABLE_REPLY,
+    NOT_REACHED,
+    EndpointEmbedder,
+    EndpointModel,
+    LlmScorer,
+    Measure,
+    endpoint_model,
+    reason_for,
+)
+from features.models.model_folder import ENDPOINT
 from features.models.ragas_replies import (
     count_copied,
     find_verdicts,
@@ -44,12 +52,6 @@ FAITHFULNESS, CONTEXT_RELEVANCE, ANSWER_RELEVANCE, USE, EVASION = (
 of context relevance template, language, question, passages; of answer relevance template, number of
 questions, what is written before questions that are embedded, question, answer."""
 
-NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
-NO_USABLE_REPLY = Missing("no usable reply by the LLM")
-NOT_REACHED = Missing("the LLM was not reached")
-NOT_DEFINED = Missing("null: the metric is not defined for the answer")
-REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED, NOT_DEFINED)
-
 PAPER, PACKAGE = "Ragas, section 3", "Ragas, its package"
 MAX_TOKENS = 2048
 """Most tokens of a reply: it may copy much of the context."""
@@ -62,39 +64,9 @@ _PASSAGES = Variable("list of the passages' texts", ("samplepart one", "samplepa
 _CONTEXT = Variable("the same as one text", "samplepart one\n\nsamplepart two", True)
 Shown = Mapping[str, str | Sequence[str]]
 """Values of a template, without the code of its delimiters."""
-_DEMONSTRATIONS: Mapping[str, tuple[Shown, str]] = MappingProxyType(
-    {
-        "statements": (
-            {
-                "question": "Who was Marie Curie?",
-                "answer": "She was a physicist born in Warsaw, and she won two Nobel Prizes.",
-            },
-            "1. Marie Curie was a physicist.\n2. Marie Curie was born in Warsaw.\n"
-            "3. Marie Curie won two Nobel Prizes.",
-        ),
-        "verdicts": (
-            {
-                "passages": [
-                    "Marie Curie studied radiation. She was born in Warsaw and moved to Paris."
-                ],
-                "statements": [
-                    "Marie Curie was born in Warsaw.",
-                    "Marie Curie won two Nobel Prizes.",
-                    "Marie Curie lived in Paris.",
-                ],
-            },
-            "1. The context says that she was born in Warsaw.\n"
-            "2. The context does not mention prizes.\n"
-            "3. The context says that she moved to Paris.\n"
-            "FINAL VERDICTS\n1: Yes\n2: No\n3: Yes",
-        ),
-        "question": (
-            {"answer": "Marie Curie was born in Warsaw, on 7 November 1867."},
-            "Where and when was Marie Curie born?",
-        ),
-    }
-)
-"""What is shown before the packaged prompts, and replied; a user's template is sent as it is."""
+DEMONSTRATIONS = "demonstrations.v1.json"
+"""What is shown before the packaged prompts, and replied, by prompt; a user's template is sent as
+it is."""
 
 
 def _asking(
@@ -164,161 +136,7 @@ def named_models(model: str) -> tuple[str, str]:
     return llm.strip(), embedder.strip() or EMBEDDER
 
 
-@dataclass(frozen=True)
-class RagasScorer:
-    """Measures qualities of answers, shape (items, 2): value, number of a reason (0: none).
-
-    Attributes:
-        llm: The LLM.
-        embedder: Folder or name of the model that embeds questions.
-        options: How that is run.
-    """
-
-    llm: EndpointModel
-    embedder: str
-    options: ModelOptions
-    signature: str | None = None
-
-    def score(self, items: Sequence[Item]) -> Scores:
-        """Measure items; see ``FAITHFULNESS`` and what stands beside it.
-
-        Raises:
-            UsageError: If the endpoint, the store or the embedding model cannot be used.
-            MissingDependencyError: If a package that is needed is not installed.
-        """
-        is_local = not self.embedder.startswith(ENDPOINT)
-        if is_local and any(item[0] == ANSWER_RELEVANCE for item in items):
-            find_model(self.embedder, self.options.download)  # before the LLM is paid
-        scores = np.empty((len(items), 2), dtype=np.float32)
-        for name, measure in (
-            (FAITHFULNESS, self.faithfulness),
-            (CONTEXT_RELEVANCE, self.context_relevance),
-            (ANSWER_RELEVANCE, self.answer_relevance),
-            (USE, partial(self.verdict, USEFUL)),
-            (EVASION, partial(self.verdict, EVASIVE)),
-        ):
-            places = [place for place, item in enumerate(items) if item[0] == name]
-            if places:
-                values = measure([items[place] for place in places])
-                scores[places] = [
-                    (np.nan, 1 + REASONS.index(value)) if isinstance(value, Missing) else (value, 0)
-                    for value in values
-                ]
-        return scores
-
-    def faithfulness(self, items: Sequence[Item]) -> list[Value]:
-        """Return the share of each answer's statements that its passages support.
-
-        ``F = |V| / |S|``: S are the statements that the LLM makes of the answer, V those of them
-        that it calls supported by the passages.
-        """
-        stated = self.llm.ask(items, self._statements_prompt, read_statements)
-        rows = [(item, reply.value) for item, reply in stated if reply.value]
-        asked = iter(self.llm.ask(rows, self._verdicts_prompt, read_whole).replies)
-
-        def value(reply: Reply[list[str]]) -> Value:
-            if not reply.value:
-                return NO_STATEMENTS_FOUND if reply.reason is None else reason_for(reply)
-            checked = next(asked)
-            if checked.value is None:
-                return reason_for(checked)
-            try:
-                return float(np.mean(find_verdicts(checked.value, len(reply.value))))
-            except UnparsableError:
-                return NO_USABLE_REPLY
-
-        return [value(reply) for reply in stated.replies]
-
-    def context_relevance(self, items: Sequence[Item]) -> list[Value]:
-        """Return the share of each context's sentences that the LLM extracts as needed.
-
-        ``CR = extracted sentences / sentences``: 0 where the LLM says that the information is
-        insufficient.
-        """
-
-        def value(item: Item, reply: Reply[str]) -> Value:
-            if reply.value is None:
-                return reason_for(reply)
-            sentences = [each for text in item[4:] for each in split_sentences(text, item[2])]
-            try:
-                copied = count_copied(reply.value, sentences)
-            except UnparsableError:
-                return NO_USABLE_REPLY
-            return copied / len(sentences) if copied else 0.0
-
-        asked = self.llm.ask(items, self._sentences_prompt, read_whole)
-        return [value(item, reply) for item, reply in asked]
-
-    def answer_relevance(self, items: Sequence[Item]) -> list[Value]:
-        """Return the mean cosine of each question with questions that the LLM makes of its answer.
-
-        ``AR = (1/n) * sum of sim(q, q_i)``. A single question is asked for at temperature 0,
-        several at ``TEMPERATURE``, each with a seed of its own. Where one of them fails, there is
-        no value.
-        """
-        made: list[list[Reply[str]]] = [[] for _ in items]
-        for count in {int(item[2]) for item in items}:
-            places = [place for place, item in enumerate(items) if int(item[2]) == count]
-            for number in range(count):
-                settings = self.llm.settings
-                if count > 1:
-                    varied = settings.model_copy(update={"temperature": TEMPERATURE})
-                    settings = varied.sending(seed=number)
-                rows = [items[place] for place in places]
-                asked = self.llm.ask(rows, self._question_prompt, read_question, settings)
-                for place, reply in zip(places, asked.replies, strict=True):
-                    made[place].append(reply)
-        failed = [next((each for each in of if each.value is None), None) for of in made]
-        texts = [
-            [] if failure else [item[3] + text for text in (item[4], *(str(r.value) for r in of))]
-            for item, of, failure in zip(items, made, failed, strict=True)
-        ]
-        vectors = self._embed([text for of in texts for text in of])
-        values: list[Value] = []
-        for failure, of, end in zip(failed, texts, accumulate(map(len, texts)), strict=True):
-            if failure is not None:
-                values.append(reason_for(failure))
-                continue
-            mean = float(cosines(vectors[end - len(of) : end]).mean())
-            values.append(NOT_REACHED if np.isnan(mean) else mean)
-        return values
-
-    def verdict(self, prompt: ReplaceablePrompt, items: Sequence[Item]) -> list[Value]:
-        """Return 1 where the LLM says yes, 0 where it says no."""
-
-        def ask(item: Item) -> Prompt:
-            shown = dict(zip(("question", "answer", "passage"), item[2:], strict=False))
-            return self._prompt(prompt, item, shown)
-
-        asked = self.llm.ask(items, ask, read_yes_or_no)
-        return [
-            reason_for(reply) if reply.value is None else float(reply.value)
-            for reply in asked.replies
-        ]
-
-    def _embed(self, texts: Sequence[str]) -> Scores:
-        if self.embedder.startswith(ENDPOINT):
-            return EndpointEmbedder.of(self.llm, self.embedder).score([(text,) for text in texts])
-        return load_embedder(self.embedder, self.options).score([(text,) for text in texts])
-
-    def _prompt(self, prompt: ReplaceablePrompt, item: Item, shown: Shown) -> Prompt:
-        return ragas_prompt(prompt, shown, self.llm.templates.stating(item[1]))
-
-    def _statements_prompt(self, item: Item) -> Prompt:
-        return self._prompt(STATEMENTS, item, {"question": item[2], "answer": item[3]})
-
-    def _verdicts_prompt(self, row: tuple[Item, list[str]]) -> Prompt:
-        item, statements = row
-        return self._prompt(VERDICTS, item, {"passages": item[4:], "statements": statements})
-
-    def _sentences_prompt(self, item: Item) -> Prompt:
-        return self._prompt(SENTENCES, item, {"question": item[3], "passages": item[4:]})
-
-    def _question_prompt(self, item: Item) -> Prompt:
-        return self._prompt(QUESTION, item, {"answer": item[5]})
-
-
-def load_ragas(model: str, options: ModelOptions) -> RagasScorer:
+def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
     """Make ready to ask a model about qualities.
 
     Args:
@@ -329,26 +147,128 @@ def load_ragas(model: str, options: ModelOptions) -> RagasScorer:
         UsageError: If nothing says where replies are to be kept, or the address is none.
     """
     llm, embedder = named_models(model)
-    return RagasScorer(endpoint_model(llm, options, MAX_TOKENS), embedder, options)
+    measures: dict[str, Measure] = {
+        ANSWER_RELEVANCE: partial(answer_relevance, embedder, options),
+        FAITHFULNESS: faithfulness,
+        CONTEXT_RELEVANCE: context_relevance,
+        USE: partial(verdict, USEFUL),
+        EVASION: partial(verdict, EVASIVE),
+    }
+    return LlmScorer(endpoint_model(llm, options, MAX_TOKENS), measures)
 
 
-def ragas_value(row: Scores) -> Value:
-    """Read one row of ``RagasScorer.score``."""
-    value, reason = float(row[0]), int(row[1])
-    return REASONS[reason - 1] if reason else value
+def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
+    """Return the share of each answer's statements that its passages support.
+
+    ``F = |V| / |S|``: S are the statements that the LLM makes of the answer, V those of them
+    that it calls supported by the passages.
+    """
+
+    def verdicts_prompt(row: tuple[Item, list[str]]) -> Prompt:
+        return _prompt(llm, VERDICTS, row[0], {"passages": row[0][4:], "statements": row[1]})
+
+    def statements_prompt(item: Item) -> Prompt:
+        return _prompt(llm, STATEMENTS, item, {"question": item[2], "answer": item[3]})
+
+    stated = llm.ask(items, statements_prompt, read_statements)
+    rows = [(item, reply.value) for item, reply in stated if reply.value]
+    asked = iter(llm.ask(rows, verdicts_prompt, read_whole).replies)
+
+    def value(reply: Reply[list[str]]) -> Value:
+        if not reply.value:
+            return NO_STATEMENTS_FOUND if reply.reason is None else reason_for(reply)
+        checked = next(asked)
+        if checked.value is None:
+            return reason_for(checked)
+        try:
+            return float(np.mean(find_verdicts(checked.value, len(reply.value))))
+        except UnparsableError:
+            return NO_USABLE_REPLY
+
+    return [value(reply) for reply in stated.replies]
 
 
-def reason_for(reply: Reply[Any]) -> Missing:
-    """Return why there is no value, of a reply without one."""
-    return NO_USABLE_REPLY if reply.was_asked else NOT_REACHED
+def context_relevance(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
+    """Return the share of each context's sentences that the LLM extracts as needed.
+
+    ``CR = extracted sentences / sentences``: 0 where the LLM says that the information is
+    insufficient.
+    """
+
+    def prompt(item: Item) -> Prompt:
+        return _prompt(llm, SENTENCES, item, {"question": item[3], "passages": item[4:]})
+
+    def value(item: Item, reply: Reply[str]) -> Value:
+        if reply.value is None:
+            return reason_for(reply)
+        sentences = [each for text in item[4:] for each in split_sentences(text, item[2])]
+        try:
+            copied = count_copied(reply.value, sentences)
+        except UnparsableError:
+            return NO_USABLE_REPLY
+        return copied / len(sentences) if copied else 0.0
+
+    return [value(item, reply) for item, reply in llm.ask(items, prompt, read_whole)]
 
 
-def ragas_prompt(
-    prompt: ReplaceablePrompt, shown: Shown, templates: Templates = NO_TEMPLATES
-) -> Prompt:
+def answer_relevance(
+    embedder: str, options: ModelOptions, llm: EndpointModel, items: Sequence[Item]
+) -> list[Value]:
+    """Return the mean cosine of each question with questions that the LLM makes of its answer.
+
+    ``AR = (1/n) * sum of sim(q, q_i)``. A single question is asked for at temperature 0, several
+    at ``TEMPERATURE``, each with a seed of its own. Where one of them fails, there is no value.
+    """
+    is_local = not embedder.startswith(ENDPOINT)  # and loaded before the LLM is paid
+    scorer = load_embedder(embedder, options) if is_local else EndpointEmbedder.of(llm, embedder)
+
+    def prompt(item: Item) -> Prompt:
+        return _prompt(llm, QUESTION, item, {"answer": item[5]})
+
+    made: list[list[Reply[str]]] = [[] for _ in items]
+    for count in {int(item[2]) for item in items}:
+        places = [place for place, item in enumerate(items) if int(item[2]) == count]
+        for number in range(count):
+            settings = llm.settings
+            if count > 1:
+                varied = settings.model_copy(update={"temperature": TEMPERATURE})
+                settings = varied.sending(seed=number)
+            rows = [items[place] for place in places]
+            asked = llm.ask(rows, prompt, read_question, settings)
+            for place, reply in zip(places, asked.replies, strict=True):
+                made[place].append(reply)
+    failed = [next((each for each in of if each.value is None), None) for of in made]
+    texts = [
+        [] if failure else [item[3] + text for text in (item[4], *(str(r.value) for r in of))]
+        for item, of, failure in zip(items, made, failed, strict=True)
+    ]
+    vectors = scorer.score([(text,) for of in texts for text in of])
+    values: list[Value] = []
+    for failure, of, end in zip(failed, texts, accumulate(map(len, texts)), strict=True):
+        mean = np.nan if failure else float(cosines(vectors[end - len(of) : end]).mean())
+        missing = NOT_REACHED if failure is None else reason_for(failure)
+        values.append(missing if np.isnan(mean) else mean)
+    return values
+
+
+def verdict(prompt: ReplaceablePrompt, llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
+    """Return 1 where the LLM says yes, 0 where it says no."""
+
+    def ask(item: Item) -> Prompt:
+        shown = dict(zip(("question", "answer", "passage"), item[2:], strict=False))
+        return _prompt(llm, prompt, item, shown)
+
+    asked = llm.ask(items, ask, read_yes_or_no)
+    return [
+        reason_for(reply) if reply.value is None else float(reply.value) for reply in asked.replies
+    ]
+
+
+def _prompt(llm: EndpointModel, prompt: ReplaceablePrompt, item: Item, shown: Shown) -> Prompt:
     """Make a prompt, after a demonstration where the packaged template is sent."""
+    templates = llm.templates.stating(item[1])
     fill = partial(_filled, prompt, templates)
-    task, version = Message("user", fill(shown)), _version(prompt, templates)
+    task, version = Message("user", fill(shown)), versions(prompt, templates=templates)
     demonstration = _demonstration(prompt, templates)
     if demonstration is None:
         return Prompt((task,), version)
@@ -358,18 +278,25 @@ def ragas_prompt(
 
 def versions(*prompts: ReplaceablePrompt, templates: Templates = NO_TEMPLATES) -> str:
     """Return names and digests of templates, and of the demonstrations that go with them."""
-    return "+".join(_version(prompt, templates) for prompt in prompts)
+
+    def version(prompt: ReplaceablePrompt) -> str:
+        shown, own = _demonstration(prompt, templates), templates.of(prompt).version
+        if shown is None:
+            return own
+        return f"{own}+example@{digest(canonical_json(shown))[:12]}"
+
+    return "+".join(map(version, prompts))
 
 
-def _version(prompt: ReplaceablePrompt, templates: Templates) -> str:
-    shown, own = _demonstration(prompt, templates), templates.of(prompt).version
-    if shown is None:
-        return own
-    return f"{own}+example@{digest(canonical_json([dict(shown[0]), shown[1]]))[:12]}"
+@cache
+def _demonstrations() -> dict[str, tuple[Shown, str]]:
+    text = files("features.models").joinpath("prompts", DEMONSTRATIONS).read_text(encoding="utf-8")
+    read: dict[str, tuple[Shown, str]] = json.loads(text)
+    return read
 
 
 def _demonstration(prompt: ReplaceablePrompt, templates: Templates) -> tuple[Shown, str] | None:
-    return None if templates.replacing(prompt) else _DEMONSTRATIONS.get(prompt.name)
+    return None if templates.replacing(prompt) else _demonstrations().get(prompt.name)
 
 
 def _filled(prompt: ReplaceablePrompt, templates: Templates, shown: Shown) -> str:

@@ -73,9 +73,8 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
     Args:
         kind: One of ``KINDS``: ``nli`` scores (premise, hypothesis) and gives the probabilities of
             entailment, neutral and contradiction; ``reranker`` scores (query, passage) and gives
-            one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm`` rates answers
-            over an API, and gives one rating, NaN where it failed; ``ragas`` asks an LLM about
-            qualities (see ``features.models.ragas``); ``grouse`` scores by six metrics.
+            one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm``, ``ragas`` and
+            ``grouse`` ask an LLM, and give a value and the number of a reason (see ``LlmScorer``).
         model: Its folder, or its name on the Hugging Face hub.
         options: How to run it.
 

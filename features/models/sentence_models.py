@@ -275,7 +275,7 @@ def load_embedder(model: str, options: ModelOptions) -> Scorer:
     Args:
         model: Its folder, its name on the Hugging Face hub, or ``endpoint:`` and its name at an
             OpenAI-compatible endpoint, such as ``endpoint:text-embedding-ada-002``.
-        options: How to run it; for an endpoint's, see ``features.models.llm_scorer.load_llm``.
+        options: How to run it; for an endpoint's, see ``features.models.llm_scorer``.
 
     Raises:
         UsageError: If it is no sentence-transformers model, or brings code of its own; see also

@@ -12,18 +12,21 @@ from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
+from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
-from surrogate.publish.formats import finite, language_name, slugs
+from surrogate.publish.formats import SEQUENTIAL, finite, language_name, slugs
 
 SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
 """What a system was to the surrogate, to words."""
 ROW_COLUMNS = (
     *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "arena_rating", "coverage", "kind", "note"),
+    *("surrogate_rating", "arena_rank", "arena_rating", "coverage", "kind", "note"),
 )
 """Of a language's board, as scripts read it."""
 MOST_OPPONENTS = 100
 """Of a system, that its page lists: those it met most often, where there are more."""
+MOST_SHADED = 100
+"""Systems whose ranks by language stand side by side: the best, where there are more."""
 STORED_DECIMALS = 4
 """Of numbers that scripts read."""
 
@@ -78,6 +81,8 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
     data = {
         "scale": board.summary.scale,
         "first": board.summary.is_first,
+        "compared": board.summary.is_compared,
+        "held": (HELD_MARK, HELD_OUT),
         "systems": [[name, system_slugs[name]] for name in order],
         "splits": list(SPLIT_NAMES.values()),
         "columns": ROW_COLUMNS,
@@ -105,7 +110,22 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
         "languages": {code: language_name(code) for code in languages},
         "data": data,
         "judges": _judges(board),
+        "ranks": _ranks(board) if len(languages) > 1 else [],
     }
+
+
+def _ranks(board: Board) -> list[tuple[str, list[tuple[float | None, ...]]]]:
+    """Return each system's rank in each language: its shade, itself, and by verdicts alone."""
+    ranks, alone = (
+        board.ratings.pivot(index="system", columns="language", values=column)
+        .reindex(index=board.systems, columns=board.languages)
+        .astype(float)
+        for column in ("rank", "arena_rank")
+    )
+    shades = ((ranks - 1) / (ranks.max() - 1).clip(lower=1) * (len(SEQUENTIAL) - 1)).round()
+    rows = zip(*(table.to_numpy().tolist() for table in (shades, ranks, alone)), strict=True)
+    cells = [list(zip(*(map(finite, part) for part in row), strict=True)) for row in rows]
+    return list(zip(board.systems, cells, strict=True))[:MOST_SHADED]
 
 
 def _judges(board: Board) -> dict[str, Any]:

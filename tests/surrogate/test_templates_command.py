@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from chat_server import ChatServer, completion
 
 import features.models
 from arena import write_arena
-from surrogate.cli.judging import PROMPT_COLUMNS
+from surrogate.cli.judging import PROMPT_COLUMNS, all_prompts
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "prompts.md"
 
@@ -71,6 +73,25 @@ def test_a_board_names_its_templates_and_ranks_by_no_other(
     assert run(*ranked, *mine) == 0
 
 
+def test_a_folder_of_templates_serves_every_command(run, server, folder, tmp_path):
+    """What none of the features reads is for other commands; a file that is named must be read."""
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for name, text in {
+        "fluency": "mine: {{ Summary }}",
+        "overlap": "{{ Label }} {{ Response }}",
+        "question": "{{ answer }}",
+    }.items():
+        (papers / f"{name}.jinja").write_text(text, encoding="utf-8")
+    asked = ["features", folder, "--features", "llm_fluency", "--out", tmp_path / "f.parquet"]
+    assert run(*asked, "--template", f"overlap={papers / 'overlap.jinja'}") == 2
+    wrong = ["--protocol", "mirage", "--holdout", "nobody"]
+    assert run("validate", folder, "--features", "llm_fluency", *wrong) == 2
+    assert not server.asked  # what cannot be done is said before anyone is paid
+    assert run(*asked, "--template", papers) == 0
+    assert all(prompt.startswith("mine: ") for prompt in server.asked)
+
+
 def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     rows = [
         [cell.strip().replace("\\|", "|").replace("`", "") for cell in line.split(" | ")]
@@ -81,3 +102,14 @@ def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     assert run("prompts", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
     assert shown == [[row[name] for name in PROMPT_COLUMNS] for row in listed["prompts"]]
+
+
+def test_a_prompt_says_where_the_paper_prints_its_text(run, capsys):
+    listed = {each.packaged_name for known in all_prompts().values() for each in known}
+    text = files("surrogate.cli").joinpath("papers.toml").read_text(encoding="utf-8")
+    assert set(tomllib.loads(text)) == listed
+    assert run("prompts", "fluency", "--paper") == 0
+    said = capsys.readouterr().out
+    assert "MIRAGE-Bench (arXiv:2410.13716), figure 12" in said
+    assert "Different here: " in said
+    assert max(map(len, said.splitlines())) <= 80

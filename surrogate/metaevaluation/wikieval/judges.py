@@ -27,9 +27,9 @@ from features.declare.feature import Item
 from features.declare.sample import Missing
 from features.measures.llm_rated import QUESTIONS
 from features.models import ModelOptions
-from features.models.llm_scorer import Verdict
+from features.models.llm_scorer import NOT_REACHED, Verdict, told
+from features.models.model_folder import ENDPOINT, find_model
 from features.models.ragas import (
-    NOT_REACHED,
     QUESTION,
     RAGAS_PROMPTS,
     SENTENCES,
@@ -37,7 +37,6 @@ from features.models.ragas import (
     VERDICTS,
     load_ragas,
     named_models,
-    ragas_value,
     versions,
 )
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Value
@@ -269,6 +268,11 @@ class RagasJudge:
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     progress: Progress | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        embedder = named_models(self.model)[1]
+        if not embedder.startswith(ENDPOINT):
+            find_model(embedder, self.options.download)  # before any judge is paid
+
     @property
     def usages(self) -> Sequence[Usage]:
         """What was asked and used, an entry a stage."""
@@ -292,7 +296,7 @@ class RagasJudge:
         llm = replace(scorer.llm, budget=self.budget, stage=self.name, progress=self.progress)
         scorer = replace(scorer, llm=llm)
         items = [self._item(pair, text) for pair in pairs for text in (pair.first, pair.second)]
-        scores = [_score(ragas_value(row)) for row in scorer.score(items)]
+        scores = [_score(told(row)) for row in scorer.score(items)]
         return list(map(higher, scores[::2], scores[1::2]))
 
     def _item(self, pair: Pair, text: str) -> Item:

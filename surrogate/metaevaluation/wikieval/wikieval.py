@@ -66,7 +66,7 @@ class Wikieval:
     @classmethod
     def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> Wikieval:
         """Read the pairs of published rows, see ``read_wikieval``."""
-        return cls(read_wikieval(path, settings.kinds), settings, templates)
+        return cls(read_wikieval(path), settings, templates)
 
     @property
     def kinds(self) -> Kinds:
@@ -131,8 +131,7 @@ class Wikieval:
             for row in scores.to_dict("records")
             for entry in shared.metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
         ]
-        content = {"scores": plain_records(scores)}
-        return Report(content, [table], entries, evaluation.usages)
+        return Report({"scores": plain_records(scores)}, [table], entries, evaluation.usages)
 
 
 def score_preferences(

@@ -5,16 +5,36 @@ import pandas as pd
 import pytest
 from simulations import sample_part
 
-from features import extract, parse_features
+from features import EMPTY_ANSWER, Feature, Missing, Reading, extract, model, parse_features
 from features.engine import extraction
 from features.models import ModelOptions
-from features.models.sentence_models import Embedder
+from features.models.sentence_models import Embedder, cosines
+
+
+def nearness(name, minilm, other):
+    """One's own feature by an embedding model: the cosine of the answer and another text."""
+
+    def items(sample):
+        text = other(sample)
+        if isinstance(text, Missing) or not sample.text:
+            return EMPTY_ANSWER
+        return ((sample.text,), (text,))
+
+    def cosine(sample, scores):
+        value = float(cosines(scores)[0])
+        return Missing("no embedding") if np.isnan(value) else value
+
+    reading = Reading("embedder", items)
+    return Feature(name, "", "own", ("answer",), cosine, (model(minilm),), reading=reading)
 
 
 @pytest.fixture(scope="module")
 def chosen(minilm):
-    names = ("similarity_question", "similarity_reference", "similarity_passages")
-    return parse_features(",".join(f"{name}(model={minilm})" for name in names))
+    others = {
+        "question": lambda sample: sample.question.query,
+        "reference": lambda sample: sample.question.reference_text,
+    }
+    return [nearness(f"near_{name}", minilm, other) for name, other in others.items()]
 
 
 @pytest.fixture(scope="module")

@@ -46,8 +46,8 @@ def test_text_reads_back_as_the_same_features(features):
             "bleu,default",
             ["bleu", *(str(item) for item in DEFAULT_FEATURES if item.name != "bleu")],
         ),
-        ("default,chrf", [*(str(item) for item in DEFAULT_FEATURES), "chrf"]),
-        ("similarity_question(model=a/b c)", ["similarity_question(model=a/b c)"]),
+        ("default,cited_sentences", [*map(str, DEFAULT_FEATURES), "cited_sentences"]),
+        ("reranker_score(model=a/b c)", ["reranker_score(model=a/b c)"]),
     ],
 )
 def test_features_are_read(text, names):
@@ -68,7 +68,7 @@ def test_features_are_read(text, names):
         ("bleu(", "is not a feature"),
         ("bleu rouge_l", "is not a feature"),
         ("citation_map,citation_map@10", "citation_map@10 is asked for twice"),
-        ("similarity_question(model=)", "a model is given by its name"),
+        ("reranker_score(model=)", "a model is given by its name"),
         ("", "no feature is asked for"),
     ],
 )

@@ -16,10 +16,9 @@ from arena.llm.replies import find_rating
 from arena.text.prompts import read_templates
 from features import extract
 from features.declare.sample import EMPTY_ANSWER
-from features.measures.llm_rated import NO_RATING
 from features.measures.registry import FEATURES
 from features.models import FEATURE_PROMPTS
-from features.models.llm_scorer import EndpointModel, LlmScorer, rating_prompt
+from features.models.llm_scorer import NO_USABLE_REPLY, rating_prompt
 from features.models.scorer import ModelOptions, load_scorer
 
 FORMS = {"overlap": "brackets", "fluency": "heading"}
@@ -89,8 +88,9 @@ def test_no_rating_is_made_up(prompt, text):
 def scorer_at(tmp_path):
     def scorer_at(server):
         quick = {"retries": 0, "timeout_s": 5.0}
-        settings = LlmSettings(model="rater", base_url=server.url, api_key_env=None, **quick)
-        return LlmScorer(EndpointModel(settings, str(tmp_path / "ratings.db")))
+        quick["store"] = str(tmp_path / "ratings.db")
+        settings = LlmSettings(base_url=server.url, api_key_env=None, **quick)
+        return load_scorer("llm", "rater", ModelOptions(llm=settings))
 
     return scorer_at
 
@@ -142,7 +142,7 @@ def test_features_of_an_arena(rated):
     assert {body["model"] for body in server.bodies} == {FEATURES["llm_overlap"].model}
     found = table.set_index(["language", "system", "query_id"])
     assert found.loc[("en", "one", "q1"), ["llm_overlap", "llm_fluency"]].tolist() == [4.0, 3.0]
-    assert found.loc[("hi", "two", "q1"), "llm_fluency:missing"] == str(NO_RATING)
+    assert found.loc[("hi", "two", "q1"), "llm_fluency:missing"] == str(NO_USABLE_REPLY)
     assert math.isnan(found.loc[("hi", "two", "q1"), "llm_fluency"])
     assert found.loc[("en", "one", "q2"), "llm_fluency:missing"] == str(EMPTY_ANSWER)
 

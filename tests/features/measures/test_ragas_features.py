@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -64,13 +62,6 @@ SENTENCES = ["Oslo is the capital of Norway.", "It has 720,000 inhabitants.", "T
 )
 def test_copied_sentences_are_counted(text, count):
     assert count_copied(text, SENTENCES) == count
-
-
-@given(st.lists(st.booleans(), min_size=1, max_size=12))
-def test_verdicts_come_back_whatever_they_are(verdicts):
-    lines = [f"{n}: {'Yes' if each else 'No'}" for n, each in enumerate(verdicts, start=1)]
-    text = "\n".join(["1. No. Yes.", "FINAL VERDICTS", *lines])
-    assert find_verdicts(text, len(verdicts)) == verdicts
 
 
 def arena_of(*answers):
@@ -252,3 +243,18 @@ def test_an_embedding_model_that_is_not_here_is_said_before_the_llm_is_asked(tmp
         with pytest.raises(UsageError, match="nowhere"):
             scorer.score(items)
         assert not server.bodies
+
+
+def test_a_model_that_is_not_here_is_missed_before_an_llm_is_paid(measure, tmp_path):
+    asked = []
+
+    def behave(prompt, earlier):
+        asked.append(prompt)
+        return llm(prompt, earlier)
+
+    arena = arena_of(("q1", "s", "Oslo is in Norway."))
+    for last in ("nli_entailment(model={})", "ragas_answer_relevance(model=m with {})"):
+        chosen = f"llm_fluency,ragas_faithfulness,{last.format(tmp_path / 'nowhere')}"
+        with pytest.raises(UsageError, match="nowhere' is not on this machine"):
+            measure(arena, chosen, behave)
+    assert not asked

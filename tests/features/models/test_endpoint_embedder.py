@@ -10,7 +10,8 @@ from llm_requests import kept
 
 from arena.llm import LlmSettings, open_store
 from features.models import ModelOptions, load_scorer
-from features.models.ragas import ANSWER_RELEVANCE, NOT_REACHED, load_ragas, ragas_value
+from features.models.llm_scorer import NOT_REACHED, told
+from features.models.ragas import ANSWER_RELEVANCE, load_ragas
 from features.models.sentence_models import cosines
 
 VECTORS = {"north": [3.0, 4.0], "up": [0.0, 2.0], "east": [5.0, 0.0]}
@@ -88,7 +89,7 @@ def test_answer_relevance_as_in_the_paper(serve, options_at):
         (ANSWER_RELEVANCE, "packaged", "3", "", "up", "An answer."),
         (ANSWER_RELEVANCE, "packaged", "1", "", "up", "It fails."),
     ]
-    found = [ragas_value(row) for row in scorer.score(items)]
+    found = [told(row) for row in scorer.score(items)]
     assert found[0] == pytest.approx((1 + 0.8 + 0) / 3)
     assert found[1] == NOT_REACHED
     assert {body["model"] for body in server.bodies} == {

@@ -78,7 +78,7 @@ def test_importing_loads_nothing_heavy_and_loading_prints_nothing(tiny_reranker)
     code = f"""
 import sys
 from features.models import ModelOptions, load_scorer
-import features.measures.support, features.measures.relevance
+import features.measures.support
 heavy = ("torch", "transformers", "sentence_transformers", "tokenizers")
 assert not [name for name in heavy if name in sys.modules]
 load_scorer("reranker", {str(tiny_reranker)!r}, ModelOptions("cpu")).score([("a", "b")])

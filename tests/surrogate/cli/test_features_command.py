@@ -29,7 +29,7 @@ def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_pa
         (["--features", "bleau"], "did you mean 'bleu'"),
         (["--out", "f.xlsx"], ".xlsx"),
         (["--features", "reranker_score(model=no/such-model)"], "--download"),
-        (["--features", "similarity_question(model=no/such)", "--device", "abacus"], "--download"),
+        (["--features", "reranker_score(model=no/such)", "--device", "abacus"], "--download"),
     ],
 )
 def test_wrong_options_are_refused(run, arena_folder, tmp_path, capsys, options, message):
