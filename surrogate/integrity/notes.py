@@ -249,7 +249,7 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[Key, str]:
     written, old = (rows.loc[rows["answer"].map(len) >= SHORTEST, columns] for rows in (new, known))
     place = written.groupby(["language", "system"]).cumcount()
     sizes = written.groupby(["language", "system"])["answer"].transform("size")
-    # Of so few answers a copy must have one in common, too: most systems are told apart by these.
+    # Of so few answers a copy must have one in common, too: most systems differ here.
     some = _same_answers(written[place <= sizes - np.floor(SHARE * sizes)], old)
     written = written[written["system"].isin(some["system"])]
     same = _same_answers(written, old[old["system"].isin(some["system_known"])])
