@@ -239,9 +239,9 @@ class Feature:
             value = self.measurement(sample, **self.settings)
         else:
             value = self.measurement(sample, scores, **self._own_settings)
-        if not isinstance(value, Missing) and not math.isfinite(value):
-            raise ArenaError(f"{self} gave {value!r}; return a number, or Missing with the reason")
-        return value
+        if isinstance(value, Missing) or math.isfinite(value):
+            return value
+        raise ArenaError(f"{self} gave {value!r}; return a number, or Missing with the reason")
 
     @cached_property
     def _own_settings(self) -> dict[str, Setting]:
