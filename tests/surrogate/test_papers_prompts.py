@@ -301,7 +301,6 @@ def test_ragas_section_5_ranks(serve, file, tmp_path, reply, choice):
 
 def test_ragas_section_5_scores(serve, file, tmp_path):
     text = column(paper("ragas"), "Faithfulness measures the information", "answer: [answer]")
-    assert "should be penalized.\nGiven an answer and context, assign a\nscore" in text
     text = text.replace("[context]", "{{context}}").replace("[answer]", "{{text}}")
     own = read_templates({"gpt-score": file("score", text)}, WIKIEVAL_PROMPTS)
     pair = Pair("faithfulness", "Where?", "It is here.", "There.", "Here.")
