@@ -113,7 +113,8 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
     spread = ratings - groups @ np.linalg.lstsq(groups, ratings, rcond=None)[0]
     variance = float(spread @ spread) / max(len(ratings) - groups.shape[1], 1)
     signal = variance - float(np.diag(noise).mean())
-    least = max(variance, float(np.diag(noise).min()))  # equal ratings are not known to be equal
+    # Equal ratings are not known to be equal, by as much as their noise, and a logit at most.
+    least = max(variance, min(float(np.diag(noise).min()), 1.0))
     signal = max(signal, SMALLEST_SHARE * least, JITTER)
     start = np.full(len(kernels) + 1, np.log(signal / (len(kernels) + 1)))
 
