@@ -34,7 +34,7 @@ from surrogate.learning.languages import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate
 
-FEWEST_LANGUAGES = 2
+LANGUAGE, FEWEST_LANGUAGES = "leave-language-out", 2
 HELD_OUT = 4
 """Systems that a repeat of table 3 holds out."""
 BEST_SHARE, FEWEST_BEST = 0.2, 3
@@ -51,16 +51,9 @@ def leave_language_out(
     which no judgment is known. Repeats differ by the surrogate's seed.
 
     Raises:
-        UsageError: With fewer than two judged languages, or for a surrogate that learns each
-            language alone.
+        UsageError: As ``check_languages`` does.
     """
-    if not surrogate.pooled:
-        raise UsageError(f"{surrogate.name} learns each language alone: it cannot rate in others")
-    if len(languages) < FEWEST_LANGUAGES:
-        raise UsageError(
-            f"leave-language-out needs at least {FEWEST_LANGUAGES} judged languages, "
-            f"there is only {languages[0].language}"
-        )
+    check_languages([data.language for data in languages], surrogate)
     tasks = [
         delayed(train_and_rate)(
             repeats.reseeded(surrogate, "language", data.language, str(repeat)),
@@ -75,6 +68,18 @@ def leave_language_out(
     return [
         _gathered(islice(done, repeats.times)).outcome(data, repeats.times) for data in languages
     ]
+
+
+def check_languages(languages: Collection[str], surrogate: Surrogate) -> None:
+    """Check that a surrogate can learn from some of the judged languages and rate in others.
+
+    Raises:
+        UsageError: With fewer than two, or if it learns each language alone.
+    """
+    if not surrogate.pooled:
+        raise UsageError(f"{surrogate.name} learns each language alone: it cannot rate in others")
+    if len(languages) < FEWEST_LANGUAGES:
+        raise UsageError(f"{LANGUAGE} needs at least {FEWEST_LANGUAGES} judged languages")
 
 
 def family_folds(

@@ -57,6 +57,7 @@ from surrogate.validation.importances import importance_table, permuted_answers,
 from surrogate.validation.protocols import (
     AXES,
     HELD_OUT,
+    LANGUAGE,
     best_fold,
     drawn_holdout,
     family_folds,
@@ -243,7 +244,7 @@ class Study:
     def leave_language_out(self) -> StudyTable:
         """Rate the systems in each language by surrogates of the other languages; likewise."""
         outcomes = leave_language_out(self.languages, self.surrogate, self.repeats)
-        return self._scored(outcomes, "leave-language-out")
+        return self._scored(outcomes, LANGUAGE)
 
     def mirage(self, holdout: Sequence[str] | None = None) -> StudyTable:
         """Hold two systems out of training and rank all (MIRAGE-Bench, section 4.3); likewise.

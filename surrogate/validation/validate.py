@@ -12,7 +12,10 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.folder import open_arena
 from features.measures.registry import PAPER_FEATURES
 from surrogate.board.study import check_holdout
-from surrogate.learning.names import DEFAULT_SURROGATE, PAPERS_SURROGATE
+from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
+from surrogate.learning.names import DEFAULT_SURROGATE, PAPERS_SURROGATE, as_surrogate
+from surrogate.learning.surrogate import FEWEST_SYSTEMS
+from surrogate.validation.protocols import HELD_OUT, LANGUAGE, check_languages
 from surrogate.validation.study import (
     BEST,
     DEFAULT_PROTOCOL,
@@ -28,24 +31,25 @@ from surrogate.validation.study import (
     SurrogateLike,
 )
 
-PROTOCOLS: Mapping[str, tuple[str, int]] = MappingProxyType(
+PROTOCOLS: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     {
-        DEFAULT_PROTOCOL: ("leave_systems_out", REPEATS),
-        FAMILIES: ("leave_families_out", 1),
-        BEST: ("leave_best_out", 1),
-        "leave-language-out": ("leave_language_out", REPEATS),
-        MIRAGE: ("mirage", 25),
-        TABLE_3: ("table3", 50),
-        TABLE_4: ("table4", 1),
-        "ablation": ("ablate", REPEATS),
-        "importances": ("importances", REPEATS),
-        "learning-curve": ("learning_curves", REPEATS),
-        REPLICATION: ("replicate", 10),
+        DEFAULT_PROTOCOL: ("leave_systems_out", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        FAMILIES: ("leave_families_out", 1, 1),
+        BEST: ("leave_best_out", 1, 1),
+        LANGUAGE: ("leave_language_out", REPEATS, 1),
+        MIRAGE: ("mirage", 25, FEWEST_SYSTEMS_TO_FOLD),
+        TABLE_3: ("table3", 50, FEWEST_SYSTEMS + HELD_OUT),
+        TABLE_4: ("table4", 1, FEWEST_SYSTEMS_TO_FOLD),
+        "ablation": ("ablate", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        "importances": ("importances", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        "learning-curve": ("learning_curves", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        REPLICATION: ("replicate", 10, 1),
     }
 )
-"""Name of a protocol to the method of ``Study`` that runs it, and how often it repeats it."""
+"""Name to the method of ``Study``, how often it repeats, and how many judged systems it needs."""
 SURROGATES = {TABLE_4: PAPERS_SURROGATE}
 """Protocols whose surrogate is not the default by default."""
+TOO_FEW = "{} judged systems are too few for {}: at least {} are needed"
 
 
 def validate(
@@ -76,7 +80,7 @@ def validate(
         UsageError: For an unknown protocol or surrogate, one the arena is too small for, or an
             argument that the protocol does not take.
     """
-    method, own_repeats = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
+    method, own_repeats, fewest = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
     given: dict[str, object] = {"holdout": holdout, "judged": judged}
     given = {name: value for name, value in given.items() if value is not None}
     takers = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
@@ -91,11 +95,16 @@ def validate(
         raise UsageError(f"several surrogates are for {TABLE_3}, not for {protocol}")
     if protocol == TABLE_4:
         options.setdefault("features", PAPER_FEATURES)
-    trained: SurrogateLike = (
-        SURROGATES.get(protocol, DEFAULT_SURROGATE) if surrogate is None else surrogate
-    )
-    if holdout is not None:  # before an LLM is paid for features
-        check_holdout(holdout, open_arena(arena).judged_by(options.get("judge")).rated_systems)
+    default = SURROGATES.get(protocol, DEFAULT_SURROGATE)
+    trained = as_surrogate(default if surrogate is None else surrogate)
+    arena = open_arena(arena)  # what it is too small for is refused before an LLM rates answers
+    own = arena.judged_by(options.get("judge"))
+    if protocol == LANGUAGE:
+        check_languages({*own.judgments["language"], *own.published_ratings["language"]}, trained)
+    if holdout is not None:
+        check_holdout(holdout, own.rated_systems)
+    elif len(own.rated_systems) < fewest:
+        raise UsageError(TOO_FEW.format(len(own.rated_systems), protocol, fewest))
     study = Study.of(arena, trained, own_repeats if repeats is None else repeats, **options)
     found: StudyTable = getattr(study, method)(**given)
     return found
