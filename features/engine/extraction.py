@@ -102,14 +102,14 @@ def extract(
         require_sentences(rows["language"].unique())
     asked, folder = answers_of(arena, rows), None if cache is None else Path(cache)
     values: dict[Feature, Sequence[Value]] = {}
-    for is_ours in (True, False):  # what a user's code gives may change, and is never kept
-        plain = [each for each in chosen if each.reading is None and _is_ours(each) == is_ours]
+    for own in (True, False):  # what a user's code gives may change, and is never kept
+        plain = [each for each in chosen if each.reading is None and is_ours(each) == own]
         if plain:
-            found = measure(asked, plain, n_jobs, folder if is_ours else None, progress)
+            found = measure(asked, plain, n_jobs, folder if own else None, progress)
             values |= zip(
                 plain, zip(*found, strict=True) if found else [()] * len(plain), strict=True
             )
-    for (kind, model), reading in _by_model(chosen).items():
+    for (kind, model), reading in by_model(chosen).items():
         values |= score(asked, reading, kind, model, options, folder, progress)
     return _table(rows, {str(feature): values[feature] for feature in chosen})
 
@@ -271,7 +271,8 @@ def _passages(records: Iterable[object]) -> tuple[Passage, ...]:
     return tuple(Passage.model_validate(record) for record in records)
 
 
-def _is_ours(feature: Feature) -> bool:
+def is_ours(feature: Feature) -> bool:
+    """Tell whether a feature's code is this project's, whose digest is known."""
     module = getattr(feature.measurement, "__module__", None) or ""
     return str(module).partition(".")[0] in _OURS
 
@@ -293,7 +294,8 @@ def _scores(items: Sequence[Item], known: dict[bytes, bytes]) -> Scores:
     )
 
 
-def _by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature]]:
+def by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature]]:
+    """Return the features that read a model, by its kind and name."""
     groups: dict[tuple[str, str], list[Feature]] = {}
     for feature in features:
         if feature.reading is not None:

@@ -150,11 +150,12 @@ def _damaged(source: str, error: Exception) -> Problem:
     return Problem(source, None, None, None, f"cannot be read ({error})", REBUILD)
 
 
-def read_feature_table(path: Path | str) -> pd.DataFrame:
+def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) -> pd.DataFrame:
     """Read a feature table: ``language, system, query_id`` and one column a feature.
 
     Args:
         path: File, or folder of Parquet files.
+        answers: Of a folder, read what is of the languages, questions and systems of these alone.
 
     Raises:
         UsageError: If the file is absent, a key column or every feature is missing, or a feature
@@ -165,7 +166,12 @@ def read_feature_table(path: Path | str) -> pd.DataFrame:
     if not path.exists():
         raise UsageError(f"there is no feature table at {path}")
     try:
-        table = read_rows(path).table
+        if path.is_dir():
+            from features.engine.parts import read_parts  # loads what measures
+
+            table = read_parts(path, answers)
+        else:
+            table = read_rows(path).table
     except (pa.ArrowException, OSError) as error:
         raise DataError([_damaged(path.name, error)]) from error
     absent = [name for name in ("language", "system", "query_id") if name not in table]
