@@ -29,11 +29,10 @@ def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``language, feature, reason, answers``; nothing for what is not missing.
     """
-    counts = [
-        (language, feature, reason, len(rows))
-        for feature in feature_columns(table)
-        for (language, reason), rows in table.groupby([table["language"], _reasons(table, feature)])
-    ]
+    counts = []
+    for feature in feature_columns(table):
+        found = table.groupby([table["language"], _reasons(table, feature)]).size()
+        counts += [(language, feature, reason, n) for (language, reason), n in found.items()]
     columns = ["language", "feature", "reason", "answers"]
     order = {feature: column for column, feature in enumerate(feature_columns(table))}
     counts.sort(key=lambda row: (row[0], order[row[1]], row[2]))

@@ -30,12 +30,11 @@ def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
     """Fill the template of a page; the same values give the same text.
 
     Texts of others are escaped by the template; a content security policy lets nothing but the
-    page's own scripts run, and loads nothing but pictures of the site.
+    page's own scripts run, and loads nothing.
     """
     from markupsafe import Markup
 
     environment = _environment()
-    style = environment.get_template("style.css.jinja").render(p=formats)
     theme, script = _text(THEME), "".join(map(_text, scripts))
     digests = (hashlib.sha256(text.encode()).digest() for text in (theme, script))
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
@@ -43,8 +42,8 @@ def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
         page=page,
         version=__version__,
         policy=f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
-        "img-src 'self' data:; base-uri 'none'; form-action 'none'",
-        style=Markup(style),  # noqa: S704 - from the package
+        "img-src data:; base-uri 'none'; form-action 'none'",
+        style=Markup(_style()),  # noqa: S704 - from the package
         theme_script=Markup(theme),  # noqa: S704 - from the package
         script=Markup(script),  # noqa: S704 - from the package
         **values,
@@ -102,6 +101,11 @@ def _environment() -> Environment:
     environment.filters.update(found, count_of=count_of)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment
+
+
+@cache
+def _style() -> str:
+    return _environment().get_template("style.css.jinja").render(p=formats)
 
 
 @cache

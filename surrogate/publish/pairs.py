@@ -180,11 +180,9 @@ class PairPages:
         ratings = ratings[:MOST_SYSTEMS]
         systems = list(ratings["system"])
         differences, met = (
-            table[
-                (table["language"] == language)
-                & table[["system", "opponent"]].isin(systems).all(axis=1)
-            ]
+            own[own["system"].isin(systems) & own["opponent"].isin(systems)]
             for table in (board.differences, board.win_matrix)
+            for own in [table[table["language"] == language]]
         )
         view: Row = {"texts": None, "absent": "", "verdicts_left_out": 0}
         results: Mapping[str, Any] = NO_RESULTS
@@ -288,19 +286,21 @@ def _results(
     pairs = verdicts["system_a"].map(place) * len(systems) + verdicts["system_b"].map(place)
     codes = (pairs * len(WINNERS) + verdicts["winner"].map(winner)).astype("int64")
     said = verdicts.assign(code=codes).sort_values("code", kind="stable")
-    by_question = dict(iter(said.groupby("query_id")))
+    by_question: dict[str, list[tuple[int, str]]] = {}
+    for name, *what in zip(said["query_id"], said["code"], said["reason"], strict=True):
+        by_question.setdefault(name, []).append(tuple(what))
     first = [question["key"] for question in shown]
     judged = {key for key in texts.queries if key[0] == language and key[1] in by_question}
     others = sorted(judged - set(first))
     questions, coded, reasons, taken = [], [], {}, 0
     for number, key in enumerate([*first, *others]):
-        own, is_shown = by_question.get(key[1], said.iloc[:0]), number < len(first)
+        own, is_shown = by_question.get(key[1], []), number < len(first)
         if not is_shown and taken + len(own) > MOST_VERDICTS:
             break
         title = cut_text(texts.queries[key], LONGEST_TITLE)
         questions.append([key[1], title, number if is_shown else -1])
-        coded.append(own["code"].tolist())
+        coded.append([code for code, _ in own])
         taken += len(own)
-        if is_shown and own["reason"].any():
-            reasons[str(number)] = own["reason"].tolist()
+        if is_shown and any(reason for _, reason in own):
+            reasons[str(number)] = [reason for _, reason in own]
     return {"questions": questions, "verdicts": coded, "reasons": reasons}, len(said) - taken

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -11,30 +10,22 @@ from typing import Any
 
 from arena.data import __version__
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError, MissingDependencyError, UsageError
+from arena.data.errors import ArenaError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from arena.data.wording import is_person
 from surrogate.board.board import Board
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import LEVEL, conclusion
-from surrogate.publish.figures.board_figures import rank_heat_map
-from surrogate.publish.figures.figure import MissingGlyphWarning, save
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
 from surrogate.publish.pairs import MOST_QUESTIONS, MOST_SYSTEMS, PairPages, Texts
-from surrogate.publish.views import (
-    SPLIT_NAMES,
-    SystemPages,
-    cautions,
-    overview,
-)
+from surrogate.publish.views import SPLIT_NAMES, SystemPages, cautions, overview
 
 MARKER = "site.json"
 """Tells a site of ours from other folders, and lists its files."""
 GENERATOR = "surrogate-arena report"
 INDEX = "index.html"
-HEAT_MAP = "figures/heatmap.svg"
 FIRST_LANGUAGE = "en"
 SCRIPTS = {"index": ("tables.js", "board.js"), "pairs": ("tables.js", "pairs.js")}
 """Name of a page to its scripts, where it has others than tables that sort."""
@@ -86,8 +77,7 @@ def write_site(
 ) -> Path:
     """Write a board as HTML pages that need neither a server nor the network; return the first.
 
-    The same board and arena give the same bytes. Ranks by language are drawn where matplotlib is
-    installed.
+    The same board and arena give the same bytes.
 
     Args:
         board: The board.
@@ -110,7 +100,7 @@ def write_site(
         raise UsageError(f"`questions` is {questions}; use 0 or more")
     texts = _texts(board, arena, questions)
     with replaced_folder(out) as folder:
-        _write_pages(board, texts, _drawn_heat_map(board, folder), folder)
+        _write_pages(board, texts, folder)
         content = {"generator": GENERATOR, "version": __version__, "files": _files(folder)}
         text = json.dumps(content, indent=1) + "\n"
         (folder / MARKER).write_text(text, encoding="utf-8")
@@ -136,22 +126,7 @@ def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Te
     return Texts(judged, board.summary.settings.seed, questions)
 
 
-def _drawn_heat_map(board: Board, folder: Path) -> str:
-    """Draw the ranks by language; return the file, or nothing where there is none to draw."""
-    if len(board.languages) == 1:
-        return ""
-    try:
-        figure = rank_heat_map(board)
-    except (UsageError, MissingDependencyError):  # no ranks, or no matplotlib
-        return ""
-    (folder / HEAT_MAP).parent.mkdir()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MissingGlyphWarning)
-        save(figure, folder / HEAT_MAP)
-    return HEAT_MAP
-
-
-def _write_pages(board: Board, texts: Texts | str, heat_map: str, folder: Path) -> None:
+def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
     summary, names = board.summary, slugs(board.systems)
     languages = slugs(board.languages)
     named = [(language_name(code), item) for code, item in summary.languages.items()]
@@ -176,7 +151,7 @@ def _write_pages(board: Board, texts: Texts | str, heat_map: str, folder: Path) 
         text = filled(page, SCRIPTS.get(page, ("tables.js",)), root=root, **shared, **values)
         path.write_text(text, encoding="utf-8", newline="\n")
 
-    write("index", view=overview(board, names), heat_map=heat_map)
+    write("index", view=overview(board, names))
     write("judge", report=board.judge_report, cautions=cautions(board))
     write("method", level=LEVEL)
     systems, heads = SystemPages(board), PairPages(board, texts, names)

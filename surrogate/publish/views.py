@@ -13,7 +13,7 @@ from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
 from surrogate.board.tables import BY_JUDGE
-from surrogate.publish.formats import finite, language_name, slugs
+from surrogate.publish.formats import SEQUENTIAL, finite, language_name, slugs
 
 SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
 """What a system was to the surrogate, to words."""
@@ -24,6 +24,8 @@ ROW_COLUMNS = (
 """Of a language's board, as scripts read it."""
 MOST_OPPONENTS = 100
 """Of a system, that its page lists: those it met most often, where there are more."""
+MOST_SHADED = 100
+"""Systems whose ranks by language stand side by side: the best, where there are more."""
 STORED_DECIMALS = 4
 """Of numbers that scripts read."""
 
@@ -105,7 +107,22 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
         "languages": {code: language_name(code) for code in languages},
         "data": data,
         "judges": _judges(board),
+        "ranks": _ranks(board) if len(languages) > 1 else [],
     }
+
+
+def _ranks(board: Board) -> list[tuple[str, list[tuple[float | None, ...]]]]:
+    """Return each system's rank in each language: its shade, itself, and by verdicts alone."""
+    ranks, alone = (
+        board.ratings.pivot(index="system", columns="language", values=column)
+        .reindex(index=board.systems, columns=board.languages)
+        .astype(float)
+        for column in ("rank", "arena_rank")
+    )
+    shades = ((ranks - 1) / (ranks.max() - 1).clip(lower=1) * (len(SEQUENTIAL) - 1)).round()
+    rows = zip(*(table.to_numpy().tolist() for table in (shades, ranks, alone)), strict=True)
+    cells = [list(zip(*(map(finite, part) for part in row), strict=True)) for row in rows]
+    return list(zip(board.systems, cells, strict=True))[:MOST_SHADED]
 
 
 def _judges(board: Board) -> dict[str, Any]:

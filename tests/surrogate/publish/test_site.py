@@ -10,7 +10,6 @@ from pathlib import Path
 from unittest.mock import MagicMock
 from urllib.parse import unquote, urlsplit
 
-import matplotlib as mpl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +17,6 @@ from hypothesis import strategies as st
 from arena import UsageError
 from surrogate.publish import pairs, views
 from surrogate.publish import site as sites
-from surrogate.publish.figures.board_figures import rank_heat_map
-from surrogate.publish.figures.figure import save
 from surrogate.publish.formats import LONGEST, slugs
 from surrogate.publish.site import write_site
 
@@ -64,32 +61,22 @@ def test_links_resolve_and_pages_are_small(name, request):
                 assert parts.fragment in read[target].ids
 
 
-def test_nothing_is_loaded_but_pictures_of_the_site_and_only_our_scripts_run(hostile_site):
-    for path, page in pages(hostile_site).items():
+def test_nothing_is_loaded_and_only_our_scripts_run(hostile_site):
+    for page in pages(hostile_site).values():
         names = [tag for tag, _ in page.elements]
         assert names.count("script") <= 3
-        assert names.count("img") == (path.name == "index.html")
         for tag, attributes in page.elements:
-            assert not any(key.startswith("on") for key in attributes)
-            if "src" in attributes:
-                assert (tag, attributes["src"]) == ("img", "figures/heatmap.svg")
+            assert tag not in {"img", "iframe", "object"}
+            assert not any(key == "src" or key.startswith("on") for key in attributes)
 
 
-@pytest.fixture
-def plain(monkeypatch):
-    """No matplotlib: sites are written in a moment."""
-    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
-    monkeypatch.setattr(mpl, "style", None, raising=False)
-
-
-def test_pictures_are_those_of_figures_and_a_site_needs_none(board, small_arena, tmp_path, request):
-    site = write_site(board, tmp_path / "site", small_arena).parent
-    save(rank_heat_map(board), tmp_path / "map.svg")
-    assert (site / "figures" / "heatmap.svg").read_bytes() == (tmp_path / "map.svg").read_bytes()
-    request.getfixturevalue("plain")
-    bare = write_site(board, tmp_path / "plain")
-    assert not (bare.parent / "figures").exists()
-    assert "figures/" not in bare.read_text("utf-8")
+def test_ranks_by_language_stand_side_by_side(board, site):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    table = text.split('id="ranks-table"')[1].split("</table>")[0]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
+    ranks = board.ratings.pivot(index="system", columns="language", values="rank")
+    ranks = ranks.reindex(index=board.systems, columns=board.languages)
+    assert rows == ranks.map("{:.0f}".format).replace("nan", "–").to_numpy().tolist()
 
 
 def test_hostile_names_are_text(hostile_site):
@@ -110,16 +97,16 @@ def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path)
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
 
 
-def test_of_many_systems_pages_hold_a_part_and_say_so(
-    board, small_arena, tmp_path, plain, monkeypatch
-):
+def test_of_many_systems_pages_hold_a_part_and_say_so(board, small_arena, tmp_path, monkeypatch):
     for module in (pairs, sites):
         monkeypatch.setattr(module, "MOST_SYSTEMS", 3)
     monkeypatch.setattr(views, "MOST_OPPONENTS", 2)
+    monkeypatch.setattr(views, "MOST_SHADED", 4)
     write_site(board, tmp_path / "site", small_arena)
     read = {path.stem: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.html")}
     language, systems = board.languages[0], list(board.table(board.languages[0])["system"])
     left = f"{len(systems) - 3} further system"
+    assert "The best 4 of" in read["index"]
     assert "The 3 best of them are here" in read[language]
     assert left in read[language]
     others = [name for name in systems[3:] if f'"{name}"' in read[language]]
@@ -129,7 +116,7 @@ def test_of_many_systems_pages_hold_a_part_and_say_so(
     assert "opponents that it met most often" in page
 
 
-def test_unranked_systems_are_shown_with_the_reason(board, tmp_path, plain):
+def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
     first = board.overall["system"] == board.overall.loc[0, "system"]
     overall = board.overall.copy()
     overall.loc[first, ["rank", "mean_rank", "mean_rating"]] = None
@@ -155,7 +142,7 @@ def test_examples_log_the_site_and_no_other_file_of_a_board(board_folder, monkey
     assert [call.args[0] for call in add.call_args_list] == [f"{board_folder}/site"]
 
 
-def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path, plain):
+def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path):
     out = tmp_path / "site"
     write_site(board, out)
     (out / "judge.html").write_text("old")
@@ -173,7 +160,7 @@ def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path,
     assert (out / "mine.txt").read_text() == "keep"
 
 
-def test_a_failure_leaves_the_former_site(board, tmp_path, plain, monkeypatch):
+def test_a_failure_leaves_the_former_site(board, tmp_path, monkeypatch):
     out = tmp_path / "site"
     write_site(board, out)
     before = (out / "index.html").read_bytes()
