@@ -8,9 +8,9 @@ Writes made-up arenas where ``--out`` has none (100 questions, 500 judgments a s
 ``board`` and ``rank`` with the defaults, all cores, and prints a row a command: wall and processor
 seconds, the memory of all processes together at its highest; and by what power of the number of
 systems seconds grow. ``--odd`` are arenas of one question, of two systems, and of one judgment:
-each ends in a board or a refusal. ``--streams`` are arenas of so many answers in Parquet part files
-of three languages, measured part by part by ``features --out FOLDER``; the last again, killed in the
-middle and gone on with: its files must be the same.
+each ends in a board or a refusal. ``--streams`` are arenas of so many answers in Parquet part
+files of three languages, measured part by part by ``features --out FOLDER``; the last again, killed
+in the middle and gone on with: its files must be the same.
 """
 
 import argparse
@@ -139,8 +139,9 @@ def measure_stream(answers: int, out: Path, jobs: str) -> float:
 
 
 def go_on(answers: int, out: Path, jobs: str) -> None:
-    """Kill the measuring of a stream in the middle, go on, and say whether its files are the same."""
-    arena, whole, again = (out / f"{name}-{answers}" for name in ("stream", "features", "again"))
+    """Kill the measuring of a stream in the middle, go on, and compare its files."""
+    names = ("stream", "features", "again")
+    arena, whole, again = (out / f"{name}-{answers}" for name in names)
     shutil.rmtree(again, ignore_errors=True)
     command = ("features", str(arena), "--out", str(again), "--jobs", jobs)
     with subprocess.Popen([*COMMAND, *command], stdout=subprocess.DEVNULL) as process:

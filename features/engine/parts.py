@@ -8,7 +8,9 @@ measured on. So nobody holds more than a part, and parts that are there are not 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -67,14 +69,11 @@ FILE, LINE = "_file", "_line"
 ANSWER_COLUMNS = (*ANSWER_KEY, "answer", OWN_PASSAGES)
 QUERY_COLUMNS = (*QUESTION_KEY, "query", "passages", REFERENCE)
 COUNTED = ["language", "feature", "reason"]
-PARQUET_ONLY = (
-    "{} is measured into a folder where its tables are Parquet: write queries.parquet and "
-    "answers.parquet (files, or folders of part files), or name a file for the features"
-)
+PARQUET_ONLY = "{}: what is measured into a folder is queries.parquet and answers.parquet"
 NOT_OURS = "{} is no part of these features; remove it, or name another folder"
 
-Part = tuple[Path, int]
-"""A file of answers, and the number of rows before the part."""
+Part = tuple[Path, int, int]
+"""A file of answers, and the numbers of rows before the part and with it."""
 
 
 def extract_parts(
@@ -104,8 +103,7 @@ def extract_parts(
         The number of ``answers``, and ``missing``, what ``missing_counts`` counts.
 
     Raises:
-        UsageError: Where the tables are no Parquet files, or the folder holds something else; and
-            as ``extract`` says.
+        UsageError: Where tables are no Parquet files, or the folder holds something else.
         DataError: For faults of the rows; parts before the first that has any are written.
     """
     folder, target, options = Path(arena), Path(out), ModelOptions() if models is None else models
@@ -119,30 +117,29 @@ def extract_parts(
     scope = json.dumps([code_digest(), list(map(str, chosen)), signatures]) if is_kept else None
     target.mkdir(parents=True, exist_ok=True)
     sizes = {file: pq.read_metadata(file).num_rows for file in part_files(answers)}
-    parts = [(file, start) for file, size in sizes.items() for start in range(0, size, PART)]
+    starts = ((file, start) for file, size in sizes.items() for start in range(0, size, PART))
+    parts = [(file, start, start + PART) for file, start in starts]
     with locked_folder(target):
         others = set(part_files(target)) - {_file_of(part, answers, target) for part in parts}
         if others:
             raise UsageError(NOT_OURS.format(min(others)))
         _refuse_repeated(answers)
         references = _read(answers, ANSWER_COLUMNS, {"system": [info.reference_system or ""]})
-        order = [(name, "ascending") for name in QUESTION_KEY if name in references.column_names]
+        order = [name for name in (*QUESTION_KEY, LINE) if name in references.column_names]
         with atomic_path(target / REFERENCES) as path:
-            pq.write_table(
-                references.sort_by([*order, (LINE, "ascending")]), path, row_group_size=ROWS
-            )
+            found = references.sort_by([(name, "ascending") for name in order])
+            pq.write_table(found, path, row_group_size=ROWS)
         task = partial(_measure_part, arena=folder, out=target, scope=scope)
         task = partial(task, features=chosen, models=options)
         done, missing = 0, []
-        for found in map(task, parts) if readings else work(task, parts, n_jobs):
-            done += found["answers"]
-            missing += found["missing"]
+        for told in map(task, parts) if readings else work(task, parts, n_jobs):
+            done += told["answers"]
+            missing += told["missing"]
             if progress is not None:
                 progress(STAGE, done, sum(sizes.values()))
         (target / REFERENCES).unlink()
     counts = pd.DataFrame(missing, columns=[*COUNTED, "answers"])
-    counts = counts.groupby(COUNTED, as_index=False, sort=False)["answers"].sum()
-    return {"answers": done, "missing": counts}
+    return {"answers": done, "missing": counts.groupby(COUNTED, as_index=False).sum()}
 
 
 def read_parts(folder: Path, answers: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -153,7 +150,10 @@ def read_parts(folder: Path, answers: pd.DataFrame | None = None) -> pd.DataFram
         answers: Columns ``language, query_id, system``.
     """
     asked = {} if answers is None else {name: answers[name].unique() for name in ORDER}
-    return _read(folder, None, asked).to_pandas()
+    found = _read(folder, None, asked).drop_columns([FILE, LINE])
+    names = [name for name in ORDER if name in found.column_names]
+    table = found.to_pandas().sort_values(names, ignore_index=True)
+    return table[[*names, *table.columns.difference(names, sort=False)]]
 
 
 def _measure_part(
@@ -166,8 +166,7 @@ def _measure_part(
 ) -> dict[str, Any]:
     """Measure a part, unless its file says that it was; return what the file says of itself."""
     answers, queries = arena / "answers.parquet", arena / "queries.parquet"
-    batches = _batches(part[0], answers, ANSWER_COLUMNS, start=part[1])
-    rows = _rows(pa.concat_tables(batches, promote_options="permissive"), answers)
+    rows = _rows(_read(answers, ANSWER_COLUMNS, part=part), answers)
     there = rows.table.reindex(columns=QUESTION_KEY)
     asked = {name: there[name].dropna().astype(str).unique() for name in there}
     questions = _rows(_read(queries, QUERY_COLUMNS, asked), queries)
@@ -177,9 +176,10 @@ def _measure_part(
     keys = [key.hex() for key in answer_keys(answers_of(beside, own))]
     key = content_key(scope, own[ORDER].to_numpy().tolist(), keys).hex()
     target = _file_of(part, answers, out)
-    told = _told(target)
-    if scope is not None and told.get("key") == key:
-        return told
+    with suppress(OSError, KeyError, TypeError, ValueError, pa.ArrowException):  # none of ours
+        told: dict[str, Any] = json.loads(pq.read_schema(target).metadata[TOLD])
+        if scope is not None and told["key"] == key:
+            return told
     cache = out / CACHE if by_model(features) else None
     table = extract(beside, features, own, models=models, cache=cache)
     missing = missing_counts(table)[[*COUNTED, "answers"]].to_numpy().tolist()
@@ -190,7 +190,7 @@ def _measure_part(
     stored = pa.Table.from_pandas(table[names], pa.schema(types), preserve_index=False)
     target.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(target) as path:
-        pq.write_table(stored.replace_schema_metadata({TOLD: json.dumps(told).encode()}), path)
+        pq.write_table(stored.replace_schema_metadata({TOLD: json.dumps(told)}), path)
     return told
 
 
@@ -200,32 +200,18 @@ def _file_of(part: Part, answers: Path, out: Path) -> Path:
     return out / folder / f"{part[0].stem}-{part[1]:09}.parquet"
 
 
-def _told(file: Path) -> dict[str, Any]:
-    """Return what a part's file of features says of itself; nothing if there is none of ours."""
-    try:
-        return dict(json.loads(pq.read_schema(file).metadata[TOLD]))
-    except (OSError, TypeError, KeyError, ValueError, pa.ArrowException):
-        return {}
-
-
 def _refuse_repeated(answers: Path) -> None:
     """Refuse (DataError) answers that stand twice, in whatever parts."""
 
     def digests(rows: pa.Table) -> npt.NDArray[np.uint64]:
         keys = rows.to_pandas().reindex(columns=ANSWER_KEY).astype(str)
-        return pd.util.hash_pandas_object(keys, index=False).to_numpy()
+        return np.asarray(pd.util.hash_pandas_object(keys, index=False), np.uint64)
 
-    every = [
-        digests(rows)
-        for file in part_files(answers)
-        for rows in _batches(file, answers, ANSWER_KEY)
-    ]
+    every = [digests(rows) for rows in _batches(answers, ANSWER_KEY)]
     found = np.sort(np.concatenate([*every, np.array([], np.uint64)]))
     twice = found[1:][found[1:] == found[:-1]]
     if len(twice):
-        batches = (
-            rows for file in part_files(answers) for rows in _batches(file, answers, ANSWER_KEY)
-        )
+        batches = _batches(answers, ANSWER_KEY)
         suspects = pa.concat_tables(rows.filter(np.isin(digests(rows), twice)) for rows in batches)
         repeated = duplicates(_rows(suspects, answers), ANSWER_KEY, "answer")
         if repeated:  # not two keys of one digest
@@ -240,61 +226,61 @@ def _rows(found: pa.Table, table: Path) -> Rows:
 
 
 def _read(
-    table: Path, columns: Sequence[str] | None, wanted: Mapping[str, Sequence[str]]
-) -> pa.Table:
-    """Read what ``_batches`` yields of a file, or of a folder of part files."""
-    found = [rows for file in part_files(table) for rows in _batches(file, table, columns, wanted)]
-    names = [FILE, LINE] if columns else ORDER
-    empty = pa.table({name: pa.array([], pa.string()) for name in names})
-    return pa.concat_tables(found, promote_options="permissive") if found else empty
-
-
-def _batches(
-    file: Path,
     table: Path,
     columns: Sequence[str] | None,
     wanted: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    start: int | None = None,
+    part: Part | None = None,
+) -> pa.Table:
+    """Read all that ``_batches`` yields."""
+    found = [pa.table({FILE: pa.array([], pa.string()), LINE: pa.array([], pa.int64())})]
+    found += _batches(table, columns, wanted, part)
+    return pa.concat_tables(found, promote_options="permissive")
+
+
+def _batches(
+    table: Path,
+    columns: Sequence[str] | None,
+    wanted: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    part: Part | None = None,
 ) -> Iterator[pa.Table]:
-    """Yield rows of a Parquet file, some at a time.
+    """Yield rows of a Parquet file, or folder of such files, some at a time.
 
     Args:
-        file: The file.
-        table: The folder of part files that it is in, or itself.
-        columns: Columns to read, beside ``FILE`` and ``LINE``; None for all, without these.
+        table: The file or folder.
+        columns: Columns to read, beside ``FILE`` and ``LINE``; None for all.
         wanted: Only rows with one of these values in each of these columns.
-        start: Only the part after so many rows.
+        part: Only rows of this part.
     """
-    source = pq.ParquetFile(file, buffer_size=MIB, pre_buffer=False)
-    schema, name = source.schema_arrow, file.relative_to(table.parent).as_posix()
-    above = with_partition(pa.table({FILE: [name]}), file, table).to_pylist()[0]
-    if any(above[each] not in wanted[each] for each in above.keys() & wanted.keys()):
-        return
-    only = pc.scalar(True)
-    for each in set(wanted) & set(schema.names):
-        field = pc.field(each)
-        field = field.cast(pa.string()) if pa.types.is_primitive(schema.field(each).type) else field
-        only &= field.isin(pa.array(wanted[each], pa.string()))
-    fragment = next(ds.dataset(file).get_fragments())
-    there = {one.row_groups[0].id for one in fragment.split_by_row_group(only)}
-    first, last = (0, source.metadata.num_rows) if start is None else (start, start + PART)
-    if start is not None:
-        only &= (pc.field(LINE) > first) & (pc.field(LINE) <= last)
-    end, expanded, most = 0, 0, most_expanded(file.stat().st_size)
-    for group in range(source.num_row_groups):
-        place, end = end, end + source.metadata.row_group(group).num_rows
-        if group not in there or end <= first:
+    for file in part_files(table) if part is None else [part[0]]:
+        source = pq.ParquetFile(file, buffer_size=MIB, pre_buffer=False)
+        schema, name = source.schema_arrow, file.relative_to(table.parent).as_posix()
+        above = with_partition(pa.table({FILE: [name]}), file, table).to_pylist()[0]
+        if any(above[each] not in wanted[each] for each in above.keys() & wanted.keys()):
             continue
-        for batch in source.iter_batches(ROWS, [group], columns and [*columns, FILE, LINE]):
-            if place >= last:
-                return
-            rows = pa.Table.from_batches([batch]).replace_schema_metadata(None)
-            if LINE not in rows.column_names:
-                rows = rows.append_column(LINE, pa.array(np.arange(place, place + len(batch)) + 1))
-            rows = with_partition(rows.filter(only), file, table)
-            if FILE not in rows.column_names:
-                rows = rows.append_column(FILE, pa.array([name] * len(rows), pa.string()))
-            place += len(batch)
-            expanded += rows.nbytes
-            refuse_beyond(name, expanded, most, "bytes when expanded")
-            yield rows if columns else rows.drop_columns([FILE, LINE])
+        only = pc.scalar(True)
+        for each in wanted.keys() & set(schema.names):
+            is_text, field = not pa.types.is_primitive(schema.field(each).type), pc.field(each)
+            values = pa.array(wanted[each], pa.string())
+            only &= (field if is_text else field.cast(pa.string())).isin(values)
+        groups = next(ds.dataset(file).get_fragments()).split_by_row_group(only)
+        there = {group.row_groups[0].id for group in groups}
+        first, last = part[1:] if part else (0, sys.maxsize)
+        only &= (pc.field(LINE) > first) & (pc.field(LINE) <= last) if part else pc.scalar(True)
+        end, expanded, most = 0, 0, most_expanded(file.stat().st_size)
+        for group in range(source.num_row_groups):
+            place, end = end, end + source.metadata.row_group(group).num_rows
+            if group not in there or end <= first or place >= last:
+                continue
+            for batch in source.iter_batches(ROWS, [group], columns and [*columns, FILE, LINE]):
+                rows = pa.Table.from_batches([batch]).replace_schema_metadata(None)
+                if LINE not in rows.column_names:
+                    lines = np.arange(place, place + len(batch)) + 1
+                    rows = rows.append_column(LINE, pa.array(lines))
+                rows = with_partition(rows.filter(only), file, table)
+                if FILE not in rows.column_names:
+                    rows = rows.append_column(FILE, pa.array([name] * len(rows), pa.string()))
+                place, expanded = place + len(batch), expanded + rows.nbytes
+                refuse_beyond(name, expanded, most, "bytes when expanded")
+                yield rows
+                if place >= last:
+                    break
