@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -16,7 +16,7 @@ from pydantic import BaseModel, StringConstraints, ValidationError
 from arena.adapters.files import files_below, read_foreign_rows, shown_path
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, checked_choice, counted_problems
-from arena.data.folder import checked_arena
+from arena.data.frames import checked_arena
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
     ANSWERS,
@@ -62,28 +62,14 @@ class Place(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True, order=True)
-class Skip:
-    """One thing left out.
-
-    Attributes:
-        source: File or data set it was in.
-        item: What it is: ``judgment``, ``battle``, ``answer``, ``passage`` or ``column``.
-        reason: Why it was left out.
-    """
-
-    source: str
-    item: str
-    reason: str
-
-
 @dataclass(frozen=True)
 class ForeignArena:
     """What others published, as an arena.
 
     Attributes:
         arena: Questions, answers and judgments, as far as there are any.
-        skipped: What was left out: ``source, item, reason, count``, sorted.
+        skipped: What was left out: ``source`` (file or data set), ``item`` (``judgment``,
+            ``battle``, ``answer``, ``passage``, ``column`` ...), ``reason, count``, sorted.
         features: Published features, one row an answer: ``language, system, query_id``, one float
             column a feature and one ``<feature>:missing`` with the reason of each NaN; empty
             where none are published.
@@ -111,7 +97,7 @@ class Collected:
     marks: list[Record] = field(default_factory=list)
     criteria: dict[object, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    skips: list[Skip] = field(default_factory=list)
+    skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def files(self, paths: Sequence[Path | str]) -> Iterator[tuple[Path, Rows]]:
         """Read the files that are named or lie in folders; a damaged one is a problem."""
@@ -168,7 +154,7 @@ class Collected:
 
     def skip(self, source: str, item: str, reason: str, count: int = 1) -> None:
         """Count something that is left out."""
-        self.skips += [Skip(source, item, reason)] * count
+        self.skips[source, item, reason] += count
 
     def fault(self, place: Place, name: str, value: object, fault: str, hint: str) -> None:
         """Keep what is wrong with a field, by the name that it has in the files."""
@@ -305,11 +291,14 @@ class Collected:
             arena = checked_arena(info, queries, answers, judgments)
         except DataError as error:
             raise DataError(_in_order(self._named(error.problems))) from None
-        return ForeignArena(
-            arena,
-            skipped_table(self.skips),
-            pd.DataFrame() if features is None else features,
-        )
+        features = pd.DataFrame() if features is None else features
+        return ForeignArena(arena, self._skipped(), features)
+
+    def _skipped(self) -> pd.DataFrame:
+        texts = ["source", "item", "reason"]
+        rows = [(*what, count) for what, count in sorted(self.skips.items()) if count]
+        table = pd.DataFrame(rows, columns=[*texts, "count"])
+        return table.astype({**dict.fromkeys(texts, "str"), "count": int})
 
     def _named(self, problems: Iterable[Problem]) -> list[Problem]:
         """Call fields by the names that they have in the files."""
@@ -324,14 +313,6 @@ def _in_order(problems: Sequence[Problem]) -> list[Problem]:
     order = {source: at for at, source in enumerate(dict.fromkeys(p.source for p in problems))}
     ordered = sorted(problems, key=lambda each: (order[each.source], each.line or 0))
     return counted_problems(ordered)
-
-
-def skipped_table(skips: Iterable[Skip]) -> pd.DataFrame:
-    """Count what was left out: columns ``source, item, reason, count``, sorted."""
-    columns = [each.name for each in fields(Skip)]
-    rows = [(*astuple(skip), count) for skip, count in sorted(Counter(skips).items())]
-    table = pd.DataFrame(rows, columns=[*columns, "count"])
-    return table.astype({**dict.fromkeys(columns, "str"), "count": int})
 
 
 def question_id(question: str, history: object = None) -> str:

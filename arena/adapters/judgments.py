@@ -9,7 +9,8 @@ import pandas as pd
 
 from arena.adapters.lmarena import read_battles
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import as_rows, read_arena, with_language_of
+from arena.data.folder import read_arena
+from arena.data.frames import as_rows, with_language_of
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import (

@@ -93,7 +93,8 @@ class Arena:
     @property
     def judges(self) -> tuple[str, ...]:
         """Names of those who judged, or whose ratings are published, sorted."""
-        return tuple(sorted({*self.judgments["judge"], *self.published_ratings["judge"]}))
+        tables = (self.judgments, self.published_ratings)
+        return tuple(sorted({name for table in tables for name in table["judge"].unique()}))
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -104,7 +105,8 @@ class Arena:
     def rated_systems(self) -> tuple[str, ...]:
         """Systems of the arena that are judged or have a published rating, sorted."""
         published = set(self.published_ratings["system"]) & set(self.info.systems)
-        return tuple(sorted({*self.judgments["system_a"], *self.judgments["system_b"], *published}))
+        judged = (self.judgments[side].unique() for side in ("system_a", "system_b"))
+        return tuple(sorted(published.union(*judged)))
 
     @property
     def references(self) -> pd.DataFrame:

@@ -79,11 +79,12 @@ def parsed_json(text: str, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it h
         value = json.loads(text, **hooks)
     except RecursionError:
         raise ValueError(deep) from None
-    level = [value] if text.count("{") + text.count("[") > MOST_LEVELS else []
-    for _ in range(MOST_LEVELS + 1):
-        level = [part for outer in level for part in _parts(outer)]
-    if level:
-        raise ValueError(deep)
+    if text.count("{") + text.count("[") > MOST_LEVELS:
+        level = [value]
+        for _ in range(MOST_LEVELS + 1):
+            level = [part for outer in level for part in _parts(outer)]
+        if level:
+            raise ValueError(deep)
     return value
 
 
@@ -320,7 +321,7 @@ def read_parquet(source: Path | bytes, name: str) -> pa.Table:
     largest = max([*groups, 1])
     at_once = max(1, min(ROWS_AT_ONCE, most // largest))  # a text may stand in every row
     expanded, parts = 0, []
-    for part in file.iter_batches(batch_size=at_once):
+    for part in file.iter_batches(batch_size=at_once, use_threads=False):
         expanded += part.nbytes
         refuse_beyond(name, expanded, most, "bytes when expanded")
         parts.append(part)

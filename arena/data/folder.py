@@ -1,10 +1,10 @@
-"""The native arena folder: reading, checking and writing it, and adding rows to its tables."""
+"""The native arena folder: reading and writing it, and adding rows to its tables."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -16,9 +16,16 @@ from pydantic import ValidationError
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path, locked_folder, open_text, small_file
-from arena.data.languages import UNDETERMINED
+from arena.data.frames import (
+    answers_of_frame,
+    checked_answers,
+    checked_arena,
+    empty_rows,
+    row_problems,
+    with_columns,
+    with_language_of,
+)
 from arena.data.published import TABLE as PUBLISHED_TABLE
-from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import (
     CSV_SUFFIXES,
     SUFFIXES,
@@ -33,20 +40,12 @@ from arena.data.schema import (
     ANSWERS,
     INFO_FILE,
     JUDGMENTS,
-    QUERIES,
     QUESTION_KEY,
-    REFERENCE,
     ArenaInfo,
     TableSchema,
-    check_table,
-    duplicates,
-    named_by_criterion,
-    self_judgments,
-    undeclared,
-    unknown_questions,
     validation_problems,
 )
-from arena.data.systems import SYSTEMS_TABLE, name_problems, system_attributes, with_own_passages
+from arena.data.systems import SYSTEMS_TABLE
 
 TABLES = ("queries", "answers", "judgments")
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
@@ -118,74 +117,14 @@ def open_arena(arena: Arena | Path | str) -> Arena:
     )
 
 
-def checked_arena(
-    info: ArenaInfo,
-    queries: Rows,
-    answers: Rows,
-    judgments: Rows | None = None,
-    published: Rows | None = None,
-    systems: Rows | None = None,
-) -> Arena:
-    """Build an arena from rows, checking each table and what ties them together.
+def open_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
+    """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
 
-    ``systems`` says what systems are made of: ``system`` and one column an attribute.
-
-    Raises:
-        DataError: With every problem of every table.
+    A table has ``query_id, system, answer``, and ``language`` unless ids of questions are unique.
     """
-    queries = _with_columns(queries, QUERIES)
-    answers = _with_columns(answers, ANSWERS)
-    judgments = _with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
-    parts = [(queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)]
-    problems = [problem for rows, schema in parts for problem in _row_problems(rows, schema)]
-    if problems:
-        raise DataError(problems)
-    ratings, faults = no_published_ratings(), list[Problem]()
-    if published is not None:
-        asked = {str(name): len(part) for name, part in queries.table.groupby("language")}
-        judges = sorted(set(judgments.table["judge"]))
-        ratings, faults = published_ratings(published, info.languages, asked, judges)
-    attributes, unclear = system_attributes(systems, info.systems)
-    where = "systems" if queries.is_frame else INFO_FILE
-    problems = [
-        *duplicates(queries, QUESTION_KEY, "query"),
-        *duplicates(answers, ANSWER_KEY, "answer"),
-        *undeclared(queries, "language", info.languages, "languages"),
-        *undeclared(answers, "system", info.systems, "systems"),
-        *unknown_questions(answers, queries, "answer"),
-        *unknown_questions(judgments, queries, "judgment"),
-        *undeclared(judgments, "system_a", info.systems, "systems"),
-        *undeclared(judgments, "system_b", info.systems, "systems"),
-        *self_judgments(judgments),
-        *_reference_problems(info, queries),
-        *name_problems(info.systems, where, "systems"),
-        *name_problems(judgments.table["judge"], judgments.source, "judge"),
-        *faults,
-        *unclear,
-    ]
-    if not problems:
-        answers, problems = with_own_passages(answers, queries.table)
-    if problems:
-        raise DataError(problems)
-    judged = named_by_criterion(_typed(judgments, JUDGMENTS))
-    tables = (_typed(queries, QUERIES), _typed(answers, ANSWERS), judged)
-    return Arena(info, *tables, ratings, attributes)
-
-
-def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
-    """Check the reference system, and the reference answers of questions, which may have none."""
-    name = info.reference_system
-    if name is not None and name not in info.systems:
-        source, where, none = INFO_FILE, f" of {INFO_FILE}", "write null"
-        if queries.is_frame:
-            source, where, none = "from_frames", "", "None"
-        fault, hint = f"is not among the systems{where}", f"name one of the systems, or {none}"
-        yield Problem(source, None, "reference_system", name, fault, hint)
-    if REFERENCE in queries.table:
-        given = queries.table[REFERENCE]
-        wrong = given.notna() & ~given.map(lambda value: isinstance(value, str)).astype(bool)
-        said = ("is not text", "write an answer, or leave it empty")
-        yield from queries.problems_of(wrong, [REFERENCE], said)
+    if isinstance(answers, Path | str):
+        return read_answers(answers, queries)
+    return answers_of_frame(answers, queries)
 
 
 def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
@@ -207,40 +146,6 @@ def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
     if rows.table.empty and not rows.problems:
         raise UsageError(f"{path}: there is no answer in it")
     return checked_answers(with_language_of(rows, queries), queries)
-
-
-def with_language_of(rows: Rows, questions: pd.DataFrame) -> Rows:
-    """Give rows without a language that of their question, where its id alone says which."""
-    has_keys = "query_id" in rows.table and {"query_id", "language"} <= set(questions)
-    if "language" in rows.table or not has_keys or questions["query_id"].duplicated().any():
-        return rows
-    known = dict(zip(questions["query_id"], questions["language"], strict=True))
-    languages = [known.get(str(key), UNDETERMINED) for key in rows.table["query_id"]]
-    return replace(rows, table=rows.table.assign(language=languages).astype(object))
-
-
-def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
-    """Check answers to the questions of an arena.
-
-    Returns:
-        Columns ``query_id, language, system, answer``, and ``passages`` where some have their own.
-
-    Raises:
-        DataError: For malformed or duplicate answers and answers to unknown questions.
-    """
-    answers = _with_columns(answers, ANSWERS)
-    problems = _row_problems(answers, ANSWERS)
-    if not problems:
-        problems = [
-            *duplicates(answers, ANSWER_KEY, "answer"),
-            *unknown_questions(answers, as_rows(queries, "queries"), "answer"),
-            *name_problems(answers.table["system"], answers.source, "system"),
-        ]
-    if not problems:
-        answers, problems = with_own_passages(answers, queries)
-    if problems:
-        raise DataError(problems)
-    return _typed(answers, ANSWERS)
 
 
 def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> None:
@@ -306,24 +211,6 @@ def write_info(info: ArenaInfo, folder: Path) -> None:
         path.write_text(text + "\n", encoding="utf-8")
 
 
-def as_rows(table: pd.DataFrame, source: str) -> Rows:
-    """Wrap a table already in memory so that it can be checked like a file."""
-    lines = pd.Series(range(1, len(table) + 1), dtype=int)
-    return Rows(table.reset_index(drop=True), lines, source)
-
-
-def empty_rows(schema: TableSchema) -> Rows:
-    """Rows of a table that has none."""
-    return as_rows(pd.DataFrame(columns=list(schema.columns), dtype=object), schema.name)
-
-
-def _with_columns(rows: Rows, schema: TableSchema) -> Rows:
-    """Give a file without any row or header the columns of its table."""
-    if len(rows.table.columns) or len(rows.lines) or rows.problems:
-        return rows
-    return replace(empty_rows(schema), source=rows.source)
-
-
 def _read_answers(path: Path, queries: Collection[str] | None = None) -> Rows:
     """Read answers; an empty CSV cell is the empty answer, for CSV has no null."""
     rows = read_rows(path, queries=queries)
@@ -356,20 +243,6 @@ def _table_file(folder: Path, name: str) -> Path:
     return path
 
 
-def _row_problems(rows: Rows, schema: TableSchema) -> list[Problem]:
-    if rows.table.empty and rows.problems:
-        return list(rows.problems)
-    found = check_table(rows, schema)
-    return sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
-
-
-def _typed(rows: Rows, schema: TableSchema) -> pd.DataFrame:
-    known = list(schema.columns)
-    texts = [column for column in known if column != "passages"]
-    further = [column for column in rows.table.columns if column not in known]
-    return rows.table[known + further].reset_index(drop=True).astype(dict.fromkeys(texts, "str"))
-
-
 def append_rows(
     folder: Path | str, name: Table, rows: pd.DataFrame, *, replacing: bool = False
 ) -> tuple[Path, int]:
@@ -399,8 +272,8 @@ def append_rows(
     schema, key = _APPENDED[name]
     with locked_folder(folder):
         path, answers = find_table_file(folder, name), find_table_file(folder, "answers")
-        held = empty_rows(schema) if path is None else _with_columns(read_rows(path), schema)
-        problems = _row_problems(held, schema)
+        held = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
+        problems = row_problems(held, schema)
         if problems:
             raise DataError(problems)
         there = held.table
@@ -443,8 +316,6 @@ def add_answers(folder: Path | str, answers: pd.DataFrame | Path | str) -> tuple
         DataError: For malformed answers, answers to unknown questions, and answers that differ
             from those that the same system has there; nothing is added.
     """
-    from arena.data.frames import open_answers
-
     arena = read_arena(folder)
     given = open_answers(answers, arena.queries)
     known = arena.answers.set_index(ANSWER_KEY)["answer"]

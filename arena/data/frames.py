@@ -1,12 +1,11 @@
-"""An arena from tables in memory, checked as a folder is."""
+"""Tables, read or in memory: checked, and put together as an arena."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,28 +13,34 @@ from pydantic import ValidationError
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import (
-    checked_answers,
-    checked_arena,
-    empty_rows,
-    read_answers,
-    with_language_of,
-)
-from arena.data.languages import LANGUAGE_CODE
+from arena.data.languages import LANGUAGE_CODE, UNDETERMINED
 from arena.data.published import TABLE as PUBLISHED_RATINGS
+from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
+    ANSWER_KEY,
     ANSWERS,
     HISTORY,
+    INFO_FILE,
     JUDGMENTS,
     OWN_PASSAGES,
     QUERIES,
+    QUESTION_KEY,
+    REFERENCE,
     ArenaInfo,
     TableSchema,
+    check_table,
+    duplicates,
+    named_by_criterion,
     passages_of,
+    self_judgments,
+    undeclared,
+    unknown_questions,
     validation_problems,
     whole_digits,
 )
+from arena.data.systems import name_problems, system_attributes, with_own_passages
+from arena.data.wording import repeated
 
 _WHOLE = "from_frames"
 _KEYS = ("query_id", "system", "system_a", "system_b")
@@ -65,13 +70,112 @@ def arena_of_frames(
     return checked_arena(_info(told), asked, answered, judged, *beside)
 
 
-def open_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
-    """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
+def checked_arena(
+    info: ArenaInfo,
+    queries: Rows,
+    answers: Rows,
+    judgments: Rows | None = None,
+    published: Rows | None = None,
+    systems: Rows | None = None,
+) -> Arena:
+    """Build an arena from rows, checking each table and what ties them together.
 
-    A table has ``query_id, system, answer``, and ``language`` unless ids of questions are unique.
+    ``systems`` says what systems are made of: ``system`` and one column an attribute.
+
+    Raises:
+        DataError: With every problem of every table.
     """
-    if isinstance(answers, Path | str):
-        return read_answers(answers, queries)
+    queries = with_columns(queries, QUERIES)
+    answers = with_columns(answers, ANSWERS)
+    judgments = with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
+    parts = [(queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)]
+    problems = [problem for rows, schema in parts for problem in row_problems(rows, schema)]
+    if problems:
+        raise DataError(problems)
+    ratings, faults = no_published_ratings(), list[Problem]()
+    if published is not None:
+        asked = {str(name): len(part) for name, part in queries.table.groupby("language")}
+        judges = sorted(set(judgments.table["judge"]))
+        ratings, faults = published_ratings(published, info.languages, asked, judges)
+    attributes, unclear = system_attributes(systems, info.systems)
+    where = "systems" if queries.is_frame else INFO_FILE
+    problems = [
+        *duplicates(queries, QUESTION_KEY, "query"),
+        *duplicates(answers, ANSWER_KEY, "answer"),
+        *undeclared(queries, "language", info.languages, "languages"),
+        *undeclared(answers, "system", info.systems, "systems"),
+        *unknown_questions(answers, queries, "answer"),
+        *unknown_questions(judgments, queries, "judgment"),
+        *undeclared(judgments, "system_a", info.systems, "systems"),
+        *undeclared(judgments, "system_b", info.systems, "systems"),
+        *self_judgments(judgments),
+        *_reference_problems(info, queries),
+        *name_problems(info.systems, where, "systems"),
+        *name_problems(judgments.table["judge"], judgments.source, "judge"),
+        *faults,
+        *unclear,
+    ]
+    if not problems:
+        answers, problems = with_own_passages(answers, queries.table)
+    if problems:
+        raise DataError(problems)
+    judged = named_by_criterion(_typed(judgments, JUDGMENTS))
+    tables = (_typed(queries, QUERIES), _typed(answers, ANSWERS), judged)
+    return Arena(info, *tables, ratings, attributes)
+
+
+def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
+    """Check the reference system, and the reference answers of questions, which may have none."""
+    name = info.reference_system
+    if name is not None and name not in info.systems:
+        source, where, none = INFO_FILE, f" of {INFO_FILE}", "write null"
+        if queries.is_frame:
+            source, where, none = "from_frames", "", "None"
+        fault, hint = f"is not among the systems{where}", f"name one of the systems, or {none}"
+        yield Problem(source, None, "reference_system", name, fault, hint)
+    if REFERENCE in queries.table:
+        given = queries.table[REFERENCE]
+        wrong = given.notna() & ~given.map(lambda value: isinstance(value, str)).astype(bool)
+        said = ("is not text", "write an answer, or leave it empty")
+        yield from queries.problems_of(wrong, [REFERENCE], said)
+
+
+def with_language_of(rows: Rows, questions: pd.DataFrame) -> Rows:
+    """Give rows without a language that of their question, where its id alone says which."""
+    has_keys = "query_id" in rows.table and {"query_id", "language"} <= set(questions)
+    if "language" in rows.table or not has_keys or questions["query_id"].duplicated().any():
+        return rows
+    known = dict(zip(questions["query_id"], questions["language"], strict=True))
+    languages = [known.get(str(key), UNDETERMINED) for key in rows.table["query_id"]]
+    return replace(rows, table=rows.table.assign(language=languages).astype(object))
+
+
+def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
+    """Check answers to the questions of an arena.
+
+    Returns:
+        Columns ``query_id, language, system, answer``, and ``passages`` where some have their own.
+
+    Raises:
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    answers = with_columns(answers, ANSWERS)
+    problems = row_problems(answers, ANSWERS)
+    if not problems:
+        problems = [
+            *duplicates(answers, ANSWER_KEY, "answer"),
+            *unknown_questions(answers, as_rows(queries, "queries"), "answer"),
+            *name_problems(answers.table["system"], answers.source, "system"),
+        ]
+    if not problems:
+        answers, problems = with_own_passages(answers, queries)
+    if problems:
+        raise DataError(problems)
+    return _typed(answers, ANSWERS)
+
+
+def answers_of_frame(answers: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
+    """Check answers in memory; ``language`` may be absent where ids of questions are unique."""
     asked = frame_rows(queries, "questions")
     return checked_answers(_rows({"answers": answers}, "answers", ANSWERS, None, asked), queries)
 
@@ -90,10 +194,9 @@ def frame_rows(table: pd.DataFrame, name: str) -> Rows:
         raise UsageError(f"{name} is of type {kind}; give a pandas DataFrame, one row an item")
     named = [label for label in table.index.names if label is not None]
     columns = [*named, *table.columns]
-    repeated = sorted({str(column) for column in columns if columns.count(column) > 1})
-    if repeated:
+    if twice := repeated(map(str, columns)):
         fault, hint = "appears several times among the columns", "keep one of them"
-        raise DataError([Problem(name, None, column, None, fault, hint) for column in repeated])
+        raise DataError([Problem(name, None, column, None, fault, hint) for column in twice])
     flat = table.reset_index(drop=not named)
     return Rows(plain_table(flat), pd.Series(range(len(flat)), dtype=int), name, is_frame=True)
 
@@ -103,6 +206,39 @@ def notebook_html(caption: str, said: str, table: pd.DataFrame, small: str = "")
     shown = table.to_html(index=False, na_rep="–", float_format="{:z.2f}".format, escape=True)
     last = f"<p><small>{escape(small)}</small></p>" if small else ""
     return f"<p><b>{escape(caption)}</b><br>{escape(said)}</p>{shown}{last}"
+
+
+def as_rows(table: pd.DataFrame, source: str) -> Rows:
+    """Wrap a table already in memory so that it can be checked like a file."""
+    lines = pd.Series(range(1, len(table) + 1), dtype=int)
+    return Rows(table.reset_index(drop=True), lines, source)
+
+
+def empty_rows(schema: TableSchema) -> Rows:
+    """Rows of a table that has none."""
+    return as_rows(pd.DataFrame(columns=list(schema.columns), dtype=object), schema.name)
+
+
+def with_columns(rows: Rows, schema: TableSchema) -> Rows:
+    """Give a file without any row or header the columns of its table."""
+    if len(rows.table.columns) or len(rows.lines) or rows.problems:
+        return rows
+    return replace(empty_rows(schema), source=rows.source)
+
+
+def row_problems(rows: Rows, schema: TableSchema) -> list[Problem]:
+    """Return what is wrong with single rows, in line order."""
+    if rows.table.empty and rows.problems:
+        return list(rows.problems)
+    found = check_table(rows, schema)
+    return sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
+
+
+def _typed(rows: Rows, schema: TableSchema) -> pd.DataFrame:
+    known = list(schema.columns)
+    texts = [column for column in known if column != "passages"]
+    further = [column for column in rows.table.columns if column not in known]
+    return rows.table[known + further].reset_index(drop=True).astype(dict.fromkeys(texts, "str"))
 
 
 def _rows(

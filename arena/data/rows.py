@@ -6,9 +6,9 @@ import csv
 import json
 import re
 import zlib
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -40,6 +40,7 @@ from arena.data.files import (
     refuse_beyond,
     with_partition,
 )
+from arena.data.wording import repeated
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", *CSV_SUFFIXES, ".parquet")
@@ -51,8 +52,12 @@ MOST_BAD_LINES = 100_000
 _DELIMITERS = (",", ";", "\t")
 """What parts cells: spreadsheets write semicolons where commas part decimals."""
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_JSON_NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "boolean"}
+JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", float: "number"}
+JSON_NAMES |= {bool: "boolean", type(None): "null"}
 _ONE_OBJECT_A_LINE = "write one JSON object a line"
+
+Numbered = Iterable[tuple[int, dict[str, Any] | Problem]]
+"""Lines with their numbers: what each holds, or what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +93,14 @@ class Rows:
     ) -> list[Problem]:
         """Say of some rows, with their values of some fields, what is wrong and what to do."""
         found = self.table.loc[wrong, list(fields)]
-        keys = found.itertuples(index=False, name=None)
-        values = (key if len(key) > 1 else key[0] for key in keys)
+        rows = found.itertuples(name=None)
+        items = [(row, tuple(key) if len(key) > 1 else key[0]) for row, *key in rows]
 
         def tell(item: tuple[object, Any]) -> Problem:
             said = fault(*item) if callable(fault) else fault
             return self.problem(item[0], "+".join(fields), item[1], *said)
 
-        return counted_problems(list(zip(found.index, values, strict=True)), tell)
+        return counted_problems(items, tell)
 
     def source_of(self, row: object) -> str:
         """Return the file of a row."""
@@ -159,8 +164,7 @@ def read_rows(
     except (EOFError, OSError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        fault = f"cannot be read ({error})"
-        hint = "write the file again; it is damaged"
+        fault, hint = f"cannot be read ({error})", "write the file again; it is damaged"
         raise DataError([Problem(source, None, None, None, fault, hint)]) from error
 
 
@@ -173,60 +177,50 @@ def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Row
         if queries is not None and "query_id" in table.column_names:
             is_in = pc.is_in(table["query_id"], pa.array(queries, table["query_id"].type))
             lines, table = lines[np.asarray(is_in, bool)], table.filter(is_in)
-        rows = parquet_rows(table, name)
-        parts.append(replace(rows, lines=pd.Series(lines, rows.lines.index, dtype=int)))
-    return parts[0] if len(parts) == 1 else joined_rows(parts, source)
-
-
-def parquet_rows(table: pa.Table, source: str, first: int = 1) -> Rows:
-    """Make rows of part of a Parquet file, whose first is the given one."""
-    cells = {name: table[name].to_pylist() for name in table.column_names}
-    return _rows(_object_table(cells), range(first, first + len(table)), source)
-
-
-def joined_rows(parts: Sequence[Rows], source: str) -> Rows:
-    """Put rows of several files together."""
-    sources = [part.source_of(row) for part in parts for row in part.table.index]
+        cells = {column: _objects(table[column]) for column in table.column_names}
+        found = pd.DataFrame(cells, index=range(len(table)))
+        parts.append(Rows(found, pd.Series(lines, dtype=int), name))
+    if len(parts) == 1:
+        return parts[0]
     tables = [part.table for part in parts] or [pd.DataFrame()]
-    lines = pd.concat([part.lines for part in parts] or [pd.Series(dtype=int)], ignore_index=True)
     whole = plain_table(pd.concat(tables, ignore_index=True).astype(object))
+    lines = pd.Series([line for part in parts for line in part.lines], dtype=int)
+    sources = [part.source for part in parts for _ in part.lines]
     return Rows(whole, lines, source, sources=pd.Series(sources, dtype=object))
+
+
+def _objects(column: pa.ChunkedArray) -> pd.Series:
+    """Return a column as Python objects, a text once, however many rows hold it."""
+    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+        held = pd.Series(column.to_pylist(), dtype=object)
+        return held.where(held.notna(), None)
+    encoded = column.dictionary_encode().combine_chunks()
+    texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
+    return pd.Series(texts[encoded.indices.fill_null(-1).to_numpy()], dtype=object)
 
 
 def _read_csv(path: Path, source: str) -> Rows:
     csv.field_size_limit(MOST_EXPANDED)
-    records, lines, problems = [], [], []
     with lenient_text(path) as stream:
         texts = _bounded_lines(stream, source)
         first = next(texts, "")
         mark = next((mark for mark in _DELIMITERS if mark in first), _DELIMITERS[0])
-        rows = _csv_rows(csv.reader(chain([first], texts), delimiter=mark, strict=True), source)
-        line, header = next(rows, (1, []))
-        if isinstance(header, Problem):
-            return _rows(pd.DataFrame(), [], source, [header])
-        for name in sorted(name for name, count in Counter(header).items() if count > 1):
-            fault, hint = "appears several times in the header", "keep one of the columns"
-            problems.append(Problem(source, line, name, None, fault, hint))
-        if problems:
-            return _rows(pd.DataFrame(), [], source, problems)
-        for line, cells in rows:
-            if isinstance(cells, Problem):
-                problems.append(cells)
-            elif len(cells) != len(header):
-                hint = "quote cells that hold commas or line breaks"
-                bad = _BadRowError("has more or fewer cells than the header", hint)
-                problems.append(bad.problem(source, line))
-            else:
-                records.append(cells)
-                lines.append(line)
-            if len(problems) == MOST_BAD_LINES:
-                break
-    table = pd.DataFrame(records, columns=header, dtype=object)
-    return _rows(table.where(table != "", None), lines, source, problems)
+        reader = csv.reader(chain([first], texts), delimiter=mark, strict=True)
+        line, header = next(_csv_rows(reader, source), (1, []))
+        fault, hint = "appears several times in the header", "keep one of the columns"
+        wrong = [header] if isinstance(header, Problem) else []
+        twice = repeated(() if wrong else header)
+        wrong += [Problem(source, line, name, None, fault, hint) for name in twice]
+        if wrong:
+            return rows_of_records([(line, problem) for problem in wrong], source)
+        return rows_of_records(_csv_rows(reader, source, header), source, header)
 
 
-def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Problem]]:  # noqa: ANN401
-    """Yield each row with the line it begins on; nothing follows a row that is not CSV."""
+def _csv_rows(reader: Any, source: str, header: Sequence[str] = ()) -> Iterator[tuple[int, Any]]:  # noqa: ANN401
+    """Yield each row with the line it begins on: its cells, or a record where a header is given.
+
+    Of a row that is at fault a problem; nothing follows one that is not CSV.
+    """
     while True:
         line = reader.line_num + 1
         try:
@@ -234,6 +228,9 @@ def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Probl
             if cells is None:
                 return
             _check_encoding("".join(cells))
+            if header and cells and len(cells) != len(header):
+                hint = "quote cells that hold commas or line breaks"
+                raise _BadRowError("has more or fewer cells than the header", hint)
         except csv.Error as error:
             fault = f"is not CSV ({error}); nothing after it was read"
             hint = "put cells that hold quotes in quotes, and double the quotes inside"
@@ -243,7 +240,8 @@ def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Probl
             yield line, bad.problem(source, line)
         else:
             if cells:
-                yield line, cells
+                named = zip(header, cells, strict=False)
+                yield line, {name: cell or None for name, cell in named} if header else cells
 
 
 def _bounded_lines(stream: TextIO, source: str) -> Iterator[str]:
@@ -252,44 +250,56 @@ def _bounded_lines(stream: TextIO, source: str) -> Iterator[str]:
         yield line
 
 
-def json_records(path: Path, source: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
+def json_records(path: Path, source: str) -> Numbered:
     """Yield each line of a JSONL file with its number: the object it holds, or what is wrong."""
     with lenient_text(path) as stream:
         for number, line in enumerate(_bounded_lines(stream, source), start=1):
             if line.strip():
                 try:
-                    yield number, _json_object(_json_value(line.rstrip(), _ONE_OBJECT_A_LINE))
+                    value = _json_value(line.rstrip(), _ONE_OBJECT_A_LINE)
+                    yield number, json_object(value, source, number)
                 except _BadRowError as bad:
                     yield number, bad.problem(source, number)
 
 
-def rows_of_records(numbered: Iterable[tuple[int, dict[str, Any] | Problem]], source: str) -> Rows:
-    """Make rows of numbered lines, as ``json_records`` yields them."""
-    records: dict[int, dict[str, Any]] = {}
-    problems = []
+def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()) -> Rows:
+    """Make rows of numbered lines, as ``json_records`` yields them; columns come as they come."""
+    cells: dict[str, list[Any]] = {name: [] for name in columns}
+    lines, problems = list[int](), list[Problem]()
+    texts: dict[str, str] = {}  # each once, however many rows hold it
     for number, found in numbered:
         if isinstance(found, Problem):
             problems.append(found)
-        else:
-            records[number] = found
-        if len(problems) == MOST_BAD_LINES:
-            break
-    columns = dict.fromkeys(key for record in records.values() for key in record)
-    refuse_beyond(source, len(columns) * len(records), MOST_CELLS, "cells")
-    cells = {name: [record.get(name) for record in records.values()] for name in columns}
-    table = _object_table(cells) if cells else pd.DataFrame(index=range(len(records)))
-    return _rows(table, records, source, problems)
+            if len(problems) == MOST_BAD_LINES:
+                break
+            continue
+        new = [name for name in found if name not in cells]
+        refuse_beyond(source, (len(cells) + len(new)) * (len(lines) + 1), MOST_CELLS, "cells")
+        cells |= {name: [None] * len(lines) for name in new}
+        for name, held in cells.items():
+            value = found.get(name)
+            held.append(texts.setdefault(value, value) if isinstance(value, str) else value)
+        lines.append(number)
+    table = {name: pd.Series(held, dtype=object) for name, held in cells.items()}
+    told, index = tuple(counted_problems(problems)), range(len(lines))
+    return Rows(pd.DataFrame(table, index), pd.Series(lines, dtype=int), source, told)
+
+
+def json_object(value: object, source: str, line: int) -> dict[str, Any] | Problem:
+    """Return a value of JSON if it is an object, else say what stands there."""
+    if isinstance(value, dict):
+        return value
+    fault = f"holds a JSON {JSON_NAMES[type(value)]}, not an object"
+    return Problem(source, line, None, None, fault, _ONE_OBJECT_A_LINE)
 
 
 def read_json_value(path: Path, source: str, hint: str = "write one JSON value") -> Any:  # noqa: ANN401
     """Read a file that is one JSON value, of at most ``MOST_JSON_BYTES``.
 
     Raises:
-        UsageError: If there is no such file, or it is too large to be read in one piece.
+        UsageError: If it is too large to be read in one piece.
         DataError: If it is no JSON.
     """
-    if not path.is_file():
-        raise UsageError(f"there is no file {path}")
     if path.stat().st_size > MOST_JSON_BYTES:
         raise UsageError(f"{path} is larger than {MOST_JSON_BYTES:,} bytes; write it as .jsonl")
     with lenient_text(path) as stream:
@@ -300,40 +310,10 @@ def read_json_value(path: Path, source: str, hint: str = "write one JSON value")
         raise DataError([bad.problem(source, None)]) from None
 
 
-def read_json_array(path: Path, source: str) -> Rows:
-    """Read a JSON file that holds one array of objects; a row's line is its place in it, from 1.
-
-    Raises:
-        UsageError: If there is no such file, or it is too large to be read in one piece.
-        DataError: If it is no JSON array.
-    """
-    hint = "write one JSON array of objects"
-    items = read_json_value(path, source, hint)
-    if not isinstance(items, list):
-        fault = f"holds a JSON {_json_name(items)}, not an array"
-        raise DataError([Problem(source, None, None, None, fault, hint)])
-
-    def record(number: int, item: object) -> dict[str, Any] | Problem:
-        try:
-            return _json_object(item)
-        except _BadRowError as bad:
-            return bad.problem(source, number)
-
-    numbered = ((number, record(number, item)) for number, item in enumerate(items, start=1))
-    return rows_of_records(numbered, source)
-
-
-def _json_object(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        fault = f"holds a JSON {_json_name(value)}, not an object"
-        raise _BadRowError(fault, _ONE_OBJECT_A_LINE)
-    return value
-
-
 def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     _check_encoding(text)
     try:
-        return parsed_json(text, object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+        return parsed_json(text, cls=_strict)
     except json.JSONDecodeError as error:
         fault = f"is not JSON ({error.msg} at column {error.colno})"
         raise _BadRowError(fault, hint) from error
@@ -341,15 +321,11 @@ def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON ho
         raise _BadRowError(f"is not usable JSON ({error})", hint) from error
 
 
-def _json_name(value: object) -> str:
-    return "null" if value is None else _JSON_NAMES.get(type(value), "object")
-
-
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        repeated = min(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise _BadRowError(f"holds the key {repeated!r} several times", "keep one of them")
+        twice = repeated(key for key, _ in pairs)[0]
+        raise _BadRowError(f"holds the key {twice!r} several times", "keep one of them")
     return record
 
 
@@ -357,25 +333,16 @@ def _refuse_constant(name: str) -> NoReturn:
     raise _BadRowError(f"holds {name}, which is not JSON", "write null for a missing number")
 
 
+@cache
+def _strict() -> json.JSONDecoder:
+    return json.JSONDecoder(object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+
+
 def _check_encoding(text: str) -> None:
-    wrong = _NOT_UTF8.search(text)
-    if wrong:
+    if wrong := None if text.isascii() else _NOT_UTF8.search(text):
         byte = ord(wrong.group()) - 0xDC00
         fault = f"is not UTF-8 text (byte 0x{byte:02x} at character {wrong.start() + 1})"
         raise _BadRowError(fault, "save the file as UTF-8")
-
-
-def _object_table(cells: dict[str, list[Any]]) -> pd.DataFrame:
-    return plain_table(
-        pd.DataFrame({name: pd.Series(held, dtype=object) for name, held in cells.items()})
-    )
-
-
-def _rows(
-    table: pd.DataFrame, lines: Iterable[int], source: str, problems: list[Problem] | None = None
-) -> Rows:
-    told = tuple(counted_problems(problems or []))
-    return Rows(table, pd.Series(list(lines), dtype=int), source, told)
 
 
 def write_rows(table: pd.DataFrame, path: Path) -> None:
@@ -399,9 +366,8 @@ def write_rows(table: pd.DataFrame, path: Path) -> None:
                 with open_text(temporary, "wt") as stream:
                     stream.writelines(json_lines(table))
         except UnicodeEncodeError as error:
-            fault = f"a text {HALF_SURROGATE}"
-            problem = Problem(path.name, None, None, None, fault, HALF_SURROGATE_HINT)
-            raise DataError([problem]) from error
+            told = (f"a text {HALF_SURROGATE}", HALF_SURROGATE_HINT)
+            raise DataError([Problem(path.name, None, None, None, *told)]) from error
 
 
 def json_lines(table: pd.DataFrame) -> Iterator[str]:
@@ -424,10 +390,8 @@ def _write_csv(table: pd.DataFrame, path: Path) -> None:
     texts = table.select_dtypes(["object", "string"])
     for name in texts:
         if any(isinstance(value, list | tuple | dict | set) for value in texts[name]):
-            raise UsageError(
-                f"{path.name}: CSV cannot hold the nested values of {name!r}; "
-                "use .jsonl or .parquet"
-            )
+            fault = f"CSV cannot hold the nested values of {name!r}; use .jsonl or .parquet"
+            raise UsageError(f"{path.name}: {fault}")
     # The csv module leaves a lone carriage return unquoted, and then reads it as a line end.
     quote_all = any(isinstance(v, str) and "\r" in v for name in texts for v in texts[name])
     quoting = csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL

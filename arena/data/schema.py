@@ -6,7 +6,7 @@ import ast
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from numbers import Integral, Real
@@ -27,7 +27,7 @@ from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, coun
 from arena.data.files import parsed_json
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
-from arena.data.wording import did_you_mean
+from arena.data.wording import did_you_mean, repeated
 
 INFO_FILE = "arena.json"
 WINNERS = ("a", "b", "tie")
@@ -125,9 +125,7 @@ class ArenaInfo(BaseModel):
     @field_validator("languages", "systems")
     @classmethod
     def _are_distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        repeated = sorted(name for name, count in Counter(names).items() if count > 1)
-        if repeated:
-            listed = ", ".join(map(repr, repeated))
+        if listed := ", ".join(map(repr, repeated(names))):
             raise PydanticCustomError("repeated", "names {names} several times", {"names": listed})
         return names
 
@@ -254,13 +252,23 @@ def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
     found = [
         (place, str(column), None if _is_missing(value) else value, fault)
         for column in table.columns
-        for place, value in enumerate(table[column])
+        for place, value in _suspects(table[column], str(column), schema)
         if (fault := _fault(value, str(column), schema)) is not None
     ]
     found.sort(key=lambda item: item[0])
     return counted_problems(
         found, lambda item: rows.problem(table.index[item[0]], item[1], item[2], *item[3])
     )
+
+
+def _suspects(values: pd.Series, column: str, schema: TableSchema) -> Iterable[tuple[int, object]]:
+    """Return the values to look at one by one: none where each of the distinct ones is sound."""
+    try:
+        distinct = set(values)
+    except TypeError:  # lists have no hash
+        return enumerate(values)
+    is_sound = all(_fault(value, column, schema) is None for value in distinct)
+    return () if is_sound else enumerate(values)
 
 
 def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
@@ -324,7 +332,7 @@ def whole_digits(value: object) -> str | None:
 def is_unstorable(value: object) -> bool:
     """Say whether a value holds half a surrogate pair, at any depth."""
     if isinstance(value, str):
-        return _SURROGATE.search(value) is not None
+        return not value.isascii() and _SURROGATE.search(value) is not None
     if isinstance(value, dict):
         return any(is_unstorable(part) for pair in value.items() for part in pair)
     return isinstance(value, list) and any(is_unstorable(part) for part in value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
@@ -22,6 +23,11 @@ MOST_COMPARED = 200
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Show a count with its noun, such as ``1 system`` or ``1,200 systems``."""
     return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that stand several times, sorted."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -10,13 +10,12 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import (
     ARENA_SUFFIXES,
-    checked_arena,
-    empty_rows,
     find_table_file,
     list_failures,
     read_arena,
     read_info,
 )
+from arena.data.frames import checked_arena, empty_rows
 from arena.data.rows import read_rows, row_suffix, write_rows
 from arena.data.schema import ANSWER_KEY, ANSWERS
 from arena.generation.generate import Generated

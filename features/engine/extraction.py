@@ -14,8 +14,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import open_arena
-from arena.data.frames import open_answers
+from arena.data.folder import open_answers, open_arena
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
 from features.declare.feature import SENTENCES, Feature, Item, Scores, Value
 from features.declare.sample import (

@@ -22,7 +22,7 @@ from arena.data.wording import count_of
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
 from surrogate.board.judge_report import JudgeReport
-from surrogate.board.summary import BoardSummary
+from surrogate.board.summary import HELD_MARK, HELD_OUT, BoardSummary
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
 
@@ -211,7 +211,12 @@ class Board:
         """Show the ranks and how far they can be trusted in a notebook."""
         said = " ".join(item.sentence for item in self.summary.macro.conclusions)
         caption = f"Leaderboard of {self.summary.arena}, judged by {self.summary.judge}"
-        return notebook_html(caption, said, self.table(), self.summary.signature)
+        table, held = self.table(), self.summary.settings.holdout
+        if held:
+            said += f" {HELD_MARK} {HELD_OUT}"
+            marks = table["system"].isin(held).map({True: f" {HELD_MARK}", False: ""})
+            table["system"] += marks
+        return notebook_html(caption, said, table, self.summary.signature)
 
     def __repr__(self) -> str:
         """Say of what arena the board is, and how many systems it ranks."""

@@ -28,6 +28,9 @@ RATED_BY = {
     "consensus": "how far answers agree, without any verdict",
 }
 """What a board's ratings are by, as its settings have it, to words."""
+HELD_MARK = "*"
+HELD_OUT = "held out: the surrogate was not trained on it"
+"""What a board marks a system by, where ``split`` says so, and what the mark means."""
 SHARES = "shares of the other systems' answers that a system's answers agree more than"
 WORTH = " What it expects of one is worth about {:,.0f} verdicts on it."
 SMALL_GAIN = 0.05
@@ -320,6 +323,11 @@ class BoardSummary(_Part):
     def rated_by(self) -> str:
         """What the board's ratings are by, in words."""
         return RATED_BY[self.settings.ratings]
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether ranks by the verdicts alone stand beside predicted ones, as MIRAGE-Bench's do."""
+        return bool(self.settings.holdout) or self.settings.ratings == "surrogate"
 
     @property
     def is_first(self) -> bool:

@@ -316,9 +316,9 @@ def add(arena: opt.Arena, answers: opt.Answers) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
     from arena.data.folder import add_answers, read_answers, read_arena
 
-    given = read_answers(answers, read_arena(arena).queries)
-    file, added, there = add_answers(arena, given)
-    read, names = read_arena(arena), list(dict.fromkeys(given["system"]))
+    file, added, there = add_answers(arena, answers)
+    read = read_arena(arena)
+    names = list(dict.fromkeys(read_answers(answers, read.queries)["system"]))
     print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file} ({there} were there)")
     for name in names:
         answered = int((read.answers["system"] == name).sum())

@@ -184,6 +184,8 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
     from surrogate.board.summary import conclusion
 
     rows, columns = shown_board(board.ratings, board.overall)
+    if board.summary.is_compared:  # where ranks are means, in place of the best and worst
+        columns[1 : 1 + ("mean_rank" in columns)] = ["arena_rank"]
     beside = board.summary.macro.beside[:1]
     said = [conclusion(board), *(line for text in beside for line in wrapped(text, 1))]
     said += board.summary.macro.warnings[:1]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -185,34 +187,49 @@ def _print_summary(summary: JudgingSummary) -> None:
 
 def prompts(
     name: Annotated[str | None, Argument(help="Prompt to print. Default: list all of them")] = None,
+    paper: Annotated[
+        bool, Option("--paper", help="Say where a paper prints its own text, and what differs.")
+    ] = False,
     as_json: opt.Json = False,
 ) -> None:
     """List the prompts that LLMs are sent, or print one; --template replaces them.
 
-    Listed are where they are used, their variables (required ones with a star), and what replies
-    must say.
+    With its text a prompt's variables are printed, required ones with a star, and what replies
+    must say; --json lists them all.
     """
     import pandas as pd
 
-    if name is not None:
-        found = [each for known in all_prompts().values() for each in known if each.name == name]
-        if not found:
-            raise UsageError(f"there is no prompt {name!r}; 'prompts' lists all")
-        for prompt in found:
-            print(f"{{# {prompt.packaged_name}: {prompt.asks} #}}")
-            print(prompt.packaged_text())
-            for variable, each in prompt.variables.items():
-                print(f"{{# {' or '.join((variable, *each.also))}: {each.meaning} #}}")
-        return
+    listed = [(sender, each) for sender, known in all_prompts().items() for each in known]
+    listed = [(sender, each) for sender, each in listed if name in (None, each.name)]
+    if not listed:
+        raise UsageError(f"there is no prompt {name!r}; 'prompts' lists all")
     rows = []
-    for sender, known in all_prompts().items():
-        for prompt in known:
-            variables = ", ".join(
-                f"{' or '.join((variable, *each.also))}{'*' if each.is_required else ''}"
-                for variable, each in prompt.variables.items()
-            )
-            rows.append((sender, prompt.name, prompt.asks, variables, prompt.reply))
-    show({"prompts": pd.DataFrame(rows, columns=PROMPT_COLUMNS)}, as_json)
+    for sender, prompt in listed:
+        shown = {
+            f"{' or '.join((variable, *each.also))}{'*' if each.is_required else ''}": each.meaning
+            for variable, each in prompt.variables.items()
+        }
+        rows.append((sender, prompt.name, prompt.asks, ", ".join(shown), prompt.reply))
+        if name is None or paper or as_json:
+            continue
+        print(f"{{# {prompt.packaged_name}: {prompt.asks} #}}")
+        print(prompt.packaged_text())
+        print("\n".join(f"{{# {names}: {meaning} #}}" for names, meaning in shown.items()))
+        print(f"{{# Of a reply is read: {prompt.reply} #}}")
+    table = pd.DataFrame(rows, columns=PROMPT_COLUMNS)
+    if paper:
+        text = files("surrogate.cli").joinpath("papers.toml").read_text(encoding="utf-8")
+        said = tomllib.loads(text)
+        printed = [said[each.packaged_name] for _, each in listed]
+        table = table[["command", "name"]].join(pd.DataFrame(printed))
+    if as_json:
+        show({"prompts": table}, as_json)
+    elif paper:
+        for row in table.to_dict("records"):
+            print_notes([f"{row['name']} ({row['command']}): {row['paper']}, {row['at']}"], "")
+            print_notes([row["differs"]], "Different here")
+    elif name is None:
+        show({"prompts": table[["command", "name", "asks"]]}, as_json)
 
 
 def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:

@@ -233,6 +233,10 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     Of several languages: ranks from the best to the worst, mean ratings. Their interval is the
     mean of those in the languages: at least as wide as that of the mean.
     """
+    from surrogate.board.summary import HELD_OUT
+
+    held = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
+    ratings = ratings.assign(note=(ratings["note"] + held).str.removeprefix("; "))
     columns, rows = ["rank", "ranks", "system", "rating", INTERVAL], ratings
     if ratings["language"].nunique() > 1:
         columns = ["rank", "best–worst", "system", "mean_rank", "rating", INTERVAL]

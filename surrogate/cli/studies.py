@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -253,7 +252,8 @@ def metaeval(
 
     if statistics and path is not None:
         sentences = read_memerag(path, settings.languages)
-        _print_report(statistics_report(sentences, settings.replicates, settings.seed), as_json)
+        found = statistics_report(sentences, settings.replicates, settings.seed)
+        _print_report(found, as_json, None, {})
         return
     if out is not None:
         check_name(out)
@@ -272,8 +272,8 @@ def metaeval(
 def _print_report(
     report: Report,
     as_json: bool,
-    arena: Path | None = None,
-    prices: Mapping[str, Price] = MappingProxyType({}),
+    arena: Path | None,
+    prices: Mapping[str, Price],
 ) -> None:
     """Note the results in an arena's folder, if one is given, and print them, with what it cost."""
     from surrogate.board.judge_report import add_metaevaluations

@@ -45,11 +45,6 @@ class MetaevalSettings(JudgeOptions):
         "joint-whole.",
     )
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
-    kinds: Names = Field(
-        default=(),
-        description="Comma-separated test types of GroUSE, by name or number, or criteria of "
-        "WikiEval. Default: all",
-    )
     training: bool = Field(
         default=False,
         description="GroUSE without a file: 16 tests for trying prompts, in place of the 192.",

@@ -12,6 +12,7 @@ from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
+from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate.publish.formats import SEQUENTIAL, finite, language_name, slugs
 
@@ -19,7 +20,7 @@ SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not ju
 """What a system was to the surrogate, to words."""
 ROW_COLUMNS = (
     *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "arena_rating", "coverage", "kind", "note"),
+    *("surrogate_rating", "arena_rank", "arena_rating", "coverage", "kind", "note"),
 )
 """Of a language's board, as scripts read it."""
 MOST_OPPONENTS = 100
@@ -80,6 +81,8 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
     data = {
         "scale": board.summary.scale,
         "first": board.summary.is_first,
+        "compared": board.summary.is_compared,
+        "held": (HELD_MARK, HELD_OUT),
         "systems": [[name, system_slugs[name]] for name in order],
         "splits": list(SPLIT_NAMES.values()),
         "columns": ROW_COLUMNS,

@@ -13,8 +13,7 @@ from scipy.special import expit, ndtri
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import open_arena
-from arena.data.frames import open_answers
+from arena.data.folder import open_answers, open_arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
 from arena.judging.choosing.comparison import ORDERS, SystemComparison, compare_systems

@@ -12,8 +12,8 @@ import pandas as pd
 from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import open_arena
-from arena.data.frames import notebook_html, open_answers
+from arena.data.folder import open_answers, open_arena
+from arena.data.frames import notebook_html
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import alike
 from arena.data.wording import count_of

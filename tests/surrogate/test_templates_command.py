@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from chat_server import ChatServer, completion
 
 import features.models
 from arena import write_arena
-from surrogate.cli.judging import PROMPT_COLUMNS
+from surrogate.cli.judging import PROMPT_COLUMNS, all_prompts
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "prompts.md"
 
@@ -81,3 +83,14 @@ def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     assert run("prompts", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
     assert shown == [[row[name] for name in PROMPT_COLUMNS] for row in listed["prompts"]]
+
+
+def test_a_prompt_says_where_the_paper_prints_its_text(run, capsys):
+    listed = {each.packaged_name for known in all_prompts().values() for each in known}
+    text = files("surrogate.cli").joinpath("papers.toml").read_text(encoding="utf-8")
+    assert set(tomllib.loads(text)) == listed
+    assert run("prompts", "fluency", "--paper") == 0
+    said = capsys.readouterr().out
+    assert "MIRAGE-Bench (arXiv:2410.13716), figure 12" in said
+    assert "Different here: " in said
+    assert max(map(len, said.splitlines())) <= 80

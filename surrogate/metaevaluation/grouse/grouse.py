@@ -93,15 +93,14 @@ class Grouse:
         """Read unit tests (this project's without a file), and choose from them by the settings.
 
         Raises:
-            UsageError: If there is no such file, language or type.
+            UsageError: If there is no such file or language.
             DataError: If the file is faulty.
         """
         if path is None:
             tests = unit_tests.builtin_tests(settings.languages, settings.training)
         else:
             tests = unit_tests.read_unit_tests(path)
-        types = [unit_tests.type_name(name) for name in settings.kinds]
-        chosen = unit_tests.choose_tests(tests, settings.languages, types, settings.limit)
+        chosen = unit_tests.choose_tests(tests, settings.languages, settings.limit)
         return cls(chosen, settings, templates, path)
 
     @cached_property

@@ -47,16 +47,13 @@ class Condition:
     bound: float | None
 
     @classmethod
-    def parse(cls, text: str) -> Condition:
+    def parse(cls, text: object) -> Condition:
         """Read a condition; a ``ValueError`` if it is none, or orders scores against null."""
-        parts = _WRITTEN.fullmatch(text)
-        if parts is None:
-            raise ValueError(f"{text!r} is not a condition")
-        sign, written = parts.groups()
-        bound = _BOUNDS[written] if written in _BOUNDS else float(written)
-        if bound is None and sign not in ("==", "!="):
-            raise ValueError(f"{text!r} orders scores against null")
-        return cls(sign, bound)
+        parts = _WRITTEN.fullmatch(str(text))
+        if parts is None or (_BOUNDS.get(parts[2], 0) is None and parts[1] not in ("==", "!=")):
+            hint = "write ==, !=, <, <=, > or >= and a number, or ==None for null"
+            raise refuse("is not a condition", hint)
+        return cls(parts[1], _BOUNDS[parts[2]] if parts[2] in _BOUNDS else float(parts[2]))
 
     def holds(self, value: int | None) -> bool:
         """Tell whether a score meets the condition; null is below and above no score."""
@@ -186,41 +183,21 @@ def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> l
 
 
 def choose_tests(
-    tests: Sequence[UnitTest],
-    languages: Sequence[str] = (),
-    types: Sequence[str] = (),
-    limit: int | None = None,
+    tests: Sequence[UnitTest], languages: Sequence[str] = (), limit: int | None = None
 ) -> list[UnitTest]:
-    """Choose tests by language and type, which some test must have; of each the first so many."""
-    chosen = list(tests)
-    for what, field, wanted in (
-        ("language", "language", languages),
-        ("test type", "test_type", types),
-    ):
-        there = [str(getattr(test, field)) for test in tests if getattr(test, field)]
-        for name in wanted:
-            checked_choice(name, dict.fromkeys(there), f"{what} of unit tests")
-        chosen = [test for test in chosen if not wanted or getattr(test, field) in wanted]
+    """Choose tests by language, which some test must have; of each type the first so many."""
+    there = dict.fromkeys(test.language for test in tests if test.language)
+    wanted = {checked_choice(name, there, "language of unit tests") for name in languages}
     taken = Counter[tuple[str | None, str]]()
     kept = []
-    for test in chosen:
+    for test in (test for test in tests if not wanted or test.language in wanted):
         taken[test.language, test.test_type] += 1
         if limit is None or taken[test.language, test.test_type] <= limit:
             kept.append(test)
     return kept
 
 
-def _condition(value: object) -> Condition:
-    try:
-        return Condition.parse(str(value))
-    except ValueError:
-        hint = "write ==, !=, <, <=, > or >= and a number, or ==None for null"
-        raise refuse("is not a condition", hint) from None
-
-
-WrittenCondition = Annotated[Condition, BeforeValidator(_condition)]
-
-
+WrittenCondition = Annotated[Condition, BeforeValidator(Condition.parse)]
 _EACH: Any = dict.fromkeys(_WRITTEN_NAMES, (WrittenCondition, ...))
 WrittenConditions = create_model("WrittenConditions", **_EACH)
 

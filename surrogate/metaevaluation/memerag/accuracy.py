@@ -211,7 +211,7 @@ def compare_judges(
         where no sentence has one of the labels.
 
     Raises:
-        UsageError: If the two have no sentence in common or hold different human labels for one.
+        UsageError: If the two have no sentence in common.
     """
     joint, labels = _joint(verdicts_a, verdicts_b), set(judged_labels(verdicts_a))
     amounts: dict[str, FloatArray] = {}
@@ -306,11 +306,4 @@ def _joint(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> pd.DataFrame:
     joint = parts[0].merge(parts[1], on=SENTENCE_KEY, suffixes=("_a", "_b"))
     if joint.empty:
         raise UsageError("the two judges have no sentence in common; judge the same ones")
-    differs = joint["truth_a"] != joint["truth_b"]
-    if differs.any():
-        first = joint.loc[differs, SENTENCE_KEY].iloc[0]
-        raise UsageError(
-            f"the runs hold different human labels for sentence {first['sentence_id']} of "
-            f"{first['query_id']} ({first['language']}); compare runs on the same data"
-        )
     return joint

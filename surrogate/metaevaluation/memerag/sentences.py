@@ -202,11 +202,10 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
         read = read_records(path, LabeledAnswer, problems)
         problems += repeats(path, [(line, answer.query_id) for line, answer in read], "query_id")
         for line, answer in read:
-            ids = [sentence.sentence_id for sentence in answer.answer]
-            for twice in sorted({number for number in ids if ids.count(number) > 1}):
-                where = (path.name, line, "answer.sentence_id", twice)
-                fault = "appears several times in one answer"
-                problems.append(Problem(*where, fault, "number the sentences"))
+            ids = [each.sentence_id for each in answer.answer]
+            if len(set(ids)) < len(ids):
+                where = (path.name, line, "answer.sentence_id", ids)
+                problems.append(Problem(*where, "holds one twice", "number the sentences"))
             rows += _sentences(answer, language)
     raise_if(problems)
     return pd.DataFrame(rows, columns=COLUMNS)

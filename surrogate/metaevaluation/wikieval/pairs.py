@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
@@ -10,7 +9,7 @@ from typing import Annotated, Literal, get_args
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from arena.data.errors import Problem, UsageError, checked_choice
+from arena.data.errors import Problem, UsageError
 from arena.data.rows import SUFFIXES
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, repeats
 
@@ -28,32 +27,28 @@ PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse"]
 PairRow = tuple[str, str, str | None, str, str]
 
 
-def read_wikieval(path: Path | str, criteria: Sequence[str] = ()) -> pd.DataFrame:
+def read_wikieval(path: Path | str) -> pd.DataFrame:
     """Read WikiEval's pairs of the published data set (explodinggradients/WikiEval).
 
     Rows hold ``question, answer, ungrounded_answer, poor_answer, context_v1, context_v2``: the
     first answer, and the first context, are the better ones.
 
     Args:
-        path: A file of rows (JSONL, CSV or Parquet), or a folder that holds one, itself or in
-            ``data``.
-        criteria: Of ``CRITERIA``; all if left out.
+        path: A file of rows (JSONL, CSV or Parquet), or a folder that holds one.
 
     Returns:
         One row a pair, columns ``PAIR_COLUMNS``: ``context`` is the one answers were written
         from, None but for faithfulness.
 
     Raises:
-        UsageError: If there is no such file, or for an unknown criterion.
+        UsageError: If there is no such file.
         DataError: With every problem: file, line, column, value and hint.
     """
-    wanted = {checked_choice(name, CRITERIA, "criterion") for name in criteria}
     file, problems = _published_file(Path(path)), list[Problem]()
     rows = read_records(file, PublishedQuestion, problems)
     problems += repeats(file, [(line, row.question) for line, row in rows], "question")
     raise_if(problems)
-    chosen = [name for name in CRITERIA if not wanted or name in wanted]
-    pairs = [row.pair(criterion) for criterion in chosen for _, row in rows]
+    pairs = [row.pair(criterion) for criterion in CRITERIA for _, row in rows]
     return pd.DataFrame(pairs, columns=PAIR_COLUMNS, dtype=object)
 
 
@@ -90,12 +85,10 @@ class PublishedQuestion(BaseModel):
 
 
 def _published_file(path: Path) -> Path:
-    """Return the file of published rows: the path, or the only one in its folder or ``data/``."""
+    """Return the file of published rows: the path, or the only one in its folder."""
     if not path.is_dir():
         return path
-    folders = [folder for folder in (path, path / "data") if folder.is_dir()]
-    files = [each for folder in folders for each in sorted(folder.iterdir())]
-    found = [each for each in files if each.name.endswith(SUFFIXES)]
+    found = sorted(each for each in path.rglob("*") if each.name.endswith(SUFFIXES))
     if len(found) != 1:
         names = ", ".join(each.name for each in found) or "no file of rows"
         raise UsageError(f"{path} holds {names}; name the file of WikiEval's questions")

@@ -6,12 +6,13 @@
   const search = find("search");
   const table = find("language-table");
 
-  function systemHeader(place, note = "") {
+  function systemHeader(place, note = "", held = false) {
     const [name, slug] = data.systems[place];
     const header = element("th", undefined, { scope: "row" });
     const link = element("a", undefined, { href: `systems/${slug}.html`, className: "name" });
     link.append(element("bdi", name));
     header.append(link);
+    if (held) header.append(element("abbr", data.held[0], { className: "tie", title: data.held[1] }));
     if (note) header.append(mark(note));
     return header;
   }
@@ -48,7 +49,8 @@
     const kind = row.kind === null ? "" : data.splits[row.kind];
     made.append(
       ranked,
-      systemHeader(row.index, row.note),
+      systemHeader(row.index, row.note, kind === data.splits[1]),
+      numberCell(row.arena_rank, whole(row.arena_rank)),
       numberCell(row.rating, fixed(row.rating, 2)),
       spread(row, bounds),
       ranks,
@@ -63,14 +65,15 @@
   }
   /* Columns that say nothing on some boards: place in the table, and whether a row fills it */
   const OPTIONAL = [
-    [3, (row) => row.rating !== null],
-    [4, (row) => row.rank_low !== null],
-    [5, (row) => row.tier !== null],
-    [6, () => !data.first],
-    [7, (row) => row.surrogate_rating !== null],
-    [8, (row) => row.arena_rating !== null],
-    [9, (row) => row.coverage !== 1],
-    [10, (row) => row.kind !== 0 && !data.first],
+    [2, () => data.compared],
+    [4, (row) => row.rating !== null],
+    [5, (row) => row.rank_low !== null],
+    [6, (row) => row.tier !== null],
+    [7, () => !data.first],
+    [8, (row) => row.surrogate_rating !== null],
+    [9, (row) => row.arena_rating !== null],
+    [10, (row) => row.coverage !== 1],
+    [11, (row) => row.kind !== 0 && !data.first],
   ];
   function hideAbsentColumns(rows) {
     for (const [column, fills] of OPTIONAL) {

@@ -5,7 +5,7 @@ from asked_questions import build_queries
 from chat_server import broken, completion, filtered, refused
 
 from arena import Arena, ArenaInfo
-from arena.data.folder import as_rows, checked_answers
+from arena.data.frames import as_rows, checked_answers
 from arena.generation import choose_questions, generate_answers
 from arena.judging import choose_pairs
 from arena.text.answers import parse_answer

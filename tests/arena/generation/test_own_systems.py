@@ -14,7 +14,7 @@ from asked_questions import build_queries
 from chat_server import completion
 
 from arena import Arena, ArenaInfo, UsageError, read_answers, read_arena, write_arena
-from arena.data.folder import as_rows, checked_answers, empty_rows
+from arena.data.frames import as_rows, checked_answers, empty_rows
 from arena.data.schema import JUDGMENTS
 from arena.generation import FunctionSystem, GenerationSettings, TimeFilter, generate_answers
 

@@ -61,10 +61,6 @@ def test_types_are_known_by_their_published_names_and_others_are_said(tmp_path, 
     found = run_json(*asked)
     assert [row["failure_mode"] for row in found["failure_modes"]] == ["FM1", "FM2", "FM5"]
     assert "in no failure mode: 2 Mine" in run(*asked).stdout
-    config = tmp_path / "kinds.toml"
-    config.write_text('kinds = "Low answer relevancy 1,8"\n')
-    chosen = run_json(*asked, "--config", config)
-    assert {row["test_id"] for row in chosen["scores"]} == {"tests.jsonl:1"}
 
 
 @pytest.fixture

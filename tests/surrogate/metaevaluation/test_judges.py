@@ -56,20 +56,14 @@ def test_unusable_judges_are_refused(small_sentences):
         evaluate_judges(benchmark, [always, always])
 
 
-def test_settings_are_the_papers(serve, llm_at):
-    server = serve(lambda prompt, earlier: tagged(YES))
-    judge_on(llm_at(server, settings=ClaimPrompts().settings(LlmSettings(model="m")))).judge(
-        [CLAIM]
-    )
-    body = server.bodies[0]
-    assert (body["temperature"], body["top_p"], body["model"]) == (0.1, 0.1, "m")
-
-
-def test_an_llm_judges_the_sentences(serve, llm_at, small_sentences):
+def test_an_llm_judges_the_sentences_with_the_papers_settings(serve, llm_at, small_sentences):
     server = serve(
         lambda prompt, earlier: tagged(YES if "Answer: Paris" in prompt else "unsupported")
     )
-    found = evaluate_judges(Memerag(small_sentences), [judge_on(llm_at(server))])
+    settings = ClaimPrompts().settings(LlmSettings(model="m"))
+    judge = judge_on(llm_at(server, settings=settings))
+    found = evaluate_judges(Memerag(small_sentences), [judge])
+    assert {(body["temperature"], body["top_p"]) for body in server.bodies} == {(0.1, 0.1)}
     assert list(found.verdicts["value"]) == [YES, NO, NO, YES, NO]
     assert set(found.verdicts["judge"]) == {"llm:m"}
     scores = score_judges(found.verdicts, replicates=50)

@@ -139,5 +139,5 @@ def test_problems_of_all_lines_and_files_come_together(tmp_path):
     text = str(caught.value)
     assert "de.jsonl: holds nothing" in text
     assert "en.jsonl:1: is not JSON" in text
-    assert "en.jsonl:2: answer.sentence_id = 0: appears several times in one answer" in text
+    assert "en.jsonl:2: answer.sentence_id = [0, 0]: holds one twice" in text
     assert "en.jsonl:4: query_id = 'q': is already on line 3" in text

@@ -3,7 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from altered_boards import about
 
+from surrogate.board.summary import HELD_OUT
+from surrogate.cli.boards import print_board
 from surrogate.publish.site import write_site
 
 
@@ -66,6 +69,30 @@ def test_one_language_shows_what_each_rating_is_by(page, served, board):
 
 def column_of(page, place):
     return column(page, "language-table", place)
+
+
+def test_held_out_systems_are_marked_and_ranks_by_verdicts_stand_beside(
+    page, board, small_arena, tmp_path, capsys
+):
+    """On the page, in the terminal, and in a notebook, where some system was held out."""
+    name = board.systems[0]
+    held = board.ratings["system"] == name
+    split = board.ratings["split"].mask(held, "holdout")
+    known = replace(about(board, holdout=(name,)), ratings=board.ratings.assign(split=split))
+    index = write_site(known, tmp_path / "site", small_arena)
+    for language, table in (("", "overall-table"), ("sw", "language-table")):
+        page.goto("about:blank")
+        page.goto(f"{index.as_uri()}#language={language}")
+        rows = known.table(language or None).sort_values("rank")
+        assert column(page, table, 2) == rows["arena_rank"].astype(str).tolist()
+        assert [text[-1:] == "*" for text in column(page, table, 1)] == list(rows["system"] == name)
+        assert page.get_by_text(HELD_OUT).is_visible()
+    print_board(known, "")
+    said = capsys.readouterr().out
+    assert "arena rank" in said
+    assert f"a: {HELD_OUT}" in said
+    assert f"<td>{name} *</td>" in known._repr_html_()
+    assert HELD_OUT not in board._repr_html_()
 
 
 @pytest.mark.parametrize(("width", "lowest"), [(1280, 500), (390, 700)])

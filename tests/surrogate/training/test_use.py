@@ -61,7 +61,7 @@ def test_a_tuned_model_takes_the_unit_tests_of_judges(judge, tmp_path, capsys):
     short = tmp_path / "scores.jinja"
     short.write_text("{{ question }} {{ answer_1 }} {{ answer_2 }}")
     rare = tmp_path / "metaeval.toml"
-    rare.write_text('max_tokens = 8\nkinds = "1,2"\n')
+    rare.write_text("max_tokens = 8\n")
     asked, own = ["--judge", f"llm:{model}", "--prompts", "joint"], ["--template", f"all={short}"]
     bounds = ["--languages", "en", "--limit", "1", "--json"]
     store = ["--store", tmp_path / "store.sqlite"]
