@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -36,7 +35,7 @@ from arena.data.files import (
     with_partition,
 )
 from arena.data.folder import checked_answers, checked_arena, find_table_file, read_info
-from arena.data.rows import Rows, parquet_rows
+from arena.data.rows import Rows
 from arena.data.schema import ANSWER_KEY, OWN_PASSAGES, QUESTION_KEY, REFERENCE, duplicates
 from features.declare.feature import Feature
 from features.engine.cache import code_digest, content_key
@@ -220,9 +219,9 @@ def _refuse_repeated(answers: Path) -> None:
 
 def _rows(found: pa.Table, table: Path) -> Rows:
     """Make rows of what was read, which know where they stand."""
-    rows = parquet_rows(found.drop_columns([FILE, LINE]), table.name)
-    lines, sources = (pd.Series(found[name].to_pylist()) for name in (LINE, FILE))
-    return replace(rows, lines=lines, sources=sources)
+    cells = {it: pd.Series(found[it].to_pylist(), dtype=object) for it in found.column_names}
+    lines, sources = cells.pop(LINE), cells.pop(FILE)
+    return Rows(pd.DataFrame(cells), lines, table.name, sources=sources)
 
 
 def _read(
