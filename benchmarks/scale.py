@@ -9,8 +9,8 @@ Writes made-up arenas where ``--out`` has none (100 questions, 500 judgments a s
 seconds, the memory of all processes together at its highest; and by what power of the number of
 systems seconds grow. ``--odd`` are arenas of one question, of two systems, and of one judgment:
 each ends in a board or a refusal. ``--streams`` are arenas of so many answers in Parquet part
-files of three languages, measured part by part by ``features --out FOLDER``; the last again, killed
-in the middle and gone on with: its files must be the same.
+files of three languages, measured part by part by ``features --out FOLDER``; the first again,
+killed in the middle and gone on with: its files must be the same.
 """
 
 import argparse
@@ -283,7 +283,7 @@ def main() -> None:
         spent = [measure_stream(answers, given.out, given.jobs) for answers in streams]
         if len(streams) > 1:
             print(f"a million more: {1e6 * np.polyfit(streams, spent, 1)[0]:.0f} s of processors")
-        go_on(streams[-1], given.out, given.jobs)
+        go_on(streams[0], given.out, given.jobs)
         return
     sizes = [int(size) for size in given.systems.split(",")]
     spent = [

@@ -149,7 +149,7 @@ def read_rows(
         UsageError: If the format is unknown or there is no such file.
         DataError: If the file is damaged, or holds more than ``arena.data.files`` reads.
     """
-    suffix = row_suffix(path)
+    suffix = ".parquet" if path.is_dir() and not path.suffix else row_suffix(path)
     if not path.is_file() and not (suffix == ".parquet" and path.is_dir()):
         raise UsageError(f"there is no file {path}")
     source = path.name if source is None else source

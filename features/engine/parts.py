@@ -8,12 +8,11 @@ measured on. So nobody holds more than a part, and parts that are there are not 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from arena.data.errors import DataError, UsageError
@@ -34,9 +32,10 @@ from arena.data.files import (
     refuse_beyond,
     with_partition,
 )
-from arena.data.folder import checked_answers, checked_arena, find_table_file, read_info
-from arena.data.rows import Rows
-from arena.data.schema import ANSWER_KEY, OWN_PASSAGES, QUESTION_KEY, REFERENCE, duplicates
+from arena.data.folder import find_table_file, read_info
+from arena.data.frames import checked_answers, checked_arena
+from arena.data.rows import Rows, read_rows
+from arena.data.schema import ANSWER_KEY, OWN_PASSAGES, duplicates
 from features.declare.feature import Feature
 from features.engine.cache import code_digest, content_key
 from features.engine.columns import ORDER, feature_columns, missing_counts
@@ -63,10 +62,8 @@ REFERENCES = ".references.parquet"
 """In a folder of features while it is written: the answers of the reference system."""
 TOLD = b"surrogate-arena"
 """Key, in the metadata of a part's file, of what it was measured on and what is missing in it."""
-FILE, LINE = "_file", "_line"
-"""Columns that say where a row stands."""
-ANSWER_COLUMNS = (*ANSWER_KEY, "answer", OWN_PASSAGES)
-QUERY_COLUMNS = (*QUESTION_KEY, "query", "passages", REFERENCE)
+KEPT = (*ANSWER_KEY, "answer", OWN_PASSAGES)
+"""Columns of answers that are read."""
 COUNTED = ["language", "feature", "reason"]
 PARQUET_ONLY = "{}: what is measured into a folder is queries.parquet and answers.parquet"
 NOT_OURS = "{} is no part of these features; remove it, or name another folder"
@@ -122,12 +119,7 @@ def extract_parts(
         others = set(part_files(target)) - {_file_of(part, answers, target) for part in parts}
         if others:
             raise UsageError(NOT_OURS.format(min(others)))
-        _refuse_repeated(answers)
-        references = _read(answers, ANSWER_COLUMNS, {"system": [info.reference_system or ""]})
-        order = [name for name in (*QUESTION_KEY, LINE) if name in references.column_names]
-        with atomic_path(target / REFERENCES) as path:
-            found = references.sort_by([(name, "ascending") for name in order])
-            pq.write_table(found, path, row_group_size=ROWS)
+        _look_through(answers, info.reference_system, target / REFERENCES)
         task = partial(_measure_part, arena=folder, out=target, scope=scope)
         task = partial(task, features=chosen, models=options)
         done, missing = 0, []
@@ -141,20 +133,6 @@ def extract_parts(
     return {"answers": done, "missing": counts.groupby(COUNTED, as_index=False).sum()}
 
 
-def read_parts(folder: Path, answers: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Read a folder of features: all, or what is of the languages, questions and systems of some.
-
-    Args:
-        folder: What ``extract_parts`` wrote, or other Parquet files with the same columns.
-        answers: Columns ``language, query_id, system``.
-    """
-    asked = {} if answers is None else {name: answers[name].unique() for name in ORDER}
-    found = _read(folder, None, asked).drop_columns([FILE, LINE])
-    names = [name for name in ORDER if name in found.column_names]
-    table = found.to_pandas().sort_values(names, ignore_index=True)
-    return table[[*names, *table.columns.difference(names, sort=False)]]
-
-
 def _measure_part(
     part: Part,
     arena: Path,
@@ -165,11 +143,10 @@ def _measure_part(
 ) -> dict[str, Any]:
     """Measure a part, unless its file says that it was; return what the file says of itself."""
     answers, queries = arena / "answers.parquet", arena / "queries.parquet"
-    rows = _rows(_read(answers, ANSWER_COLUMNS, part=part), answers)
-    there = rows.table.reindex(columns=QUESTION_KEY)
-    asked = {name: there[name].dropna().astype(str).unique() for name in there}
-    questions = _rows(_read(queries, QUERY_COLUMNS, asked), queries)
-    references = _rows(_read(out / REFERENCES, ANSWER_COLUMNS, asked), answers)
+    rows = _rows_of(part, answers)
+    asked = {it for it in rows.table.get("query_id", ()) if isinstance(it, str)}
+    questions = read_rows(queries, queries=asked)
+    references = read_rows(out / REFERENCES, answers.name, asked)
     beside = checked_arena(read_info(arena), questions, references)
     own = checked_answers(rows, beside.queries)
     keys = [key.hex() for key in answer_keys(answers_of(beside, own))]
@@ -199,87 +176,66 @@ def _file_of(part: Part, answers: Path, out: Path) -> Path:
     return out / folder / f"{part[0].stem}-{part[1]:09}.parquet"
 
 
-def _refuse_repeated(answers: Path) -> None:
-    """Refuse (DataError) answers that stand twice, in whatever parts."""
+def _look_through(answers: Path, system: str | None, target: Path) -> None:
+    """Write one system's answers to a file; refuse (DataError) answers that stand twice."""
 
     def digests(rows: pa.Table) -> npt.NDArray[np.uint64]:
-        keys = rows.to_pandas().reindex(columns=ANSWER_KEY).astype(str)
+        keys = rows.drop_columns([name for name in KEPT[3:] if name in rows.column_names])
+        keys = keys.to_pandas().reindex(columns=ANSWER_KEY).astype(str)
         return np.asarray(pd.util.hash_pandas_object(keys, index=False), np.uint64)
 
-    every = [digests(rows) for rows in _batches(answers, ANSWER_KEY)]
-    found = np.sort(np.concatenate([*every, np.array([], np.uint64)]))
-    twice = found[1:][found[1:] == found[:-1]]
-    if len(twice):
-        batches = _batches(answers, ANSWER_KEY)
-        suspects = pa.concat_tables(rows.filter(np.isin(digests(rows), twice)) for rows in batches)
-        repeated = duplicates(_rows(suspects, answers), ANSWER_KEY, "answer")
-        if repeated:  # not two keys of one digest
-            raise DataError(repeated)
+    every, found = [np.array([], np.uint64)], [pa.table({name: [""] for name in KEPT[:4]}).slice(1)]
+    for file in part_files(answers):
+        for _, rows in _batches(file, answers, KEPT):
+            every.append(digests(rows))
+            if "system" in rows.column_names:
+                found.append(rows.filter(pc.equal(rows["system"].cast("string"), system or "")))
+    with atomic_path(target) as path:
+        pq.write_table(pa.concat_tables(found, promote_options="permissive"), path)
+    ordered = np.sort(np.concatenate(every))
+    twice, places = ordered[1:][ordered[1:] == ordered[:-1]], []
+    for file in part_files(answers) if len(twice) else ():
+        for place, rows in _batches(file, answers, ANSWER_KEY):
+            is_in = np.isin(digests(rows), twice)
+            named = {"file": _name(file, answers), "line": np.arange(place, place + len(rows)) + 1}
+            places.append(rows.to_pandas().astype(object).assign(**named)[is_in])
+    if places:
+        table = pd.concat(places, ignore_index=True)
+        there = Rows(table[ANSWER_KEY], table["line"], answers.name, sources=table["file"])
+        problems = duplicates(there, ANSWER_KEY, "answer")
+        if problems:  # not two keys of one digest
+            raise DataError(problems)
 
 
-def _rows(found: pa.Table, table: Path) -> Rows:
-    """Make rows of what was read, which know where they stand."""
-    cells = {it: pd.Series(found[it].to_pylist(), dtype=object) for it in found.column_names}
-    lines, sources = cells.pop(LINE), cells.pop(FILE)
-    return Rows(pd.DataFrame(cells), lines, table.name, sources=sources)
+def _rows_of(part: Part, answers: Path) -> Rows:
+    """Read the rows of a part."""
+    file, start, stop = part
+    found = [
+        rows.slice(max(start - place, 0), stop - max(start, place))
+        for place, rows in takewhile(lambda it: it[0] < stop, _batches(file, answers, KEPT, start))
+    ]
+    table = pa.concat_tables(found, promote_options="permissive")
+    cells = {name: pd.Series(table[name].to_pylist(), dtype=object) for name in table.column_names}
+    lines = pd.Series(range(start + 1, start + 1 + len(table)))
+    return Rows(pd.DataFrame(cells), lines, _name(file, answers))
 
 
-def _read(
-    table: Path,
-    columns: Sequence[str] | None,
-    wanted: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    part: Part | None = None,
-) -> pa.Table:
-    """Read all that ``_batches`` yields."""
-    found = [pa.table({FILE: pa.array([], pa.string()), LINE: pa.array([], pa.int64())})]
-    found += _batches(table, columns, wanted, part)
-    return pa.concat_tables(found, promote_options="permissive")
+def _name(file: Path, answers: Path) -> str:
+    return file.relative_to(answers.parent).as_posix()
 
 
 def _batches(
-    table: Path,
-    columns: Sequence[str] | None,
-    wanted: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    part: Part | None = None,
-) -> Iterator[pa.Table]:
-    """Yield rows of a Parquet file, or folder of such files, some at a time.
-
-    Args:
-        table: The file or folder.
-        columns: Columns to read, beside ``FILE`` and ``LINE``; None for all.
-        wanted: Only rows with one of these values in each of these columns.
-        part: Only rows of this part.
-    """
-    for file in part_files(table) if part is None else [part[0]]:
-        source = pq.ParquetFile(file, buffer_size=MIB, pre_buffer=False)
-        schema, name = source.schema_arrow, file.relative_to(table.parent).as_posix()
-        above = with_partition(pa.table({FILE: [name]}), file, table).to_pylist()[0]
-        if any(above[each] not in wanted[each] for each in above.keys() & wanted.keys()):
-            continue
-        only = pc.scalar(True)
-        for each in wanted.keys() & set(schema.names):
-            is_text, field = not pa.types.is_primitive(schema.field(each).type), pc.field(each)
-            values = pa.array(wanted[each], pa.string())
-            only &= (field if is_text else field.cast(pa.string())).isin(values)
-        groups = next(ds.dataset(file).get_fragments()).split_by_row_group(only)
-        there = {group.row_groups[0].id for group in groups}
-        first, last = part[1:] if part else (0, sys.maxsize)
-        only &= (pc.field(LINE) > first) & (pc.field(LINE) <= last) if part else pc.scalar(True)
-        end, expanded, most = 0, 0, most_expanded(file.stat().st_size)
-        for group in range(source.num_row_groups):
-            place, end = end, end + source.metadata.row_group(group).num_rows
-            if group not in there or end <= first or place >= last:
-                continue
-            for batch in source.iter_batches(ROWS, [group], columns and [*columns, FILE, LINE]):
-                rows = pa.Table.from_batches([batch]).replace_schema_metadata(None)
-                if LINE not in rows.column_names:
-                    lines = np.arange(place, place + len(batch)) + 1
-                    rows = rows.append_column(LINE, pa.array(lines))
-                rows = with_partition(rows.filter(only), file, table)
-                if FILE not in rows.column_names:
-                    rows = rows.append_column(FILE, pa.array([name] * len(rows), pa.string()))
-                place, expanded = place + len(batch), expanded + rows.nbytes
-                refuse_beyond(name, expanded, most, "bytes when expanded")
-                yield rows
-                if place >= last:
-                    break
+    file: Path, answers: Path, columns: Sequence[str], start: int = 0
+) -> Iterator[tuple[int, pa.Table]]:
+    """Yield the rows of a file of answers after so many, some at a time, with the number before."""
+    source = pq.ParquetFile(file, buffer_size=MIB, pre_buffer=False)
+    end, expanded, most = 0, 0, most_expanded(file.stat().st_size)
+    for group in range(source.num_row_groups):
+        place, end = end, end + source.metadata.row_group(group).num_rows
+        for batch in source.iter_batches(ROWS, [group] if end > start else [], columns, False):
+            rows = pa.Table.from_batches([batch]).replace_schema_metadata(None)
+            if place + len(rows) > start:
+                expanded += rows.nbytes
+                refuse_beyond(_name(file, answers), expanded, most, "bytes when expanded")
+                yield place, with_partition(rows, file, answers)
+            place += len(rows)

@@ -155,7 +155,7 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
 
     Args:
         path: File, or folder of Parquet files.
-        answers: Of a folder, read what is of the languages, questions and systems of these alone.
+        answers: Of Parquet, read the rows of these answers' questions alone.
 
     Raises:
         UsageError: If the file is absent, a key column or every feature is missing, or a feature
@@ -166,12 +166,8 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
     if not path.exists():
         raise UsageError(f"there is no feature table at {path}")
     try:
-        if path.is_dir():
-            from features.engine.parts import read_parts  # loads what measures
-
-            table = read_parts(path, answers)
-        else:
-            table = read_rows(path).table
+        asked = None if answers is None else set(answers["query_id"])
+        table = read_rows(path, queries=asked).table
     except (pa.ArrowException, OSError) as error:
         raise DataError([_damaged(path.name, error)]) from error
     absent = [name for name in ("language", "system", "query_id") if name not in table]
@@ -189,9 +185,8 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
 def typed_features(table: pd.DataFrame) -> pd.DataFrame:
     """Bring a feature table to its types: features are numbers, all else is text or missing."""
     names = feature_columns(table)
-    others = table.drop(columns=names).astype("object")
-    typed = table.astype(dict.fromkeys(names, "float64"))
-    return typed.assign(**others.where(others.notna(), None)).reset_index(drop=True)
+    others = dict.fromkeys([name for name in table if name not in names], "object")
+    return table.reset_index(drop=True).astype({**others, **dict.fromkeys(names, "float64")})
 
 
 def read_json(kind: type[Content], path: Path) -> Content:
