@@ -17,11 +17,11 @@ def characters(sample: Sample) -> Value:
 
 
 def word_count(sample: Sample) -> Value:
-    return float(len(sample.words))
+    return float(len(sample.folded_words))
 
 
 def word_length(sample: Sample) -> Value:
-    return len(sample.text) / len(sample.words) if sample.words else EMPTY_ANSWER
+    return len(sample.text) / len(sample.folded_words) if sample.folded_words else EMPTY_ANSWER
 
 
 def sentence_count(sample: Sample) -> Value:
@@ -29,7 +29,11 @@ def sentence_count(sample: Sample) -> Value:
 
 
 def distinct_words(sample: Sample) -> Value:
-    return len(set(sample.folded_words)) / len(sample.words) if sample.words else EMPTY_ANSWER
+    return (
+        len(set(sample.folded_words)) / len(sample.folded_words)
+        if sample.folded_words
+        else EMPTY_ANSWER
+    )
 
 
 def citations_of(sample: Sample) -> Citations:
@@ -45,17 +49,17 @@ def mentions(sample: Sample) -> Value:
 
 
 def cited_per_word(sample: Sample) -> Value:
-    if not sample.words:
+    if not sample.folded_words:
         return EMPTY_ANSWER
-    return len(citations_of(sample).ranking) / len(sample.words)
+    return len(citations_of(sample).ranking) / len(sample.folded_words)
 
 
 def overlap_with_cited(sample: Sample) -> Value:
     """Share of the answer's words that stand in a passage it cites."""
-    if not sample.words:
+    if not sample.folded_words:
         return EMPTY_ANSWER
     found = cited_words(sample)
-    return sum(word in found for word in sample.folded_words) / len(sample.words)
+    return sum(word in found for word in sample.folded_words) / len(sample.folded_words)
 
 
 def cited_overlap(sample: Sample) -> Value:

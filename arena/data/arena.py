@@ -200,9 +200,9 @@ class Arena:
         """
         reference = self.chosen_judges()[0] if judge is None else judge
         chosen = judges_named(self.judges, reference)
+        others = {"judge": set(self.judges).difference(chosen)}
         judgments, published = (
-            table[table["judge"].isin(chosen)].reset_index(drop=True)
-            for table in (self.judgments, self.published_ratings)
+            _without(table, others) for table in (self.judgments, self.published_ratings)
         )
         return replace(self, judgments=judgments, published_ratings=published)
 
@@ -295,4 +295,4 @@ def _without(table: pd.DataFrame, left_out: Mapping[str, Collection[str]]) -> pd
     for column, names in left_out.items():
         if names and column in table:
             is_out |= table[column].isin(names).to_numpy()
-    return table[~is_out].reset_index(drop=True)
+    return (table[~is_out] if is_out.any() else table).reset_index(drop=True)

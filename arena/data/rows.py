@@ -194,7 +194,7 @@ def _objects(column: pa.ChunkedArray) -> pd.Series:
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
         held = pd.Series(column.to_pylist(), dtype=object)
         return held.where(held.notna(), None)
-    encoded = column.dictionary_encode().combine_chunks()
+    encoded = column.cast(pa.large_string()).dictionary_encode().combine_chunks()
     texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
     return pd.Series(texts[encoded.indices.fill_null(-1).to_numpy()], dtype=object)
 

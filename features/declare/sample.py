@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Literal, TypeVar, cast
 
 from arena.data.schema import Passage
 from arena.text.answers import RagAnswer, parse_answer
 from arena.text.citations import Citations, cited_passages, strip_citations
 from features.text.sentences import Statement, cut_statements
-from features.text.tokens import words
+from features.text.tokens import folded_words
 
 Part = Literal["output", "answer", "reason"]
 """Part of what a system wrote: all of it, what follows ``##Answer:``, or what ``##Reason:``."""
@@ -95,7 +96,7 @@ class Question:
     @cached_property
     def key(self) -> Hashable:
         """What tells the question, with the passages given, from others in a memo."""
-        own = None if self.shared is None else self.passages
+        own = None if self.shared is None else blake2b(repr(self.passages).encode()).digest()
         return (self.language, self.query_id, own)
 
     @cached_property
@@ -148,14 +149,9 @@ class Sample:
         return strip_citations(self.parsed.text, self.question.passage_ids)
 
     @cached_property
-    def words(self) -> list[str]:
-        """Words of the answer part without citations."""
-        return words(self.text)
-
-    @cached_property
     def folded_words(self) -> list[str]:
         """Words of the answer part without citations, case-folded."""
-        return [word.casefold() for word in self.words]
+        return folded_words(self.text)
 
     def part(self, part: Part) -> str:
         """Return a part, citations included; empty where there is no such part."""

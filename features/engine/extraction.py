@@ -28,8 +28,8 @@ from features.declare.sample import (
 from features.engine.cache import Cache, code_digest, content_key
 from features.engine.columns import MISSING_SUFFIX, ORDER
 from features.engine.workers import work
-from features.measures.registry import DEFAULT_FEATURES, asked_features, with_templates
-from features.models.scorer import ModelOptions, load_scorer
+from features.measures.registry import DEFAULT_FEATURES, asked_features, require, with_templates
+from features.models.scorer import KINDS, ModelOptions, load_scorer
 from features.text.sentences import require_sentences
 
 CHUNK = 512
@@ -95,8 +95,7 @@ def extract(
         raise UsageError("`n_jobs` is a number of workers, or -1 for all cores; not 0")
     rows = _rows(arena, answers)
     chosen = with_templates(asked_features(features), options.templates)
-    for feature in chosen:
-        feature.require()
+    require(chosen, options.download)
     if any(SENTENCES in feature.needs for feature in chosen):
         require_sentences(rows["language"].unique())
     asked, folder = answers_of(arena, rows), None if cache is None else Path(cache)
@@ -108,7 +107,8 @@ def extract(
             values |= zip(
                 plain, zip(*found, strict=True) if found else [()] * len(plain), strict=True
             )
-    for (kind, model), reading in by_model(chosen).items():
+    groups = sorted(by_model(chosen).items(), key=lambda each: list(KINDS).index(each[0][0]))
+    for (kind, model), reading in groups:  # what is paid last
         values |= score(asked, reading, kind, model, options, folder, progress)
     return _table(rows, {str(feature): values[feature] for feature in chosen})
 

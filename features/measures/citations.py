@@ -105,7 +105,9 @@ def citation_density(sample: Sample) -> Value:
     """Citations of passages, repetitions included, per word."""
     if not sample.question.passages:
         return NO_PASSAGES
-    length = len(words(strip_citations(sample.part("output"), sample.question.passage_ids)))
+    output, is_whole = sample.part("output"), sample.parsed.output == sample.parsed.text
+    text = "" if is_whole else strip_citations(output, sample.question.passage_ids)
+    length = len(sample.folded_words if is_whole else words(text))
     return sample.citations.mentions / length if length else EMPTY_ANSWER
 
 

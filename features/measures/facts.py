@@ -22,7 +22,6 @@ from features.text.tokens import words
 
 _NATIVE_DIGIT = re.compile(r"[^\D0-9]")
 _LIST_MARKERS = re.compile(rf"^(?:{LIST_MARKER.pattern})", re.MULTILINE)
-_MARKS = str.maketrans("٬٫’", ",.'")
 # Every repetition of groups is bounded, so that no text takes more than linear time.
 _SPACED = "[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3}){1,6}+(?![0-9])(?:[.,][0-9]++)?"
 _NUMBER = re.compile(rf"{_SPACED}|[0-9]++(?:[.,'][0-9]++)*+")
@@ -43,7 +42,8 @@ def numbers_in(text: str) -> list[str]:
     and commas join, such as a date, is several numbers. A point or comma before three last
     digits is taken to group them. The numbers of list items and number words do not count.
     """
-    plain = _NATIVE_DIGIT.sub(_ascii_digit, text).translate(_MARKS)
+    plain = _NATIVE_DIGIT.sub(_ascii_digit, text)
+    plain = plain.replace("٬", ",").replace("٫", ".").replace("’", "'")
     written = _NUMBER.findall(_LIST_MARKERS.sub("", plain))
     return [number for token in written for number in _read(_SPACE.sub("", token))]
 

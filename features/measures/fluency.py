@@ -10,7 +10,7 @@ from arena.text.answers import ANSWER_WORDS, REASON_WORDS
 from features.declare.feature import OWN, Value, declared
 from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
 from features.text.sentences import breaks_off
-from features.text.tokens import expected_scripts, foreign_letters, is_part_of_word, word_ngrams
+from features.text.tokens import expected_scripts, foreign_letters, parts_of_words, word_ngrams
 
 RUN = 4
 """Words in a row that make a repetition."""
@@ -85,8 +85,8 @@ def repetition(sample: Sample) -> Value:
     words = sample.folded_words
     if not words:
         return EMPTY_ANSWER
-    parts = sum(map(is_part_of_word, words))
-    return sum(_repeated(words, LONG_RUN if 2 * parts > len(words) else RUN)) / len(words)
+    run = LONG_RUN if 2 * parts_of_words(words) > len(words) else RUN
+    return sum(_repeated(words, run)) / len(words)
 
 
 @declared(OWN, ("answer",))
@@ -145,4 +145,4 @@ def _repeated(words: Sequence[str], length: int) -> list[bool]:
 @declared(OWN, ("answer",))
 def answer_length(sample: Sample) -> Value:
     """Words of the answer: characters in Chinese and Japanese, syllables in Korean."""
-    return float(len(sample.words))
+    return float(len(sample.folded_words))

@@ -34,8 +34,7 @@ def identify(text: str, identifier: str = PY3LANGID) -> Mapping[str, float]:
 
     Lone surrogates, which langid refuses, count as U+FFFD.
     """
-    ranked = _ranker(identifier)(_SURROGATE.sub("\ufffd", text))
-    return {str(language): float(probability) for language, probability in ranked}
+    return dict(_ranker(identifier)(_SURROGATE.sub("\ufffd", text)))
 
 
 @lru_cache(maxsize=2)

@@ -6,21 +6,20 @@ answer scores 1. An empty answer scores 0 against a reference that says somethin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from rapidfuzz.distance import LCSseq
 
 from arena.data.errors import MissingDependencyError
 from features.declare.feature import Value, choice, declared
 from features.declare.sample import EMPTY_REFERENCE, Missing, Sample
-from features.text.tokens import folded_words, words_and_marks
-
-if TYPE_CHECKING:
-    from sacrebleu.metrics.base import Metric
+from features.text.tokens import folded_words, word_ngrams, words_and_marks
 
 Reference = TypeVar("Reference")
 
@@ -38,6 +37,8 @@ STEMMERS = MappingProxyType(
 )
 """Languages whose words are cut to stems, and by which of nltk's algorithms: rouge-score has one,
 Porter's; Snowball's are those of multilingual ROUGE."""
+LONGEST_RUN = 4
+"""Words of the longest n-grams of BLEU."""
 SHORTEST_STEMMED = 4
 """Letters of the shortest word that rouge-score stems."""
 
@@ -63,31 +64,41 @@ def bleu(sample: Sample, tokenize: str, order: str) -> Value:
             features were published: an answer of fewer than four tokens scores 0.
     """
 
-    def against(reference: str) -> Metric | None:
+    def against(text: str) -> tuple[int, Counter[tuple[str, ...]]] | None:
+        tokens = _tokens(text, tokenize)
+        runs = chain.from_iterable(word_ngrams(tokens, n) for n in range(1, LONGEST_RUN + 1))
+        return (len(tokens), Counter(runs)) if tokens else None
+
+    def score(reference: tuple[int, Counter[tuple[str, ...]]]) -> float:
         from sacrebleu.metrics.bleu import BLEU
 
-        scheme, effective = "none" if tokenize == OWN_TOKENS else tokenize, order == "effective"
-        metric = BLEU(
-            tokenize=scheme, effective_order=effective, references=[[_spaced(reference, tokenize)]]
-        )
-        return metric if metric.tokenizer(_spaced(reference, tokenize)).split() else None
+        tokens = _tokens(sample.text, tokenize)
+        total = [max(len(tokens) - n, 0) for n in range(LONGEST_RUN)]
+        correct = [0] * LONGEST_RUN
+        for n in range(LONGEST_RUN):
+            runs = Counter(filter(reference[1].__contains__, word_ngrams(tokens, n + 1)))
+            correct[n] = sum(min(count, reference[1][run]) for run, count in runs.items())
+            if not correct[n]:
+                break
+        lengths, is_effective = (len(tokens), reference[0]), order == "effective"
+        found = BLEU.compute_bleu(correct, total, *lengths, "exp", effective_order=is_effective)
+        return min(float(found.score) / 100, 1.0)
 
-    return _score(
-        sample,
-        f"bleu {tokenize} {order}",
-        against,
-        lambda metric: _share(metric, _spaced(sample.text, tokenize)),
-    )
-
-
-def _spaced(text: str, tokenize: str) -> str:
-    return " ".join(words_and_marks(text)) if tokenize == OWN_TOKENS else text.rstrip()
+    return _score(sample, f"bleu {tokenize}", against, score)
 
 
-@declared("Popović 2015, chrF; sacrebleu", _COMPARED)
-def chrf(sample: Sample) -> Value:
-    """chrF2 against the reference answer, on characters, 0 to 1."""
-    return _score(sample, "chrf", _chrf_against, lambda metric: _share(metric, sample.text))
+def _tokens(text: str, tokenize: str) -> list[str]:
+    if tokenize == OWN_TOKENS:
+        return words_and_marks(text)
+    return list(_tokenizer(tokenize)(text.rstrip()).split())
+
+
+@cache
+def _tokenizer(tokenize: str) -> Callable[[str], str]:
+    from sacrebleu.metrics.bleu import BLEU
+
+    cut: Callable[[str], str] = BLEU(tokenize=tokenize).tokenizer
+    return cut
 
 
 def require_rouge(tokens: str, stem: str = "no") -> None:
@@ -120,11 +131,14 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
             the languages in ``STEMMERS``, as multilingual ROUGE does.
     """
     stems = STEMMERS.get(stem, {}).get(sample.question.language)
+
+    def cut(text: str) -> list[str]:
+        is_plain = tokens == OWN_TOKENS and stems is None and text == sample.text
+        return sample.folded_words if is_plain else _rouge_tokens(text, tokens, stems)
+
     return _score(
-        sample,
-        f"rouge_l {tokens} {stems}",
-        lambda text: _rouge_tokens(text, tokens, stems),
-        lambda wanted: rouge_l_of_words(wanted, _rouge_tokens(sample.text, tokens, stems)),
+        *(sample, f"rouge_l {tokens} {stems}", cut),
+        lambda wanted: rouge_l_of_words(wanted, cut(sample.text)),
     )
 
 
@@ -169,14 +183,3 @@ def _score(
     key = (name, sample.question.language, sample.question.query_id)
     reference = sample.memo.get(key, lambda: read(text))
     return score(reference) if reference else EMPTY_REFERENCE
-
-
-def _chrf_against(reference: str) -> Metric | None:
-    from sacrebleu.metrics.chrf import CHRF
-
-    return CHRF(references=[[reference]]) if reference.strip() else None
-
-
-def _share(metric: Metric, answer: str) -> float:
-    """Score against the reference that a metric of sacrebleu holds, 0 to 1."""
-    return min(float(metric.corpus_score([answer], None).score) / 100, 1.0)

@@ -12,7 +12,7 @@ import pandas as pd
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.text.prompts import PACKAGED, Templates
 from features.declare.feature import CUTOFF, DECLARED, MODEL, TEMPLATE, Feature, Setting, offer
-from features.models.model_folder import find_model
+from features.models.model_folder import ENDPOINT, find_model
 from features.models.ragas import named_models
 
 AVAILABLE = "yes"
@@ -47,8 +47,8 @@ _DEFAULT = (
     f"{_PAPER} answer_length citations citation_density citation_precision invalid_citations "
     f"invalid_citation_share {_GROUNDING} {_FLUENCY}"
 )
-# All without a model: chrF is the costliest, and cited sentences need Thai cut into sentences.
-_DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences chrf"
+# All without a model: cited sentences need Thai cut into sentences.
+_DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences"
 _ALL = f"{_DETERMINISTIC} {_SUPPORT} reranker_score"
 _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
     {
@@ -222,13 +222,7 @@ def describe_features(features: Iterable[Feature] = FEATURES.values()) -> pd.Dat
 def availability(feature: Feature) -> str:
     """Say whether a feature can be measured here, or what it lacks and how to get that."""
     try:
-        feature.require()
-    except (MissingDependencyError, UsageError) as error:
-        return str(error)
-    local = _local_model(feature)
-    try:
-        if local is not None:
-            find_model(local, download=False)
+        require([feature], download=False)
     except MissingDependencyError as error:
         return str(error)
     except UsageError:
@@ -236,13 +230,20 @@ def availability(feature: Feature) -> str:
     return AVAILABLE
 
 
+def require(features: Iterable[Feature], download: bool) -> None:
+    """Check that packages, and models on this machine, are there: before an LLM is paid."""
+    for feature in features:
+        feature.require()
+        if (model := _local_model(feature)) is not None:
+            find_model(model, download)
+
+
 def _local_model(feature: Feature) -> str | None:
     """Return the model that must be on this machine, if any; an endpoint has the others."""
-    if feature.reading is None or feature.reading.kind in ("llm", "grouse"):
-        return None
-    if feature.reading.kind == "ragas":
-        return named_models(str(feature.model))[1] if " with " in str(feature.model) else None
-    return feature.model
+    kind, name = "" if feature.reading is None else feature.reading.kind, str(feature.model)
+    if kind == "ragas":
+        name = named_models(name)[1] if "embedding model" in feature.needs else ENDPOINT
+    return None if kind in ("", "llm", "grouse") or name.startswith(ENDPOINT) else name
 
 
 def _described(feature: Feature) -> Iterator[str]:

@@ -31,7 +31,7 @@ from features.models.llm_scorer import (
     endpoint_model,
     reason_for,
 )
-from features.models.model_folder import ENDPOINT, find_model
+from features.models.model_folder import ENDPOINT
 from features.models.ragas_replies import (
     count_copied,
     find_verdicts,
@@ -219,9 +219,8 @@ def answer_relevance(
     ``AR = (1/n) * sum of sim(q, q_i)``. A single question is asked for at temperature 0, several
     at ``TEMPERATURE``, each with a seed of its own. Where one of them fails, there is no value.
     """
-    is_local = not embedder.startswith(ENDPOINT)
-    if is_local:
-        find_model(embedder, options.download)  # before the LLM is paid
+    is_local = not embedder.startswith(ENDPOINT)  # and loaded before the LLM is paid
+    scorer = load_embedder(embedder, options) if is_local else EndpointEmbedder.of(llm, embedder)
 
     def prompt(item: Item) -> Prompt:
         return _prompt(llm, QUESTION, item, {"answer": item[5]})
@@ -243,7 +242,6 @@ def answer_relevance(
         [] if failure else [item[3] + text for text in (item[4], *(str(r.value) for r in of))]
         for item, of, failure in zip(items, made, failed, strict=True)
     ]
-    scorer = load_embedder(embedder, options) if is_local else EndpointEmbedder.of(llm, embedder)
     vectors = scorer.score([(text,) for of in texts for text in of])
     values: list[Value] = []
     for failure, of, end in zip(failed, texts, accumulate(map(len, texts)), strict=True):

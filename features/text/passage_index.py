@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import accumulate
+from operator import and_
 
 from features.text.tokens import folded_words
 
@@ -20,14 +22,15 @@ class PassageIndex:
     def __init__(self, texts: Sequence[str]) -> None:
         words = [folded_words(text) for text in texts]
         self._lines = [f" {' '.join(each)} " for each in words]
-        self._joined: dict[int, str] = {}
         self._holders: defaultdict[str, int] = defaultdict(int)
-        self.with_words = 0
+        self._weights = [
+            math.log1p((len(texts) - n + 0.5) / (n + 0.5)) for n in range(len(texts) + 1)
+        ]
+        self.with_words = sum(1 << number for number, each in enumerate(words) if each)
         """The passages that hold a word at all."""
         for number, each in enumerate(words):
             for word in set(each):
                 self._holders[word] |= 1 << number
-                self.with_words |= 1 << number
 
     def holders(self, word: str) -> int:
         """Return the passages that hold a word."""
@@ -39,31 +42,25 @@ class PassageIndex:
         ``log(1 + (N - n + 0.5) / (n + 0.5))`` for n of N passages (Robertson and Zaragoza, 2009,
         The Probabilistic Relevance Framework, with the 1 that keeps it positive).
         """
-        n = self.holders(word).bit_count()
-        return math.log1p((len(self._lines) - n + 0.5) / (n + 0.5))
+        return self._weights[self._holders.get(word, 0).bit_count()]
 
     def longest_matches(self, answer: Sequence[str], allowed: int) -> list[int]:
         """Return how many words from each word on stand so in one of the allowed passages."""
-        passages, line = self._text(allowed), f" {' '.join(answer)} "
+        line = f" {' '.join(answer)} "
         starts = [0, *accumulate(len(word) + 1 for word in answer)]
-        is_held = [bool(self.holders(word) & allowed) for word in answer]
+        held = [self.holders(word) & allowed for word in answer]
         matches: list[int] = []
         end = 0  # of the run that starts here: at least where the one before ended
         for start in range(len(answer)):
-            end = max(end, start + is_held[start])
-            while (
-                start < end < len(answer)
-                and is_held[end]
-                and line[starts[start] : starts[end + 1] + 1] in passages
-            ):
+            end = max(end, start + bool(held[start]))
+            common = reduce(and_, held[start:end], allowed)  # passages that hold all its words
+            while start < end < len(answer) and (common := common & held[end]):
+                run = line[starts[start] : starts[end + 1] + 1]
+                if not any(run in self._lines[number] for number in members(common)):
+                    break
                 end += 1
             matches.append(end - start)
         return matches
-
-    def _text(self, allowed: int) -> str:
-        if allowed not in self._joined:
-            self._joined[allowed] = "\n".join(self._lines[number] for number in members(allowed))
-        return self._joined[allowed]
 
 
 def members(passages: int) -> Iterator[int]:

@@ -26,7 +26,7 @@ from surrogate.learning.estimation.answer_texts import mean_cosines
 Floats = npt.NDArray[np.float64]
 
 CONSENSUS = "consensus"
-REFERENCE_FEATURES = ("bleu", "rouge_l", "chrf")
+REFERENCE_FEATURES = ("bleu", "rouge_l")
 EVIDENCE = (CONSENSUS, *REFERENCE_FEATURES, "citation_recall", "citation_map")
 """Features of which more is better whatever is judged, as far as any is."""
 ROUNDS = 1_000

@@ -239,15 +239,10 @@ def metaevaluations(
     """
     return [
         MetaEvaluation(
-            judge=str(row["judge"]),
             dataset=dataset,
             metric=metric,
-            prompt=str(row["prompt"]),
-            value=float(row["value"]),
-            standard_error=float(row["standard_error"]),
-            n=int(row["n"]),
             languages=[str(language) for language in languages],
-            failures=int(row["failures"]),
+            **{name: row[name] for name in (*BY_JUDGE, *VALUES[:-2])},
         )
         for row in scores
         if not (pd.isna(row["value"]) or pd.isna(row["standard_error"]))

@@ -28,6 +28,7 @@ from features.declare.sample import Missing
 from features.measures.llm_rated import QUESTIONS
 from features.models import ModelOptions
 from features.models.llm_scorer import NOT_REACHED, Verdict, told
+from features.models.model_folder import ENDPOINT, find_model
 from features.models.ragas import (
     QUESTION,
     RAGAS_PROMPTS,
@@ -266,6 +267,11 @@ class RagasJudge:
     options: ModelOptions
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     progress: Progress | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        embedder = named_models(self.model)[1]
+        if not embedder.startswith(ENDPOINT):
+            find_model(embedder, self.options.download)  # before any judge is paid
 
     @property
     def usages(self) -> Sequence[Usage]:

@@ -131,8 +131,7 @@ class Wikieval:
             for row in scores.to_dict("records")
             for entry in shared.metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
         ]
-        content = {"scores": plain_records(scores)}
-        return Report(content, [table], entries, evaluation.usages)
+        return Report({"scores": plain_records(scores)}, [table], entries, evaluation.usages)
 
 
 def score_preferences(

@@ -19,7 +19,7 @@ CITATION_FEATURES = [
         *("invalid_citations", "invalid_citation_share", "citation_density", "cited_sentences"),
     )
 ]
-OVERLAP_FEATURES = (FEATURES["bleu"], FEATURES["rouge_l"], FEATURES["chrf"])
+OVERLAP_FEATURES = (FEATURES["bleu"], FEATURES["rouge_l"])
 IDENTIFIED = (
     *(FEATURES["target_language"], FEATURES["english"]),
     *parse_features("target_language(part=reason),english(part=reason)"),

@@ -187,4 +187,4 @@ def test_values_are_in_range_and_passages_may_come_in_any_order(answer, passages
         value = feature.measure(sample)
         assert value == feature.measure(turned)
         if not isinstance(value, Missing):
-            assert 0 <= value <= (1 if feature.name in SHARES else len(sample.words))
+            assert 0 <= value <= (1 if feature.name in SHARES else len(sample.folded_words))

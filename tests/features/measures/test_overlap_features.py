@@ -8,11 +8,10 @@ from sentences import SENTENCES
 
 from features import parse_features
 from features.declare.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
-from features.measures.registry import FEATURES
 from features.text.tokens import words, words_and_marks
 
 BLEU_FEATURE, ROUGE = parse_features("bleu,rouge_l")
-OVERLAP = (BLEU_FEATURE, ROUGE, FEATURES["chrf"])
+OVERLAP = (BLEU_FEATURE, ROUGE)
 
 
 class Words:
@@ -31,10 +30,8 @@ def test_features_agree_with_their_libraries_in_every_language(code, make_sample
     rouge = RougeScorer(["rougeL"], tokenizer=Words()).score(reference, answer)["rougeL"].fmeasure
     tokens = [" ".join(words_and_marks(text)) for text in (answer, reference)]
     bleu = BLEU(tokenize="none", effective_order=True).sentence_score(tokens[0], tokens[1:])
-    chrf2 = sacrebleu.CHRF().sentence_score(answer, [reference])
     assert ROUGE.measure(sample) == pytest.approx(rouge, abs=1e-9)
     assert BLEU_FEATURE.measure(sample) == pytest.approx(bleu.score / 100, abs=1e-12)
-    assert FEATURES["chrf"].measure(sample) == pytest.approx(chrf2.score / 100, abs=1e-12)
 
 
 def overlap(text, sample):
@@ -112,7 +109,7 @@ def test_a_reference_that_rouge_score_cannot_read_is_missing_not_0(make_sample):
 @pytest.mark.parametrize("reason", [NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER])
 def test_a_missing_reference_is_said(reason, make_sample):
     sample = make_sample("Paris", reference=reason)
-    assert [feature.measure(sample) for feature in OVERLAP] == [reason] * 3
+    assert [feature.measure(sample) for feature in OVERLAP] == [reason] * 2
 
 
 @pytest.mark.parametrize("reference", ["", "[1]", "##Reason: a ##Answer:", "\u200f"])

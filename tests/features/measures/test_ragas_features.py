@@ -252,3 +252,18 @@ def test_an_embedding_model_that_is_not_here_is_said_before_the_llm_is_asked(tmp
         with pytest.raises(UsageError, match="nowhere"):
             scorer.score(items)
         assert not server.bodies
+
+
+def test_a_model_that_is_not_here_is_missed_before_an_llm_is_paid(measure, tmp_path):
+    asked = []
+
+    def behave(prompt, earlier):
+        asked.append(prompt)
+        return llm(prompt, earlier)
+
+    arena = arena_of(("q1", "s", "Oslo is in Norway."))
+    for last in ("nli_entailment(model={})", "ragas_answer_relevance(model=m with {})"):
+        chosen = f"llm_fluency,ragas_faithfulness,{last.format(tmp_path / 'nowhere')}"
+        with pytest.raises(UsageError, match="nowhere' is not on this machine"):
+            measure(arena, chosen, behave)
+    assert not asked

@@ -5,7 +5,6 @@ import re
 
 import pytest
 from chat_server import completion
-from grouse_samples import answer
 
 from arena.llm import UnparsableError
 from features.models.grouse_prompts import (
@@ -16,7 +15,7 @@ from features.models.grouse_prompts import (
     read_metric_score,
 )
 from features.models.llm_scorer import Verdict
-from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask, scores_of_judge
+from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.judges import PromptJudge
 
 HOSTILE = AnswerSample(
@@ -27,22 +26,8 @@ HOSTILE = AnswerSample(
 )
 
 
-def judge_on(llm, reply_form="json_schema", **fields):
-    return PromptJudge(GrousePrompts(reply_form), llm, **fields)
-
-
 def messages(metric):
     return GrousePrompts().ask(ScoringTask(metric, HOSTILE))[0].messages
-
-
-def reply(metric, score, **reasons):
-    said = {"answer_1": {"score": 5}, "answer_2": {**reasons, metric: score}}
-    return completion(json.dumps(said))
-
-
-def metric_of(body):
-    """Tell which metric a request asks for, from its schema."""
-    return body["response_format"]["json_schema"]["name"]
 
 
 def test_prompts_show_texts_as_they_are_and_only_what_the_metric_needs():
@@ -112,25 +97,6 @@ def test_scores_are_read(text, metric, score):
 def test_what_holds_no_score_is_unparsable(text, metric, message):
     with pytest.raises(UnparsableError, match=message):
         read_metric_score(text, metric)
-
-
-def test_an_llm_takes_the_pipeline(serve, llm_at):
-    said = {"answer_relevancy": None, "completeness": None, "usefulness": 0, "faithfulness": 1}
-
-    server = serve(lambda prompt, earlier: completion(json.dumps({"answer_2": said})))
-    judge = judge_on(llm_at(server))
-    scores = scores_of_judge([answer("No document answers. But …")], judge)[0]
-    assert {name: score.value for name, score in scores.items()} == {
-        **said,
-        "positive_acceptance": 1,
-        "negative_rejection": 1,
-    }
-    assert [metric_of(body) for body in server.bodies] == list(JUDGED_METRICS)
-    assert [usage.calls for usage in judge.usages] == [1, 1, 1, 1]
-    again = judge_on(llm_at(server))
-    assert scores_of_judge([answer("No document answers. But …")], again)[0] == scores
-    assert sum(server.asked.values()) == len(server.bodies) == 4
-    assert [usage.from_store for usage in again.usages] == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("left_out", [(), *((name,) for name in ABLATIONS), ABLATIONS])

@@ -199,3 +199,11 @@ def test_faults_are_counted_and_those_of_the_server_left_out(pairs, asked):
     assert lost["reason"] == "no pair of context_relevance was judged"
     failures = set(preferences["failure"])
     assert failures == {"unparsable", "refusal", "server_error"}
+
+
+def test_an_embedder_that_is_not_here_is_missed_before_any_judge_is_paid(pairs, serve, tmp_path):
+    server = serve(lambda prompt, _: completion("Score: 1"))
+    judges = ["gpt-score:m", f"ragas:m with {tmp_path / 'nowhere'}"]
+    with pytest.raises(UsageError, match="nowhere' is not on this machine"):
+        judge_pairs(pairs, judges, base_url=server.url, store=str(tmp_path / "s.sqlite"))
+    assert not server.bodies

@@ -43,9 +43,9 @@ def test_what_the_good_feature_is_worth_is_found(ablation):
 
 
 def test_features_are_grouped_by_what_they_look_at():
-    columns = ["bleu", "citation_recall@10", "chrf", "own score", "english(identifier=langid)"]
+    columns = ["bleu", "citation_recall@10", "rouge_l", "own score", "english(identifier=langid)"]
     assert feature_families(columns) == {
-        "overlap": ["bleu", "chrf"],
+        "overlap": ["bleu", "rouge_l"],
         "citations": ["citation_recall@10"],
         "own score": ["own score"],
         "language": ["english(identifier=langid)"],
