@@ -110,7 +110,7 @@ def check(
 
 def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
-    from arena.data.schema import QUESTION_KEY
+    from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
     from arena.diagnostics.contents import same_answer_findings
     from arena.diagnostics.diagnosis import copy_findings
@@ -118,19 +118,19 @@ def gaps_of(arena: Arena) -> Iterator[str]:
 
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
-    keys = arena.answers[[*QUESTION_KEY, "system"]].agg(tuple, axis=1)
-    sides = [[*QUESTION_KEY, side] for side in ("system_a", "system_b")]
-    absent = sum(~arena.judgments[side].agg(tuple, axis=1).isin(set(keys)) for side in sides)
-    if len(arena.judgments) and (absent > 0).any():
-        yield f"{count_of((absent > 0).sum(), 'judgment')} of answers that are not in the arena"
+    answered = arena.answers.set_index(ANSWER_KEY).index
+    sides = ([*QUESTION_KEY, side] for side in ("system_a", "system_b"))
+    a, b = (arena.judgments.set_index(side).index.isin(answered) for side in sides)
+    if absent := int((~(a & b)).sum()):
+        yield f"{count_of(absent, 'judgment')} of answers that are not in the arena"
     yield from map(str, copy_findings(verdicts(arena.judgments)))
     yield from map(str, same_answer_findings(arena))
     rated, questions = set(arena.rated_systems), len(arena.queries)
-    answered = arena.answers["system"].value_counts()
+    counts = arena.answers["system"].value_counts()
     for system in arena.info.systems:
-        if system not in answered and system in rated:
+        if system not in counts and system in rated:
             yield f"{system} is judged and has no answer: were its answers lost?"
-        elif (found := int(answered.get(system, 0))) < questions:
+        elif (found := int(counts.get(system, 0))) < questions:
             yield f"{system} has answers to {found} of {count_of(questions, 'question')}"
         if arena.judges and system not in rated:
             yield f"{system} has no judgment"
