@@ -226,14 +226,8 @@ class Feature:
             self.requirement(**self.settings)
 
     def items(self, sample: Sample) -> Items:
-        """Return what the model is to score of one answer, or why there is nothing.
-
-        Raises:
-            ArenaError: If the feature reads no model.
-        """
-        if self.reading is None:
-            raise ArenaError(f"{self} reads no model")
-        return self.reading.items(sample, **self._own_settings)
+        """Return what the model is to score of one answer, or why there is nothing."""
+        return () if self.reading is None else self.reading.items(sample, **self._own_settings)
 
     def measure(self, sample: Sample, scores: Scores | None = None) -> Value:
         """Measure one answer, with a reading from the model's scores of its items.

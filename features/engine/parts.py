@@ -8,10 +8,10 @@ measured on. So nobody holds more than a part, and parts that are there are not 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,15 @@ import pyarrow.parquet as pq
 
 from arena.data.errors import DataError, UsageError
 from arena.data.files import (
-    MIB,
     atomic_path,
     locked_folder,
-    most_expanded,
+    parquet_batches,
     part_files,
-    refuse_beyond,
     with_partition,
 )
 from arena.data.folder import find_table_file, read_info
 from arena.data.frames import checked_answers, checked_arena
-from arena.data.rows import Rows, read_rows
+from arena.data.rows import Rows, parquet_rows, read_rows
 from arena.data.schema import ANSWER_KEY, OWN_PASSAGES, duplicates
 from features.declare.feature import Feature
 from features.engine.cache import code_digest, content_key
@@ -54,8 +52,6 @@ from features.models.scorer import ModelOptions, load_scorer
 
 PART = 20_000
 """Answers of a part at most."""
-ROWS = 2000
-"""Rows that are decoded at a time."""
 CACHE = ".cache"
 """Folder of a folder of features that keeps what models gave."""
 REFERENCES = ".references.parquet"
@@ -64,7 +60,7 @@ TOLD = b"surrogate-arena"
 """Key, in the metadata of a part's file, of what it was measured on and what is missing in it."""
 KEPT = (*ANSWER_KEY, "answer", OWN_PASSAGES)
 """Columns of answers that are read."""
-COUNTED = ["language", "feature", "reason"]
+COUNTED = ["language", "feature", "reason", "answers"]
 PARQUET_ONLY = "{}: what is measured into a folder is queries.parquet and answers.parquet"
 NOT_OURS = "{} is no part of these features; remove it, or name another folder"
 
@@ -92,7 +88,7 @@ def extract_parts(
         out: Folder of the features; parts that are there, of the same answers, stay.
         features: As for ``extract``, like all below.
         n_jobs: Processes, each measuring a part at a time.
-        progress: Called with the stage, the answers done and the answers in all.
+        progress: Called with the stage, the parts done and the parts in all.
         models: How to run models.
 
     Returns:
@@ -112,9 +108,11 @@ def extract_parts(
     is_kept = None not in signatures and all(each.reading or is_ours(each) for each in chosen)
     scope = json.dumps([code_digest(), list(map(str, chosen)), signatures]) if is_kept else None
     target.mkdir(parents=True, exist_ok=True)
-    sizes = {file: pq.read_metadata(file).num_rows for file in part_files(answers)}
-    starts = ((file, start) for file, size in sizes.items() for start in range(0, size, PART))
-    parts = [(file, start, start + PART) for file, start in starts]
+    parts = [
+        (file, start, start + PART)
+        for file in part_files(answers)
+        for start in range(0, pq.read_metadata(file).num_rows, PART)
+    ]
     with locked_folder(target):
         others = set(part_files(target)) - {_file_of(part, answers, target) for part in parts}
         if others:
@@ -122,15 +120,15 @@ def extract_parts(
         _look_through(answers, info.reference_system, target / REFERENCES)
         task = partial(_measure_part, arena=folder, out=target, scope=scope)
         task = partial(task, features=chosen, models=options)
-        done, missing = 0, []
+        found: list[dict[str, Any]] = []
         for told in map(task, parts) if readings else work(task, parts, n_jobs):
-            done += told["answers"]
-            missing += told["missing"]
+            found.append(told)
             if progress is not None:
-                progress(STAGE, done, sum(sizes.values()))
+                progress(STAGE, len(found), len(parts))
         (target / REFERENCES).unlink()
-    counts = pd.DataFrame(missing, columns=[*COUNTED, "answers"])
-    return {"answers": done, "missing": counts.groupby(COUNTED, as_index=False).sum()}
+    missing = [row for told in found for row in told["missing"]]
+    counts = pd.DataFrame(missing, columns=COUNTED).groupby(COUNTED[:3], as_index=False).sum()
+    return {"answers": sum(told["answers"] for told in found), "missing": counts}
 
 
 def _measure_part(
@@ -143,7 +141,9 @@ def _measure_part(
 ) -> dict[str, Any]:
     """Measure a part, unless its file says that it was; return what the file says of itself."""
     answers, queries = arena / "answers.parquet", arena / "queries.parquet"
-    rows = _rows_of(part, answers)
+    names, _, found = zip(*_batches(answers, KEPT, part), strict=True)
+    read = pa.concat_tables(found, promote_options="permissive")
+    rows = parquet_rows(read, range(part[1] + 1, part[1] + 1 + len(read)), names[0])
     asked = {it for it in rows.table.get("query_id", ()) if isinstance(it, str)}
     questions = read_rows(queries, queries=asked)
     references = read_rows(out / REFERENCES, answers.name, asked)
@@ -158,7 +158,7 @@ def _measure_part(
             return told
     cache = out / CACHE if by_model(features) else None
     table = extract(beside, features, own, models=models, cache=cache)
-    missing = missing_counts(table)[[*COUNTED, "answers"]].to_numpy().tolist()
+    missing = missing_counts(table)[COUNTED].to_numpy().tolist()
     told = {"key": key, "answers": len(table), "missing": missing}
     above = with_partition(pa.table({}), part[0], answers).column_names
     numbers, names = feature_columns(table), [name for name in table if name not in above]
@@ -180,62 +180,41 @@ def _look_through(answers: Path, system: str | None, target: Path) -> None:
     """Write one system's answers to a file; refuse (DataError) answers that stand twice."""
 
     def digests(rows: pa.Table) -> npt.NDArray[np.uint64]:
-        keys = rows.drop_columns([name for name in KEPT[3:] if name in rows.column_names])
-        keys = keys.to_pandas().reindex(columns=ANSWER_KEY).astype(str)
+        names = [name for name in ANSWER_KEY if name in rows.column_names]
+        keys = rows.select(names).to_pandas().reindex(columns=ANSWER_KEY).astype(str)
         return np.asarray(pd.util.hash_pandas_object(keys, index=False), np.uint64)
 
     every, found = [np.array([], np.uint64)], [pa.table({name: [""] for name in KEPT[:4]}).slice(1)]
-    for file in part_files(answers):
-        for _, rows in _batches(file, answers, KEPT):
-            every.append(digests(rows))
-            if "system" in rows.column_names:
-                found.append(rows.filter(pc.equal(rows["system"].cast("string"), system or "")))
+    for _, _, rows in _batches(answers, KEPT):
+        every.append(digests(rows))
+        if "system" in rows.column_names:
+            found.append(rows.filter(pc.equal(rows["system"].cast("string"), system or "")))
     with atomic_path(target) as path:
         pq.write_table(pa.concat_tables(found, promote_options="permissive"), path)
     ordered = np.sort(np.concatenate(every))
     twice, places = ordered[1:][ordered[1:] == ordered[:-1]], []
-    for file in part_files(answers) if len(twice) else ():
-        for place, rows in _batches(file, answers, ANSWER_KEY):
-            is_in = np.isin(digests(rows), twice)
-            named = {"file": _name(file, answers), "line": np.arange(place, place + len(rows)) + 1}
-            places.append(rows.to_pandas().astype(object).assign(**named)[is_in])
+    for source, start, rows in _batches(answers, ANSWER_KEY) if len(twice) else ():
+        named = {"file": source, "line": np.arange(start, start + len(rows)) + 1}
+        places.append(rows.to_pandas().assign(**named)[np.isin(digests(rows), twice)])
     if places:
-        table = pd.concat(places, ignore_index=True)
+        table = pd.concat(places, ignore_index=True).astype(object)
         there = Rows(table[ANSWER_KEY], table["line"], answers.name, sources=table["file"])
         problems = duplicates(there, ANSWER_KEY, "answer")
         if problems:  # not two keys of one digest
             raise DataError(problems)
 
 
-def _rows_of(part: Part, answers: Path) -> Rows:
-    """Read the rows of a part."""
-    file, start, stop = part
-    found = [
-        rows.slice(max(start - place, 0), stop - max(start, place))
-        for place, rows in takewhile(lambda it: it[0] < stop, _batches(file, answers, KEPT, start))
-    ]
-    table = pa.concat_tables(found, promote_options="permissive")
-    cells = {name: pd.Series(table[name].to_pylist(), dtype=object) for name in table.column_names}
-    lines = pd.Series(range(start + 1, start + 1 + len(table)))
-    return Rows(pd.DataFrame(cells), lines, _name(file, answers))
-
-
-def _name(file: Path, answers: Path) -> str:
-    return file.relative_to(answers.parent).as_posix()
-
-
 def _batches(
-    file: Path, answers: Path, columns: Sequence[str], start: int = 0
-) -> Iterator[tuple[int, pa.Table]]:
-    """Yield the rows of a file of answers after so many, some at a time, with the number before."""
-    source = pq.ParquetFile(file, buffer_size=MIB, pre_buffer=False)
-    end, expanded, most = 0, 0, most_expanded(file.stat().st_size)
-    for group in range(source.num_row_groups):
-        place, end = end, end + source.metadata.row_group(group).num_rows
-        for batch in source.iter_batches(ROWS, [group] if end > start else [], columns, False):
+    answers: Path, columns: Sequence[str], part: Part | None = None
+) -> Iterator[tuple[str, int, pa.Table]]:
+    """Yield rows of answers, or those of a part, with their file and the number of rows before."""
+    for file in part_files(answers) if part is None else [part[0]]:
+        name = file.relative_to(answers.parent).as_posix()
+        start, stop = (0, sys.maxsize) if part is None else part[1:]
+        for place, batch in parquet_batches(file, name, columns, start):
+            first = max(start - place, 0)
             rows = pa.Table.from_batches([batch]).replace_schema_metadata(None)
-            if place + len(rows) > start:
-                expanded += rows.nbytes
-                refuse_beyond(_name(file, answers), expanded, most, "bytes when expanded")
-                yield place, with_partition(rows, file, answers)
-            place += len(rows)
+            if place >= stop:
+                break
+            rows = rows.slice(first, stop - place - first)
+            yield name, place + first, with_partition(rows, file, answers)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, write_arena
+from arena.data import files
 from arena.data.files import part_files
 from features import extract_parts, feature_columns
 from features.engine import extraction
@@ -18,7 +19,7 @@ from surrogate.board.tables import read_feature_table
 
 KEYS = ["language", "system", "query_id"]
 ASKED = "answer_length,citation_recall,rouge_l"
-PART, ROWS = 20, 8
+PART = 20
 KILLED_RUN = """
 import sys
 from features.engine import parts, workers
@@ -31,7 +32,7 @@ main(["features", sys.argv[1], "--out", sys.argv[2], "--jobs", sys.argv[3]])
 @pytest.fixture
 def in_parts(small_arena, tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "PART", PART)
-    monkeypatch.setattr(engine, "ROWS", ROWS)
+    monkeypatch.setattr(files, "ROWS_AT_ONCE", 8)
     return written(small_arena, tmp_path / "parts")
 
 
