@@ -148,11 +148,9 @@ class TimeFilter:
             UsageError: If its template is given, and nothing is filtered.
         """
         if not settings.skip_time_dependent and settings.filter_model is None:
-            if templates.replacing(TIME_PROMPT):
-                raise UsageError(
-                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; set "
-                    "skip_time_dependent = true"
-                )
+            if templates.replacing(TIME_PROMPT) and TIME_PROMPT.name not in templates.of_folder:
+                hint = "but nothing is filtered; set skip_time_dependent = true"
+                raise UsageError(f"a template for {TIME_PROMPT.name} is given, {hint}")
             return None
         asked = settings.as_published()
         cold = None if asked.temperature is None or asked.temperature < 0 else 0.0

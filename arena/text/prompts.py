@@ -157,9 +157,10 @@ class ReplaceablePrompt:
 
 @dataclass(frozen=True)
 class Templates:
-    """A user's templates, with the names of the prompts whose places they take."""
+    """A user's templates by names of prompts; those ``of_folder`` may be of other commands."""
 
     own: tuple[tuple[str, PromptTemplate], ...] = ()
+    of_folder: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.own)
@@ -241,7 +242,7 @@ def read_templates(
         if name in read:
             raise UsageError(f"two templates are given for {name}; give one")
         read[name] = known[name].read(file)
-    return Templates(tuple(read.items()))
+    return Templates(tuple(read.items()), frozenset(n for n, file in named if Path(file).is_dir()))
 
 
 def _offered(name: str, known: Collection[str]) -> str:

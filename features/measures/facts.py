@@ -42,7 +42,7 @@ def numbers_in(text: str) -> list[str]:
     and commas join, such as a date, is several numbers. A point or comma before three last
     digits is taken to group them. The numbers of list items and number words do not count.
     """
-    plain = _NATIVE_DIGIT.sub(_ascii_digit, text)
+    plain = text if text.isascii() else _NATIVE_DIGIT.sub(_ascii_digit, text)
     plain = plain.replace("٬", ",").replace("٫", ".").replace("’", "'")
     written = _NUMBER.findall(_LIST_MARKERS.sub("", plain))
     return [number for token in written for number in _read(_SPACE.sub("", token))]

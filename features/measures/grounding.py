@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from features.declare.feature import OWN, Value, cutoff, declared
 from features.declare.sample import (
@@ -44,12 +45,25 @@ class Evidence:
     cited: int
     said: list[str]
 
-    def matches(self, sample: Sample) -> list[int]:
-        """Return how many words from each word of the answer on stand so in one passage cited."""
-        return sample.memo.get(
-            ("matches", sample.question.key, sample.text, self.cited),
-            lambda: self.index.longest_matches(self.said, self.cited),
-        )
+    @cached_property
+    def matches(self) -> list[int]:
+        """How many words from each word of the answer on stand so in one passage cited."""
+        return self.index.longest_matches(self.said, self.cited)
+
+    @cached_property
+    def fragments(self) -> list[int]:
+        """The lengths in words of the answer's extractive fragments.
+
+        Greedy, from left to right, each the longest run that stands in a passage (Grusky et al.,
+        2018, Newsroom, section 3.2, with the passages for the article).
+        """
+        copied: list[int] = []
+        word = 0
+        while word < len(self.matches):
+            if self.matches[word]:
+                copied.append(self.matches[word])
+            word += max(self.matches[word], 1)
+        return copied
 
 
 def passage_index(sample: Sample) -> PassageIndex:
@@ -62,7 +76,12 @@ def passage_index(sample: Sample) -> PassageIndex:
 
 
 def evidence(sample: Sample) -> Evidence | Missing:
-    """Return what to hold the answer against, or why there is nothing."""
+    """Return what to hold the answer against, or why there is nothing; found once an answer."""
+    key = ("evidence", sample.question.key, sample.output)
+    return sample.memo.get(key, lambda: _evidence(sample))
+
+
+def _evidence(sample: Sample) -> Evidence | Missing:
     if not sample.question.passages:
         return NO_PASSAGES
     if not sample.citations.known:
@@ -90,7 +109,7 @@ def ngram_coverage(sample: Sample, k: int) -> Value:
     if isinstance(held, Missing):
         return held
     runs = len(held.said) - k + 1
-    return sum(length >= k for length in held.matches(sample)) / runs if runs > 0 else SHORT_ANSWER
+    return sum(length >= k for length in held.matches) / runs if runs > 0 else SHORT_ANSWER
 
 
 @declared(OWN, _NEEDS)
@@ -137,8 +156,8 @@ def fragment_coverage(sample: Sample) -> Value:
 
     A single word is the shortest fragment, so that this equals ``ngram_coverage@1``.
     """
-    lengths = fragments(sample)
-    return lengths if isinstance(lengths, Missing) else sum(lengths) / len(sample.folded_words)
+    held = evidence(sample)
+    return held if isinstance(held, Missing) else sum(held.fragments) / len(held.said)
 
 
 @declared(_NEWSROOM, _NEEDS)
@@ -147,36 +166,17 @@ def fragment_density(sample: Sample) -> Value:
 
     A word that is not copied belongs to a fragment of length 0.
     """
-    lengths = fragments(sample)
-    if isinstance(lengths, Missing):
-        return lengths
-    return sum(length * length for length in lengths) / len(sample.folded_words)
+    held = evidence(sample)
+    if isinstance(held, Missing):
+        return held
+    return sum(length * length for length in held.fragments) / len(held.said)
 
 
 @declared(OWN, _NEEDS)
 def longest_common_span(sample: Sample) -> Value:
     """Words of the longest run that the answer shares with one passage."""
     held = evidence(sample)
-    return held if isinstance(held, Missing) else float(max(held.matches(sample)))
-
-
-def fragments(sample: Sample) -> list[int] | Missing:
-    """Return the lengths in words of the answer's extractive fragments.
-
-    Greedy, from left to right, each the longest run that stands in a passage (Grusky et al.,
-    2018, Newsroom, section 3.2, with the passages for the article).
-    """
-    held = evidence(sample)
-    if isinstance(held, Missing):
-        return held
-    lengths = held.matches(sample)
-    copied: list[int] = []
-    word = 0
-    while word < len(lengths):
-        if lengths[word]:
-            copied.append(lengths[word])
-        word += max(lengths[word], 1)
-    return copied
+    return held if isinstance(held, Missing) else float(max(held.matches))
 
 
 def _weight(index: PassageIndex, words: Iterable[str]) -> float:

@@ -48,17 +48,18 @@ class PassageIndex:
         """Return how many words from each word on stand so in one of the allowed passages."""
         line = f" {' '.join(answer)} "
         starts = [0, *accumulate(len(word) + 1 for word in answer)]
-        held = [self.holders(word) & allowed for word in answer]
+        held = [*(self.holders(word) & allowed for word in answer), 0]
         matches: list[int] = []
         end = 0  # of the run that starts here: at least where the one before ended
         for start in range(len(answer)):
             end = max(end, start + bool(held[start]))
-            common = reduce(and_, held[start:end], allowed)  # passages that hold all its words
-            while start < end < len(answer) and (common := common & held[end]):
+            common = reduce(and_, held[start : end + 1]) if start < end else 0
+            while common:  # passages that hold all the words, and that may hold the run
                 run = line[starts[start] : starts[end + 1] + 1]
-                if not any(run in self._lines[number] for number in members(common)):
-                    break
-                end += 1
+                while common and run not in self._lines[(common & -common).bit_length() - 1]:
+                    common &= common - 1
+                end += bool(common)
+                common &= held[end]
             matches.append(end - start)
         return matches
 

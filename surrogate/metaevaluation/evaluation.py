@@ -180,9 +180,7 @@ def _check_run(run: str, table: pd.DataFrame, items: pd.DataFrame) -> None:
     if joint.empty:
         raise UsageError(f"{run} judges nothing of what is judged here; give the same data")
     if "truth" in items and (joint["truth"] != joint["truth_here"]).any():
-        first = joint.loc[joint["truth"] != joint["truth_here"], key].iloc[0]
-        where = ", ".join(f"{name} {value}" for name, value in first.items())
-        raise UsageError(f"{run} holds another human label for {where}; compare on the same data")
+        raise UsageError(f"{run} holds other human labels; compare on the same data")
 
 
 def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
@@ -319,8 +317,7 @@ def left_out_notes(
     """
     names, notes = judge_labels(scores), []
     for row in scores.to_dict(orient="records"):
-        name = names[row["judge"], row["prompt"]]
-        name += f", {row[part]}" if part else ""
+        name = names[row["judge"], row["prompt"]] + (f", {row[part]}" if part else "")
         if row["failures"]:
             notes.append(f"{name}: {items} without a {value}, counted as errors: {row['failures']}")
         if row["not_asked"]:

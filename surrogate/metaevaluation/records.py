@@ -84,8 +84,7 @@ def repeats(
 def raise_if(problems: Sequence[Problem]) -> None:
     """Raise a ``DataError`` with all the problems by file and line, if there are any."""
     if problems:
-        files = list(dict.fromkeys(problem.source for problem in problems))
-        order = {source: place for place, source in enumerate(files)}
+        order = {name: n for n, name in enumerate(dict.fromkeys(each.source for each in problems))}
         raise DataError(sorted(problems, key=lambda each: (order[each.source], each.line or 0)))
 
 

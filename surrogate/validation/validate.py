@@ -9,7 +9,9 @@ from typing import Unpack
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
+from arena.data.folder import open_arena
 from features.measures.registry import PAPER_FEATURES
+from surrogate.board.study import check_holdout
 from surrogate.learning.names import DEFAULT_SURROGATE, PAPERS_SURROGATE
 from surrogate.validation.study import (
     BEST,
@@ -92,6 +94,8 @@ def validate(
     trained: SurrogateLike = (
         SURROGATES.get(protocol, DEFAULT_SURROGATE) if surrogate is None else surrogate
     )
+    if holdout is not None:  # before an LLM is paid for features
+        check_holdout(holdout, open_arena(arena).judged_by(options.get("judge")).rated_systems)
     study = Study.of(arena, trained, own_repeats if repeats is None else repeats, **options)
     found: StudyTable = getattr(study, method)(**given)
     return found

@@ -73,6 +73,25 @@ def test_a_board_names_its_templates_and_ranks_by_no_other(
     assert run(*ranked, *mine) == 0
 
 
+def test_a_folder_of_templates_serves_every_command(run, server, folder, tmp_path):
+    """What none of the features reads is for other commands; a file that is named must be read."""
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for name, text in {
+        "fluency": "mine: {{ Summary }}",
+        "overlap": "{{ Label }} {{ Response }}",
+        "question": "{{ answer }}",
+    }.items():
+        (papers / f"{name}.jinja").write_text(text, encoding="utf-8")
+    asked = ["features", folder, "--features", "llm_fluency", "--out", tmp_path / "f.parquet"]
+    assert run(*asked, "--template", f"overlap={papers / 'overlap.jinja'}") == 2
+    wrong = ["--protocol", "mirage", "--holdout", "nobody"]
+    assert run("validate", folder, "--features", "llm_fluency", *wrong) == 2
+    assert not server.asked  # what cannot be done is said before anyone is paid
+    assert run(*asked, "--template", papers) == 0
+    assert all(prompt.startswith("mine: ") for prompt in server.asked)
+
+
 def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     rows = [
         [cell.strip().replace("\\|", "|").replace("`", "") for cell in line.split(" | ")]

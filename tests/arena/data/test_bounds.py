@@ -52,10 +52,13 @@ def test_bombs_of_a_third_of_a_gigabyte(tmp_path, kind):
 
 
 def test_lines_that_make_a_large_table_are_refused(tmp_path, small_bounds):
-    path = tmp_path / "answers.jsonl"
-    path.write_bytes(b"".join(b'{"c%d": 1}\n' % (number % 40) for number in range(130)))
-    with pytest.raises(DataError, match=r"answers.jsonl: holds more than 5,000 cells"):
-        read_rows(path)
+    lines = "".join(f'{{"c{number % 40}": 1}}\n' for number in range(130))
+    header = ",".join(f"c{number}" for number in range(40))
+    for kind, text in ((".jsonl", lines), (".csv", f"{header}\n" * 131)):
+        path = tmp_path / f"answers{kind}"
+        path.write_text(text)
+        with pytest.raises(DataError, match=rf"answers{kind}: holds more than 5,000 cells"):
+            read_rows(path)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,19 @@ def test_the_language_of_an_answer_is_its_most_probable_one(code, make_sample):
     assert in_english == probability if code == "en" else in_english < 0.1
 
 
+def test_long_and_short_texts_have_what_py3langid_gives_them():
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    whole = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    for text in [
+        *(text * 9 for text in SENTENCES.values()),
+        " ".join(SENTENCES.values()),
+        "1" * 999,
+    ]:
+        assert language.identify(text) == dict(whole.rank(text))
+        assert language.identify(text[:99]) == dict(whole.rank(text[:99]))
+
+
 @pytest.mark.slow
 def test_languages_an_identifier_lacks_are_missing(make_sample):
     assert LANGID.measure(make_sample(SENTENCES["yo"], "yo")) == LANGUAGE_NOT_COVERED

@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -64,13 +62,6 @@ SENTENCES = ["Oslo is the capital of Norway.", "It has 720,000 inhabitants.", "T
 )
 def test_copied_sentences_are_counted(text, count):
     assert count_copied(text, SENTENCES) == count
-
-
-@given(st.lists(st.booleans(), min_size=1, max_size=12))
-def test_verdicts_come_back_whatever_they_are(verdicts):
-    lines = [f"{n}: {'Yes' if each else 'No'}" for n, each in enumerate(verdicts, start=1)]
-    text = "\n".join(["1. No. Yes.", "FINAL VERDICTS", *lines])
-    assert find_verdicts(text, len(verdicts)) == verdicts
 
 
 def arena_of(*answers):

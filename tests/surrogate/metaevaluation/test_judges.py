@@ -1,7 +1,7 @@
 """Judges of all benchmarks: by name, checked, LLMs asked again, budgets, and what is left out."""
 
 import pytest
-from chat_server import completion, error
+from chat_server import completion
 
 from arena import UsageError
 from arena.llm import LlmSettings
@@ -78,10 +78,3 @@ def test_a_reply_without_a_label_is_asked_again_and_nothing_is_paid_twice(serve,
         assert judge.judge([CLAIM]) == [Verdict(NO)]
         assert sum(server.asked.values()) == 4
         assert [usage.calls for usage in judge.usages] == calls
-
-
-def test_a_server_that_fails_in_passing_is_no_error_of_the_judge(serve, llm_at):
-    server = serve(lambda prompt, earlier: tagged(YES) if earlier else error(500))
-    first, second = (judge_on(llm_at(server)).judge([CLAIM])[0] for _ in range(2))
-    assert first == Verdict(None, "server_error", was_asked=False)
-    assert second == Verdict(YES)

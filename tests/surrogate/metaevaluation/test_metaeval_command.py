@@ -92,7 +92,7 @@ def test_what_cannot_be_compared_or_written_is_said_before_anyone_is_asked(
     asked += ["--store", tmp_path / "s.sqlite"]
     kept = out.read_text()
     for old, new, message in (
-        ('"Supported", "fine"', '"Not Supported", "fine"', "another human label for language"),
+        ('"Supported", "fine"', '"Not Supported", "fine"', "holds other human labels"),
         ('"query_id": "q', '"query_id": "p', "judges nothing of what is judged here"),
     ):
         out.write_text(kept.replace(old, new))
