@@ -157,20 +157,7 @@ def score(
     cache: Path | None,
     progress: Progress | None,
 ) -> dict[Feature, list[Value]]:
-    """Measure features that read one model; each distinct text or pair is scored once.
-
-    Args:
-        answers: The answers.
-        features: Those with a ``reading``, of this kind and model.
-        kind: One of ``features.models.KINDS``.
-        model: Its folder, or its name.
-        options: How to run it.
-        cache: Folder that keeps scores between runs.
-        progress: Called as answers are done, with the kind and the model as the stage.
-
-    Returns:
-        A value an answer.
-    """
+    """Measure features that read one model; each distinct text or pair is scored once."""
     scorer = load_scorer(kind, model, options)
     kept = Cache(None if scorer.signature is None else cache, scorer.signature or "")
     values: dict[Feature, list[Value]] = {feature: [] for feature in features}
@@ -203,12 +190,7 @@ def score(
 
 
 def answers_of(arena: Arena, rows: pd.DataFrame) -> list[Answer]:
-    """Return rows of answers, in their order, beside the arena's questions.
-
-    Args:
-        arena: Its questions and its reference answers.
-        rows: Columns ``language, query_id, answer``, and ``passages`` where answers have their own.
-    """
+    """Return rows of answers, in their order, beside the arena's questions."""
     own = rows[OWN_PASSAGES] if OWN_PASSAGES in rows else [None] * len(rows)
     keys = list(zip(rows["language"], rows["query_id"], strict=True))
     shared = _questions(arena, set(keys))
@@ -226,22 +208,16 @@ def answers_of(arena: Arena, rows: pd.DataFrame) -> list[Answer]:
 
 def answer_keys(answers: Sequence[Answer]) -> list[bytes]:
     """Return the key of each answer: of all that a feature may see of it."""
-    asked = {id(question): question for question, _ in answers}
-    digests = {place: question_key(question).hex() for place, question in asked.items()}
+    digests = {
+        place: content_key(
+            *(each.language, each.query, each.reference_ids),
+            [str(each.reference)] if isinstance(each.reference, Missing) else each.reference,
+            [[own.model_dump() for own in of] for of in (each.passages, each.shared or ())],
+            each.shared is None,
+        ).hex()
+        for place, each in {id(question): question for question, _ in answers}.items()
+    }
     return [content_key(digests[id(question)], output) for question, output in answers]
-
-
-def question_key(question: Question) -> bytes:
-    """Return the key of all that a feature may see of a question, its reference included."""
-    shared, reference = question.shared, question.reference
-    return content_key(
-        question.language,
-        question.query,
-        [str(reference)] if isinstance(reference, Missing) else reference,
-        question.reference_ids,
-        [each.model_dump() for each in question.passages],
-        None if shared is None else [each.model_dump() for each in shared],
-    )
 
 
 def _questions(arena: Arena, asked: set[tuple[str, str]]) -> dict[tuple[str, str], Question]:

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import json
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import (
     atomic_path,
     locked_folder,
@@ -32,8 +33,8 @@ from arena.data.files import (
 )
 from arena.data.folder import find_table_file, read_info
 from arena.data.frames import checked_answers, checked_arena
-from arena.data.rows import Rows, parquet_rows, read_rows
-from arena.data.schema import ANSWER_KEY, OWN_PASSAGES, duplicates
+from arena.data.rows import parquet_rows, read_rows
+from arena.data.schema import ANSWER_KEY, OWN_PASSAGES
 from features.declare.feature import Feature
 from features.engine.cache import code_digest, content_key
 from features.engine.columns import ORDER, feature_columns, missing_counts
@@ -62,6 +63,7 @@ KEPT = (*ANSWER_KEY, "answer", OWN_PASSAGES)
 """Columns of answers that are read."""
 COUNTED = ["language", "feature", "reason", "answers"]
 PARQUET_ONLY = "{}: what is measured into a folder is queries.parquet and answers.parquet"
+TWICE = ("is answered by this system on an earlier line, or in an earlier file", "keep one")
 NOT_OURS = "{} is no part of these features; remove it, or name another folder"
 
 Part = tuple[Path, int, int]
@@ -141,9 +143,9 @@ def _measure_part(
 ) -> dict[str, Any]:
     """Measure a part, unless its file says that it was; return what the file says of itself."""
     answers, queries = arena / "answers.parquet", arena / "queries.parquet"
-    names, _, found = zip(*_batches(answers, KEPT, part), strict=True)
-    read = pa.concat_tables(found, promote_options="permissive")
-    rows = parquet_rows(read, range(part[1] + 1, part[1] + 1 + len(read)), names[0])
+    batches = list(_batches(answers, KEPT, part))
+    read = pa.concat_tables([rows for *_, rows in batches], promote_options="permissive")
+    rows = parquet_rows(read, range(part[1] + 1, part[1] + 1 + len(read)), batches[0][0])
     asked = {it for it in rows.table.get("query_id", ()) if isinstance(it, str)}
     questions = read_rows(queries, queries=asked)
     references = read_rows(out / REFERENCES, answers.name, asked)
@@ -178,30 +180,24 @@ def _file_of(part: Part, answers: Path, out: Path) -> Path:
 
 def _look_through(answers: Path, system: str | None, target: Path) -> None:
     """Write one system's answers to a file; refuse (DataError) answers that stand twice."""
-
-    def digests(rows: pa.Table) -> npt.NDArray[np.uint64]:
-        names = [name for name in ANSWER_KEY if name in rows.column_names]
-        keys = rows.select(names).to_pandas().reindex(columns=ANSWER_KEY).astype(str)
-        return np.asarray(pd.util.hash_pandas_object(keys, index=False), np.uint64)
-
-    every, found = [np.array([], np.uint64)], [pa.table({name: [""] for name in KEPT[:4]}).slice(1)]
-    for _, _, rows in _batches(answers, KEPT):
-        every.append(digests(rows))
+    every, places, end = [np.array([], np.uint64)], [("", 0, 0)], 0
+    found = [pa.table({name: [""] for name in KEPT[:4]}).slice(1)]
+    for source, start, rows in _batches(answers, KEPT):
+        keys = rows.select([name for name in ANSWER_KEY if name in rows.column_names]).to_pandas()
+        every.append(pd.util.hash_pandas_object(keys.astype(str), index=False).to_numpy())
+        places.append((source, start - end, end := end + len(rows)))
         if "system" in rows.column_names:
             found.append(rows.filter(pc.equal(rows["system"].cast("string"), system or "")))
     with atomic_path(target) as path:
         pq.write_table(pa.concat_tables(found, promote_options="permissive"), path)
-    ordered = np.sort(np.concatenate(every))
-    twice, places = ordered[1:][ordered[1:] == ordered[:-1]], []
-    for source, start, rows in _batches(answers, ANSWER_KEY) if len(twice) else ():
-        named = {"file": source, "line": np.arange(start, start + len(rows)) + 1}
-        places.append(rows.to_pandas().assign(**named)[np.isin(digests(rows), twice)])
-    if places:
-        table = pd.concat(places, ignore_index=True).astype(object)
-        there = Rows(table[ANSWER_KEY], table["line"], answers.name, sources=table["file"])
-        problems = duplicates(there, ANSWER_KEY, "answer")
-        if problems:  # not two keys of one digest
-            raise DataError(problems)
+    digests = np.concatenate(every)
+    order = np.argsort(digests, kind="stable")
+    problems = []
+    for place in np.sort(order[1:][digests[order[1:]] == digests[order[:-1]]]).tolist():
+        source, before, _ = places[bisect_right(places, place, key=itemgetter(2))]
+        problems.append(Problem(source, place + before + 1, "+".join(ANSWER_KEY), None, *TWICE))
+    if problems:
+        raise DataError(problems)
 
 
 def _batches(

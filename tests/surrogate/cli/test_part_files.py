@@ -110,7 +110,7 @@ def test_only_parts_that_are_new_or_have_changed_are_measured(small_arena, in_pa
     [
         ({"system": "x", "answer": None}, "answers.parquet/language=en/9.parquet:1: answer = None"),
         ({"system": "x", "query_id": "nowhere"}, "en/9.parquet:1.*nowhere"),
-        ({}, "en/9.parquet:1.*already at answers.parquet/language=en/0.parquet:"),
+        ({}, "en/9.parquet:1.*in an earlier file"),
     ],
 )
 def test_faults_are_named_with_their_file_and_row(small_arena, in_parts, change, said):
