@@ -14,7 +14,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
@@ -302,23 +302,23 @@ def with_partition(rows: pa.Table, file: Path, table: Path) -> pa.Table:
     return rows
 
 
-def read_parquet(source: Path | bytes, name: str) -> pa.Table:
-    """Read a Parquet file, or its bytes, as ``parquet_batches`` does."""
-    import pyarrow as pa
+def may_hold(file: Path, column: str, values: Collection[str]) -> bool:
+    """Say whether a Parquet file may hold a value, by the least and largest that it states."""
     import pyarrow.parquet as pq
 
-    held = pa.BufferReader(source) if isinstance(source, bytes) else source
-    parts = [batch for _, batch in parquet_batches(source, name)]
-    return pa.Table.from_batches(parts, parts[0].schema if parts else pq.read_schema(held))
+    meta = pq.read_metadata(file)
+    for group in map(meta.row_group, range(meta.num_row_groups)):
+        held = [group.column(place) for place in range(group.num_columns)]
+        told = next((it.statistics for it in held if it.path_in_schema == column), None)
+        if told is None or not told.has_min_max or not isinstance(told.min, str):
+            return True
+        if values and max(values) >= told.min and min(values) <= told.max:
+            return True
+    return False
 
 
-def parquet_batches(
-    source: Path | bytes, name: str, columns: Sequence[str] | None = None, start: int = 0
-) -> Iterator[tuple[int, pa.RecordBatch]]:
+def read_parquet(source: Path | bytes, name: str) -> pa.Table:
     """Read a Parquet file, or its bytes, part by part, no further than it may expand.
-
-    Yields:
-        Some rows, and the number of rows before; those that end before ``start`` are left out.
 
     Raises:
         DataError: If it holds more.
@@ -328,23 +328,19 @@ def parquet_batches(
     import pyarrow.parquet as pq
 
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    held = pa.BufferReader(source) if isinstance(source, bytes) else source
-    file = pq.ParquetFile(held, buffer_size=MIB, pre_buffer=False)
+    file = pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source)
     meta, most = file.metadata, most_expanded(size)
     refuse_beyond(name, meta.num_rows * meta.num_columns, MOST_CELLS, "cells")
     groups = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
     refuse_beyond(name, sum(groups), most, "bytes when expanded")
     largest = max([*groups, 1])
     at_once = max(1, min(ROWS_AT_ONCE, most // largest))  # a text may stand in every row
-    expanded = end = 0
-    for group in range(meta.num_row_groups):
-        place, end = end, end + meta.row_group(group).num_rows
-        for part in file.iter_batches(at_once, [group] if end > start else [], columns, False):
-            expanded += part.nbytes
-            refuse_beyond(name, expanded, most, "bytes when expanded")
-            if place + len(part) > start:
-                yield place, part
-            place += len(part)
+    expanded, parts = 0, []
+    for part in file.iter_batches(batch_size=at_once, use_threads=False):
+        expanded += part.nbytes
+        refuse_beyond(name, expanded, most, "bytes when expanded")
+        parts.append(part)
+    return pa.Table.from_batches(parts, parts[0].schema if parts else file.schema_arrow)
 
 
 @contextmanager

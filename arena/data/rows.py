@@ -33,6 +33,7 @@ from arena.data.files import (
     MOST_LINES,
     atomic_path,
     lenient_text,
+    may_hold,
     open_text,
     parsed_json,
     part_files,
@@ -171,13 +172,17 @@ def read_rows(
 def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
     parts = []
     for file in part_files(path):
+        if queries is not None and not may_hold(file, "query_id", queries):
+            continue
         name = source if file == path else f"{source}/{file.relative_to(path).as_posix()}"
         table = with_partition(read_parquet(file, name), file, path)
         lines = np.arange(1, len(table) + 1)
         if queries is not None and "query_id" in table.column_names:
             is_in = pc.is_in(table["query_id"], pa.array(queries, table["query_id"].type))
             lines, table = lines[np.asarray(is_in, bool)], table.filter(is_in)
-        parts.append(parquet_rows(table, lines, name))
+        cells = {column: _objects(table[column]) for column in table.column_names}
+        found = pd.DataFrame(cells, index=range(len(table)))
+        parts.append(Rows(found, pd.Series(lines, dtype=int), name))
     if len(parts) == 1:
         return parts[0]
     tables = [part.table for part in parts] or [pd.DataFrame()]
@@ -185,13 +190,6 @@ def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Row
     lines = pd.Series([line for part in parts for line in part.lines], dtype=int)
     sources = [part.source for part in parts for _ in part.lines]
     return Rows(whole, lines, source, sources=pd.Series(sources, dtype=object))
-
-
-def parquet_rows(table: pa.Table, lines: Iterable[int], source: str) -> Rows:
-    """Make rows of what was read of a Parquet file."""
-    cells = {column: _objects(table[column]) for column in table.column_names}
-    found = pd.DataFrame(cells, index=range(len(table)))
-    return Rows(found, pd.Series(lines, dtype=int), source)
 
 
 def _objects(column: pa.ChunkedArray) -> pd.Series:

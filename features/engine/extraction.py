@@ -73,7 +73,7 @@ def extract(
             workers that ``joblib.parallel_config`` names, such as a Dask cluster; results do not
             depend on it.
         progress: Called with the stage, the answers done and the answers in all.
-        models: How to run models: device, batch size, whether they may be fetched; and templates
+        models: How to run models: device, whether they may be fetched; and templates
             of prompts, which become part of the names of features that read them.
         cache: Folder that keeps values and scores by content: only what is new is measured, and
             a run that was killed goes on where it was.

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, write_arena
-from arena.data import files
 from arena.data.files import part_files
 from features import extract_parts, feature_columns
 from features.engine import extraction
@@ -32,7 +31,6 @@ main(["features", sys.argv[1], "--out", sys.argv[2], "--jobs", sys.argv[3]])
 @pytest.fixture
 def in_parts(small_arena, tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "PART", PART)
-    monkeypatch.setattr(files, "ROWS_AT_ONCE", 8)
     return written(small_arena, tmp_path / "parts")
 
 
@@ -46,7 +44,6 @@ def written(arena, folder):
 
 
 def add(path, rows):
-    """Write a part file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows.drop(columns="language").to_parquet(path, index=False, row_group_size=PART + 5)
 
@@ -72,15 +69,14 @@ def test_a_board_of_some_questions_reads_only_what_is_theirs(run, small_arena, i
         assert run("select", source, "--questions", 6, "--out", sample) == 0
         built = ("--surrogate", "linear", "--tournaments", 2, "--no-site", "--jobs", 1)
         assert run("board", sample, "--feature-table", measured, "--out", out, *built) == 0
-        boards.append({it: (out / it).read_bytes() for it in ("board.csv", "overall.csv")})
-        parts = [(sample / f"{name}.jsonl.gz").read_bytes() for name in ("queries", "judgments")]
-        boards[-1] |= dict(enumerate(parts))
+        asked = [sample / f"{name}.jsonl.gz" for name in ("queries", "judgments")]
+        boards.append([it.read_bytes() for it in (out / "board.csv", out / "overall.csv", *asked)])
     assert boards[0] == boards[1]
     few = read_feature_table(features, small_arena.answers.head(1))
     assert few["query_id"].unique().tolist() == [small_arena.answers["query_id"].iloc[0]]
 
 
-def test_only_parts_that_are_new_or_have_changed_are_measured(small_arena, in_parts, monkeypatch):
+def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkeypatch):
     counts, measure_chunk, out = [], extraction.measure_chunk, in_parts.parent / "features"
 
     def counting(answers, features):
@@ -94,36 +90,18 @@ def test_only_parts_that_are_new_or_have_changed_are_measured(small_arena, in_pa
     counts.clear()
     extract_parts(in_parts, out, ASKED)
     assert (counts, contents(out)) == ([], before)
-    info = small_arena.info.model_copy(update={"systems": (*small_arena.info.systems, "new")})
-    (in_parts / "arena.json").write_text(info.model_dump_json())
-    new = small_arena.answers[small_arena.answers["language"] == "en"].head(1)
-    add(in_parts / "answers.parquet/language=en/1.parquet", new.assign(system="new"))
+    english = small_arena.answers[small_arena.answers["language"] == "en"].sort_values("query_id")
+    changed = english.assign(answer=["Other.", *english["answer"][1:]])
+    add(in_parts / "answers.parquet/language=en/0.parquet", changed)
     extract_parts(in_parts, out, ASKED)
-    assert counts == [1]
-    (in_parts / "answers.parquet/language=en/1.parquet").unlink()
-    with pytest.raises(UsageError, match=r"1-000000000\.parquet is no part"):
+    assert counts == [max(PART // len(small_arena.info.systems), 1) * len(small_arena.info.systems)]
+    (out / "other.parquet").write_bytes(b"")
+    with pytest.raises(UsageError, match=r"other\.parquet is no part"):
         extract_parts(in_parts, out, ASKED)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"system": "x", "answer": None}, "answers.parquet/language=en/9.parquet:1: answer = None"),
-        ({"system": "x", "query_id": "nowhere"}, "en/9.parquet:1.*nowhere"),
-        ({}, "en/9.parquet:1.*in an earlier file"),
-    ],
-)
-def test_faults_are_named_with_their_file_and_row(small_arena, in_parts, change, said):
-    row = small_arena.answers[small_arena.answers["language"] == "en"].head(1).assign(**change)
-    add(in_parts / "answers.parquet/language=en/9.parquet", row)
-    with pytest.raises(DataError, match=said):
-        extract_parts(in_parts, in_parts.parent / "features", ASKED)
-
-
-def test_what_is_no_arena_of_parts_is_refused(small_arena, tmp_path):
-    write_arena(small_arena, tmp_path / "lines")
-    with pytest.raises(UsageError, match=r"queries\.parquet and answers\.parquet"):
-        extract_parts(tmp_path / "lines", tmp_path / "out", ASKED)
+    add(in_parts / "answers.parquet/language=en/1.parquet", english[:1])
+    (out / "other.parquet").unlink()
+    with pytest.raises(DataError, match=r"en/1.parquet:1.*already at .*language=en/0.parquet:1"):
+        extract_parts(in_parts, out, ASKED)
 
 
 @pytest.mark.slow
