@@ -79,8 +79,9 @@ class Battles:
         sides = pd.concat([judgments["system_a"], judgments["system_b"]], ignore_index=True)
         if sides.isna().any():
             raise UsageError("judgments hold a system without a name")
-        names = pd.Index(sorted({*sides.astype(str), *systems}), dtype=object)
-        side_a, side_b = np.split(names.get_indexer(pd.Index(sides.astype(str))), 2)
+        codes, met = pd.factorize(sides.astype(str))
+        names = pd.Index(sorted({*met, *systems}), dtype=object)
+        side_a, side_b = np.split(names.get_indexer(met)[codes], 2)
         same = np.flatnonzero(side_a == side_b)
         if same.size:
             raise UsageError(f"{names[side_a[same[0]]]} is judged against itself")
@@ -117,7 +118,11 @@ class Battles:
         Raises:
             UsageError: If there are only ties.
         """
-        kept = self._take(self.winner != TIE)
+        return self.only(self.winner != TIE)
+
+    def only(self, rows: npt.NDArray[np.bool_]) -> Battles:
+        """Keep some battles, and of questions and systems those that have any; as ``decided``."""
+        kept = self._take(rows)
         if not len(kept):
             raise UsageError("there are no judgments to count")
         met = np.unique(np.concatenate([kept.side_a, kept.side_b]))
@@ -291,7 +296,8 @@ def points_of_a(judgments: pd.DataFrame) -> pd.Series:
 
 def _outcomes(judgments: pd.DataFrame) -> Integers:
     """Return which of ``WINNERS`` each judgment names, shape (N,)."""
-    outcomes = pd.Index(WINNERS).get_indexer(pd.Index(judgments["winner"].astype(object)))
+    codes, said = pd.factorize(judgments["winner"], use_na_sentinel=False)
+    outcomes = pd.Index(WINNERS).get_indexer(pd.Index(said.astype(object)))[codes]
     if (outcomes < 0).any():
         unknown = sorted(set(judgments["winner"][outcomes < 0].astype(str)))
         raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")

@@ -14,7 +14,6 @@ from arena.data import __version__
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, places_by_value
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.intervals import MOST_COMPARED, ranks_and_tiers
 from arena.rating.ratings import TOO_MANY, Ratings, best_first
 from arena.rating.tournaments import (
@@ -182,10 +181,8 @@ def published_tournaments(
         battles=Battles.none(rows["system"].tolist(), sorted(questions)),
         draws=draws,
         coefficients=np.round(ratings + spread - spread.mean(axis=0), DECIMALS),
-        questions_per_tournament=size,
         ties="half",
         dropped_ties=0,
-        ridge=DEFAULT_RIDGE,
         seed=seed,
         ratings=ratings,
         standard_errors=errors,

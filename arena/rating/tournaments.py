@@ -50,10 +50,8 @@ class Tournaments:
         draws: How often each tournament drew each question, shape (T, Q).
         coefficients: Bradley-Terry coefficients (logits, centered on 0), shape (T, S); NaN
             where a tournament holds no battle that connects the system with the others.
-        questions_per_tournament: Questions drawn, with replacement, for each tournament.
         ties: How ties count: ``half`` a win for both, or ``drop``.
         dropped_ties: Ties left out under ``drop``.
-        ridge: Precision of the prior in the Bradley-Terry fits.
         seed: The user's seed.
         regularized: Tournaments that have ``WEAKEST_RIDGE``, since with ``ridge`` 0 their
             likelihood has no maximum.
@@ -62,10 +60,8 @@ class Tournaments:
     battles: Battles
     draws: Integers
     coefficients: Floats
-    questions_per_tournament: int
     ties: TieRule
     dropped_ties: int
-    ridge: float
     seed: int
     regularized: int = field(default=0, kw_only=True)
 
@@ -108,14 +104,6 @@ class Tournaments:
         others = rated.table.drop(columns=["rating", "low", "high", "rank"])
         return replace(rated, table=best_first(others.merge(means, on="system")))
 
-    @property
-    def signature(self) -> str:
-        """The settings that reproduce these tournaments."""
-        return (
-            f"tournaments:{len(self.draws)}|questions:{self.questions_per_tournament}"
-            f"|ties:{self.ties}|ridge:{self.ridge:g}|seed:{self.seed}"
-        )
-
     def first(self, count: int) -> Self:
         """Keep the first tournaments."""
         return self._part(slice(count))
@@ -137,49 +125,49 @@ class Tournaments:
 
 
 def bootstrap_tournaments(
-    judgments: pd.DataFrame,
+    judgments: pd.DataFrame | Battles,
     tournaments: int = DEFAULT_TOURNAMENTS,
     questions: int = DEFAULT_QUESTIONS,
     ties: TieRule = "half",
     ridge: float = DEFAULT_RIDGE,
     seed: int = 0,
+    language: str = "",
 ) -> Tournaments:
     """Bootstrap tournaments over questions and fit each (MIRAGE-Bench, Algorithm 1).
 
     Args:
         judgments: Columns ``query_id, language, system_a, system_b, winner``; of one language
-            and one judge.
+            and one judge; or their battles.
         tournaments: Number of tournaments N_t.
         questions: Questions N_q drawn with replacement for each tournament, at most the number
             judged (a larger sample would make intervals too narrow).
         ties: ``half`` or ``drop``.
         ridge: Precision of the prior on coefficients; see ``fit_coefficients``.
         seed: Seed of the draws.
+        language: That of the battles.
 
     Raises:
         UsageError: For a number below 1, several languages, or no judgments.
     """
     if tournaments < 1 or questions < 1:
         raise UsageError("tournaments and questions must be at least 1")
-    languages = sorted(judgments["language"].unique())
-    if len(languages) > 1:
-        raise UsageError(f"one language at a time, not {', '.join(languages)}")
-    everything = Battles.from_judgments(judgments)
+    if isinstance(judgments, pd.DataFrame):
+        if len(languages := sorted(judgments["language"].unique())) > 1:
+            raise UsageError(f"one language at a time, not {', '.join(languages)}")
+        judgments, language = Battles.from_judgments(judgments), languages[0]
     checked_choice(ties, TIE_RULES, "tie rule")
-    battles = everything.decided() if ties == "drop" else everything
+    battles = judgments.decided() if ties == "drop" else judgments
     drawn = min(questions, battles.n_questions)
     checked_number(len(battles.systems))
-    random = generator(seed, "tournaments", languages[0])
+    random = generator(seed, "tournaments", language)
     draws = bootstrap_weights(battles.n_questions, tournaments, random, drawn)
     coefficients, regularized = fit_coefficients(battles, draws, ridge)
     return Tournaments(
         battles=battles,
         draws=draws,
         coefficients=coefficients,
-        questions_per_tournament=drawn,
         ties=ties,
-        dropped_ties=everything.judged - battles.judged,
-        ridge=ridge,
+        dropped_ties=judgments.judged - battles.judged,
         seed=seed,
         regularized=regularized,
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -226,8 +226,8 @@ class Feature:
             self.requirement(**self.settings)
 
     def items(self, sample: Sample) -> Items:
-        """Return what the model is to score of one answer, or why there is nothing."""
-        return () if self.reading is None else self.reading.items(sample, **self._own_settings)
+        """Return what its model is to score of one answer, or why there is nothing."""
+        return cast(Reading, self.reading).items(sample, **self._own_settings)
 
     def measure(self, sample: Sample, scores: Scores | None = None) -> Value:
         """Measure one answer, with a reading from the model's scores of its items.
@@ -239,9 +239,9 @@ class Feature:
             value = self.measurement(sample, **self.settings)
         else:
             value = self.measurement(sample, scores, **self._own_settings)
-        if not isinstance(value, Missing) and not math.isfinite(value):
-            raise ArenaError(f"{self} gave {value!r}; return a number, or Missing with the reason")
-        return value
+        if isinstance(value, Missing) or math.isfinite(value):
+            return value
+        raise ArenaError(f"{self} gave {value!r}; return a number, or Missing with the reason")
 
     @cached_property
     def _own_settings(self) -> dict[str, Setting]:

@@ -73,6 +73,7 @@ class Cache:
         self._memory: dict[bytes, bytes] = {}
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
+            (folder / ".gitignore").write_text("*\n")  # it is large, and made again where it lacks
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return what is kept, by key.

@@ -43,27 +43,6 @@ _UNREADABLE = re.compile(
 )
 
 
-def count_artifacts(text: str) -> int:
-    r"""Count what is left of prompts, chat templates, markup and data formats in a text.
-
-    One for each marker of a template (``<|im_end|>``, ``[INST]``, ``</s>``, ``<think>``), heading
-    of the prompt (``##Answer``), opening role (``Assistant:`` at the start of a line), HTML tag
-    or entity, byte or line break spelled out (``<0x0A>``, ``\n``); one each for bold and for a
-    code block that is opened and not closed; one for a text that is a JSON object or list.
-    """
-    unpaired = sum(text.count(mark) % 2 for mark in _PAIRED)
-    return len(_MARKERS.findall(text)) + unpaired + _is_json(text)
-
-
-def count_unreadable(text: str) -> int:
-    """Count characters that no reader can read.
-
-    Replacement characters, lone surrogates, private-use characters, noncharacters, and controls
-    other than tabs and line breaks.
-    """
-    return len(_UNREADABLE.findall(text))
-
-
 def _is_json(text: str) -> bool:
     bare = text.strip()
     if not bare or (bare[0], bare[-1]) not in {("{", "}"), ("[", "]")}:
@@ -120,15 +99,22 @@ def script_mixing(sample: Sample) -> Value:
 
 @declared(OWN, ("answer",))
 def markup_artifacts(sample: Sample) -> Value:
-    """Number of leftovers of prompts, chat templates and markup."""
-    return float(count_artifacts(sample.text))
+    r"""Number of leftovers of prompts, chat templates and markup.
+
+    One for each marker of a template (``<|im_end|>``, ``[INST]``, ``</s>``, ``<think>``), heading
+    of the prompt (``##Answer``), opening role (``Assistant:`` at the start of a line), HTML tag
+    or entity, byte or line break spelled out (``<0x0A>``, ``\n``); one each for bold and for a
+    code block that is opened and not closed; one for a text that is a JSON object or list.
+    """
+    unpaired = sum(sample.text.count(mark) % 2 for mark in _PAIRED)
+    return float(len(_MARKERS.findall(sample.text)) + unpaired + _is_json(sample.text))
 
 
 @declared(OWN, ("answer",))
 def unreadable_characters(sample: Sample) -> Value:
     """Share of the characters that are controls, private or replacements."""
     text = sample.text
-    return count_unreadable(text) / len(text) if text else EMPTY_ANSWER
+    return len(_UNREADABLE.findall(text)) / len(text) if text else EMPTY_ANSWER
 
 
 def _repeated(words: Sequence[str], length: int) -> list[bool]:

@@ -77,15 +77,15 @@ def passage_index(sample: Sample) -> PassageIndex:
 
 def evidence(sample: Sample) -> Evidence | Missing:
     """Return what to hold the answer against, or why there is nothing; found once an answer."""
+    if not sample.question.passages:
+        return NO_PASSAGES
+    if not sample.citations.known:
+        return NO_CITED_PASSAGES
     key = ("evidence", sample.question.key, sample.output)
     return sample.memo.get(key, lambda: _evidence(sample))
 
 
 def _evidence(sample: Sample) -> Evidence | Missing:
-    if not sample.question.passages:
-        return NO_PASSAGES
-    if not sample.citations.known:
-        return NO_CITED_PASSAGES
     index, numbers = passage_index(sample), sample.question.passage_ids
     cited = sum(1 << numbers.index(each) for each in sample.citations.known) & index.with_words
     if not cited:

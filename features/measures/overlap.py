@@ -7,7 +7,7 @@ answer scores 1. An empty answer scores 0 against a reference that says somethin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from itertools import chain
@@ -136,10 +136,15 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
         is_plain = tokens == OWN_TOKENS and stems is None and text == sample.text
         return sample.folded_words if is_plain else _rouge_tokens(text, tokens, stems)
 
-    return _score(
-        *(sample, f"rouge_l {tokens} {stems}", cut),
-        lambda wanted: rouge_l_of_words(wanted, cut(sample.text)),
-    )
+    def score(reference: list[str]) -> float:
+        answer = cut(sample.text)
+        common = LCSseq.similarity(reference, answer)
+        if not common:
+            return 0.0
+        recall, precision = common / len(reference), common / len(answer)
+        return 2 * precision * recall / (precision + recall)
+
+    return _score(sample, f"rouge_l {tokens} {stems}", cut, score)
 
 
 def _rouge_tokens(text: str, tokens: str, stems: str | None) -> list[str]:
@@ -159,15 +164,6 @@ def _stemmer(algorithm: str) -> Any:  # noqa: ANN401 - nltk's, which has no type
     from nltk.stem import PorterStemmer, SnowballStemmer  # what rouge-score installs
 
     return PorterStemmer() if algorithm == "porter" else SnowballStemmer(algorithm)
-
-
-def rouge_l_of_words(reference: Sequence[str], answer: Sequence[str]) -> float:
-    """Return the F-measure of the longest common subsequence of two lists of words."""
-    common = LCSseq.similarity(reference, answer)
-    if not common:
-        return 0.0
-    recall, precision = common / len(reference), common / len(answer)
-    return 2 * precision * recall / (precision + recall)
 
 
 def _score(

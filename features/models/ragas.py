@@ -58,10 +58,15 @@ MAX_TOKENS = 2048
 TEMPERATURE = 0.7
 """Temperature at which several questions are asked for, so that they differ."""
 _CODE = Variable("code for delimiters; found in none of the texts", "samplecode")
-_ANSWER = Variable("the answer", "sampleanswer", True)
-_QUESTION = Variable("the question", "samplequestion")
-_PASSAGES = Variable("list of the passages' texts", ("samplepart one", "samplepart two"))
-_CONTEXT = Variable("the same as one text", "samplepart one\n\nsamplepart two", True)
+_ANSWERED = {
+    "question": Variable("the question", "samplequestion"),
+    "answer": Variable("the answer", "sampleanswer", True),
+}
+_SHOWN = {
+    "passages": Variable("list of the passages' texts", ("samplepart one", "samplepart two")),
+    "context": Variable("the same as one text", "samplepart one\n\nsamplepart two", True),
+}
+_YES_OR_NO = "the last Verdict: Yes or No"
 Shown = Mapping[str, str | Sequence[str]]
 """Values of a template, without the code of its delimiters."""
 DEMONSTRATIONS = "demonstrations.v1.json"
@@ -70,7 +75,7 @@ it is."""
 
 
 def _asking(
-    name: str, asks: str, reply: str, source: str = PAPER, **variables: Variable
+    name: str, asks: str, reply: str, source: str = PAPER, /, **variables: Variable
 ) -> ReplaceablePrompt:
     meaning = f"{asks} ({source})"
     known = {**variables, "code": _CODE}
@@ -78,50 +83,33 @@ def _asking(
 
 
 STATEMENTS = _asking(
-    "statements",
-    "The statements that an answer makes",
+    *("statements", "The statements that an answer makes"),
     "its numbered or bulleted lines, or all lines; NONE",
-    question=_QUESTION,
-    answer=_ANSWER,
+    **_ANSWERED,
 )
 VERDICTS = _asking(
-    "verdicts",
-    "Which statements the passages support",
+    *("verdicts", "Which statements the passages support"),
     "1: Yes a line, Verdict: Yes a statement, or Yes and No in order after Final verdict",
-    passages=_PASSAGES,
-    context=_CONTEXT,
+    **_SHOWN,
     statements=Variable("list of the statements", ("sampleone", "sampletwo"), True),
 )
 QUESTION = _asking(
-    "question",
-    "A question that an answer answers",
-    "its first line, without a label",
-    answer=_ANSWER,
+    *("question", "A question that an answer answers", "its first line, without a label"),
+    answer=_ANSWERED["answer"],
 )
 SENTENCES = _asking(
-    "sentences",
-    "The sentences of the passages that help to answer a question",
+    *("sentences", "The sentences of the passages that help to answer a question"),
     "sentences as they stand in the passages, or Insufficient Information",
     question=Variable("the question", "samplequestion", True),
-    passages=_PASSAGES,
-    context=_CONTEXT,
+    **_SHOWN,
 )
 USEFUL = _asking(
-    "useful",
-    "Whether a passage was of use in arriving at an answer",
-    "the last Verdict: Yes or No",
-    PACKAGE,
-    question=_QUESTION,
-    answer=_ANSWER,
+    *("useful", "Whether a passage was of use in arriving at an answer", _YES_OR_NO, PACKAGE),
+    **_ANSWERED,
     passage=Variable("the passage", "samplepart", True),
 )
 EVASIVE = _asking(
-    "evasive",
-    "Whether an answer does not commit itself",
-    "the last Verdict: Yes or No",
-    PACKAGE,
-    question=_QUESTION,
-    answer=_ANSWER,
+    *("evasive", "Whether an answer does not commit itself", _YES_OR_NO, PACKAGE), **_ANSWERED
 )
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
 """Those of the paper."""

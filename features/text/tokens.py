@@ -111,7 +111,7 @@ def words(text: str) -> list[str]:
 
 def folded_words(text: str) -> list[str]:
     """Return the words of a text, case-folded."""
-    return words(text.lower()) if text.isascii() else [word.casefold() for word in words(text)]
+    return words(text.lower()) if text.isascii() else list(map(str.casefold, words(text)))
 
 
 def words_and_marks(text: str) -> list[str]:

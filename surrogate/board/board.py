@@ -251,7 +251,8 @@ def check_board_target(folder: Path | str) -> list[Path]:
         UsageError: If it holds something else.
     """
     folder = Path(folder).resolve()
-    present = sorted(folder.iterdir()) if folder.is_dir() else []
+    every = sorted(folder.iterdir()) if folder.is_dir() else []
+    present = [path for path in every if path.name != tables.FEATURE_CACHE]
     ours = (tables.MANIFEST_FILE, tables.RATINGS.file)
     if present and not all((folder / name).is_file() for name in ours):
         raise UsageError(
@@ -259,4 +260,4 @@ def check_board_target(folder: Path | str) -> list[Path]:
             "replaced whole"
         )
     known = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
-    return [path for path in present if path.name not in known]
+    return [path for path in every if path.name not in known]

@@ -69,6 +69,7 @@ def build_board(
     n_jobs: int = 1,
     models: ModelOptions | None = None,
     progress: Progress | None = None,
+    cache: Path | str | None = None,
     **options: Any,  # noqa: ANN401 - fields of BoardSettings, which checks them
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
@@ -88,6 +89,7 @@ def build_board(
         n_jobs: Processes to use; -1 for all cores.
         models: How features' models are run; see ``features.extract``.
         progress: Called as stages advance.
+        cache: Folder that keeps features, so that only new answers are measured the next time.
         options: Fields of ``BoardSettings``, such as ``judge="gpt-4o", tournaments=50, seed=1``;
             ``preset="mirage"`` for a board as MIRAGE-Bench was published. ``features`` may hold
             features as values, too.
@@ -116,7 +118,7 @@ def build_board(
         asked = settings.features if features is None else features
         from features.engine.extraction import extract  # loaded where it is needed
 
-        table = extract(whole, asked, n_jobs=n_jobs, models=models, progress=progress)
+        table = extract(whole, asked, n_jobs=n_jobs, models=models, progress=progress, cache=cache)
         table = in_slices(table, whole.queries, settings.by)
     else:
         feature_table = in_slices(feature_table, whole.queries, settings.by)

@@ -386,8 +386,6 @@ def leading(ranked: list[str], alike: list[str], often: str = "") -> str:
         return f"{leader} leads, {often}distinguishable from all others"
     if len(alike) == len(ranked) - 1:
         return f"{leader} is first, but {often}no system is distinguishable from it"
-    if len(alike) == 1:
-        return f"{leader} leads; {often}{alike[0]} is not distinguishable from it"
     if alike == ranked[1 : len(alike) + 1]:
         return f"{leader} leads; {often}{leader} to {alike[-1]} are not distinguishable"
     return f"{leader} leads; {often}{len(alike)} systems are not distinguishable from it"
@@ -406,8 +404,5 @@ def _judged(board: Board) -> str:
         return "nobody has judged these answers"
     if summary.is_published:
         return f"by published ratings of {summary.judge}"
-    if is_person(summary.judge):
-        return f"judged by {summary.judge}"
-    if summary.macro.grade == "not known":
-        return f"judged by {summary.judge}, whose reliability is not known"
-    return f"judged by {summary.judge}, {summary.macro.grade}"
+    grade = summary.macro.grade.replace("not known", "whose reliability is not known")
+    return f"judged by {summary.judge}" + ("" if is_person(summary.judge) else f", {grade}")

@@ -33,6 +33,8 @@ JUDGE_REPORT_FILE = "judge_report.json"
 FEATURES_FILE = "features.parquet"
 SURROGATE_FILE = "surrogate.zip"
 MANIFEST_FILE = "manifest.json"
+FEATURE_CACHE = ".feature-cache"
+"""Folder beside a board's files that keeps what was measured; no part of the board."""
 
 TEXTS = {"language", "system", "opponent", "neighbor", "feature", "split", "note"}
 """Columns that are texts, never missing; of no kind below are numbers, which may be missing."""

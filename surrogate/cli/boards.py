@@ -77,6 +77,7 @@ def board(
     from arena.data.folder import read_arena
     from arena.text.prompts import read_templates
     from surrogate.board.board import check_board_target
+    from surrogate.board.tables import FEATURE_CACHE
 
     read = read_arena(arena)
     shares = named_values("--weights", split_names(weights), "faithfulness=2,fluency=1")
@@ -99,6 +100,7 @@ def board(
         "n_jobs": jobs,
         "models": ModelOptions(download=download, templates=own),
         "progress": progress_lines(),
+        "cache": out / FEATURE_CACHE,
     }
     if is_overview:
         from surrogate.runs.criteria import build_criteria, check_overview_target, weighted_overview

@@ -34,8 +34,9 @@ MOST_MARKS, MOST_OF_A_TEXT = 3, 9
 SIGNATURE = "signature"
 SHORTEST_NAME = 12
 SHOWN_NOTES = 10
-NUMBER = re.compile(r"[-+]?[\d.,]+%?|–")
-SPAN = re.compile(r"-?[\d.]+ to (-?[\d.]+|inf)|–")
+NUMBER = re.compile(r"[-+]?([\d.,]+%?|inf)|–")
+UNBROKEN = re.compile(r"-?[\d.]+ to -?(?:[\d.]+|inf)|\S{1,24}")
+"""Intervals and words, of which longer ones may be broken."""
 
 
 def show(
@@ -108,20 +109,29 @@ def print_table(
     if title:
         console.print(Text(f"\n{title}"), highlight=False)
     names = list(table if columns is None else columns)
-    rows = list(table[names].itertuples(index=False, name=None))
+    rows = [list(map(cell, row)) for row in table[names].itertuples(index=False, name=None)]
+    parts = list(zip([str(name).replace("_", " ") for name in names], *rows, strict=True))
     shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    for index, name in enumerate(names):
-        values = [row[index] for row in rows]
-        is_numeric = all(not isinstance(v, str) or NUMBER.fullmatch(v) for v in values)
-        shown.add_column(
-            str(name).replace("_", " "),
-            justify="right" if is_numeric else "left",
-            overflow="fold",
-            no_wrap=all(SPAN.fullmatch(str(value)) for value in values),  # is not broken in two
-        )
+    for (heading, *texts), width in zip(parts, _widths(parts, console.width), strict=True):
+        side: Any = "right" if all(map(NUMBER.fullmatch, texts)) else "left"
+        shown.add_column(heading, justify=side, overflow="fold", width=width)
     for row in rows:
-        shown.add_row(*(Text(cell(value)) for value in row))
+        shown.add_row(*map(Text, row))
     console.print(shown)
+
+
+def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return how wide columns are: the widest are narrowed, but no word or interval is broken."""
+    from rich.cells import cell_len
+
+    least = [max(map(cell_len, UNBROKEN.findall(" ; ".join(texts)))) for texts in columns]
+    widths = [max(map(cell_len, texts)) for texts in columns]
+    while sum(widths) + 2 * len(widths) - 1 > room:
+        wide = [(width, at) for at, width in enumerate(widths) if width > least[at]]
+        if not wide:
+            break
+        widths[max(wide)[1]] -= 1
+    return widths
 
 
 def print_ranks(
@@ -241,14 +251,11 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     if ratings["language"].nunique() > 1:
         columns = ["rank", "best–worst", "system", "mean_rank", "rating", INTERVAL]
         grouped = ratings.groupby("system")
-        means = (
-            grouped[["rating", "low", "high"]]
-            .mean()
-            .assign(
-                rank_low=grouped["rank"].min(),
-                rank_high=grouped["rank"].max(),
-                note=grouped["note"].agg(lambda own: "; ".join(dict.fromkeys(filter(None, own)))),
-            )
+        means = grouped[["rating", "low", "high"]].mean()
+        means = means.assign(
+            rank_low=grouped["rank"].min(),
+            rank_high=grouped["rank"].max(),
+            note=grouped["note"].agg(lambda own: "; ".join(dict.fromkeys(filter(None, own)))),
         )
         rows = overall.join(means.astype({"rating": float}), on="system")
         rows = rows.assign(mean_rank=rows["mean_rank"].map(two_decimals))
@@ -263,12 +270,13 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:
-    """Replace each pair of columns ``NAME_low`` and ``NAME_high`` by one."""
+    """Show decimals, two of them, and columns ``NAME_low`` and ``NAME_high`` as one."""
     for low in [name for name in table if str(name).endswith("_low")]:
         name = low.removesuffix("_low")
-        table = table.assign(**{low: spans(table, low, f"{name}_high", shown=cell)})
+        table = table.assign(**{low: spans(table, low, f"{name}_high")})
         table = table.drop(columns=f"{name}_high").rename(columns={low: f"{name} 95%"})
-    return table
+    decimals = table.select_dtypes("float")
+    return table.assign(**{str(name): decimals[name].map(two_decimals) for name in decimals})
 
 
 def progress_lines() -> Callable[[str, int, int], None]:

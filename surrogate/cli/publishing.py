@@ -32,9 +32,7 @@ NOT_DONE = 1
 """Exit status where nothing could be drawn, or a board is not current."""
 SITE, FIGURES = "site", "figures"
 TABLES = ("csv", "latex")
-CHANGES = [
-    *("system", "rank_old", "rank_new", "rating_change", "p_value", "verdict", "reason"),
-]
+CHANGES = ["system", "rank_old", "rank_new", "rating_change", "p_value", "verdict", "reason"]
 
 
 def publish(

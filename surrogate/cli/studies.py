@@ -33,6 +33,8 @@ LISTED = ["feature", "summary", "source", "needs", "available"]
 BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
 TABLE_3, SAMPLING = "table3", "sampling"
 SUBSETS = 100
+LEFT_OUT = {"replication": ["questions", "judgments"], "ablation": ["features"]}
+"""Columns that 80 of the terminal have no room for, by protocol; --json has them."""
 """Random parts of each size, of sampling."""
 
 
@@ -185,8 +187,11 @@ def validate(
 
 
 def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
-    table = study.table if as_json else with_spans(study.table)
-    shown = {"table": table, "signature": study.signature}
+    shown = {"table": study.table, "signature": study.signature}
+    if not as_json:
+        table = study.table.drop(columns=LEFT_OUT.get(protocol, []))
+        reasons = filter(None, table.pop("reason").unique()) if "reason" in table else ()
+        shown |= {"table": with_spans(table), "reasons": list(reasons)}
     show(shown, as_json, {"table": f"{protocol} (taus are Kendall's, intervals 95%)"})
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from arena.data.systems import PassageRecord
 from arena.text.citations import strip_citations
 from features.text.tokens import folded_words
 from surrogate.learning.estimation.answer_texts import FACTOR, hashed, mixed, unit_rows
@@ -23,9 +24,12 @@ Integers = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 Words = tuple[str, ...]
+Passages = Sequence[PassageRecord]
 
 MOST_QUESTIONS = 100
 """Questions of a language that are looked at, evenly spaced."""
+AT_ONCE = 100
+"""Systems whose vectors are held at a time."""
 RUN, PASSAGE_RUN, PAIR = 5, 8, 2
 """Words in a row that two answers share, an answer and a passage, or any two texts."""
 FEWEST_DISTINCT = 5
@@ -40,51 +44,70 @@ DIGITS = 12
 """Of cosines, so that rounding errors make none larger than its equal."""
 
 
-def measure_texts(
-    rows: pd.DataFrame, judged: Collection[str], queries: pd.DataFrame
-) -> pd.DataFrame:
-    """Count what systems' answers in one language have in common, and with what.
+def plain_answers(rows: pd.DataFrame, queries: pd.DataFrame) -> tuple[pd.DataFrame, list[Passages]]:
+    """Take the citations out of answers in one language, to questions that are looked at.
 
     Args:
         rows: Columns ``system, query_id, answer``.
-        judged: The judged systems among them; each is measured beside the others.
         queries: Columns ``query_id, passages``.
 
     Returns:
-        A row a system, a column a measure: means over its answers.
+        The rows, sorted, with the columns ``plain`` and ``question``, the place of its passages;
+        and the passages of each question.
     """
     names = sorted(rows["query_id"].unique())
     names = names[:: -(-len(names) // MOST_QUESTIONS)]
-    rows = rows[rows["query_id"].isin(set(names))]
+    rows = rows[rows["query_id"].isin(names)]
     rows = rows.sort_values(["system", "query_id"], kind="stable", ignore_index=True)
-    asked = queries.drop_duplicates("query_id").set_index("query_id").loc[names]
-    questions = pd.Index(names).get_indexer(rows["query_id"])
-    ids = [tuple(str(item["passage_id"]) for item in items) for items in asked["passages"]]
-    plain = pd.Series(
-        [
-            strip_citations(text[:LONGEST], ids[place])
-            for text, place in zip(rows["answer"], questions, strict=True)
-        ],
-        dtype="str",
-    )
+    asked = list(queries.drop_duplicates("query_id").set_index("query_id")["passages"].loc[names])
+    places = pd.Index(names).get_indexer(rows["query_id"])
+    ids = [tuple(str(item["passage_id"]) for item in items) for items in asked]
+    pairs = zip(rows["answer"], places, strict=True)
+    plain = [strip_citations(text[:LONGEST], ids[place]) for text, place in pairs]
+    return rows.assign(plain=pd.Series(plain, dtype="str"), question=places), asked
+
+
+def measure_fit(rows: pd.DataFrame, judged: Collection[str]) -> pd.DataFrame:
+    """Tell how far systems say the same whatever was asked, and what fits other questions.
+
+    Args:
+        rows: Of ``plain_answers``.
+        judged: The judged systems beside which all are seen, each beside the others.
+
+    Returns:
+        By system, ``same`` and ``misfit``.
+    """
+    plain = rows["plain"].str.strip()
+    means = _same(plain, rows["system"]).groupby(rows["system"]).mean().to_frame("same")
+    own = rows.groupby("system").indices
+    told = {name: at for name, at in own.items() if plain[at].nunique() >= FEWEST_DISTINCT}
+    return means.assign(misfit=pd.Series(_misfits(rows, set(judged), told), dtype=np.float64))
+
+
+def measure_texts(
+    rows: pd.DataFrame, judged: Collection[str], asked: Sequence[Passages]
+) -> pd.DataFrame:
+    """Count what systems' answers have in common, and with what.
+
+    Args:
+        rows: Of ``plain_answers``.
+        judged: The judged systems among them; each is measured beside the others.
+        asked: The passages of each question.
+
+    Returns:
+        By system, a column a measure: means over its answers.
+    """
     is_judged = rows["system"].isin(set(judged))
-    known = is_judged.to_numpy()
-    words = [_words(text) for text in plain]
+    words = [_words(text) for text in rows["plain"]]
     passages = [
-        [_words(f"{item.get('title') or ''} {item['text']}") for item in items]
-        for items in asked["passages"]
+        [_words(f"{item.get('title') or ''} {item['text']}") for item in items] for items in asked
     ]
+    questions = rows["question"].to_numpy()
     shares = _of_runs(words, rows.assign(is_judged=is_judged), questions, passages)
-    plain = plain.str.strip()
-    shares["same"] = _same(plain, rows["system"])
     lengths = np.array([len(text) + 1.0 for text in words])
     medians = pd.Series(lengths).where(is_judged).groupby(questions).transform("median")
     means = shares.groupby(rows["system"]).mean()
-    means["length"] = (lengths / medians).groupby(rows["system"]).median()
-    own = rows.groupby("system").indices
-    told = {name: at for name, at in own.items() if plain[at].nunique() >= FEWEST_DISTINCT}
-    means["misfit"] = _misfits(_vectors(rows["answer"], known), questions, known, told)
-    return means
+    return means.assign(length=(lengths / medians).groupby(rows["system"]).median())
 
 
 def _of_runs(
@@ -111,15 +134,15 @@ def _of_runs(
     others = _times(here, here[first & known[of]]) > known[of]
     mine = _at(runs, system[of])
     flags = {
-        "shared": (others & ~np.isin(here, _at(said, shown[place])), of),
+        "shared": (others & (_times(here, _at(said, shown[place])) == 0), of),
         "repeated": (_times(mine, mine[first]) > 1, of),
     }
     runs, of = _runs(*own, PASSAGE_RUN)
     said, place = _runs(*passages, PASSAGE_RUN)
-    flags["passages"] = np.isin(_at(runs, questions[of]), _at(said, shown[place])), of
+    flags["passages"] = _times(_at(runs, questions[of]), _at(said, shown[place])) > 0, of
     runs, of = _runs(*own, PAIR)
     usual = _times(runs, runs[_distinct(runs, system[of]) & known[of]])
-    flags["new_pairs"] = (usual <= known[of]) & ~np.isin(runs, _runs(*passages, PAIR)[0]), of
+    flags["new_pairs"] = (usual <= known[of]) & (_times(runs, _runs(*passages, PAIR)[0]) == 0), of
     size = len(words)
     shares = {
         name: np.bincount(of, flag, size) / np.maximum(np.bincount(of, None, size), 1)
@@ -152,17 +175,14 @@ def _at(runs: Hashes, places: Integers) -> Hashes:
 
 def _distinct(runs: Hashes, of: Integers) -> Flags:
     """Tell the first of each run in what it is of."""
-    is_first = np.zeros(len(runs), np.bool_)
-    is_first[np.unique(_at(runs, of), return_index=True)[1]] = True
-    return is_first
+    return np.asarray(~pd.Series(_at(runs, of)).duplicated())
 
 
 def _times(runs: Hashes, among: Hashes) -> Integers:
     """How often each run is among others."""
-    values, times = np.unique(among, return_counts=True)
-    place = np.searchsorted(values, runs)
-    there = np.append(values, 0)[place] == runs
-    return np.where(there, np.append(times, 0)[place], 0)
+    codes, values = pd.factorize(np.concatenate([among, runs]))
+    times = np.bincount(codes[: len(among)], minlength=len(values))
+    return np.asarray(times[codes[len(among) :]])
 
 
 def _words(text: str) -> Words:
@@ -177,52 +197,53 @@ def _same(plain: pd.Series, system: pd.Series) -> pd.Series:
     return ((plain == first) | (plain == "")).astype(np.float64)
 
 
-def _vectors(answers: pd.Series, is_judged: Flags) -> sparse.csr_array:
-    """Weigh character n-grams by how few of the judged answers have them, shape (N, D)."""
+def _folded(answers: pd.Series) -> sparse.csr_array:
+    """Count character n-grams in few dimensions, shape (N, D)."""
     found = sparse.coo_array(hashed([text[:LONGEST] for text in answers]))
     folded = (found.data, (found.row, found.col % FOLDED))
-    counts = sparse.csr_array(folded, shape=(len(answers), FOLDED))
-    present = np.bincount(counts[is_judged].indices, minlength=FOLDED)
-    weights = np.log((1 + is_judged.sum()) / (1 + present)) + 1
-    return unit_rows(counts, weights)
+    return sparse.csr_array(folded, shape=(len(answers), FOLDED))
 
 
 def _misfits(
-    vectors: sparse.csr_array,
-    questions: Integers,
-    is_judged: Flags,
-    systems: Mapping[str, Integers],
+    rows: pd.DataFrame, judged: Collection[str], systems: Mapping[str, Integers]
 ) -> dict[str, float]:
     """Return the share of other questions whose answers are more like a system's than its own's.
 
     0.5 is chance. Answers that are like those to no question in particular, "I do not know" say,
     count little: each as much as its similarity to the most similar question exceeds the median.
-    A system's answers, at the places of each, are held against the other judged systems'.
+    A system's answers, at the places of each, are held against the other judged systems'. N-grams
+    are weighed by how few of the judged answers have them.
     """
-    size = int(questions.max()) + 1
-    of_question = sparse.csr_array(
-        (is_judged.astype(np.float64), (questions, np.arange(len(questions)))),
-        shape=(size, len(questions)),
-    )
-    sums = (of_question @ vectors).toarray()
-    squares, times = (sums**2).sum(axis=1), np.bincount(questions[is_judged], minlength=size)
-    found = {}
-    for name, places in systems.items():
-        asked, own = questions[places], vectors[places]
-        likeness, lengths, others = own @ sums.T, squares.copy(), times.copy()
-        if is_judged[places[0]]:  # its own answers are none of the others'
-            among = (own @ own.T).toarray()
-            lengths[asked] += np.diag(among) - 2 * np.diag(likeness[:, asked])
-            likeness[:, asked] -= among
-            others[asked] -= 1
-        usable = others[asked] > 0
-        found[name] = float("nan")
-        if usable.sum() >= FEWEST_DISTINCT:
-            lengths = np.sqrt(np.maximum(lengths, 0.0))
-            cosines = likeness / np.where(lengths > SHORTEST, lengths, 1.0)
-            kept = np.cumsum(others > 0) - 1
-            at = kept[asked[usable]]
-            found[name] = _above(np.round(cosines[usable][:, others > 0], DIGITS), at)
+    known, questions = rows[rows["system"].isin(judged)], rows["question"].to_numpy()
+    counts, size = _folded(known["answer"]), int(questions.max()) + 1
+    present = np.bincount(counts.indices, minlength=FOLDED)
+    weights = np.log((1 + len(known)) / (1 + present)) + 1
+    entries = (np.ones(len(known)), (known["question"], np.arange(len(known))))
+    of_question = sparse.csr_array(entries, shape=(size, len(known)))
+    sums = (of_question @ unit_rows(counts, weights)).toarray()
+    squares, times = (sums**2).sum(axis=1), np.bincount(known["question"], minlength=size)
+    found, names = dict[str, float](), sorted(systems)
+    for start in range(0, len(names), AT_ONCE):
+        some = names[start : start + AT_ONCE]
+        at = np.concatenate([systems[name] for name in some])
+        vectors = unit_rows(_folded(rows["answer"].iloc[at]), weights)
+        ends = np.cumsum([len(systems[name]) for name in some])
+        for name, end in zip(some, ends, strict=True):
+            asked, own = questions[systems[name]], vectors[end - len(systems[name]) : end]
+            likeness, lengths, others = own @ sums.T, squares.copy(), times.copy()
+            if name in judged:  # its own answers are none of the others'
+                among = (own @ own.T).toarray()
+                lengths[asked] += np.diag(among) - 2 * np.diag(likeness[:, asked])
+                likeness[:, asked] -= among
+                others[asked] -= 1
+            usable = others[asked] > 0
+            found[name] = float("nan")
+            if usable.sum() >= FEWEST_DISTINCT:
+                lengths = np.sqrt(np.maximum(lengths, 0.0))
+                cosines = likeness / np.where(lengths > SHORTEST, lengths, 1.0)
+                kept = np.cumsum(others > 0) - 1
+                places = kept[asked[usable]]
+                found[name] = _above(np.round(cosines[usable][:, others > 0], DIGITS), places)
     return found
 
 

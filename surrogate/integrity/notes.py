@@ -17,7 +17,7 @@ from scipy import sparse
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import with_passages_of
-from surrogate.integrity.measures import measure_texts
+from surrogate.integrity.measures import measure_fit, measure_texts, plain_answers
 from surrogate.learning.estimation.answer_texts import hashed, unit_rows
 from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
@@ -35,6 +35,8 @@ SHARE = 0.9
 """Of a system's answers that make it a copy, when they are one other system's."""
 DIGITS = 9
 """Of cosines, so that rounding errors do not say who was copied."""
+MOST_BESIDE = 300
+"""Judged systems beside which all are seen, evenly spaced, so that time and memory are bounded."""
 PART = 1_000_000
 """Pairs of answers that are compared at a time."""
 TOO_FEW_ANSWERS = "not ranked: it answered {} of {} questions, and {} are needed"
@@ -106,8 +108,14 @@ def look_at(
         rows = answers[answers["language"] == language]
         if rows.empty:
             continue
-        measured = measure_texts(rows, systems, shown[shown["language"] == language])
-        usual = measured[measured.index.isin(list(systems))]
+        rows, asked = plain_answers(rows, shown[shown["language"] == language])
+        known = sorted(set(systems) & set(rows["system"]))
+        known = known[:: -(-max(len(known), 1) // MOST_BESIDE)]
+        measured = measure_fit(rows, known)
+        if len(known) >= FEWEST_JUDGED and not measured.index.isin(systems).all():
+            seen = rows[~rows["system"].isin(systems) | rows["system"].isin(known)]
+            measured = measured.join(measure_texts(seen.reset_index(drop=True), known, asked))
+        usual = measured[measured.index.isin(systems)]
         low, high = usual.quantile(1 - COMMON), usual.quantile(COMMON)
         for system, own in measured.iterrows():
             notes = [*_facts(own, usual.drop(index=system, errors="ignore"))]
@@ -239,8 +247,25 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[Key, str]:
     """
     columns = ["language", "system", "query_id", "answer"]
     written, old = (rows.loc[rows["answer"].map(len) >= SHORTEST, columns] for rows in (new, known))
-    if written.empty:
-        return {}
+    place = written.groupby(["language", "system"]).cumcount()
+    sizes = written.groupby(["language", "system"])["answer"].transform("size")
+    # Of so few answers a copy must have one in common, too: most systems differ here.
+    some = _same_answers(written[place <= sizes - np.floor(SHARE * sizes)], old)
+    written = written[written["system"].isin(some["system"])]
+    same = _same_answers(written, old[old["system"].isin(some["system_known"])])
+    sizes = written.groupby(["language", "system"]).size()
+    shared = same.groupby(["language", "system", "system_known"])["cosine"].agg(["size", "sum"])
+    counts = shared.sort_values(["size", "sum"], kind="stable")["size"]
+    return {
+        (language, system): original
+        for (language, system, original), count in counts.items()
+        if count >= SHARE * sizes[language, system]
+    }
+
+
+def _same_answers(written: pd.DataFrame, old: pd.DataFrame) -> pd.DataFrame:
+    """Find answers that are nearly another: ``language, system, system_known, cosine``."""
+    old = old[old["query_id"].isin(written["query_id"])]
     one, other = (unit_rows(hashed(list(rows["answer"]))) for rows in (written, old))
     there, parts = old.groupby(QUESTION_KEY).indices, [np.empty((0, 3))]
     for key, places in written.groupby(QUESTION_KEY).indices.items():
@@ -255,15 +280,5 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[Key, str]:
     same = pd.DataFrame(np.concatenate(parts), columns=["place", "other", "cosine"])
     same = same.sort_values(["place", "other"], ignore_index=True)
     places, others = same["place"].astype(int), same["other"].astype(int)
-    same["language"], same["system"] = (
-        written[name].to_numpy()[places] for name in ("language", "system")
-    )
-    same["system_known"] = old["system"].to_numpy()[others]
-    sizes = written.groupby(["language", "system"]).size()
-    shared = same.groupby(["language", "system", "system_known"])["cosine"].agg(["size", "sum"])
-    counts = shared.sort_values(["size", "sum"], kind="stable")["size"]
-    return {
-        (language, system): original
-        for (language, system, original), count in counts.items()
-        if count >= SHARE * sizes[language, system]
-    }
+    names = {name: written[name].to_numpy()[places] for name in ("language", "system")}
+    return same.assign(**names, system_known=old["system"].to_numpy()[others])

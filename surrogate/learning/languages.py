@@ -16,7 +16,7 @@ from arena.data.published import no_published_ratings
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE, whole_digits
 from arena.data.seeds import by_content
 from arena.data.wording import count_of, did_you_mean
-from arena.rating.battles import TieRule
+from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.published import published_tournaments
 from arena.rating.tournaments import (
@@ -138,7 +138,9 @@ class LanguageData:
             return replace(self.hiding(systems), tournaments=kept)
         names, rows = set(systems), self.judgments
         left = rows[~rows["system_a"].isin(names) & ~rows["system_b"].isin(names)]
-        return self.hiding(systems).judged_by(left)
+        battles = self.tournaments.battles
+        out = np.isin(battles.systems, systems)
+        return self.hiding(systems).judged_by(left, ~(out[battles.side_a] | out[battles.side_b]))
 
     def hiding(self, systems: Sequence[str]) -> LanguageData:
         """Leave out the answers of systems, which still take part in the tournaments.
@@ -147,18 +149,28 @@ class LanguageData:
         """
         return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
 
-    def judged_by(self, judgments: pd.DataFrame) -> LanguageData:
-        """Rate the systems again, by some of the judgments; ``UsageError`` if there is none."""
+    def judged_by(
+        self, judgments: pd.DataFrame, battles: npt.NDArray[np.bool_] | None = None
+    ) -> LanguageData:
+        """Rate the systems again, by some of the judgments; ``UsageError`` if there is none.
+
+        Which battles these are may be given, too, so that they are not counted again.
+        """
         if self.judgments.empty:
             raise UsageError(NO_JUDGMENTS.format(self.language))
         if judgments.empty:
             raise UsageError(f"{self.language}: no judgments are left to learn from")
-        tournaments = bootstrap_tournaments(judgments, **asdict(self.settings))
+        known = self.tournaments.battles
+        own = Battles.from_judgments(judgments) if battles is None else known.only(battles)
+        how = asdict(self.settings)
+        tournaments = bootstrap_tournaments(own, language=self.language, **how)
         return replace(self, judgments=judgments, tournaments=tournaments)
 
     def judged_on(self, questions: Sequence[str]) -> LanguageData:
         """Rate the systems again, by the judgments on some questions."""
-        return self.judged_by(self.judgments[self.judgments["query_id"].isin(set(questions))])
+        battles, wanted = self.tournaments.battles, set(questions)
+        kept = np.array([name in wanted for name in battles.questions])[battles.question]
+        return self.judged_by(self.judgments[self.judgments["query_id"].isin(wanted)], kept)
 
     def origin_of(self, part: LanguageData) -> float:
         """Return what to add to ratings on a part's scale to have them on this one's.

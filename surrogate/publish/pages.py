@@ -61,13 +61,8 @@ def ballot_page(ballot: Ballot) -> str:
     for pair in ballot.pairs:
         shown, language = pair.comparison, pair.comparison.key[0]
         passages = [
-            {
-                "id": each.passage_id,
-                "title": each.title or "",
-                "text": each.text,
-                "given_to": each.given_to or "",
-            }
-            for each in shown.passages
+            {"id": it.passage_id, "title": it.title or "", "text": it.text, "given_to": it.given_to}
+            for it in shown.passages
         ]
         pairs.append(
             {

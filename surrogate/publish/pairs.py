@@ -80,7 +80,8 @@ class Texts:
         Verdicts have a column ``reason``, which takes room, too. Parts of answers are texts with
         citations apart (``answer_parts``); what is ``cut`` are characters that are not shown.
         """
-        said = {name: sum(map(len, own)) for name, own in verdicts.groupby("query_id")["reason"]}
+        told = verdicts[verdicts["reason"] != ""].groupby("query_id")["reason"]
+        said = {name: sum(map(len, own)) for name, own in told}
         room, shown = self._room, list[Row]()
         place = {name: number for number, name in enumerate(systems)}
         named = {

@@ -229,7 +229,9 @@ def gate(
         for rows in (answers, arena.answers[arena.answers["system"] == against])
     )
     others = {key for key in others if not languages or key[0] in languages}
-    is_same = own == others and _is_word_for_word(answers, arena, against)
+    columns = [*QUESTION_KEY, "answer"]
+    theirs = arena.answers.loc[arena.answers["system"] == against, columns]
+    is_same = own == others and len(answers.merge(theirs, on=columns)) == len(answers)
     if is_same:
         found = replace(found, difference="same", reason="")
     variance, verdicts = _planned_variance(board, arena), None
@@ -277,13 +279,6 @@ def _candidate(board: Board, answers: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     while name in board.systems:
         name = CANDIDATE.format(name)
     return answers.assign(system=name), name
-
-
-def _is_word_for_word(answers: pd.DataFrame, arena: Arena, system: str) -> bool:
-    """Tell whether answers are those of a system of the arena."""
-    columns = [*QUESTION_KEY, "answer"]
-    theirs = arena.answers.loc[arena.answers["system"] == system, columns]
-    return len(answers.merge(theirs, on=columns)) == len(answers)
 
 
 def rating_difference(
@@ -339,7 +334,6 @@ def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Ite
         yield UNRATED.format(", ".join(rows["language"]), note)
     if not compared:
         yield NO_LANGUAGE
-        return
     summaries = board.summary.languages
     rough = [name for name in compared if name in summaries and summaries[name].interval.pooled]
     if rough:

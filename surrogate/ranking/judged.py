@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.rating.battles import Battles
+from arena.data.schema import QUESTION_KEY
+from arena.data.wording import count_of
+from arena.rating.battles import Battles, copies_of_others
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
@@ -23,6 +25,11 @@ UNKNOWN_PRECISION = 1.0
 """Of a rating that nothing is known of, in the posterior's first guess."""
 CALIBRATED = (1.0,)
 """How far the errors of what is known before are trusted: they are those of systems left out."""
+COPIED = "{} left out that appear more than once: each verdict counts once"
+NOT_ASKED = "{} left out, on questions that the arena does not have"
+BESIDE = "{} left out, by judges that stand beside the board's own"
+NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
+OTHERS = "{} by {} count as those of the board's own judge, {}"
 NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
 PUBLISHED = "the ratings of this board are published, so that judgments are on another scale"
 
@@ -45,6 +52,27 @@ def usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -
         for side in ("system_a", "system_b")
     )
     return pd.Series(a, judgments.index) & pd.Series(b, judgments.index) & _of(judgments, systems)
+
+
+def counted_judgments(
+    board: Board, systems: set[str], judgments: pd.DataFrame, queries: pd.DataFrame
+) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out copies, and what cannot be used; say how many."""
+    asked = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(str))
+    is_asked = pd.MultiIndex.from_frame(judgments[QUESTION_KEY].astype(str)).isin(asked)
+    copies = copies_of_others(judgments)
+    used = usable_judgments(board, systems, judgments)
+    own = board.summary.judge
+    by = judgments.get("judge", pd.Series(own, judgments.index))
+    is_other = by.isin(board.summary.settings.other_judges)
+    left = {COPIED: copies, BESIDE: is_other, NOT_ASKED: ~is_asked, NOT_USED: ~used}
+    why = pd.Series(np.select(list(left.values()), list(left), ""), judgments.index)
+    counts = {note: int((why == note).sum()) for note in left}
+    notes = [note.format(count_of(each, "judgment")) for note, each in counts.items() if each]
+    if len(others := by[(why == "") & (by != own)]):
+        named = count_of(len(others), "judgment"), ", ".join(sorted(others.unique()))
+        notes.append(OTHERS.format(*named, own))
+    return judgments[why.isin(["", NOT_USED])], notes
 
 
 def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:

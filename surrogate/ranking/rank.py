@@ -17,7 +17,6 @@ from arena.data.frames import notebook_html
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import alike
 from arena.data.wording import count_of
-from arena.rating.battles import copies_of_others
 from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.measures.registry import asked_features, with_templates
@@ -32,9 +31,9 @@ from surrogate.learning.languages import in_slices, sliced, with_answers
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.judged import (
     JUDGED_COLUMNS,
+    counted_judgments,
     interval_of,
     judged_ratings,
-    usable_judgments,
 )
 
 NOTHING_SEEN = Seen()
@@ -42,11 +41,6 @@ NO_VERDICTS = (
     "this is a first board: nobody has judged, so that no surrogate can place new systems. Add "
     "their answers to the arena and build the board again, or judge some pairs first"
 )
-COPIED = "{} left out that appear more than once: each verdict counts once"
-NOT_ASKED = "{} left out, on questions that the arena does not have"
-BESIDE = "{} left out, by judges that stand beside the board's own"
-NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
-OTHERS = "{} by {} count as those of the board's own judge, {}"
 NO_SURROGATE = "the board has no surrogate here"
 ROW = "_row"
 NAMED = 2
@@ -179,20 +173,13 @@ def rank_systems(
     else:
         table = _rows_of(answers, feature_table)
     table, answers = (in_slices(item, whole.queries, by) for item in (table, answers))
-    known_answers = _judged_answers(board, arena.answers)
-    judged = known_answers.groupby("language")["system"].unique()
-    both = pd.concat([known_answers, answers], ignore_index=True)
-    seen = Seen(
-        look_at(both, judged.map(set).to_dict(), arena.queries),
-        near_copies(answers, known_answers),
-    )
-    return place_systems(board, with_answers(table, answers), arena.queries, seen, judgments)
-
-
-def _judged_answers(board: Board, answers: pd.DataFrame) -> pd.DataFrame:
-    """Keep the answers of systems in the languages in which they are judged."""
     judged = board.ratings.loc[board.ratings["arena_rating"].notna(), ["language", "system"]]
-    return answers.merge(judged, on=["language", "system"])
+    known_answers = arena.answers.merge(judged, on=["language", "system"])
+    judged = judged.groupby("language")["system"].unique()
+    both = pd.concat([known_answers, answers], ignore_index=True)
+    notes = look_at(both, judged.map(set).to_dict(), arena.queries)
+    seen = Seen(notes, near_copies(answers, known_answers))
+    return place_systems(board, with_answers(table, answers), arena.queries, seen, judgments)
 
 
 def _declared(names: Sequence[str], own: Sequence[Feature]) -> tuple[Feature, ...]:
@@ -254,7 +241,7 @@ def place_systems(
     if judgments is None:
         judgments = pd.DataFrame(columns=[*QUESTION_KEY, "system_a", "system_b", "winner"])
     else:
-        judgments, said = _counted(board, set(systems), judgments, queries)
+        judgments, said = counted_judgments(board, set(systems), judgments, queries)
         judged = judged_ratings(board, table, judgments)
     keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
     known = _known(board, table, judged, keys, questions)
@@ -333,31 +320,6 @@ def _known(
     return known.assign(answers=answers, split="new", why=why, judgments=judgments)
 
 
-def _counted(
-    board: Board, systems: set[str], judgments: pd.DataFrame, queries: pd.DataFrame
-) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out copies, and what cannot be used; say how many."""
-    asked = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(str))
-    is_asked = pd.MultiIndex.from_frame(judgments[QUESTION_KEY].astype(str)).isin(asked)
-    copies = copies_of_others(judgments)
-    used = usable_judgments(board, systems, judgments)
-    beside = judgments.get("judge", pd.Series("", judgments.index))
-    is_other = beside.isin(board.summary.settings.other_judges) & ~copies
-    judgments, copies, is_asked, used = (
-        item[~is_other] for item in (judgments, copies, is_asked, used)
-    )
-    left = {COPIED: copies, NOT_ASKED: ~is_asked & ~copies, NOT_USED: ~used & is_asked & ~copies}
-    left[BESIDE] = is_other
-    counts = {note: int(rows.sum()) for note, rows in left.items()}
-    notes = [note.format(count_of(each, "judgment")) for note, each in counts.items() if each]
-    own = board.summary.judge
-    by = judgments.get("judge", pd.Series(own, judgments.index))[used & is_asked & ~copies]
-    if len(others := by[by != own]):
-        named = count_of(len(others), "judgment"), ", ".join(sorted(others.unique()))
-        notes.append(OTHERS.format(*named, own))
-    return judgments[is_asked & ~copies], notes
-
-
 def _learned(board: Board) -> set[str]:
     """Languages that the surrogate has learned from."""
     return set(board.surrogate.systems_) - set(board.surrogate.failures_)
@@ -376,22 +338,15 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
 
 def _overall(overall: pd.DataFrame, new: pd.DataFrame, languages: int) -> pd.DataFrame:
     """Put new systems among the overall rows; the board's own stay as they are."""
-    rows = []
-    for system, part in new.groupby("system"):
-        ranked = part[part["rank"].notna()]
-        complete = len(ranked) == languages
-        mean_rank = round(float(ranked["rank"].mean()), DECIMALS) if complete else np.nan
-        rows.append(
-            {
-                "system": system,
-                "rank": 1 + int((overall["mean_rank"] < mean_rank).sum()) if complete else None,
-                "mean_rank": mean_rank,
-                "mean_rating": float(ranked["rating"].mean()) if complete else np.nan,
-                "languages": len(ranked),
-                "coverage": float(part["coverage"].mean()),
-            }
-        )
-    placed = pd.concat([overall, pd.DataFrame(rows).astype({"rank": "Int64"})], ignore_index=True)
+    grouped = new.assign(rating=new["rating"].where(new["rank"].notna())).groupby("system")
+    means = grouped[["rank", "rating", "coverage"]].mean().astype(float)
+    ranked = grouped["rank"].count()
+    means.loc[ranked < languages, ["rank", "rating"]] = np.nan
+    rows = means.rename(columns={"rank": "mean_rank", "rating": "mean_rating"})
+    rows = rows.assign(languages=ranked, mean_rank=rows["mean_rank"].round(DECIMALS))
+    places = [1 + (overall["mean_rank"] < own).sum() for own in rows["mean_rank"]]
+    rows["rank"] = pd.Series(places, rows.index, "Int64").mask(rows["mean_rank"].isna())
+    placed = pd.concat([overall, rows.reset_index()], ignore_index=True)
     return placed.sort_values(["rank", "mean_rank"], kind="stable", ignore_index=True)
 
 

@@ -70,8 +70,10 @@ def _dask(scheduler: str | None) -> Iterator[None]:
 @contextmanager
 def _ray(scheduler: str | None) -> Iterator[None]:
     import ray
+    from ray._private import worker
     from ray.util.joblib import register_ray
 
+    worker._worker_logs_enabled = False  # else its own errors stand among results
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers
     try:
         ray.init(address=scheduler, ignore_reinit_error=True, log_to_driver=False)

@@ -22,7 +22,7 @@ from surrogate.board.build import build_board
 from surrogate.board.judge_report import read_judging_records
 from surrogate.board.settings import BoardSettings, board_judges, chosen_settings
 from surrogate.board.summary import conclusion, leading
-from surrogate.board.tables import DECIMALS
+from surrogate.board.tables import DECIMALS, FEATURE_CACHE
 from surrogate.publish.formats import slugs
 from surrogate.publish.pages import filled
 from surrogate.publish.site import INDEX, write_site
@@ -172,7 +172,8 @@ def _ratings(board: Board) -> pd.DataFrame:
 
 def check_overview_target(out: Path) -> None:
     """Check that a folder holds nothing, or an overview to replace; a UsageError if it does not."""
-    if out.is_dir() and any(out.iterdir()) and not (out / OVERVIEW).is_file():
+    present = {path.name for path in out.iterdir()} if out.is_dir() else set()
+    if present - {FEATURE_CACHE} and OVERVIEW not in present:
         raise UsageError(f"{out} is not empty and holds no overview of criteria; name a new folder")
 
 

@@ -63,16 +63,6 @@ class BoardDiff:
     changes: pd.DataFrame
     notes: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        """Say how many systems moved, and which, over all languages."""
-        own = self.changes[self.changes["language"].eq(OVERALL)]
-        counts = ", ".join(
-            f"{count} {name}" for name, count in own["verdict"].value_counts().items()
-        )
-        moved = own[own["verdict"].isin((MOVED, NEW, GONE))]
-        names = "; ".join(f"{row.system} {row.verdict}" for row in moved.itertuples())
-        return f"{counts}{f' ({names})' if names else ''}"
-
 
 def diff_boards(old: Board, new: Board) -> BoardDiff:
     """Compare two boards system by system.

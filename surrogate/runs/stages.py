@@ -33,6 +33,7 @@ from surrogate.board.settings import board_judges
 from surrogate.board.summary import conclusion
 from surrogate.board.tables import (
     BOARD_FILES,
+    FEATURE_CACHE,
     FEATURES_FILE,
     MANIFEST_FILE,
     SURROGATE_FILE,
@@ -49,7 +50,6 @@ from surrogate.runs.steps import Digests, Step, Workplace, folder_digests
 JUDGING, FEATURES, BOARD = "judging", "features", "board"
 STORE_FILE = "judging.sqlite"
 VERDICTS_FILE = "judgments.parquet"
-CACHE_FOLDER = ".feature-cache"
 CONTENT = (
     INFO_FILE,
     *(f"{name}{suffix}" for name in ("queries", "answers") for suffix in SUFFIXES),
@@ -193,7 +193,7 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
         n_jobs=place.n_jobs,
         progress=place.progress,
         models=ModelOptions(download=board.options.download),
-        cache=place.out / CACHE_FOLDER,
+        cache=place.out / FEATURE_CACHE,
     )
     write_rows(table, place.target / FEATURES_FILE)
 

@@ -79,7 +79,7 @@ def worker_of(backend):
 
 
 @pytest.mark.parametrize("backend", ["dask", "ray"])
-def test_a_cluster_brings_the_same_bytes_though_a_worker_is_killed(backend, place):
+def test_a_cluster_brings_the_same_bytes_though_a_worker_is_killed(backend, place, capfd):
     pytest.importorskip({"dask": "distributed"}.get(backend, backend))
     killed = []
 
@@ -92,6 +92,7 @@ def test_a_cluster_brings_the_same_bytes_though_a_worker_is_killed(backend, plac
         assert on_cluster()
         make(place, backend, kill)
     assert not on_cluster()
+    assert capfd.readouterr().out == ""  # where results stand
     assert {"features", "surrogates"} <= set(killed)
     here, there = contents(place / "here"), contents(place / backend)
     assert list(here) == list(there)

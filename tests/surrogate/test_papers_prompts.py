@@ -35,7 +35,7 @@ from features.models import FEATURE_PROMPTS, ModelOptions
 from features.models.grouse_prompts import GROUSE_PROMPTS, AnswerSample
 from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.judges import PromptJudge
-from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts
+from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts, ScorePrompts
 from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
@@ -71,7 +71,8 @@ def column(text, start, end):
     at = lines[first].index(start)
     cells = []
     for line in lines[first : first + 40]:
-        cell = re.split(r"\s{4,}", line[max(0, at - 2) :].strip())[0]
+        is_there = line[max(0, at - 2) : at + 4].strip()  # else the cell is the other column's
+        cell = re.split(r"\s{4,}", line[max(0, at - 2) :].strip())[0] if is_there else ""
         cells.append(cell)
         if end in cell:
             break
@@ -298,7 +299,17 @@ def test_ragas_section_5_ranks(serve, file, tmp_path, reply, choice):
         assert judged(RankingPrompts(own), serve(lambda prompt: reply), store, pair) == choice
 
 
-def test_memerag_appendix_g1_filters(serve, file, arena, tmp_path):
+def test_ragas_section_5_scores(serve, file, tmp_path):
+    text = column(paper("ragas"), "Faithfulness measures the information", "answer: [answer]")
+    text = text.replace("[context]", "{{context}}").replace("[answer]", "{{text}}")
+    own = read_templates({"gpt-score": file("score", text)}, WIKIEVAL_PROMPTS)
+    pair = Pair("faithfulness", "Where?", "It is here.", "There.", "Here.")
+    server = serve(lambda prompt: "Score: 9" if prompt.endswith("Here.") else "7/10")
+    with open_store(tmp_path / "store.sqlite") as store:
+        assert judged(ScorePrompts(own), server, store, pair) == "second"
+
+
+def test_memerag_appendix_g1_filters_and_g3_answers(serve, file, arena, tmp_path):
     text = part(
         paper("memerag"), "You are an NLP assistant that helps to identify", "label in English."
     )
@@ -306,10 +317,12 @@ def test_memerag_appendix_g1_filters(serve, file, arena, tmp_path):
     server = serve(lambda prompt: "<rationale>Capitals stay.</rationale><label>no</label>")
     filtering = TimeFilter(asked_at(server, "llama-3-70b"), template)
     answering = serve(lambda prompt: "Oslo")
-    system = system_at(answering, "memerag")
+    asked = part(paper("memerag"), "You are an NLP assistant whose", "above in {{language}}.")
+    system = system_at(answering, "memerag", file("g3", asked))
     with open_store(tmp_path / "store.sqlite") as store:
         generated = generate_answers(arena.queries, system, store, time_filter=filtering)
     assert list(generated.answers["answer"]) == ["Oslo"]
+    assert "- Oslo is the capital of Norway." in next(iter(answering.asked))
     assert {body["model"] for body in server.bodies} == {"llama-3-70b"}
 
 

@@ -77,14 +77,10 @@ def test_a_folder_of_templates_serves_every_command(run, server, folder, tmp_pat
     """What none of the features reads is for other commands; a file that is named must be read."""
     papers = tmp_path / "papers"
     papers.mkdir()
-    for name, text in {
-        "fluency": "mine: {{ Summary }}",
-        "overlap": "{{ Label }} {{ Response }}",
-        "question": "{{ answer }}",
-    }.items():
+    for name, text in (("fluency", "mine: {{ Summary }}"), ("question", "{{ answer }}")):
         (papers / f"{name}.jinja").write_text(text, encoding="utf-8")
     asked = ["features", folder, "--features", "llm_fluency", "--out", tmp_path / "f.parquet"]
-    assert run(*asked, "--template", f"overlap={papers / 'overlap.jinja'}") == 2
+    assert run(*asked, "--template", f"question={papers / 'question.jinja'}") == 2
     wrong = ["--protocol", "mirage", "--holdout", "nobody"]
     assert run("validate", folder, "--features", "llm_fluency", *wrong) == 2
     assert not server.asked  # what cannot be done is said before anyone is paid

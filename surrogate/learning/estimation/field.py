@@ -32,6 +32,8 @@ Flags = npt.NDArray[np.bool_]
 
 ANSWER = "answer"
 DIGITS = 9
+BLOCK = 4_000_000
+"""Numbers of vectors that are spread out at a time."""
 CONSENSUS = "consensus"
 """Feature made here: an answer's mean cosine to the field's answers to its question."""
 
@@ -70,11 +72,21 @@ class FieldView:
 
         Shape (M, Q, F): 1 above all of them, -1 below; 0 where there is no value.
         """
-        ranks = np.zeros(self.values.shape)
-        for place, own in enumerate(self.values):
-            signs = np.sign(own - self.field[~self.is_self[place]])
-            ranks[place] = np.nan_to_num(finite_means(signs))
-        return ranks
+        size, shape = len(self.field), self.values.shape
+        both = np.concatenate([self.field, self.values]).reshape(size + shape[0], -1)
+        known, cells = np.isfinite(both), np.arange(both.shape[1]) * both.size
+        # Each value's place among all, of one cell after the other: those of a cell are compared.
+        keys = np.unique(both, return_inverse=True)[1].reshape(both.shape) + cells
+        others = np.sort(keys[:size][known[:size]])
+        first, last = (np.searchsorted(others, keys[size:], side) for side in ("left", "right"))
+        times = known[:size].sum(axis=0)
+        signs = first + last - 2 * np.searchsorted(others, cells) - times
+        counts = np.tile(times, (shape[0], 1))
+        own, itself = np.nonzero(self.is_self)
+        signs[own] -= np.sign(np.nan_to_num(both[size + own] - both[itself])).astype(np.intp)
+        counts[own] -= known[itself]
+        ranks = np.where(known[size:], signs / np.maximum(counts, 1), 0.0)
+        return np.asarray(ranks.reshape(shape))
 
 
 @dataclass(frozen=True)
@@ -189,12 +201,13 @@ class Field:
         cosines = np.zeros((places.shape[1], len(places), len(self.places)))
         if vectors is None or self.vectors is None:
             return cosines
-        for question, found in enumerate(cosines):
-            mine, theirs = places[:, question], self.places[:, question]
-            both = np.ix_(mine >= 0, theirs >= 0)
-            if found[both].size:
-                one, other = vectors[mine[mine >= 0]], self.vectors[theirs[theirs >= 0]]
-                found[both] = one.toarray() @ other.toarray().T
+        step = max(BLOCK // (DIMENSIONS * max(len(places), len(self.places), 1)), 1)
+        for start in range(0, len(cosines), step):
+            there = slice(start, start + step)
+            theirs = _dense(self.vectors, self.places[:, there])
+            mine = theirs if places is self.places else _dense(vectors, places[:, there])
+            for found, one, other in zip(cosines[there], mine, theirs, strict=True):
+                np.matmul(one, other.T, out=found)
         return cosines
 
     def _values_of(self, tensor: FeatureTensor, cosines: Floats, is_self: Flags) -> Floats:
@@ -241,6 +254,14 @@ def _places(rows: pd.DataFrame, tensor: FeatureTensor) -> Integers:
     return places
 
 
+def _dense(vectors: sparse.csr_array, places: Integers) -> Floats:
+    """Vectors of answers at the places, question by question, shape (Q, M, D); else zeros."""
+    rows = places.T.ravel()
+    found = np.zeros((len(rows), DIMENSIONS))
+    found[rows >= 0] = vectors[rows[rows >= 0]].toarray()
+    return found.reshape(*places.T.shape, DIMENSIONS)
+
+
 def _mean_vectors(vectors: sparse.csr_array, places: Integers) -> Floats:
     """Mean vector of each system's answers, shape (M, D); zeros without any."""
     system, question = np.nonzero(places >= 0)
@@ -252,7 +273,10 @@ def _mean_vectors(vectors: sparse.csr_array, places: Integers) -> Floats:
 
 def _consensus(cosines: Floats, answered: Flags, is_self: Flags) -> Floats:
     """Mean cosine of answers to the field's others, shape (M, Q); NaN where there is none."""
-    compared = (answered.T[:, None, :] & ~is_self).astype(np.float64)
-    totals = np.einsum("qmn,qmn->mq", cosines, compared)
+    totals = cosines.sum(axis=2).T
+    times = np.tile(answered.sum(axis=0), (len(totals), 1))
+    own, itself = np.nonzero(is_self)
+    totals[own] -= cosines[:, own, itself].T
+    times[own] -= answered[itself]
     # Equal answers are equal, whatever the order in which cosines are added.
-    return mean_of(totals, compared.sum(axis=2).T).round(DIGITS)
+    return mean_of(totals, times).round(DIGITS)

@@ -78,7 +78,8 @@ class Scored:
         judged = self.judged.astype(np.float64)
         count = np.maximum(judged.sum(axis=1), 1)
         lengths = np.einsum("qnn,qn->q", self.seen.cosines, judged) / count
-        shared = np.einsum("qmn,qm,qn->q", self.seen.cosines, judged, judged) / count**2
+        sums = self.seen.cosines @ judged[:, :, None]
+        shared = np.einsum("qm,qm->q", sums[:, :, 0], judged) / count**2
         apart = lengths - shared
         return np.asarray(np.divide(1.0, apart, out=np.zeros_like(apart), where=apart > SMALLEST))
 
@@ -154,7 +155,7 @@ class QuestionScores:
             return np.asarray(scores)
         known = self.languages[language]
         weights = LIKENESS_VARIANCE * self.duals[language] * known.scales[:, None]
-        return np.asarray(scores + np.einsum("qmn,qn->mq", seen.cosines, weights))
+        return np.asarray(scores + (seen.cosines @ weights[:, :, None])[:, :, 0].T)
 
 
 def _solve(item: Scored) -> _Solved:
@@ -170,13 +171,14 @@ def _solve(item: Scored) -> _Solved:
         alike = item.seen.cosines[rows] * judged[:, :, None] * judged[:, None, :]
         variance = LIKENESS_VARIANCE * item.scales[rows][:, None, None]
         inverse = np.linalg.inv(variance * alike + np.eye(systems))
-        sums = np.einsum("qmn,qn->qm", inverse, judged)
-        total = np.maximum(np.einsum("qm,qm->q", sums, judged), SMALLEST)
-        projected = inverse - sums[:, :, None] * sums[:, None, :] / total[:, None, None]
-        projected *= judged[:, :, None] * judged[:, None, :]
-        of_ranks[rows] = projected @ ranks[rows]
-        of_scores[rows] = np.einsum("qmn,qn->qm", projected, item.scores[rows])
-        diagonal = np.einsum("qnn->qn", projected)
+        # Ranks and scores of whom nobody judged are 0, and these are alike to nobody.
+        sums = inverse @ judged[:, :, None]
+        shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), SMALLEST)
+        of_ranks[rows] = inverse @ ranks[rows] - shares * (sums.transpose(0, 2, 1) @ ranks[rows])
+        scores = item.scores[rows, :, None]
+        projected = inverse @ scores - shares * (sums.transpose(0, 2, 1) @ scores)
+        of_scores[rows] = projected[:, :, 0]
+        diagonal = np.einsum("qnn->qn", inverse) - (sums * shares)[:, :, 0]
         own[rows] = np.where(judged > 0, np.maximum(diagonal, SMALLEST), np.inf)
     flat = ranks.reshape(-1, size)
     normal = flat.T @ of_ranks.reshape(-1, size)

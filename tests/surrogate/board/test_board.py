@@ -1,15 +1,18 @@
 """A board and its folder: what is saved is what is loaded, whole or not at all."""
 
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError
+from arena import DataError, UsageError, write_arena
+from features.engine.cache import CACHE_FILE
 from surrogate import Board
-from surrogate.board.tables import ARENA, BOARD_FILES, TABLES
+from surrogate.board.tables import ARENA, BOARD_FILES, FEATURE_CACHE, MANIFEST_FILE, TABLES
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +121,23 @@ def test_a_board_gives_its_tables_and_shows_itself(small_board):
     assert "&lt;b&gt;" in html
     assert "<b>&lt;" not in html
     assert small_board.summary.arena in html
+
+
+def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, tmp_path):
+    folder, out, fresh = tmp_path / "arena", tmp_path / "board", tmp_path / "fresh"
+    newest = sorted(tiny_arena.info.systems)[-1]
+    is_new = tiny_arena.answers["system"] == newest
+    less = replace(tiny_arena, answers=tiny_arena.answers[~is_new])
+    kept, counts = out / FEATURE_CACHE / CACHE_FILE, []
+    for arena in (less, tiny_arena):
+        shutil.rmtree(folder, ignore_errors=True)
+        write_arena(arena, folder)
+        assert run("board", folder, "--out", out, "--jobs", 1) == 0
+        with closing(sqlite3.connect(kept)) as file:
+            counts.append(file.execute("SELECT count(*) FROM kept").fetchone()[0])
+    assert counts[0] < counts[1] <= counts[0] + is_new.sum()
+    assert run("board", folder, "--out", fresh, "--jobs", 1, "--no-site") == 0
+    assert (out / MANIFEST_FILE).read_bytes() == (fresh / MANIFEST_FILE).read_bytes()
+    assert (out / FEATURE_CACHE / ".gitignore").read_text() == "*\n"
+    assert list(Board.load(out).ratings["system"]) == list(Board.load(fresh).ratings["system"])
+    assert run("board", folder, "--out", out, "--surrogate", "nothing", "--jobs", 1) != 0

@@ -82,7 +82,7 @@ def test_r2_is_that_of_a_surrogate_trained_without_the_held_out_systems(data):
     np.testing.assert_allclose(fit.shares, [1.0])
     coefficients = data.tournaments.coefficients[4]
     drawn = data.drawn(4)
-    assert len(drawn) == len(SYSTEMS) * data.tournaments.questions_per_tournament
+    assert len(drawn) == len(SYSTEMS) * data.tournaments.draws[4].sum()
     means = drawn.groupby("system")["f0"].mean().to_numpy()
     is_held = np.isin(SYSTEMS, held)
     distances = np.abs(means[is_held][:, None] - means[~is_held])

@@ -2,7 +2,10 @@
 
 import json
 
+import pandas as pd
 import pytest
+
+from surrogate.cli.printing import print_table
 
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
 
@@ -44,3 +47,12 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys):
     found = strict_json(capsys)
     assert set(found["ratings"][0]) == COLUMNS | {"wins", "losses", "ties", "note"}
     assert isinstance(found["position_effect"], float)
+
+
+def test_in_80_columns_no_word_or_interval_is_broken(capsys):
+    names = ["tau", "tau 95%", "tau verdicts", "tau surrogate", "gain", "gain 95%", "inside"]
+    values = ["0.79", "0.52 to 0.97", "0.88", "0.67", "-0.09", "-0.23 to -0.10", "0.88"]
+    print_table("", pd.DataFrame([["macro", *values]], columns=["language", *names]), width=80)
+    printed = capsys.readouterr().out
+    assert all(printed.count(value) >= 1 for value in [*values, "surrogate", "inside"])
+    assert max(map(len, printed.splitlines())) <= 80

@@ -13,7 +13,6 @@ from surrogate.metaevaluation.records import read_run
 
 YES, NO = "Supported", "Not Supported"
 JUDGE = """
-import zlib
 def context(question, passages, answer, sentence):
     return None if sentence == "Perhaps." else "Relevant"
 def always(question, passages, answer, sentence):
@@ -131,13 +130,7 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
     for asked, message in {
         ("memerag", "--judge", "oracle"): "there is no judge 'oracle'",
         ("memerag", "--judge", "llm:m", "--prompts", "few_shot"): "unknown prompt 'few_shot'",
-        (
-            "memerag",
-            "--judge",
-            "python:math:sqrt",
-            "--languages",
-            "en,fr",
-        ): "unknown language 'fr'",
+        ("memerag", "--judge", "python:math:sqrt", "--languages", "en,fr"): "unknown language 'fr'",
         ("memerag", "--statistics", "--judge", "python:math:sqrt"): "give a --judge",
         ("other", "--judge", "python:math:sqrt"): "unknown benchmark 'other'",
         ("wikieval", "--statistics"): "is of memerag",

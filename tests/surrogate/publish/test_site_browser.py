@@ -81,7 +81,6 @@ def test_held_out_systems_are_marked_and_ranks_by_verdicts_stand_beside(
     known = replace(about(board, holdout=(name,)), ratings=board.ratings.assign(split=split))
     index = write_site(known, tmp_path / "site", small_arena)
     for language, table in (("", "overall-table"), ("sw", "language-table")):
-        page.goto("about:blank")
         page.goto(f"{index.as_uri()}#language={language}")
         rows = known.table(language or None).sort_values("rank")
         assert column(page, table, 2) == rows["arena_rank"].astype(str).tolist()
