@@ -147,7 +147,7 @@ def go_on(answers: int, out: Path, jobs: str) -> None:
     with subprocess.Popen([*COMMAND, *command], stdout=subprocess.DEVNULL) as process:
         while process.poll() is None and len(parts_of(again)) < len(parts_of(whole)) / 2:
             time.sleep(0.2)
-        for own in reversed(family(process.pid)):
+        for own in family(process.pid):
             os.kill(own, signal.SIGKILL)
     kept = len(parts_of(again))
     rest, nothing = measured(command), measured(command)

@@ -65,7 +65,7 @@ def features(
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
     from arena.text.prompts import read_templates
-    from features.engine.columns import feature_columns, missing_counts
+    from features.engine.columns import missing_counts
     from features.engine.extraction import extract
     from features.engine.parts import CACHE, extract_parts
     from features.measures.registry import describe_features, parse_features
@@ -92,9 +92,7 @@ def features(
     else:
         table = extract(read_arena(arena), declared, cache=cache, **told)
         write_rows(table, out)
-        numbers = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T
-        numbers = numbers.rename_axis("feature").reset_index().astype({"count": "int64"})
-        shown = {"answers": len(table), "features": numbers, "missing": missing_counts(table)}
+        shown = {"answers": len(table), "missing": missing_counts(table)}
     if not as_json and len(shown["missing"]):
         by = shown["missing"].groupby(["feature", "reason"], sort=False)
         shown["missing"] = by["answers"].sum().reset_index()

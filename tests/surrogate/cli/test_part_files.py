@@ -1,11 +1,5 @@
 """An arena of part files: its features part by part, a sample of its questions, a board of both."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
-
 import pandas as pd
 import pytest
 
@@ -19,13 +13,6 @@ from surrogate.board.tables import read_feature_table
 KEYS = ["language", "system", "query_id"]
 ASKED = "answer_length,citation_recall,rouge_l"
 PART = 20
-KILLED_RUN = """
-import sys
-from features.engine import parts, workers
-from surrogate.cli.app import main
-workers.WORTH_PROCESSES = parts.PART = 1
-main(["features", sys.argv[1], "--out", sys.argv[2], "--jobs", sys.argv[3]])
-"""
 
 
 @pytest.fixture
@@ -84,6 +71,13 @@ def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkey
         return measure_chunk(answers, features)
 
     monkeypatch.setattr(extraction, "measure_chunk", counting)
+
+    def stop(_stage, done, _total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        extract_parts(in_parts, out, ASKED, progress=stop)
     told = extract_parts(in_parts, out, ASKED)
     assert told["answers"] == sum(counts) == len(small_arena.answers)
     before = contents(out)
@@ -102,23 +96,3 @@ def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkey
     (out / "other.parquet").unlink()
     with pytest.raises(DataError, match=r"en/1.parquet:1.*already at .*language=en/0.parquet:1"):
         extract_parts(in_parts, out, ASKED)
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on_and_gives_the_same_bytes_with_any_workers(tiny_arena, tmp_path):
-    folder = written(tiny_arena, tmp_path / "arena")
-
-    def command(out, jobs):
-        return [sys.executable, "-c", KILLED_RUN, str(folder), str(out), str(jobs)]
-
-    whole, again = tmp_path / "whole", tmp_path / "again"
-    subprocess.run(command(whole, 1), check=True, stdout=subprocess.DEVNULL)
-    process = subprocess.Popen(command(again, 1), stdout=subprocess.DEVNULL)
-    while len(contents(again)) < 4:
-        assert process.poll() is None, "the run ended before it could be killed"
-        time.sleep(0.001)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert 0 < len(contents(again)) < len(contents(whole))
-    subprocess.run(command(again, 2), check=True, stdout=subprocess.DEVNULL)
-    assert contents(again) == contents(whole)
