@@ -68,7 +68,7 @@ class GenerationSettings(LlmSettings):
         "answer alone).",
     )
     questions: int | None = Field(
-        default=None, ge=1, description="Questions drawn of each language. Default: all"
+        default=None, ge=1, description="Questions to draw in each language. Default: all"
     )
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     skip_time_dependent: bool = Field(

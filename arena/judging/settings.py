@@ -33,7 +33,7 @@ class JudgingSettings(LlmSettings):
     """How an LLM judges pairs of an arena's answers; ``model`` must be given."""
 
     name: str = Field(default="", description="Name in the judge column; the model if not given.")
-    questions: int = Field(default=100, ge=1, description="Questions drawn of each language.")
+    questions: int = Field(default=100, ge=1, description="Questions to draw in each language.")
     pairs: Annotated[int | Literal["all", "adaptive"], BeforeValidator(_number_of_pairs)] = Field(
         default="all",
         description="Pairs of systems on each question: all, a number, or adaptive: as verdicts "

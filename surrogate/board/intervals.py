@@ -87,7 +87,10 @@ def half_width(residuals: Floats, level: float = LEVEL) -> float:
 
 
 def _unit(item: Outcome) -> Floats:
-    return np.ones(item.truth.shape[1]) if item.standard_errors is None else item.standard_errors[0]
+    """What distances are measured in, shape (S,); NaN where an error of 0 says nothing."""
+    if item.standard_errors is None:
+        return np.ones(item.truth.shape[1])
+    return np.where(item.standard_errors[0] > 0, item.standard_errors[0], np.nan)
 
 
 def _spread(item: Outcome) -> float:

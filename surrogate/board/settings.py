@@ -117,15 +117,13 @@ class BoardSettings(BaseModel):
         "at all (nan), or 0 (zero).",
     )
     tournaments: Positive = Field(
-        default=200, le=MOST_DRAWS, description="Bootstrapped tournaments a language."
+        default=200, le=MOST_DRAWS, description="Bootstrapped tournaments per language."
     )
     questions: Positive = Field(
         default=100,
-        description="Questions drawn with replacement a tournament, at most those judged.",
+        description="Questions drawn with replacement per tournament, at most those judged.",
     )
-    ties: Literal["half", "drop"] = Field(
-        default="half", description="How ties count: half a win each, or drop."
-    )
+    ties: Literal["half", "drop"] = Field("half", description="Ties: half a win each, or drop.")
     ridge: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.1,
         description="Precision of the prior on coefficients of tournaments; 0 for none, but 2e-6 "
@@ -151,7 +149,7 @@ class BoardSettings(BaseModel):
     r2_tournaments: Positive = Field(
         default=50,
         le=MOST_DRAWS,
-        description="Tournaments at most that get a surrogate of their own, for R² on the held-out "
+        description="Most tournaments that get a surrogate of their own, for R² on the held-out "
         "systems and the spread of importances.",
     )
     r2_trees: Positive = Field(

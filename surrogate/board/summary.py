@@ -386,9 +386,10 @@ def leading(ranked: list[str], alike: list[str], often: str = "") -> str:
         return f"{leader} leads, {often}distinguishable from all others"
     if len(alike) == len(ranked) - 1:
         return f"{leader} is first, but {often}no system is distinguishable from it"
-    if alike == ranked[1 : len(alike) + 1]:
+    if alike == ranked[1 : len(alike) + 1] and len(alike) > 1:
         return f"{leader} leads; {often}{leader} to {alike[-1]} are not distinguishable"
-    return f"{leader} leads; {often}{len(alike)} systems are not distinguishable from it"
+    those = f"{alike[0]} is" if len(alike) == 1 else f"{len(alike)} systems are"
+    return f"{leader} leads; {often}{those} not distinguishable from it"
 
 
 def _like_the_first(board: Board, ranked: list[str]) -> list[str]:

@@ -164,12 +164,12 @@ def select(
             "Default: a question's own passages"
         ),
     ] = None,
-    least_words: Annotated[int, Option(min=0, help="Fewest words of answers (10: MEMERAG).")] = 0,
+    least_words: Annotated[int, Option(min=0, help="Fewest words per answer (10: MEMERAG).")] = 0,
     questions: Annotated[
-        int | None, Option(min=1, help="Questions to draw of each language. Default: all")
+        int | None, Option(min=1, help="Questions to draw in each language. Default: all")
     ] = None,
     others: Annotated[bool, Option("--others", help="Keep those not drawn (test split).")] = False,
-    one_answer: Annotated[bool, Option("--one-answer", help="Keep one answer a question.")] = False,
+    one_answer: Annotated[bool, Option("--one-answer", help="One answer per question.")] = False,
     seed: opt.Seed = 0,
     replace_there: opt.Replace = False,
     as_json: opt.Json = False,

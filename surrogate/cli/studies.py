@@ -228,7 +228,7 @@ def metaeval(
     prices: opt.Prices = None,
     out: Annotated[Path | None, Option(help="File for verdicts (JSONL).", **OUT_FILE)] = None,
     arena: Annotated[
-        Path | None, Option(help="Arena folder to note the result in.", **FOLDER)
+        Path | None, Option(help="Arena folder to record the result in.", **FOLDER)
     ] = None,
     as_json: opt.Json = False,
 ) -> None:

@@ -50,7 +50,7 @@ class MetaevalSettings(JudgeOptions):
         description="GroUSE without a file: 16 tests for trying prompts, in place of the 192.",
     )
     limit: int | None = Field(
-        default=None, ge=1, description="Most items of each language and kind."
+        default=None, ge=1, description="Maximum number of items per language and kind."
     )
     reference: str | None = Field(
         default=None, description="GroUSE: judge to compare the scores of the others with."

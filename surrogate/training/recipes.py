@@ -67,7 +67,7 @@ class TuningSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # built on first use
 
     epochs: float | None = Field(None, gt=0, description="Epochs. Default: the recipe's")
-    batch: int | None = Field(None, ge=1, description="Examples a step. Default: the recipe's")
+    batch: int | None = Field(None, ge=1, description="Examples per step. Default: the recipe's")
     learning_rate: float | None = Field(
         None, gt=0, description="Highest learning rate. Default: the recipe's"
     )
@@ -113,5 +113,5 @@ class TrainsetSettings(JudgeOptions):
     )
     systems: Names = Field((), description="grouse: comma-separated systems to score. Default: all")
     balance: int | None = Field(
-        None, ge=1, description="grouse: keep so many rows, scores as evenly spread as can be."
+        None, ge=1, description="grouse: keep this many rows, scores as evenly spread as can be."
     )

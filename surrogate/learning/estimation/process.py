@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 PRIOR_DEVIATION = 1.5
 """Of the logarithm of each variance; by a factor of 4.5 up or down."""
 SMALLEST_SHARE = 0.25
-"""Of the ratings' variance, that is signal at least, where the noise is estimated larger."""
+"""Of the ratings' variance, or of what is noise, that is signal at least, where less is seen."""
 JITTER = 1e-9
 MANY = 500
 """Ratings that variances are learned from at most: so many know them, and time grows as a cube."""
@@ -113,7 +113,9 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
     spread = ratings - groups @ np.linalg.lstsq(groups, ratings, rcond=None)[0]
     variance = float(spread @ spread) / max(len(ratings) - groups.shape[1], 1)
     signal = variance - float(np.diag(noise).mean())
-    signal = max(signal, SMALLEST_SHARE * variance, JITTER)
+    # Equal ratings are not known to be equal, by as much as their noise, and a logit at most.
+    least = max(variance, min(float(np.diag(noise).min()), 1.0))
+    signal = max(signal, SMALLEST_SHARE * least, JITTER)
     start = np.full(len(kernels) + 1, np.log(signal / (len(kernels) + 1)))
 
     def loss(logs: Floats) -> tuple[float, Floats]:

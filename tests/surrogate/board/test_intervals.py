@@ -1,13 +1,17 @@
 """Conformal intervals of ratings: quantiles by hand, pooling, and coverage of held-out systems."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 from simulations import sample_part
 
+from arena import Arena
 from features import extract, parse_features
+from surrogate import build_board
 from surrogate.board.intervals import conformal_intervals, half_width, unseen_distances
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings, language_data
@@ -93,3 +97,17 @@ def test_held_out_systems_lie_inside_about_as_often_as_promised(held_out, level)
     low, high = binom.interval(0.998, len(held_out), promised)
     assert len(held_out) == 60
     assert low <= inside <= high
+
+
+@pytest.mark.parametrize("systems", [3, 6])
+def test_a_judge_that_always_says_a_leaves_equal_ratings_unsure(systems):
+    names, asked = [f"s{place}" for place in range(systems)], [f"q{place}" for place in range(12)]
+    queries = pd.DataFrame({"query_id": asked, "query": asked, "passages": [[] for _ in asked]})
+    rows = [(query, name, f"{name} says {query} is so") for query in asked for name in names]
+    answers = pd.DataFrame(rows, columns=["query_id", "system", "answer"])
+    pairs = [(query, *pair, "a") for query in asked for pair in permutations(names, 2)]
+    judgments = pd.DataFrame(pairs, columns=["query_id", "system_a", "system_b", "winner"])
+    arena = Arena.from_frames(queries, answers, judgments, language="en", judge="j")
+    board = build_board(arena, tournaments=4, features="citation_recall")
+    assert (board.ratings["rating"] == 0).all()
+    assert (board.ratings["high"] - board.ratings["low"] > 0.02).all()
