@@ -168,8 +168,7 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
     if not path.exists():
         raise UsageError(f"there is no feature table at {path}")
     try:
-        asked = None if answers is None else set(answers["query_id"])
-        table = read_rows(path, queries=asked).table
+        table = read_rows(path, None, None if answers is None else set(answers["query_id"])).table
     except (pa.ArrowException, OSError) as error:
         raise DataError([_damaged(path.name, error)]) from error
     absent = [name for name in ("language", "system", "query_id") if name not in table]

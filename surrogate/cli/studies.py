@@ -57,10 +57,6 @@ def features(
 
     A run that was killed resumes.
     """
-    in_parts = out is not None and not out.suffix
-    if out is not None:
-        check_target(out, in_parts)
-
     from arena.data.folder import read_arena
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
@@ -68,7 +64,7 @@ def features(
     from features.engine.columns import missing_counts
     from features.engine.extraction import extract
     from features.engine.parts import CACHE, extract_parts
-    from features.measures.registry import describe_features, parse_features
+    from features.measures.registry import describe_features
     from features.models import FEATURE_PROMPTS, ModelOptions
 
     if arena is None:
@@ -77,27 +73,24 @@ def features(
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet")
-    if not in_parts:
-        row_suffix(out)
+    in_parts = not (out.suffix and row_suffix(out))
+    check_target(out, in_parts)
     own = read_templates(templates or (), FEATURE_PROMPTS)
-    declared = parse_features(features)
     cache = out / CACHE if in_parts else out.with_name(f"{out.name}.cache")
     cache.mkdir(parents=True, exist_ok=True)
-    asked = {"store": str(cache / STORE), "base_url": base_url}
-    llm = settings_of(LlmSettings, None, asked)
+    llm = settings_of(LlmSettings, None, {"store": str(cache / STORE), "base_url": base_url})
     models = ModelOptions(device=device, download=download, llm=llm, templates=own)
     told: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
     if in_parts:
-        shown = extract_parts(arena, out, declared, **told)
+        shown = extract_parts(arena, out, features, **told)
     else:
-        table = extract(read_arena(arena), declared, cache=cache, **told)
+        table = extract(read_arena(arena), features, cache=cache, **told)
         write_rows(table, out)
         shown = {"answers": len(table), "missing": missing_counts(table)}
     if not as_json and len(shown["missing"]):
         by = shown["missing"].groupby(["feature", "reason"], sort=False)
         shown["missing"] = by["answers"].sum().reset_index()
-    titles = {"missing": "Without a value", "table": "Table written to"}
-    show(shown | {"table": out}, as_json, titles)
+    show(shown | {"table": out}, as_json, {"missing": "Without a value", "table": "Written to"})
 
 
 def validate(

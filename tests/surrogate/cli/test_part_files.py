@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError, write_arena
+from arena import DataError, write_arena
 from arena.data.files import part_files
 from features import extract_parts, feature_columns
 from features.engine import extraction
@@ -18,14 +18,11 @@ PART = 20
 @pytest.fixture
 def in_parts(small_arena, tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "PART", PART)
-    return written(small_arena, tmp_path / "parts")
-
-
-def written(arena, folder):
-    write_arena(arena, folder, ".parquet")
+    folder = tmp_path / "parts"
+    write_arena(small_arena, folder, ".parquet")
     for name in ("queries", "answers"):
         (folder / f"{name}.parquet").unlink()
-        for language, rows in getattr(arena, name).groupby("language"):
+        for language, rows in getattr(small_arena, name).groupby("language"):
             add(folder / f"{name}.parquet" / f"language={language}" / "0.parquet", rows)
     return folder
 
@@ -59,8 +56,7 @@ def test_a_board_of_some_questions_reads_only_what_is_theirs(run, small_arena, i
         asked = [sample / f"{name}.jsonl.gz" for name in ("queries", "judgments")]
         boards.append([it.read_bytes() for it in (out / "board.csv", out / "overall.csv", *asked)])
     assert boards[0] == boards[1]
-    few = read_feature_table(features, small_arena.answers.head(1))
-    assert few["query_id"].unique().tolist() == [small_arena.answers["query_id"].iloc[0]]
+    assert read_feature_table(features, small_arena.answers.head(1))["query_id"].nunique() == 1
 
 
 def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkeypatch):
@@ -80,8 +76,7 @@ def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkey
         extract_parts(in_parts, out, ASKED, progress=stop)
     told = extract_parts(in_parts, out, ASKED)
     assert told["answers"] == sum(counts) == len(small_arena.answers)
-    before = contents(out)
-    counts.clear()
+    before, counts[:] = contents(out), []
     extract_parts(in_parts, out, ASKED)
     assert (counts, contents(out)) == ([], before)
     english = small_arena.answers[small_arena.answers["language"] == "en"].sort_values("query_id")
@@ -89,10 +84,6 @@ def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkey
     add(in_parts / "answers.parquet/language=en/0.parquet", changed)
     extract_parts(in_parts, out, ASKED)
     assert counts == [max(PART // len(small_arena.info.systems), 1) * len(small_arena.info.systems)]
-    (out / "other.parquet").write_bytes(b"")
-    with pytest.raises(UsageError, match=r"other\.parquet is no part"):
-        extract_parts(in_parts, out, ASKED)
     add(in_parts / "answers.parquet/language=en/1.parquet", english[:1])
-    (out / "other.parquet").unlink()
     with pytest.raises(DataError, match=r"en/1.parquet:1.*already at .*language=en/0.parquet:1"):
         extract_parts(in_parts, out, ASKED)
