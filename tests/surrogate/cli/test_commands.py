@@ -46,7 +46,7 @@ def contents_of(folder):
 def test_board_writes_its_files(run, arena_folder, quick_options, tmp_path):
     assert run("board", arena_folder, "--out", tmp_path, *quick_options) == 0
     written = {path.name for path in tmp_path.iterdir()}
-    assert written == {*BOARD_FILES, "manifest.json", "site"}
+    assert written == {*BOARD_FILES, "manifest.json", "site", ".feature-cache"}
 
 
 @pytest.mark.parametrize("winner", ["as judged", "a", None])
