@@ -96,5 +96,5 @@ def test_a_cluster_brings_the_same_bytes_though_a_worker_is_killed(backend, plac
     assert {"features", "surrogates"} <= set(killed)
     here, there = contents(place / "here"), contents(place / backend)
     assert list(here) == list(there)
-    assert len(here) == 1 + 3 * len(BOARD_FILES) + 2  # features of either board of the run
+    assert len(here) == 2 + 3 * len(BOARD_FILES) + 2  # features of either board of the run
     assert [name for name in here if here[name] != there[name]] == []
