@@ -2,17 +2,23 @@
 
     python benchmarks/scale.py --systems 250,500,1000,2000 --out ../scale
     python benchmarks/scale.py --odd --out ../scale
+    python benchmarks/scale.py --streams 50000,100000 --out ../scale
 
 Writes made-up arenas where ``--out`` has none (100 questions, 500 judgments a system), runs
 ``board`` and ``rank`` with the defaults, all cores, and prints a row a command: wall and processor
 seconds, the memory of all processes together at its highest; and by what power of the number of
 systems seconds grow. ``--odd`` are arenas of one question, of two systems, and of one judgment:
-each ends in a board or a refusal.
+each ends in a board or a refusal. ``--streams`` are arenas of so many answers in Parquet part
+files of three languages, measured part by part by ``features --out FOLDER``; the first again,
+killed in the middle and gone on with: its files must be the same.
 """
 
 import argparse
+import json
+import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -27,6 +33,7 @@ import pandas as pd
 from scipy.special import expit
 
 from arena import Arena, write_arena
+from arena.data.files import file_digest
 from arena.data.rows import write_rows
 
 COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()"]
@@ -44,6 +51,9 @@ STYLES = 40
 """Kinds of systems that open their answers alike and share their wrong sentences."""
 SLOTS = 4
 TIES = 0.1
+STREAM = {"languages": ["de", "en", "sw"], "systems": [f"system-{own:03}" for own in range(100)]}
+FILE_QUESTIONS = 200
+"""Of a part file of a stream; all systems answer them."""
 PAGE = resource.getpagesize()
 
 
@@ -81,6 +91,76 @@ def made_up(systems: int, questions: int, judgments: int, seed: int = 0) -> Aren
         language="en",
         judge="simulated",
     )
+
+
+def write_stream(folder: Path, answers: int) -> None:
+    """Write an arena of so many answers, a part file of questions and one of answers at a time."""
+    random, systems = np.random.default_rng(0), len(STREAM["systems"])
+    known = random.beta(4, 2, size=systems)
+    for part in range(-(-answers // (systems * FILE_QUESTIONS))):
+        queries, rows = [], []
+        for query in (f"q{part:05}-{own:03}" for own in range(FILE_QUESTIONS)):
+            true, wrong = ([sentence(random) for _ in range(STATEMENTS)] for _ in range(2))
+            passages = [
+                {"passage_id": f"{query}-{own}", "text": ". ".join(true[own : own + 3])}
+                for own in range(STATEMENTS - 2)
+            ]
+            queries.append({"query_id": query, "query": sentence(random), "passages": passages})
+            said = random.integers(STATEMENTS - 2, size=(systems, SLOTS))
+            is_true = random.random((systems, SLOTS)) < known[:, None]
+            for own, system in enumerate(STREAM["systems"]):
+                texts = [
+                    f"{true[it]} [{query}-{it}]." if fine else f"{wrong[it]}."
+                    for it, fine in zip(said[own], is_true[own], strict=True)
+                ]
+                rows.append({"query_id": query, "system": system, "answer": " ".join(texts)})
+        for table, frame in {"queries": queries, "answers": rows}.items():
+            language = STREAM["languages"][part % len(STREAM["languages"])]
+            path = folder / f"{table}.parquet" / f"language={language}" / f"{part:05}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            pd.DataFrame(frame).to_parquet(path, index=False)
+    info = {"name": folder.name, "reference_system": STREAM["systems"][0], **STREAM}
+    (folder / "arena.json").write_text(json.dumps(info))
+
+
+def measure_stream(answers: int, out: Path, jobs: str) -> float:
+    """Measure the features of a stream; print a row and return processor seconds."""
+    arena, features = out / f"stream-{answers}", out / f"features-{answers}"
+    if not (arena / "arena.json").is_file():
+        write_stream(arena, answers)
+    shutil.rmtree(features, ignore_errors=True)
+    _, wall, spent, memory = measured(("features", arena, "--out", features, "--jobs", jobs))
+    print(
+        f"{answers:11,} answers  {wall:6.0f} s on the clock  {spent:6.0f} s of processors  "
+        f"{memory.peak_gb:.2f} GB, {memory.largest_gb:.2f} of the largest process",
+        flush=True,
+    )
+    return spent
+
+
+def go_on(answers: int, out: Path, jobs: str) -> None:
+    """Kill the measuring of a stream in the middle, go on, and compare its files."""
+    names = ("stream", "features", "again")
+    arena, whole, again = (out / f"{name}-{answers}" for name in names)
+    shutil.rmtree(again, ignore_errors=True)
+    command = ("features", str(arena), "--out", str(again), "--jobs", jobs)
+    with subprocess.Popen([*COMMAND, *command], stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None and len(parts_of(again)) < len(parts_of(whole)) / 2:
+            time.sleep(0.2)
+        for own in family(process.pid):
+            os.kill(own, signal.SIGKILL)
+    kept = len(parts_of(again))
+    rest, nothing = measured(command), measured(command)
+    print(
+        f"killed with {kept} of {len(parts_of(whole))} parts: the rest {rest[2]:.0f} s of "
+        f"processors, once more {nothing[2]:.0f} s, same files {parts_of(again) == parts_of(whole)}"
+    )
+
+
+def parts_of(folder: Path) -> dict[str, str]:
+    """Return the digest of each part file."""
+    files = (path for path in folder.rglob("*.parquet") if ".writing-" not in str(path))
+    return {str(path.relative_to(folder)): file_digest(path) for path in files}
 
 
 def sentence(random: np.random.Generator) -> str:
@@ -145,8 +225,8 @@ def resident(process: int) -> int:
         return 0
 
 
-def measured(arguments: Sequence[str | Path]) -> tuple[int, float, float, float]:
-    """Run a command; return its status, wall and processor seconds, and gigabytes at most."""
+def measured(arguments: Sequence[str | Path]) -> tuple[int, float, float, Memory]:
+    """Run a command; return its status, wall and processor seconds, and what it held."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     limit = partial(resource.setrlimit, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     command = [*COMMAND, *map(str, arguments)]
@@ -156,7 +236,7 @@ def measured(arguments: Sequence[str | Path]) -> tuple[int, float, float, float]
     memory.join()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    return process.returncode, time.perf_counter() - began, spent, memory.peak_gb
+    return process.returncode, time.perf_counter() - began, spent, memory
 
 
 def measure(name: str, systems: int, questions: int, judgments: int, out: Path) -> float:
@@ -175,7 +255,7 @@ def measure(name: str, systems: int, questions: int, judgments: int, out: Path) 
         print(
             f"{name:13} {command:6} {systems:7,} systems {len(answers):9,} answers {judgments:10,} "
             f"judgments  status {status}  {wall:6.0f} s on the clock  {spent[command]:6.0f} s of "
-            f"processors  {memory:5.2f} GB",
+            f"processors  {memory.peak_gb:5.2f} GB",
             flush=True,
         )
         if status:
@@ -189,12 +269,21 @@ def main() -> None:
     parser.add_argument("--systems", default="250,500,1000,2000")
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--odd", action="store_true")
+    parser.add_argument("--streams")
+    parser.add_argument("--jobs", default="-1")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     if given.odd:
         for name, odd in ODD.items():
             measure(name, *odd, given.out)
+        return
+    if given.streams:
+        streams = [int(answers) for answers in given.streams.split(",")]
+        spent = [measure_stream(answers, given.out, given.jobs) for answers in streams]
+        if len(streams) > 1:
+            print(f"a million more: {1e6 * np.polyfit(streams, spent, 1)[0]:.0f} s of processors")
+        go_on(streams[0], given.out, given.jobs)
         return
     sizes = [int(size) for size in given.systems.split(",")]
     spent = [

@@ -2,10 +2,11 @@
 
 Measuring:
     extract             a table of features, one row an answer of an arena
+    extract_parts       the same of Parquet part files, into a folder of them; millions of answers
     parse_features      features from text such as ``citation_recall@5,bleu,grounding``
     feature_columns     the columns of such a table that hold features
     missing_counts      how many answers lack which feature, and why
-    ModelOptions        device, batch size, endpoint and store of features that read a model
+    ModelOptions        device, endpoint and store of features that read a model
 
 What there is:
     describe_features   a table of all features: meaning, needs, source, availability

@@ -27,6 +27,7 @@ from .declare.sample import Sample as Sample
 from .engine.columns import feature_columns as feature_columns
 from .engine.columns import missing_counts as missing_counts
 from .engine.extraction import extract as extract
+from .engine.parts import extract_parts as extract_parts
 from .measures.registry import DEFAULT_FEATURES as DEFAULT_FEATURES
 from .measures.registry import FEATURES as FEATURES
 from .measures.registry import GROUPS as GROUPS

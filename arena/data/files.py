@@ -14,7 +14,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
@@ -300,6 +300,21 @@ def with_partition(rows: pa.Table, file: Path, table: Path) -> pa.Table:
         if sign and name not in rows.column_names:
             rows = rows.append_column(name, [[unquote(value)] * len(rows)])
     return rows
+
+
+def may_hold(file: Path, column: str, values: Collection[str]) -> bool:
+    """Say whether a Parquet file may hold a value, by the least and largest that it states."""
+    import pyarrow.parquet as pq
+
+    meta = pq.read_metadata(file)
+    for group in map(meta.row_group, range(meta.num_row_groups)):
+        held = [group.column(place) for place in range(group.num_columns)]
+        told = next((it.statistics for it in held if it.path_in_schema == column), None)
+        if told is None or not told.has_min_max or not isinstance(told.min, str):
+            return True
+        if values and max(values) >= told.min and min(values) <= told.max:
+            return True
+    return False
 
 
 def read_parquet(source: Path | bytes, name: str) -> pa.Table:

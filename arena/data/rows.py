@@ -33,6 +33,7 @@ from arena.data.files import (
     MOST_LINES,
     atomic_path,
     lenient_text,
+    may_hold,
     open_text,
     parsed_json,
     part_files,
@@ -149,7 +150,7 @@ def read_rows(
         UsageError: If the format is unknown or there is no such file.
         DataError: If the file is damaged, or holds more than ``arena.data.files`` reads.
     """
-    suffix = row_suffix(path)
+    suffix = ".parquet" if path.is_dir() and not path.suffix else row_suffix(path)
     if not path.is_file() and not (suffix == ".parquet" and path.is_dir()):
         raise UsageError(f"there is no file {path}")
     source = path.name if source is None else source
@@ -171,6 +172,8 @@ def read_rows(
 def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
     parts = []
     for file in part_files(path):
+        if queries is not None and not may_hold(file, "query_id", queries):
+            continue
         name = source if file == path else f"{source}/{file.relative_to(path).as_posix()}"
         table = with_partition(read_parquet(file, name), file, path)
         lines = np.arange(1, len(table) + 1)

@@ -73,7 +73,7 @@ def extract(
             workers that ``joblib.parallel_config`` names, such as a Dask cluster; results do not
             depend on it.
         progress: Called with the stage, the answers done and the answers in all.
-        models: How to run models: device, batch size, whether they may be fetched; and templates
+        models: How to run models: device, whether they may be fetched; and templates
             of prompts, which become part of the names of features that read them.
         cache: Folder that keeps values and scores by content: only what is new is measured, and
             a run that was killed goes on where it was.
@@ -100,14 +100,14 @@ def extract(
         require_sentences(rows["language"].unique())
     asked, folder = answers_of(arena, rows), None if cache is None else Path(cache)
     values: dict[Feature, Sequence[Value]] = {}
-    for is_ours in (True, False):  # what a user's code gives may change, and is never kept
-        plain = [each for each in chosen if each.reading is None and _is_ours(each) == is_ours]
+    for own in (True, False):  # what a user's code gives may change, and is never kept
+        plain = [each for each in chosen if each.reading is None and is_ours(each) == own]
         if plain:
-            found = measure(asked, plain, n_jobs, folder if is_ours else None, progress)
+            found = measure(asked, plain, n_jobs, folder if own else None, progress)
             values |= zip(
                 plain, zip(*found, strict=True) if found else [()] * len(plain), strict=True
             )
-    groups = sorted(_by_model(chosen).items(), key=lambda each: list(KINDS).index(each[0][0]))
+    groups = sorted(by_model(chosen).items(), key=lambda each: list(KINDS).index(each[0][0]))
     for (kind, model), reading in groups:  # what is paid last
         values |= score(asked, reading, kind, model, options, folder, progress)
     return _table(rows, {str(feature): values[feature] for feature in chosen})
@@ -157,20 +157,7 @@ def score(
     cache: Path | None,
     progress: Progress | None,
 ) -> dict[Feature, list[Value]]:
-    """Measure features that read one model; each distinct text or pair is scored once.
-
-    Args:
-        answers: The answers.
-        features: Those with a ``reading``, of this kind and model.
-        kind: One of ``features.models.KINDS``.
-        model: Its folder, or its name.
-        options: How to run it.
-        cache: Folder that keeps scores between runs.
-        progress: Called as answers are done, with the kind and the model as the stage.
-
-    Returns:
-        A value an answer.
-    """
+    """Measure features that read one model; each distinct text or pair is scored once."""
     scorer = load_scorer(kind, model, options)
     kept = Cache(None if scorer.signature is None else cache, scorer.signature or "")
     values: dict[Feature, list[Value]] = {feature: [] for feature in features}
@@ -203,12 +190,7 @@ def score(
 
 
 def answers_of(arena: Arena, rows: pd.DataFrame) -> list[Answer]:
-    """Return rows of answers, in their order, beside the arena's questions.
-
-    Args:
-        arena: Its questions and its reference answers.
-        rows: Columns ``language, query_id, answer``, and ``passages`` where answers have their own.
-    """
+    """Return rows of answers, in their order, beside the arena's questions."""
     own = rows[OWN_PASSAGES] if OWN_PASSAGES in rows else [None] * len(rows)
     keys = list(zip(rows["language"], rows["query_id"], strict=True))
     shared = _questions(arena, set(keys))
@@ -226,22 +208,16 @@ def answers_of(arena: Arena, rows: pd.DataFrame) -> list[Answer]:
 
 def answer_keys(answers: Sequence[Answer]) -> list[bytes]:
     """Return the key of each answer: of all that a feature may see of it."""
-    asked = {id(question): question for question, _ in answers}
-    digests = {place: question_key(question).hex() for place, question in asked.items()}
+    digests = {
+        place: content_key(
+            *(each.language, each.query, each.reference_ids),
+            [str(each.reference)] if isinstance(each.reference, Missing) else each.reference,
+            [[own.model_dump() for own in of] for of in (each.passages, each.shared or ())],
+            each.shared is None,
+        ).hex()
+        for place, each in {id(question): question for question, _ in answers}.items()
+    }
     return [content_key(digests[id(question)], output) for question, output in answers]
-
-
-def question_key(question: Question) -> bytes:
-    """Return the key of all that a feature may see of a question, its reference included."""
-    shared, reference = question.shared, question.reference
-    return content_key(
-        question.language,
-        question.query,
-        [str(reference)] if isinstance(reference, Missing) else reference,
-        question.reference_ids,
-        [each.model_dump() for each in question.passages],
-        None if shared is None else [each.model_dump() for each in shared],
-    )
 
 
 def _questions(arena: Arena, asked: set[tuple[str, str]]) -> dict[tuple[str, str], Question]:
@@ -270,7 +246,8 @@ def _passages(records: Iterable[object]) -> tuple[Passage, ...]:
     return tuple(Passage.model_validate(record) for record in records)
 
 
-def _is_ours(feature: Feature) -> bool:
+def is_ours(feature: Feature) -> bool:
+    """Tell whether a feature's code is this project's, whose digest is known."""
     module = getattr(feature.measurement, "__module__", None) or ""
     return str(module).partition(".")[0] in _OURS
 
@@ -292,7 +269,8 @@ def _scores(items: Sequence[Item], known: dict[bytes, bytes]) -> Scores:
     )
 
 
-def _by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature]]:
+def by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature]]:
+    """Return the features that read a model, by its kind and name."""
     groups: dict[tuple[str, str], list[Feature]] = {}
     for feature in features:
         if feature.reading is not None:

@@ -35,7 +35,6 @@ class ModelOptions:
 
     Attributes:
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``; ``auto`` takes a GPU where there is one.
-        batch_size: Sequences that go through a model at once.
         download: Whether a model that is not on this machine may be fetched from the hub.
         llm: How LLMs are asked; address and store, where they are not stated, are what
             ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` say.
@@ -43,7 +42,6 @@ class ModelOptions:
     """
 
     device: str = "auto"
-    batch_size: int = 32
     download: bool = False
     llm: LlmSettings | None = None
     templates: Templates = NO_TEMPLATES
@@ -85,8 +83,6 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
     """
     if kind not in KINDS:
         raise UsageError(f"no kind of model is named {kind!r}; known: {', '.join(KINDS)}")
-    if options.batch_size < 1:
-        raise UsageError(f"a batch holds at least one sequence, not {options.batch_size}")
     module, _, name = KINDS[kind].partition(".")
     loaded: Any = getattr(import_module(f"features.models.{module}"), name)(model, options)
     scorer: Scorer = loaded

@@ -94,7 +94,6 @@ class PairScorer:
         special = map(re.escape, self._tokenizer.all_special_tokens)
         self._special = re.compile("|".join(special) or "(?!)")
         self._outputs, self._long_text = outputs, long_text
-        self._batch_size = options.batch_size
         self.signature = (
             f"{kind}:version={VERSION}|digest={model_digest(folder)}|precision={precision}"
             f"|tokens={longest}"
@@ -124,7 +123,6 @@ class PairScorer:
 
         logits = self._encoder.predict(
             list(pairs),
-            batch_size=self._batch_size,
             activation_fn=Identity(),
             show_progress_bar=False,
         )
@@ -244,7 +242,6 @@ class Embedder:
 
         device, precision = _device_and_precision(options.device, None)
         self._model = _loaded(SentenceTransformer, folder, device, precision)
-        self._batch_size = options.batch_size
         self.signature = (
             f"embedder:version={VERSION}|digest={model_digest(folder)}|precision={precision}"
             f"|tokens={self._model.max_seq_length}"
@@ -261,7 +258,6 @@ class Embedder:
             return np.empty((0, 0), np.float32)
         vectors = self._model.encode(
             texts,
-            batch_size=self._batch_size,
             show_progress_bar=False,
             convert_to_numpy=True,
             normalize_embeddings=True,

@@ -152,11 +152,12 @@ def _damaged(source: str, error: Exception) -> Problem:
     return Problem(source, None, None, None, f"cannot be read ({error})", REBUILD)
 
 
-def read_feature_table(path: Path | str) -> pd.DataFrame:
+def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) -> pd.DataFrame:
     """Read a feature table: ``language, system, query_id`` and one column a feature.
 
     Args:
         path: File, or folder of Parquet files.
+        answers: Of Parquet, read the rows of these answers' questions alone.
 
     Raises:
         UsageError: If the file is absent, a key column or every feature is missing, or a feature
@@ -167,7 +168,7 @@ def read_feature_table(path: Path | str) -> pd.DataFrame:
     if not path.exists():
         raise UsageError(f"there is no feature table at {path}")
     try:
-        table = read_rows(path).table
+        table = read_rows(path, None, None if answers is None else set(answers["query_id"])).table
     except (pa.ArrowException, OSError) as error:
         raise DataError([_damaged(path.name, error)]) from error
     absent = [name for name in ("language", "system", "query_id") if name not in table]

@@ -96,7 +96,7 @@ def board(
 
     own = read_templates(templates or (), FEATURE_PROMPTS)
     options: dict[str, Any] = {
-        "feature_table": given_features(feature_table),
+        "feature_table": given_features(feature_table, read.answers),
         "n_jobs": jobs,
         "models": ModelOptions(download=download, templates=own),
         "progress": progress_lines(),

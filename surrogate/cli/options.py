@@ -162,11 +162,11 @@ def named_values(option: str, given: Sequence[str] | None, such_as: str) -> dict
     return named
 
 
-def given_features(path: Path | None) -> pd.DataFrame | None:
+def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | None:
     """Read the feature table that a user names, if any; see ``read_feature_table``."""
     from surrogate.board.tables import read_feature_table
 
-    return None if path is None else read_feature_table(path)
+    return None if path is None else read_feature_table(path, answers)
 
 
 def check_target(path: Path | str, is_folder: bool) -> None:

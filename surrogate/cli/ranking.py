@@ -92,7 +92,7 @@ def rank(
         read,
         jobs,
         ModelOptions(download=download, templates=own),
-        feature_table=given_features(feature_table),
+        feature_table=given_features(feature_table, new),
         judgments=_judged(judgments, read),
     )
     if out is not None:
@@ -171,7 +171,7 @@ def gate(
             else GateJudging(judge, store, budget, settings.seed, progress_lines()),
             rates=GateRates(error, margin),
             languages=settings.languages,
-            feature_table=given_features(feature_table),
+            feature_table=given_features(feature_table, new),
         )
     if as_json:
         shown = {**plain(found), "sentences": found.sentences}
@@ -197,7 +197,7 @@ def advise(
 
     published, _, read = _read(board, arena)
     new = read_answers(answers, read.queries)
-    table, judged = given_features(feature_table), _judged(judgments, read)
+    table, judged = given_features(feature_table, new), _judged(judgments, read)
     placed = rank_systems(published, new, read, feature_table=table, judgments=judged)
     advice = suggest(published, placed, questions=questions)
     if as_json:

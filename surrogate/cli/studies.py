@@ -15,6 +15,7 @@ from surrogate.cli import options as opt
 from surrogate.cli.options import (
     FOLDER,
     OUT_FILE,
+    check_target,
     given_features,
     setting,
     settings_of,
@@ -40,7 +41,7 @@ LEFT_OUT = {"replication": ["questions", "judgments"], "ablation": ["features"]}
 def features(
     arena: Annotated[Path | None, Argument(help="Default: list the features", **FOLDER)] = None,
     out: Annotated[
-        Path | None, Option(help="Table to write, such as f.parquet.", **OUT_FILE)
+        Path | None, Option(help="Table to write, such as f.parquet; or folder, part by part.")
     ] = None,
     features: Annotated[str, setting(BoardSettings, "features")] = "default",
     jobs: opt.Jobs = -1,
@@ -60,9 +61,10 @@ def features(
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
     from arena.text.prompts import read_templates
-    from features.engine.columns import feature_columns, missing_counts
+    from features.engine.columns import missing_counts
     from features.engine.extraction import extract
-    from features.measures.registry import describe_features, parse_features
+    from features.engine.parts import CACHE, extract_parts
+    from features.measures.registry import describe_features
     from features.models import FEATURE_PROMPTS, ModelOptions
 
     if arena is None:
@@ -71,26 +73,24 @@ def features(
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet")
-    row_suffix(out)
+    in_parts = not (out.suffix and row_suffix(out))
+    check_target(out, in_parts)
     own = read_templates(templates or (), FEATURE_PROMPTS)
-    declared = parse_features(features)
-    read = read_arena(arena)
-    cache = out.with_name(f"{out.name}.cache")
+    cache = out / CACHE if in_parts else out.with_name(f"{out.name}.cache")
     cache.mkdir(parents=True, exist_ok=True)
-    asked = {"store": str(cache / STORE), "base_url": base_url}
-    llm = settings_of(LlmSettings, None, asked)
+    llm = settings_of(LlmSettings, None, {"store": str(cache / STORE), "base_url": base_url})
     models = ModelOptions(device=device, download=download, llm=llm, templates=own)
     told: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
-    table = extract(read, declared, cache=cache, **told)
-    write_rows(table, out)
-    numbers = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T
-    numbers = numbers.rename_axis("feature").reset_index().astype({"count": "int64"})
-    shown = {"answers": len(table), "features": numbers, "missing": missing_counts(table)}
+    if in_parts:
+        shown = extract_parts(arena, out, features, **told)
+    else:
+        table = extract(read_arena(arena), features, cache=cache, **told)
+        write_rows(table, out)
+        shown = {"answers": len(table), "missing": missing_counts(table)}
     if not as_json and len(shown["missing"]):
         by = shown["missing"].groupby(["feature", "reason"], sort=False)
         shown["missing"] = by["answers"].sum().reset_index()
-    titles = {"missing": "Without a value", "table": "Table written to"}
-    show(shown | {"table": out}, as_json, titles)
+    show(shown | {"table": out}, as_json, {"missing": "Without a value", "table": "Written to"})
 
 
 def validate(
@@ -167,7 +167,7 @@ def validate(
         **options,
         holdout=None if holdout is None else split_names(holdout),
         judge=judge,
-        feature_table=given_features(feature_table),
+        feature_table=given_features(feature_table, read.answers),
         tournaments=TournamentSettings(
             *(chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, chosen.seed)
         ),

@@ -210,7 +210,7 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
     built = build_board(
         arena,
         board.settings,
-        feature_table=read_feature_table(table),
+        feature_table=read_feature_table(table, arena.answers),
         records=records,
         n_jobs=place.n_jobs,
         progress=place.progress,

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from arena import write_arena
-from features import extract
+from features import extract, extract_parts
 from surrogate import build_board
 from surrogate.board.tables import BOARD_FILES
 from surrogate.runs.cluster import cluster, on_cluster
@@ -48,6 +48,7 @@ def make(place, name, watch=None):
     (place / name).mkdir()
     table = extract(place / "arena", FEATURES, n_jobs=-1, progress=watch)
     table.to_csv(place / name / "features.csv")
+    extract_parts(place / "arena", place / name / "parts", FEATURES, n_jobs=-1)
     board = build_board(place / "arena", tournaments=2, n_jobs=-1, progress=watch)
     board.save(place / name / "board", place / "arena")
     report = bring_up_to_date(
@@ -57,7 +58,7 @@ def make(place, name, watch=None):
 
 
 def contents(folder):
-    names = {*BOARD_FILES, "features.csv"}
+    names = {*BOARD_FILES, "features.csv", "part-000000.parquet"}
     return {
         path.relative_to(folder): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -95,5 +96,5 @@ def test_a_cluster_brings_the_same_bytes_though_a_worker_is_killed(backend, plac
     assert {"features", "surrogates"} <= set(killed)
     here, there = contents(place / "here"), contents(place / backend)
     assert list(here) == list(there)
-    assert len(here) == 1 + 3 * len(BOARD_FILES) + 2  # features of either board of the run
+    assert len(here) == 2 + 3 * len(BOARD_FILES) + 2  # features of either board of the run
     assert [name for name in here if here[name] != there[name]] == []

@@ -17,9 +17,7 @@ def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_pa
     plain = ["language", "system", "query_id", *feature_columns(expected)]
     pd.testing.assert_frame_equal(written[plain], expected[plain], check_exact=True)
     pd.testing.assert_frame_equal(missing_counts(written), missing_counts(expected))
-    printed = capsys.readouterr().out
-    assert f"Answers: {len(expected)}" in printed
-    assert "citation_recall@10" in printed
+    assert f"Answers: {len(expected)}" in capsys.readouterr().out
     assert list((tmp_path / "new" / "f.parquet.cache").glob("*.sqlite"))
 
 

@@ -1,38 +1,89 @@
-"""An arena of part files: its features, a sample of its questions, a board of both."""
+"""An arena of part files: its features part by part, a sample of its questions, a board of both."""
 
+import pandas as pd
 import pytest
 
-from arena import write_arena
+from arena import DataError, write_arena
+from arena.data.files import part_files
+from features import extract_parts, feature_columns
+from features.engine import extraction
+from features.engine import parts as engine
+from surrogate.board.tables import read_feature_table
+
+KEYS = ["language", "system", "query_id"]
+ASKED = "answer_length,citation_recall,rouge_l"
+PART = 20
 
 
 @pytest.fixture
-def in_parts(small_arena, tmp_path):
+def in_parts(small_arena, tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "PART", PART)
     folder = tmp_path / "parts"
     write_arena(small_arena, folder, ".parquet")
     for name in ("queries", "answers"):
         (folder / f"{name}.parquet").unlink()
         for language, rows in getattr(small_arena, name).groupby("language"):
-            path = folder / f"{name}.parquet" / f"language={language}" / "0.parquet"
-            path.parent.mkdir(parents=True)
-            rows.drop(columns="language").to_parquet(path, index=False)
+            add(folder / f"{name}.parquet" / f"language={language}" / "0.parquet", rows)
     return folder
 
 
+def add(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows.drop(columns="language").to_parquet(path, index=False, row_group_size=PART + 5)
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in part_files(folder)}
+
+
 def test_a_board_of_some_questions_reads_only_what_is_theirs(run, small_arena, in_parts, tmp_path):
-    """The board is that of the arena in lines."""
-    whole, features, table = (tmp_path / name for name in ("whole", "parts.csv", "whole.csv"))
+    """The board is that of the arena in lines; others' tools read the folder of features, too."""
+    whole, features, table = (tmp_path / name for name in ("whole", "features", "whole.parquet"))
     write_arena(small_arena, whole)
-    asked = ("--features", "answer_length,citation_recall")
-    assert run("features", in_parts, "--out", features, *asked, "--jobs", 1) == 0
-    assert run("features", whole, "--out", table, *asked, "--jobs", 1) == 0
+    asked = ("--features", ASKED, "--jobs", 1)
+    assert run("features", in_parts, "--out", features, *asked) == 0
+    assert run("features", whole, "--out", table, *asked) == 0
+    of_all = pd.read_parquet(table)
+    of_all = of_all[[*KEYS, *feature_columns(of_all)]]
+    there = pd.read_parquet(features).astype({"language": "str"})[of_all.columns]
+    pd.testing.assert_frame_equal(there.sort_values(KEYS, ignore_index=True), of_all)
     boards = []
     for source, measured in ((in_parts, features), (whole, table)):
         sample, out = tmp_path / f"of-{source.name}", tmp_path / f"board-{source.name}"
         assert run("select", source, "--questions", 6, "--out", sample) == 0
         built = ("--surrogate", "linear", "--tournaments", 2, "--no-site", "--jobs", 1)
         assert run("board", sample, "--feature-table", measured, "--out", out, *built) == 0
-        files = ("board.csv", "overall.csv", "features.parquet")
-        boards.append({name: (out / name).read_bytes() for name in files})
-        parts = [(sample / f"{name}.jsonl.gz").read_bytes() for name in ("queries", "judgments")]
-        boards[-1] |= dict(enumerate(parts))
+        asked = [sample / f"{name}.jsonl.gz" for name in ("queries", "judgments")]
+        boards.append([it.read_bytes() for it in (out / "board.csv", out / "overall.csv", *asked)])
     assert boards[0] == boards[1]
+    assert read_feature_table(features, small_arena.answers.head(1))["query_id"].nunique() == 1
+
+
+def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkeypatch):
+    counts, measure_chunk, out = [], extraction.measure_chunk, in_parts.parent / "features"
+
+    def counting(answers, features):
+        counts.append(len(answers))
+        return measure_chunk(answers, features)
+
+    monkeypatch.setattr(extraction, "measure_chunk", counting)
+
+    def stop(_stage, done, _total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        extract_parts(in_parts, out, ASKED, progress=stop)
+    told = extract_parts(in_parts, out, ASKED)
+    assert told["answers"] == sum(counts) == len(small_arena.answers)
+    before, counts[:] = contents(out), []
+    extract_parts(in_parts, out, ASKED)
+    assert (counts, contents(out)) == ([], before)
+    english = small_arena.answers[small_arena.answers["language"] == "en"].sort_values("query_id")
+    changed = english.assign(answer=["Other.", *english["answer"][1:]])
+    add(in_parts / "answers.parquet/language=en/0.parquet", changed)
+    extract_parts(in_parts, out, ASKED)
+    assert counts == [max(PART // len(small_arena.info.systems), 1) * len(small_arena.info.systems)]
+    add(in_parts / "answers.parquet/language=en/1.parquet", english[:1])
+    with pytest.raises(DataError, match=r"en/1.parquet:1.*already at .*language=en/0.parquet:1"):
+        extract_parts(in_parts, out, ASKED)
