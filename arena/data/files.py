@@ -50,6 +50,8 @@ MOST_CELLS = 200_000_000
 MOST_LEVELS = 100
 """How deep objects and lists of JSON may lie in each other."""
 
+LINE = ".line"
+"""Column of the numbers of rows."""
 PACKED = (".gz", ".zst")
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
 _LOG = logging.getLogger(__name__)
@@ -302,23 +304,15 @@ def with_partition(rows: pa.Table, file: Path, table: Path) -> pa.Table:
     return rows
 
 
-def may_hold(file: Path, column: str, values: Collection[str]) -> bool:
-    """Say whether a Parquet file may hold a value, by the least and largest that it states."""
-    import pyarrow.parquet as pq
-
-    meta = pq.read_metadata(file)
-    for group in map(meta.row_group, range(meta.num_row_groups)):
-        held = [group.column(place) for place in range(group.num_columns)]
-        told = next((it.statistics for it in held if it.path_in_schema == column), None)
-        if told is None or not told.has_min_max or not isinstance(told.min, str):
-            return True
-        if values and max(values) >= told.min and min(values) <= told.max:
-            return True
-    return False
-
-
-def read_parquet(source: Path | bytes, name: str) -> pa.Table:
+def read_parquet(
+    source: Path | bytes, name: str, queries: Collection[str] | None = None
+) -> pa.Table:
     """Read a Parquet file, or its bytes, part by part, no further than it may expand.
+
+    Args:
+        source: The file.
+        name: What messages call it.
+        queries: Keep only rows of these questions, with a column ``LINE`` of their numbers.
 
     Raises:
         DataError: If it holds more.
@@ -331,16 +325,40 @@ def read_parquet(source: Path | bytes, name: str) -> pa.Table:
     file = pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source)
     meta, most = file.metadata, most_expanded(size)
     refuse_beyond(name, meta.num_rows * meta.num_columns, MOST_CELLS, "cells")
-    groups = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
-    refuse_beyond(name, sum(groups), most, "bytes when expanded")
-    largest = max([*groups, 1])
-    at_once = max(1, min(ROWS_AT_ONCE, most // largest))  # a text may stand in every row
-    expanded, parts = 0, []
-    for part in file.iter_batches(batch_size=at_once, use_threads=False):
-        expanded += part.nbytes
-        refuse_beyond(name, expanded, most, "bytes when expanded")
-        parts.append(part)
+    groups = [meta.row_group(group) for group in range(meta.num_row_groups)]
+    sizes = [group.total_byte_size for group in groups]
+    refuse_beyond(name, sum(sizes), most, "bytes when expanded")
+    at_once = max(1, min(ROWS_AT_ONCE, most // max([*sizes, 1])))  # a text may stand in every row
+    expanded, first, parts = 0, 1, []
+    for place, group in enumerate(groups):
+        line, chosen = first, [place] if queries is None or _may_hold(group, queries) else []
+        for part in file.iter_batches(at_once, chosen, use_threads=False):
+            expanded += part.nbytes
+            refuse_beyond(name, expanded, most, "bytes when expanded")
+            parts.append(part if queries is None else _of_queries(part, queries, line))
+            line += len(part)
+        first += group.num_rows
     return pa.Table.from_batches(parts, parts[0].schema if parts else file.schema_arrow)
+
+
+def _may_hold(group: Any, queries: Collection[str]) -> bool:  # noqa: ANN401 - of pyarrow, untyped
+    """Say whether rows may be of some questions, by the least and largest id that they state."""
+    held = [group.column(place) for place in range(group.num_columns)]
+    told = next((it.statistics for it in held if it.path_in_schema == "query_id"), None)
+    if told is None or not told.has_min_max or not isinstance(told.min, str):
+        return True
+    return any(told.min <= query <= told.max for query in queries)
+
+
+def _of_queries(part: pa.RecordBatch, queries: Collection[str], line: int) -> pa.RecordBatch:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    part = part.append_column(LINE, pa.array(range(line, line + len(part))))
+    if "query_id" not in part.schema.names:
+        return part
+    ids = part.column("query_id")
+    return part.filter(pc.is_in(ids, pa.array(queries, ids.type)))
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from typing import Any, NoReturn, TextIO
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from arena.data.errors import (
     HALF_SURROGATE,
@@ -28,12 +27,12 @@ from arena.data.errors import (
     place_of,
 )
 from arena.data.files import (
+    LINE,
     MOST_CELLS,
     MOST_EXPANDED,
     MOST_LINES,
     atomic_path,
     lenient_text,
-    may_hold,
     open_text,
     parsed_json,
     part_files,
@@ -172,14 +171,11 @@ def read_rows(
 def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
     parts = []
     for file in part_files(path):
-        if queries is not None and not may_hold(file, "query_id", queries):
-            continue
         name = source if file == path else f"{source}/{file.relative_to(path).as_posix()}"
-        table = with_partition(read_parquet(file, name), file, path)
-        lines = np.arange(1, len(table) + 1)
-        if queries is not None and "query_id" in table.column_names:
-            is_in = pc.is_in(table["query_id"], pa.array(queries, table["query_id"].type))
-            lines, table = lines[np.asarray(is_in, bool)], table.filter(is_in)
+        table = with_partition(read_parquet(file, name, queries), file, path)
+        lines = list(range(1, len(table) + 1))
+        if LINE in table.column_names:
+            lines, table = table[LINE].to_pylist(), table.drop_columns(LINE)
         cells = {column: _objects(table[column]) for column in table.column_names}
         found = pd.DataFrame(cells, index=range(len(table)))
         parts.append(Rows(found, pd.Series(lines, dtype=int), name))

@@ -46,6 +46,7 @@ TOLD = b"surrogate-arena"
 """Key, in the metadata of a part's file, of what it was measured on and what is missing in it."""
 COUNTED = ["language", "feature", "reason", "answers"]
 PARQUET_ONLY = "{}: what is measured into a folder is queries.parquet and answers.parquet"
+NOT_ASKED = "{} rows of answers.parquet are of questions that queries.parquet does not hold"
 NOT_OURS = "{} is no part of these features; remove it, or name another folder"
 
 Part = tuple[str, pd.DataFrame]
@@ -79,7 +80,8 @@ def extract_parts(
         The number of ``answers``, and ``missing``, what ``missing_counts`` counts.
 
     Raises:
-        UsageError: Where tables are no Parquet files, or the folder holds something else.
+        UsageError: Where tables are no Parquet files, the folder holds something else, or answers
+            are to unknown questions; all others are measured, then.
         DataError: For faults of the rows; parts before the first that has any are written.
     """
     folder, target, options = Path(arena), Path(out), ModelOptions() if models is None else models
@@ -104,9 +106,13 @@ def extract_parts(
             found.append(told)
             if progress is not None:
                 progress(STAGE, len(found), len(parts))
+    count = sum(told["answers"] for told in found)
+    held = sum(pq.read_metadata(file).num_rows for file in part_files(folder / "answers.parquet"))
+    if count < held:
+        raise UsageError(NOT_ASKED.format(held - count))
     missing = [row for told in found for row in told["missing"]]
     counts = pd.DataFrame(missing, columns=COUNTED).groupby(COUNTED[:3], as_index=False).sum()
-    return {"answers": sum(told["answers"] for told in found), "missing": counts}
+    return {"answers": count, "missing": counts}
 
 
 def _parts(queries: Path, size: int) -> list[Part]:

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from arena import DataError, write_arena
+from arena import DataError, UsageError, write_arena
 from arena.data.files import part_files
 from features import extract_parts, feature_columns
 from features.engine import extraction
@@ -79,11 +79,14 @@ def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkey
     before, counts[:] = contents(out), []
     extract_parts(in_parts, out, ASKED)
     assert (counts, contents(out)) == ([], before)
-    english = small_arena.answers[small_arena.answers["language"] == "en"].sort_values("query_id")
+    english = small_arena.answers.query("language == 'en'").sort_values("query_id")
     changed = english.assign(answer=["Other.", *english["answer"][1:]])
     add(in_parts / "answers.parquet/language=en/0.parquet", changed)
     extract_parts(in_parts, out, ASKED)
     assert counts == [max(PART // len(small_arena.info.systems), 1) * len(small_arena.info.systems)]
     add(in_parts / "answers.parquet/language=en/1.parquet", english[:1])
     with pytest.raises(DataError, match=r"en/1.parquet:1.*already at .*language=en/0.parquet:1"):
+        extract_parts(in_parts, out, ASKED)
+    add(in_parts / "answers.parquet/language=en/1.parquet", english[:1].assign(query_id="unasked"))
+    with pytest.raises(UsageError, match=r"^1 .*questions that queries.parquet does not hold"):
         extract_parts(in_parts, out, ASKED)
