@@ -131,10 +131,6 @@ def validate(
     stated = settings_of(BoardSettings, config, given, ("judge", "holdout", "ratings"))
 
     from arena.data.folder import read_arena
-
-    read = read_arena(arena)
-    read.judged_by(judge)  # refused before what is slow to load
-
     from arena.judging.choosing.sampling import DEFAULT_SHARES, DESIGNS, study_sampling
     from features.measures.registry import parse_features
     from surrogate.learning.languages import TournamentSettings
@@ -142,13 +138,12 @@ def validate(
     from surrogate.validation import validate as validate_arena
     from surrogate.validation.study import DEFAULT_TOURNAMENTS
 
-    more: dict[str, object] = {PRESET: preset}
+    read, more = read_arena(arena), dict[str, object]({PRESET: preset})
     if preset is None and "tournaments" not in stated.model_fields_set:
         more["tournaments"] = DEFAULT_TOURNAMENTS
     chosen = chosen_settings(stated, more)
     if protocol == SAMPLING:
         judgments = read.judged_by(judge).judgments
-
         found = study_sampling(
             *(judgments, DEFAULT_SHARES, tuple(DESIGNS), repeats or SUBSETS),
             *(chosen.ties, chosen.ridge, chosen.seed),

@@ -121,9 +121,7 @@ def mirage(
         delayed(_hold_out)(
             group,
             repeats.reseeded(surrogate, "mirage", str(repeat)),
-            check_holdout(holdout, systems)
-            if holdout is not None
-            else drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, repeats.seed, str(repeat)),
+            drawn_holdout(systems, holdout, repeats.seed, str(repeat)),
             {
                 index: derived_seed(repeats.seed, "mirage", str(repeat), str(index))
                 for index in range(repeat, group[0].settings.tournaments, repeats.times)
@@ -169,14 +167,18 @@ def _hold_out(
     return rating, r2
 
 
-def drawn_holdout(systems: Sequence[str], size: int, seed: int, *keys: str) -> tuple[str, ...]:
-    """Draw systems to hold out, of those in an order by content; sorted.
+def drawn_holdout(
+    systems: Sequence[str], holdout: Sequence[str] | int | None, seed: int, *keys: str
+) -> tuple[str, ...]:
+    """Take the systems to hold out, or draw so many of those in an order by content; sorted.
 
     Raises:
-        UsageError: If fewer than three are left to train on.
+        UsageError: As ``check_holdout`` does, or if fewer than three are left to train on.
     """
-    drawn = choose_holdout(systems, seed, size, *keys)
-    if not drawn:
+    if isinstance(holdout, Sequence):
+        return check_holdout(holdout, systems)
+    size = DEFAULT_HOLDOUT_SIZE if holdout is None else holdout
+    if not (drawn := choose_holdout(systems, seed, size, *keys)):
         raise UsageError(
             f"holding out {size} of {len(systems)} systems leaves fewer than {FEWEST_SYSTEMS} "
             "to train on"

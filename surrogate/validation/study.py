@@ -21,7 +21,6 @@ from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
 from features.measures.registry import DEFAULT_FEATURES
-from surrogate.board.study import DEFAULT_HOLDOUT_SIZE, check_holdout
 from surrogate.learning.cross_fitting import (
     Progress,
     Repeats,
@@ -100,10 +99,6 @@ class StudyTable:
 
     table: pd.DataFrame
     signature: str
-
-    def of(self, language: str = MACRO) -> pd.Series:
-        """Return the first row of a language; by default of the mean over languages."""
-        return self.table[self.table["language"] == language].iloc[0]
 
 
 class StudyOptions(TypedDict, total=False):
@@ -443,11 +438,7 @@ class Study:
         for repeat in range(self.repeats.times):
             keys = [str(repeat)] if repeat else []
             state = derived_seed(seed, "table 4", str(repeat)) if repeat else seed
-            held = (
-                check_holdout(holdout, systems)
-                if holdout is not None
-                else drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, seed, *keys)
-            )
+            held = drawn_holdout(systems, holdout, seed, *keys)
             drawn.append((reseeded(self.surrogate, state), held))
         tasks = [
             delayed(taus_of_all)(self.with_features(columns).languages, *training)

@@ -47,9 +47,6 @@ PROTOCOLS: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     }
 )
 """Name to the method of ``Study``, how often it repeats, and how many judged systems it needs."""
-SURROGATES = {TABLE_4: PAPERS_SURROGATE}
-"""Protocols whose surrogate is not the default by default."""
-TOO_FEW = "{} judged systems are too few for {}: at least {} are needed"
 
 
 def validate(
@@ -95,16 +92,15 @@ def validate(
         raise UsageError(f"several surrogates are for {TABLE_3}, not for {protocol}")
     if protocol == TABLE_4:
         options.setdefault("features", PAPER_FEATURES)
-    default = SURROGATES.get(protocol, DEFAULT_SURROGATE)
+    default = PAPERS_SURROGATE if protocol == TABLE_4 else DEFAULT_SURROGATE
     trained = as_surrogate(default if surrogate is None else surrogate)
-    arena = open_arena(arena)  # what it is too small for is refused before an LLM rates answers
-    own = arena.judged_by(options.get("judge"))
+    own = open_arena(arena).judged_by(options.get("judge"))  # before an LLM is paid for features
     if protocol == LANGUAGE:
         check_languages({*own.judgments["language"], *own.published_ratings["language"]}, trained)
     if holdout is not None:
         check_holdout(holdout, own.rated_systems)
     elif len(own.rated_systems) < fewest:
-        raise UsageError(TOO_FEW.format(len(own.rated_systems), protocol, fewest))
+        raise UsageError(f"{protocol} needs at least {fewest} judged systems")
     study = Study.of(arena, trained, own_repeats if repeats is None else repeats, **options)
     found: StudyTable = getattr(study, method)(**given)
     return found

@@ -52,7 +52,9 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
         **{"feature_table": tiny_table, "repeats": study.SPLITS, "tournaments": SETTINGS},
     )
     for language, item in board.summary.languages.items():
-        assert item.tau_unseen == pytest.approx(validated.of(language)["tau"])
+        assert item.tau_unseen == pytest.approx(
+            validated.table.set_index("language")["tau"][language]
+        )
     board.save(tmp_path / "board")
     loaded = Board.load(tmp_path / "board")
     rows = tiny_table[tiny_table["system"] == tiny_arena.info.systems[0]].assign(system="newcomer")

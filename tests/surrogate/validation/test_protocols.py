@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
+from features import Feature
 from surrogate.learning.cross_fitting import UNMEASURED, Repeats, leave_systems_out, train_and_rate
 from surrogate.learning.names import find_surrogate
 from surrogate.validation import validate
@@ -30,7 +31,7 @@ def test_a_good_feature_ranks_what_was_not_seen(protocol, name, simulated, table
     done = validate(
         simulated.arena, protocol, name, feature_table=table, repeats=2, tournaments=settings
     )
-    macro = done.of()
+    macro = done.table.iloc[-1]
     assert macro["tau"] > 0.6
     assert macro["tau_low"] <= macro["tau"] <= macro["tau_high"]
     assert macro["pairwise_accuracy"] > 0.8
@@ -69,8 +70,8 @@ def test_families_and_the_best_are_held_out_together(simulated, table, settings,
     arena = replace(arena, attributes=made)
     for protocol in ("leave-families-out", "leave-best-out"):
         done = validate(arena, protocol, QUICK, feature_table=table, tournaments=settings)
-        assert done.of()["r2"] > 0.6
-        assert np.isfinite(done.of()["tau"])
+        assert done.table.iloc[-1]["r2"] > 0.6
+        assert np.isfinite(done.table.iloc[-1]["tau"])
 
 
 def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):
@@ -78,7 +79,7 @@ def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):
         *(simulated.arena, "leave-systems-out", QUICK),
         **{"feature_table": table.drop(columns="close"), "tournaments": settings},
     )
-    assert abs(done.of()["tau"]) < 0.5
+    assert abs(done.table.iloc[-1]["tau"]) < 0.5
 
 
 @pytest.mark.parametrize("name", ["random-forest", *OTHERS])
@@ -156,18 +157,13 @@ def test_what_cannot_be_met_is_said(protocol, options, named, simulated, table, 
         validate(simulated.arena, protocol, **options, feature_table=table, tournaments=settings)
 
 
-def test_too_few_systems_or_languages_are_said(simulated, table, settings):
-    arena = simulated.arena
-    few = sorted(arena.info.systems)[:4]
-    judgments = arena.judgments
-    kept = judgments["system_a"].isin(few) & judgments["system_b"].isin(few)
-    small = replace(arena, judgments=judgments[kept & (judgments["language"] == "en")])
-    for protocol, said in (
-        ("leave-systems-out", "4 judged systems are too few"),
-        ("leave-language-out", "there is only en"),
-        ("mirage", "2 of 4 systems leaves fewer than 3"),
-    ):
-        with pytest.raises(UsageError, match=said):
-            validate(small, protocol, TOGETHER, feature_table=table, tournaments=settings)
+def test_an_arena_too_small_is_refused_before_answers_are_measured(simulated, table, settings):
+    arena, unread = simulated.arena, lambda _: pytest.fail("measured")
+    judged = arena.judgments.query("language == 'en'")
+    kept = judged[["system_a", "system_b"]].isin(sorted(arena.info.systems)[:4]).all(axis=1)
+    small, own = replace(arena, judgments=judged[kept]), Feature("own", "", "", (), unread)
+    for protocol in ("leave-systems-out", "leave-language-out", "mirage", "table3"):
+        with pytest.raises(UsageError, match="needs at least"):
+            validate(small, protocol, TOGETHER, features=[own], tournaments=settings)
     with pytest.raises(UsageError, match="alone"):
         validate(*(arena, "leave-language-out", QUICK), feature_table=table, tournaments=settings)
