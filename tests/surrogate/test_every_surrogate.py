@@ -51,10 +51,9 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
         *(tiny_arena, "leave-systems-out", name),
         **{"feature_table": tiny_table, "repeats": study.SPLITS, "tournaments": SETTINGS},
     )
+    taus = validated.table.set_index("language")["tau"]
     for language, item in board.summary.languages.items():
-        assert item.tau_unseen == pytest.approx(
-            validated.table.set_index("language")["tau"][language]
-        )
+        assert item.tau_unseen == pytest.approx(taus[language])
     board.save(tmp_path / "board")
     loaded = Board.load(tmp_path / "board")
     rows = tiny_table[tiny_table["system"] == tiny_arena.info.systems[0]].assign(system="newcomer")
