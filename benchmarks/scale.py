@@ -3,6 +3,7 @@
     python benchmarks/scale.py --systems 250,500,1000,2000 --out ../scale
     python benchmarks/scale.py --odd --out ../scale
     python benchmarks/scale.py --streams 50000,100000 --out ../scale
+    python benchmarks/scale.py --arenas ../shared/data/arenas
 
 Writes made-up arenas where ``--out`` has none (100 questions, 500 judgments a system), runs
 ``board`` and ``rank`` with the defaults, all cores, and prints a row a command: wall and processor
@@ -10,7 +11,8 @@ seconds, the memory of all processes together at its highest; and by what power 
 systems seconds grow. ``--odd`` are arenas of one question, of two systems, and of one judgment:
 each ends in a board or a refusal. ``--streams`` are arenas of so many answers in Parquet part
 files of three languages, measured part by part by ``features --out FOLDER``; the first again,
-killed in the middle and gone on with: its files must be the same.
+killed in the middle and gone on with: its files must be the same. ``--arenas`` are real ones:
+commands on them, and what a new system or new verdicts cost; see ``end_to_end.py``.
 """
 
 import argparse
@@ -37,6 +39,7 @@ from arena.data.files import file_digest
 from arena.data.rows import write_rows
 
 COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()"]
+END_TO_END = Path(__file__).with_name("end_to_end.py")
 JUDGMENTS = 500
 """Of a system."""
 ODD = {"one question": (60_000, 1, 60_000), "two systems": (2, 60_000, 60_000), "one": (200, 50, 1)}
@@ -239,7 +242,9 @@ def measured(arguments: Sequence[str | Path]) -> tuple[int, float, float, Memory
     return process.returncode, time.perf_counter() - began, spent, memory
 
 
-def measure(name: str, systems: int, questions: int, judgments: int, out: Path) -> float:
+def measure(
+    name: str, systems: int, questions: int, judgments: int, out: Path, jobs: str = "-1"
+) -> float:
     """Build a board and rank a system on it; print a row each and return the board's seconds."""
     folder, board = out / f"arena-{systems}x{questions}x{judgments}", out / "board"
     if not (folder / "arena.json").is_file():
@@ -248,7 +253,10 @@ def measure(name: str, systems: int, questions: int, judgments: int, out: Path) 
     answers = pd.read_parquet(folder / "answers.parquet")
     write_rows(answers[answers["system"] == answers["system"].iloc[0]].assign(system="new"), new)
     shutil.rmtree(board, ignore_errors=True)
-    commands = {"board": ("board", folder, "--out", board), "rank": ("rank", new, "--board", board)}
+    commands = {
+        "board": ("board", folder, "--out", board, "--jobs", jobs),
+        "rank": ("rank", new, "--board", board, "--jobs", jobs),
+    }
     spent = {}
     for command, arguments in commands.items():
         status, wall, spent[command], memory = measured(arguments)
@@ -271,8 +279,13 @@ def main() -> None:
     parser.add_argument("--odd", action="store_true")
     parser.add_argument("--streams")
     parser.add_argument("--jobs", default="-1")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--arenas", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("../scale"))
     given = parser.parse_args()
+    if given.arenas:
+        told = [sys.executable, END_TO_END, given.arenas, "--jobs", given.jobs]
+        subprocess.run(told, check=True)
+        return
     given.out.mkdir(parents=True, exist_ok=True)
     if given.odd:
         for name, odd in ODD.items():
@@ -287,7 +300,8 @@ def main() -> None:
         return
     sizes = [int(size) for size in given.systems.split(",")]
     spent = [
-        measure("made up", size, given.questions, JUDGMENTS * size, given.out) for size in sizes
+        measure("made up", size, given.questions, JUDGMENTS * size, given.out, given.jobs)
+        for size in sizes
     ]
     if len(sizes) > 1:
         power = np.polyfit(np.log(sizes), np.log(spent), 1)[0]

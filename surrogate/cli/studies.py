@@ -67,14 +67,15 @@ def features(
     from features.measures.registry import describe_features
     from features.models import FEATURE_PROMPTS, ModelOptions
 
+    in_parts = out is not None and not (out.suffix and row_suffix(out))
+    if out is not None:
+        check_target(out, in_parts)
     if arena is None:
         listed = describe_features()
         show({"features": listed if as_json else listed[LISTED]}, as_json)
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet")
-    in_parts = not (out.suffix and row_suffix(out))
-    check_target(out, in_parts)
     own = read_templates(templates or (), FEATURE_PROMPTS)
     cache = out / CACHE if in_parts else out.with_name(f"{out.name}.cache")
     cache.mkdir(parents=True, exist_ok=True)
