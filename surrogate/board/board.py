@@ -18,7 +18,7 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import file_digest, replaced_folder
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
-from arena.data.wording import count_of
+from arena.data.wording import count_of, is_person
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
 from surrogate.board.judge_report import JudgeReport
@@ -261,3 +261,56 @@ def check_board_target(folder: Path | str) -> list[Path]:
         )
     known = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
     return [path for path in every if path.name not in known]
+
+
+def conclusion(board: Board) -> str:
+    """Say who leads, which systems are not distinguishable from it, and what the judge is worth.
+
+    Over several languages a system is not distinguishable from the first if it is so in at least
+    half of them; in one, the two are of one tier, as all are whose error is not known.
+
+    Returns:
+        One sentence, such as ``A leads; A to C are not distinguishable; judged by X, reliable.``
+    """
+    table, judge = board.table(), board.summary.judge
+    ranked = list(table.loc[table["rank"].notna(), "system"])
+    if not ranked:
+        return f"No system has a rank; {_judged(board)}."
+    if board.summary.macro.grade == "unreliable":
+        return f"{ranked[0]} is first, but its rank says little: the judge {judge} is unreliable."
+    alike, number = _like_the_first(board, ranked), len(board.languages)
+    most, parts = "at least half" if alike else "most", board.summary.parts
+    often = "" if number == 1 else f"in {most} of {number} {parts} "
+    return f"{leading(ranked, alike, often)}; {_judged(board)}."
+
+
+def leading(ranked: list[str], alike: list[str], often: str = "") -> str:
+    """Say who leads the ranked systems, best first, and which of the others are like the first."""
+    leader = ranked[0]
+    if len(ranked) == 1:
+        return f"{leader} is the only system with a rank"
+    if not alike:
+        return f"{leader} leads, {often}distinguishable from all others"
+    if len(alike) == len(ranked) - 1:
+        return f"{leader} is first, but {often}no system is distinguishable from it"
+    if alike == ranked[1 : len(alike) + 1] and len(alike) > 1:
+        return f"{leader} leads; {often}{leader} to {alike[-1]} are not distinguishable"
+    those = f"{alike[0]} is" if len(alike) == 1 else f"{len(alike)} systems are"
+    return f"{leader} leads; {often}{those} not distinguishable from it"
+
+
+def _like_the_first(board: Board, ranked: list[str]) -> list[str]:
+    """Return the ranked systems that are not distinguishable from the first, best first."""
+    tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
+    is_worse = tiers[ranked].gt(tiers[ranked[0]], axis=0)
+    return [name for name in ranked[1:] if is_worse[name].mean() <= 1 / 2]
+
+
+def _judged(board: Board) -> str:
+    summary = board.summary
+    if summary.is_first:
+        return "nobody has judged these answers"
+    if summary.is_published:
+        return f"by published ratings of {summary.judge}"
+    grade = summary.macro.grade.replace("not known", "whose reliability is not known")
+    return f"judged by {summary.judge}" + ("" if is_person(summary.judge) else f", {grade}")

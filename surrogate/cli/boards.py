@@ -183,7 +183,7 @@ def publish_overview(
 
 def print_board(board: Board, then: str, index: Path | None = None) -> None:
     """Print a board's ranks, what it concludes, what limits that, and what to do next."""
-    from surrogate.board.summary import conclusion
+    from surrogate.board.board import conclusion
 
     rows, columns = shown_board(board.ratings, board.overall)
     if board.summary.is_compared:  # where ranks are means, in place of the best and worst

@@ -14,9 +14,9 @@ from arena.data.errors import ArenaError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from arena.data.wording import is_person
-from surrogate.board.board import Board
+from surrogate.board.board import Board, conclusion
 from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import LEVEL, conclusion
+from surrogate.board.summary import LEVEL
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
 from surrogate.publish.pairs import MOST_QUESTIONS, MOST_SYSTEMS, PairPages, Texts

@@ -17,11 +17,10 @@ from arena.data.folder import open_arena
 from arena.data.rows import plain_records
 from arena.data.schema import finite_number
 from arena.data.wording import count_of, guarded_csv
-from surrogate.board.board import Board
+from surrogate.board.board import Board, conclusion, leading
 from surrogate.board.build import build_board
 from surrogate.board.judge_report import read_judging_records
 from surrogate.board.settings import BoardSettings, board_judges, chosen_settings
-from surrogate.board.summary import conclusion, leading
 from surrogate.board.tables import DECIMALS, FEATURE_CACHE
 from surrogate.publish.formats import slugs
 from surrogate.publish.pages import filled

@@ -25,12 +25,11 @@ from features.declare.feature import Feature
 from features.engine.cache import code_digest
 from features.engine.extraction import extract
 from features.models.scorer import ModelOptions
-from surrogate.board.board import Board
+from surrogate.board.board import Board, conclusion
 from surrogate.board.build import build_board
 from surrogate.board.judge_report import METAEVALUATION_FILE, read_judging_records
 from surrogate.board.rows import VANISHED
 from surrogate.board.settings import board_judges
-from surrogate.board.summary import conclusion
 from surrogate.board.tables import (
     BOARD_FILES,
     FEATURE_CACHE,

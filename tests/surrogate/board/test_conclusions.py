@@ -7,6 +7,7 @@ import pytest
 
 from features.engine.columns import feature_columns
 from surrogate import build_board
+from surrogate.board.board import conclusion
 from surrogate.board.summary import (
     GAIN_UNSURE,
     GAINED,
@@ -17,7 +18,6 @@ from surrogate.board.summary import (
     UNSEEN_RANKED,
     UNSEEN_UNKNOWN,
     Agreements,
-    conclusion,
 )
 from surrogate.learning.languages import TournamentSettings
 from surrogate.validation import validate

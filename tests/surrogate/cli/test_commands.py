@@ -15,8 +15,8 @@ import pytest
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
 from surrogate import Board
+from surrogate.board.board import conclusion
 from surrogate.board.rows import BEYOND
-from surrogate.board.summary import conclusion
 from surrogate.board.tables import BOARD_FILES
 from surrogate.cli.ranking import STATUS
 
