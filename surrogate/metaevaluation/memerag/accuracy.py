@@ -211,7 +211,7 @@ def compare_judges(
         where no sentence has one of the labels.
 
     Raises:
-        UsageError: If the two have no sentence in common.
+        UsageError: If the two have no sentence in common, or other human labels for one.
     """
     joint, labels = _joint(verdicts_a, verdicts_b), set(judged_labels(verdicts_a))
     amounts: dict[str, FloatArray] = {}
@@ -306,4 +306,6 @@ def _joint(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> pd.DataFrame:
     joint = parts[0].merge(parts[1], on=SENTENCE_KEY, suffixes=("_a", "_b"))
     if joint.empty:
         raise UsageError("the two judges have no sentence in common; judge the same ones")
+    if (joint["truth_a"] != joint["truth_b"]).any():
+        raise UsageError("the two judges have other human labels; compare on the same data")
     return joint
