@@ -46,7 +46,10 @@ TOLD = b"surrogate-arena"
 """Key, in the metadata of a part's file, of what it was measured on and what is missing in it."""
 COUNTED = ["language", "feature", "reason", "answers"]
 PARQUET_ONLY = "{}: what is measured into a folder is queries.parquet and answers.parquet"
-NOT_ASKED = "{} rows of answers.parquet are of questions that queries.parquet does not hold"
+NOT_ASKED = (
+    "{} rows of answers.parquet are of questions that queries.parquet does not hold; add these to "
+    "it, or remove the rows. All others are measured"
+)
 NOT_OURS = "{} is no part of these features; remove it, or name another folder"
 
 Part = tuple[str, pd.DataFrame]

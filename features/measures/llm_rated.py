@@ -205,10 +205,9 @@ def _all(*values: Any) -> tuple[Any, ...] | Missing:  # noqa: ANN401 - what feat
 def _by_llm(
     name: str, summary: str, source: str, needs: str, reading: Reading, *parameters: Parameter
 ) -> Callable[[Measurement], Measurement]:
-    """Declare a feature; one of an LLM and an embedding model names both in its default."""
-    embeds = any(" with " in str(each.default) for each in parameters)
-    looked_at = (*needs.split(", "), "LLM", *(["embedding model"] if embeds else ()))
-    requirement = require_llm_and_embedder if embeds else require_llm
+    """Declare a feature that an LLM is asked for; some need an embedding model, too."""
+    looked_at = (*needs.split(", "), "LLM")
+    requirement = require_llm_and_embedder if "embedding model" in looked_at else require_llm
     declare = partial(declared, requirement=requirement, reading=reading)
     return declare(source, looked_at, *parameters, name=name, summary=summary)
 
@@ -248,7 +247,7 @@ def _by_llm(
 @_by_llm(
     "ragas_answer_relevance",
     "Cosine of the question and questions that an LLM makes of the answer, averaged",
-    *(_RAGAS, "answer, query", Reading("ragas", asked_answer)),
+    *(_RAGAS, "answer, query, embedding model", Reading("ragas", asked_answer)),
     *(cutoff(QUESTIONS), model(f"{RATER} with {EMBEDDER}"), choice("prefix", "query", "none")),
     *(choice("evasive", "as-is", "zero"), template(QUESTION.name, EVASIVE.name)),
 )
