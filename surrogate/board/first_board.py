@@ -85,7 +85,7 @@ def first_ratings(
         index="query_id", columns="system", values="score", aggfunc="mean"
     )
     draws = _resampled(wide, generator(seed, "first ratings", language))
-    covariance = pd.DataFrame(draws, columns=wide.columns).cov()
+    covariance = pd.DataFrame(draws, columns=wide.columns).cov(min_periods=2)
     rating = wide.mean(axis=0)
     low, high = np.percentile(draws, LEVEL, axis=0) if len(draws) else (np.nan, np.nan)
     spread = covariance * len(wide) / max(len(wide) - 1, 1)

@@ -75,13 +75,13 @@ def test_ratings_by_hand():
     assert rows.loc["z", "coverage"] == 0.5
     assert rows.loc["z", ["low", "high"]].tolist() == [0, 0]
     assert rows.loc["x", ["low", "high"]].tolist() == [0, 1]
+    assert first_ratings(table[:2], "en", ["x", "y"], 1).covariance.isna().all(axis=None)
 
 
 def test_reference_answers_of_questions_do_not_compete(unjudged):
     best = unjudged.info.reference_system
-    own = unjudged.answers[unjudged.answers["system"] == best].rename(
-        columns={"answer": "reference"}
-    )
+    own = unjudged.answers[unjudged.answers["system"] == best]
+    own = own.rename(columns={"answer": "reference"})
     keys = ["language", "query_id"]
     others = [name for name in unjudged.info.systems if name != best]
     part = replace(
