@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Literal
 
@@ -106,6 +106,9 @@ class Battles:
 
     def __len__(self) -> int:
         return len(self.winner)
+
+    def __getstate__(self) -> dict[str, object]:  # what can be counted again is not sent to workers
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     @property
     def judged(self) -> int:

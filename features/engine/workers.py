@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from time import perf_counter
 from typing import TypeVar
@@ -46,11 +47,17 @@ def work(
             return
     streams = getattr(backend, "supports_return_generator", False)
     with parallel_config("loky", inner_max_num_threads=1) if is_here else nullcontext():
-        pool = Parallel(n_jobs=n_jobs, return_as="generator" if streams else "list")
+        # Jobs are sent when somebody is free: those that wait would be in memory as bytes, too.
+        pool = Parallel(
+            n_jobs, return_as="generator" if streams else "list", pre_dispatch="n_jobs"
+        )
     # A job is part of its call: what Dask hands to workers beside it is lost with a worker.
     yield from pool(delayed(partial(_alone, task, job))() for job in jobs)
 
 
 def _alone(task: Callable[[Job], Done], job: Job) -> Done:
     with threadpool_limits(limits=1):
-        return task(job)
+        done = task(job)
+    with suppress(OSError, AttributeError):  # glibc keeps what is free; who waits is to hold little
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    return done

@@ -37,6 +37,8 @@ NO_VALUE = "(none)"
 """The part of questions without a value."""
 QUESTIONS_A_PART = 2
 """Fewest questions a part, on average; with fewer a column tells questions apart, not parts."""
+CODED = ("query_id", "system_a", "system_b", "winner", "language", "judge")
+"""Columns of judgments that hold few values many times: a tenth of the memory, sent to workers."""
 NO_JUDGMENTS = "{}: only ratings are published, there are no judgments to leave out"
 
 
@@ -272,7 +274,7 @@ def language_data(
     arranged = []
     for language in sorted({*judged.judgments["language"], *known["language"]}):
         judgments = judged.judgments[judged.judgments["language"] == language]
-        judgments = judgments.sort_values(["query_id", "system_a", "system_b", "winner"])
+        judgments = judgments.astype(dict.fromkeys(CODED, "category")).sort_values(list(CODED[:4]))
         rated, asked = known[known["language"] == language], questions[language]
         tournaments = (
             bootstrap_tournaments(judgments, **asdict(settings))

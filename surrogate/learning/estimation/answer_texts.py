@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
 DIMENSIONS = 4096
-TEXTS_KEPT = 2**16
+TEXTS_KEPT = 2**15
 """Texts whose hashed n-grams a process remembers, some 5 kB each."""
 NGRAMS = (3, 5)
 """Characters of the shortest and of the longest n-grams."""
@@ -73,7 +73,7 @@ def mean_cosines(texts: Sequence[str], questions: Integers) -> Floats:
 def hashed(texts: Sequence[str]) -> sparse.csr_array:
     """Count character n-grams by signed hash, damped by the logarithm, shape (N, D)."""
     rows = [_hashed(text) for text in texts]
-    ends = np.cumsum([0, *(len(columns) for columns, _ in rows)])
+    ends = np.cumsum([0, *(len(columns) for columns, _ in rows)], dtype=np.int32)
     columns = np.concatenate([columns for columns, _ in rows]) if rows else np.empty(0)
     values = np.concatenate([values for _, values in rows]) if rows else np.empty(0)
     matrix = values.astype(np.float64), columns.astype(np.int32), ends

@@ -32,10 +32,45 @@ Flags = npt.NDArray[np.bool_]
 
 ANSWER = "answer"
 DIGITS = 9
-BLOCK = 4_000_000
-"""Numbers of vectors that are spread out at a time."""
+BLOCK = 250_000
+"""Numbers of vectors that are dense at a time: some that a processor's cache holds."""
 CONSENSUS = "consensus"
 """Feature made here: an answer's mean cosine to the field's answers to its question."""
+
+
+@dataclass(frozen=True)
+class AnswerVectors:
+    """Vectors of the answers of M systems to Q questions.
+
+    Attributes:
+        rows: Unit vector of each of A answers, shape (A, D); None without texts.
+        places: Row of each system's answer to each question, shape (M, Q); -1 where there is none.
+    """
+
+    rows: sparse.csr_array | None
+    places: Integers
+
+    @cached_property
+    def spread(self) -> sparse.csr_array:
+        """The same with columns of their own for each question, shape (A, Q D)."""
+        assert self.rows is not None
+        count, (answers, width) = self.places.shape[1], self.rows.shape
+        question = np.empty(answers, dtype=np.int32)
+        question[self.places[self.places >= 0]] = np.nonzero(self.places >= 0)[1]
+        columns = self.rows.indices + np.repeat(question * width, np.diff(self.rows.indptr))
+        shape = (answers, count * width)
+        return sparse.csr_array((self.rows.data, columns, self.rows.indptr), shape=shape)
+
+    def sums(self, weights: Floats) -> Floats:
+        """Weigh the answers, shape (M, Q), and add them up on each question, shape (Q D,)."""
+        own = np.zeros(self.spread.shape[0])
+        own[self.places[self.places >= 0]] = weights[self.places >= 0]
+        return np.asarray(self.spread.T @ own)
+
+    def products(self, sums: Floats) -> Floats:
+        """Inner product of each answer with such sums, shape (M, Q); 0 where there is none."""
+        found = np.append(self.spread @ sums, 0.0)
+        return np.asarray(found[self.places])
 
 
 @dataclass(frozen=True)
@@ -52,8 +87,8 @@ class FieldView:
             without values.
         errors: Squared standard error of each mean, shape (M, F); NaN with fewer than two values.
         profiles: Mean vector of a system's answers, shape (M, D); no columns without texts.
-        cosines: Of answers to the field's answers to the same question, shape (Q, M, N); 0 where
-            one of them is absent.
+        vectors: Vectors of the systems' answers.
+        others: Likewise of the field's.
     """
 
     systems: tuple[str, ...]
@@ -64,7 +99,37 @@ class FieldView:
     means: Floats
     errors: Floats
     profiles: Floats
-    cosines: Floats
+    vectors: AnswerVectors
+    others: AnswerVectors
+
+    @cached_property
+    def cosines(self) -> Floats:
+        """Of answers to the field's to the same question, shape (Q, M, N); 0 where one is absent."""
+        mine, theirs = self.vectors.places, self.others.places
+        cosines = np.zeros((mine.shape[1], len(mine), len(theirs)))
+        if self.vectors.rows is None or self.others.rows is None:
+            return cosines
+        step = max(BLOCK // (DIMENSIONS * max(len(mine), len(theirs), 1)), 1)
+        for start in range(0, len(cosines), step):
+            there = slice(start, start + step)
+            other = _dense(self.others.rows, theirs[:, there])
+            own = other
+            if self.vectors is not self.others:
+                own = _dense(self.vectors.rows, mine[:, there])
+            np.matmul(own, other.transpose(0, 2, 1), out=cosines[there])
+        return cosines
+
+    def likeness(self, weights: Floats) -> Floats:
+        """Sum of each answer's cosines to the field's, these weighted, shape (M, Q).
+
+        Cosines are linear in the vectors: the weighted sum of the field's is all that is needed.
+
+        Args:
+            weights: Of the field's answers, shape (N, Q).
+        """
+        if self.vectors.rows is None or self.others.rows is None:
+            return np.zeros(self.answered.shape)
+        return self.vectors.products(self.others.sums(weights))
 
     @cached_property
     def ranks(self) -> Floats:
@@ -143,14 +208,12 @@ class Field:
     @cached_property
     def own(self) -> FieldView:
         """The field's own systems beside each other."""
-        return self._seen(self.tensor, self.vectors, self.places)
+        return self._seen(self.tensor, self.vectors)
 
     @cached_property
-    def vectors(self) -> sparse.csr_array | None:
-        """Unit vectors of the answers, in the order of the rows; None without texts."""
-        if self.counts is None:
-            return None
-        return unit_vectors(self.counts, document_weights(self.counts))
+    def vectors(self) -> AnswerVectors:
+        """Vectors of the answers, in the order of the rows."""
+        return self._vectors(self.counts, self.places)
 
     def seen(self, rows: pd.DataFrame) -> FieldView:
         """Look at other systems beside the field.
@@ -164,57 +227,37 @@ class Field:
         features = [name for name in self.names if name != CONSENSUS]
         asked = self.tensor.questions
         tensor = feature_tensor(rows, self.tensor.language, features, questions=asked)
-        vectors = None
+        counts = None
         if self.counts is not None:
             counts = _hashed_answers(rows.assign(**{ANSWER: rows.get(ANSWER, "")}))
-            vectors = unit_vectors(counts, document_weights(self.counts))
-        return self._seen(tensor, vectors, _places(rows, tensor))
+        return self._seen(tensor, self._vectors(counts, _places(rows, tensor)))
 
-    def _seen(
-        self, tensor: FeatureTensor, vectors: sparse.csr_array | None, places: Integers
-    ) -> FieldView:
+    def _vectors(self, counts: sparse.csr_array | None, places: Integers) -> AnswerVectors:
+        if counts is None or self.counts is None:
+            return AnswerVectors(None, places)
+        return AnswerVectors(unit_vectors(counts, document_weights(self.counts)), places)
+
+    def _seen(self, tensor: FeatureTensor, vectors: AnswerVectors) -> FieldView:
         owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
         is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
-        profiles = np.zeros((len(owners), 0))
-        if vectors is not None:
-            profiles = _mean_vectors(vectors, places)
-        is_own = tensor is self.tensor
-        cosines = self._cosines if is_own else self._cosines_of(vectors, places)
-        values = self._values if is_own else self._values_of(tensor, cosines, is_self)
+        values = self._values_of(tensor, vectors, is_self)
         away = (values - finite_means(self._values)).transpose(1, 0, 2)
         means, times = finite_means(away), np.isfinite(away).sum(axis=0)
         errors = mean_of(finite_means((away - means) ** 2), times - 1)
         beside = (tensor.systems, tensor.answered, values, self._values, is_self)
-        return FieldView(*beside, means, errors, profiles, cosines)
-
-    @cached_property
-    def _cosines(self) -> Floats:
-        return self._cosines_of(self.vectors, self.places)
+        return FieldView(*beside, means, errors, _profiles(vectors), vectors, self.vectors)
 
     @cached_property
     def _values(self) -> Floats:
-        itself = np.eye(len(self.tensor.systems), dtype=bool)
-        return self._values_of(self.tensor, self._cosines, itself)
+        return self._values_of(
+            self.tensor, self.vectors, np.eye(len(self.tensor.systems), dtype=bool)
+        )
 
-    def _cosines_of(self, vectors: sparse.csr_array | None, places: Integers) -> Floats:
-        """Of answers at the places to the field's; see ``FieldView.cosines``."""
-        cosines = np.zeros((places.shape[1], len(places), len(self.places)))
-        if vectors is None or self.vectors is None:
-            return cosines
-        step = max(BLOCK // (DIMENSIONS * max(len(places), len(self.places), 1)), 1)
-        for start in range(0, len(cosines), step):
-            there = slice(start, start + step)
-            theirs = _dense(self.vectors, self.places[:, there])
-            mine = theirs if places is self.places else _dense(vectors, places[:, there])
-            for found, one, other in zip(cosines[there], mine, theirs, strict=True):
-                np.matmul(one, other.T, out=found)
-        return cosines
-
-    def _values_of(self, tensor: FeatureTensor, cosines: Floats, is_self: Flags) -> Floats:
+    def _values_of(self, tensor: FeatureTensor, vectors: AnswerVectors, is_self: Flags) -> Floats:
         """Features of answers, the consensus last where there are texts, shape (M, Q, F)."""
         if self.counts is None:
             return tensor.values
-        consensus = _consensus(cosines, self.tensor.answered, is_self)
+        consensus = _consensus(vectors, self.vectors, is_self)
         consensus[~tensor.answered] = np.nan
         return np.concatenate([tensor.values, consensus[:, :, None]], axis=2)
 
@@ -262,21 +305,31 @@ def _dense(vectors: sparse.csr_array, places: Integers) -> Floats:
     return found.reshape(*places.T.shape, DIMENSIONS)
 
 
-def _mean_vectors(vectors: sparse.csr_array, places: Integers) -> Floats:
+def _profiles(vectors: AnswerVectors) -> Floats:
     """Mean vector of each system's answers, shape (M, D); zeros without any."""
+    places = vectors.places
+    if vectors.rows is None:
+        return np.zeros((len(places), 0))
     system, question = np.nonzero(places >= 0)
     entries = (np.ones(len(system)), (system, places[system, question]))
-    sums = sparse.csr_array(entries, shape=(len(places), vectors.shape[0])) @ vectors
+    shape = (len(places), vectors.rows.shape[0])
+    sums = sparse.csr_array(entries, shape=shape) @ vectors.rows
     answered = np.maximum((places >= 0).sum(axis=1), 1)
     return np.asarray(sums.toarray() / answered[:, None])
 
 
-def _consensus(cosines: Floats, answered: Flags, is_self: Flags) -> Floats:
+def _consensus(mine: AnswerVectors, theirs: AnswerVectors, is_self: Flags) -> Floats:
     """Mean cosine of answers to the field's others, shape (M, Q); NaN where there is none."""
-    totals = cosines.sum(axis=2).T
+    answered = theirs.places >= 0
+    totals = mine.products(theirs.sums(answered.astype(np.float64)))
     times = np.tile(answered.sum(axis=0), (len(totals), 1))
     own, itself = np.nonzero(is_self)
-    totals[own] -= cosines[:, own, itself].T
+    both = (mine.places[own] >= 0) & answered[itself]
+    assert mine.rows is not None and theirs.rows is not None
+    rows = mine.rows[mine.places[own][both]], theirs.rows[theirs.places[itself][both]]
+    cosines = np.zeros(both.shape)
+    cosines[both] = rows[0].multiply(rows[1]).sum(axis=1)
+    totals[own] -= cosines
     times[own] -= answered[itself]
     # Equal answers are equal, whatever the order in which cosines are added.
     return mean_of(totals, times).round(DIGITS)

@@ -155,7 +155,7 @@ class QuestionScores:
             return np.asarray(scores)
         known = self.languages[language]
         weights = LIKENESS_VARIANCE * self.duals[language] * known.scales[:, None]
-        return np.asarray(scores + (seen.cosines @ weights[:, :, None])[:, :, 0].T)
+        return np.asarray(scores + seen.likeness(weights.T))
 
 
 def _solve(item: Scored) -> _Solved:
