@@ -48,9 +48,8 @@ def work(
     streams = getattr(backend, "supports_return_generator", False)
     with parallel_config("loky", inner_max_num_threads=1) if is_here else nullcontext():
         # Jobs are sent when somebody is free: those that wait would be in memory as bytes, too.
-        pool = Parallel(
-            n_jobs, return_as="generator" if streams else "list", pre_dispatch="n_jobs"
-        )
+        how = "generator" if streams else "list"
+        pool = Parallel(n_jobs, return_as=how, pre_dispatch="n_jobs")
     # A job is part of its call: what Dask hands to workers beside it is lost with a worker.
     yield from pool(delayed(partial(_alone, task, job))() for job in jobs)
 

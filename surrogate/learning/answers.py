@@ -54,7 +54,7 @@ PRIOR_SYSTEMS = 4
 """How many systems the belief counts for that ratings spread by a logit."""
 MOST_QUESTIONS, MOST_SYSTEMS = 200, 300
 """Of a language that are learned from at most, so that a board stays small and time is bounded."""
-AT_ONCE = 200
+AT_ONCE = 100
 """Systems that are looked at together, which bounds memory."""
 SHOWN_FEATURES = 3
 UPPER_90 = 0.95

@@ -7,8 +7,8 @@ frequency, and brought to unit length: a vector a text, mostly zeros, instead of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,13 @@ Integers = npt.NDArray[np.intp]
 DIMENSIONS = 4096
 TEXTS_KEPT = 2**15
 """Texts whose hashed n-grams a process remembers, some 5 kB each."""
+AT_ONCE = 64
+"""Texts that are hashed together."""
 NGRAMS = (3, 5)
 """Characters of the shortest and of the longest n-grams."""
 
+_Row: TypeAlias = tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16]]
+_KEPT: dict[str, _Row] = {}
 _SPACE = ord(" ")
 FACTOR = np.uint64(0x100000001B3)
 _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -71,8 +75,17 @@ def mean_cosines(texts: Sequence[str], questions: Integers) -> Floats:
 
 
 def hashed(texts: Sequence[str]) -> sparse.csr_array:
-    """Count character n-grams by signed hash, damped by the logarithm, shape (N, D)."""
-    rows = [_hashed(text) for text in texts]
+    """Count character n-grams by signed hash, damped by the logarithm, shape (N, D).
+
+    A process that trains many surrogates on the same answers does it once.
+    """
+    unknown = [text for text in dict.fromkeys(texts) if text not in _KEPT]
+    for start in range(0, len(unknown), AT_ONCE):
+        some = unknown[start : start + AT_ONCE]
+        _KEPT.update(zip(some, _hashed(some), strict=True))
+    rows = [_KEPT[text] for text in texts]
+    for text in [*_KEPT][: max(len(_KEPT) - TEXTS_KEPT, 0)]:
+        del _KEPT[text]
     ends = np.cumsum([0, *(len(columns) for columns, _ in rows)], dtype=np.int32)
     columns = np.concatenate([columns for columns, _ in rows]) if rows else np.empty(0)
     values = np.concatenate([values for _, values in rows]) if rows else np.empty(0)
@@ -80,21 +93,19 @@ def hashed(texts: Sequence[str]) -> sparse.csr_array:
     return sparse.csr_array(matrix, shape=(len(rows), DIMENSIONS))
 
 
-def ngram_hashes(text: str) -> npt.NDArray[np.uint64]:
-    """Return the hash of every n-gram within the words of a text, shape (N,).
+def ngram_hashes(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint64], Integers]:
+    """Return the hash of every n-gram within the words of texts, and whose it is, shape (N,) each.
 
-    Words stand between spaces; an n-gram may begin or end with one, but has none inside.
+    Words stand between spaces; an n-gram may begin or end with one, but has none inside: so none
+    holds parts of two texts, which stand with two spaces between.
     """
-    spaced = f" {' '.join(text.lower().split())} "
-    codes = np.frombuffer(spaced.encode("utf-32-le", "surrogatepass"), np.uint32)
-    if len(codes) <= len("  "):
-        return np.empty(0, np.uint64)
+    spaced = [f" {' '.join(text.lower().split())} " for text in texts]
+    codes = np.frombuffer("".join(spaced).encode("utf-32-le", "surrogatepass"), np.uint32)
+    owners = np.repeat(np.arange(len(texts)), list(map(len, spaced)))
     is_space = codes == _SPACE
-    hashes = []
-    for size in range(NGRAMS[0], NGRAMS[1] + 1):
+    hashes, whose = [np.empty(0, np.uint64)], [owners[:0]]
+    for size in range(NGRAMS[0], min(NGRAMS[1], len(codes)) + 1):
         windows = len(codes) - size + 1
-        if windows < 1:
-            break
         value = np.full(windows, size, np.uint64)
         within = np.ones(windows, np.bool_)
         for offset in range(size):
@@ -102,7 +113,8 @@ def ngram_hashes(text: str) -> npt.NDArray[np.uint64]:
             if 0 < offset < size - 1:
                 within &= ~is_space[offset : offset + windows]
         hashes.append(value[within])
-    return mixed(np.concatenate(hashes))
+        whose.append(owners[:windows][within])
+    return mixed(np.concatenate(hashes)), np.concatenate(whose)
 
 
 def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -112,13 +124,14 @@ def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return values ^ (values >> np.uint64(31))
 
 
-@lru_cache(maxsize=TEXTS_KEPT)
-def _hashed(text: str) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16]]:
-    """Hash one text; a process that trains many surrogates on the same answers does it once."""
-    hashes = ngram_hashes(text)
-    columns = (hashes % np.uint64(DIMENSIONS)).astype(np.intp)
+def _hashed(texts: Sequence[str]) -> Iterator[_Row]:
+    """Hash some texts: of each the columns that are not 0, and what stands there."""
+    hashes, whose = ngram_hashes(texts)
+    cells = whose * DIMENSIONS + (hashes % np.uint64(DIMENSIONS)).astype(np.intp)
     signs = np.where(hashes >> np.uint64(63), -1.0, 1.0)
-    counts = np.bincount(columns, signs, DIMENSIONS)
+    counts = np.bincount(cells, signs, len(texts) * DIMENSIONS)
     present = np.flatnonzero(counts)
     damped = np.sign(counts[present]) * np.log1p(np.abs(counts[present]))
-    return present.astype(np.uint16), damped.astype(np.float16)
+    ends = np.searchsorted(present, np.arange(1, len(texts)) * DIMENSIONS)
+    columns = np.split((present % DIMENSIONS).astype(np.uint16), ends)
+    return zip(columns, np.split(damped.astype(np.float16), ends), strict=True)

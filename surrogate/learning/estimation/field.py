@@ -43,19 +43,18 @@ class AnswerVectors:
     """Vectors of the answers of M systems to Q questions.
 
     Attributes:
-        rows: Unit vector of each of A answers, shape (A, D); None without texts.
+        rows: Unit vector of each of A answers, shape (A, D); no columns without texts.
         places: Row of each system's answer to each question, shape (M, Q); -1 where there is none.
     """
 
-    rows: sparse.csr_array | None
+    rows: sparse.csr_array
     places: Integers
 
     @cached_property
     def spread(self) -> sparse.csr_array:
         """The same with columns of their own for each question, shape (A, Q D)."""
-        assert self.rows is not None
         count, (answers, width) = self.places.shape[1], self.rows.shape
-        question = np.empty(answers, dtype=np.int32)
+        question = np.zeros(answers, dtype=np.int32)
         question[self.places[self.places >= 0]] = np.nonzero(self.places >= 0)[1]
         columns = self.rows.indices + np.repeat(question * width, np.diff(self.rows.indptr))
         shape = (answers, count * width)
@@ -104,11 +103,9 @@ class FieldView:
 
     @cached_property
     def cosines(self) -> Floats:
-        """Of answers to the field's to the same question, shape (Q, M, N); 0 where one is absent."""
+        """Of answers to the field's to the same question, shape (Q, M, N); 0 without one."""
         mine, theirs = self.vectors.places, self.others.places
         cosines = np.zeros((mine.shape[1], len(mine), len(theirs)))
-        if self.vectors.rows is None or self.others.rows is None:
-            return cosines
         step = max(BLOCK // (DIMENSIONS * max(len(mine), len(theirs), 1)), 1)
         for start in range(0, len(cosines), step):
             there = slice(start, start + step)
@@ -127,8 +124,6 @@ class FieldView:
         Args:
             weights: Of the field's answers, shape (N, Q).
         """
-        if self.vectors.rows is None or self.others.rows is None:
-            return np.zeros(self.answered.shape)
         return self.vectors.products(self.others.sums(weights))
 
     @cached_property
@@ -234,7 +229,7 @@ class Field:
 
     def _vectors(self, counts: sparse.csr_array | None, places: Integers) -> AnswerVectors:
         if counts is None or self.counts is None:
-            return AnswerVectors(None, places)
+            return AnswerVectors(sparse.csr_array(((places >= 0).sum(), 0)), places)
         return AnswerVectors(unit_vectors(counts, document_weights(self.counts)), places)
 
     def _seen(self, tensor: FeatureTensor, vectors: AnswerVectors) -> FieldView:
@@ -300,16 +295,14 @@ def _places(rows: pd.DataFrame, tensor: FeatureTensor) -> Integers:
 def _dense(vectors: sparse.csr_array, places: Integers) -> Floats:
     """Vectors of answers at the places, question by question, shape (Q, M, D); else zeros."""
     rows = places.T.ravel()
-    found = np.zeros((len(rows), DIMENSIONS))
+    found = np.zeros((len(rows), vectors.shape[1]))
     found[rows >= 0] = vectors[rows[rows >= 0]].toarray()
-    return found.reshape(*places.T.shape, DIMENSIONS)
+    return found.reshape(*places.T.shape, vectors.shape[1])
 
 
 def _profiles(vectors: AnswerVectors) -> Floats:
     """Mean vector of each system's answers, shape (M, D); zeros without any."""
     places = vectors.places
-    if vectors.rows is None:
-        return np.zeros((len(places), 0))
     system, question = np.nonzero(places >= 0)
     entries = (np.ones(len(system)), (system, places[system, question]))
     shape = (len(places), vectors.rows.shape[0])
@@ -325,7 +318,6 @@ def _consensus(mine: AnswerVectors, theirs: AnswerVectors, is_self: Flags) -> Fl
     times = np.tile(answered.sum(axis=0), (len(totals), 1))
     own, itself = np.nonzero(is_self)
     both = (mine.places[own] >= 0) & answered[itself]
-    assert mine.rows is not None and theirs.rows is not None
     rows = mine.rows[mine.places[own][both]], theirs.rows[theirs.places[itself][both]]
     cosines = np.zeros(both.shape)
     cosines[both] = rows[0].multiply(rows[1]).sum(axis=1)

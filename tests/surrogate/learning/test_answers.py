@@ -107,6 +107,20 @@ def test_scores_are_those_of_one_normal_distribution(judged):
     np.testing.assert_allclose(found.left_out["en"], (predicted.T - others).mean(axis=0), atol=1e-8)
 
 
+def test_sums_of_vectors_tell_what_cosines_do(judged):
+    X = judged[0][judged[0]["language"] == "en"].drop(columns="noise")
+    field = Field.of(X[X["system"] != "system-1"].iloc[3:], "en", ["length"])
+    seen, random = field.seen(X.iloc[5:]), np.random.default_rng(1)
+    for view in (seen, field.own):
+        weights = random.normal(size=(9, 8))
+        expected = np.einsum("qmn,nq->mq", view.cosines, weights)
+        np.testing.assert_allclose(view.likeness(weights), expected, atol=1e-12)
+        counts = ~view.is_self[:, None] & field.tensor.answered.T
+        means = (view.cosines.transpose(1, 0, 2) * counts).sum(axis=2) / counts.sum(axis=2)
+        expected = np.where(view.answered, means, np.nan)
+        np.testing.assert_allclose(view.values[:, :, -1], expected, atol=1e-8)
+
+
 def test_ratings_of_left_out_systems_are_those_of_a_fit_without_them(judged):
     """Exactly, on features and texts that are scaled as they were with them."""
     X, rows = judged
