@@ -43,26 +43,20 @@ from features.declare.sample import (
     passage_text,
     passage_texts,
 )
-from features.models.grouse import GROUSE
-from features.models.grouse_prompts import JUDGED_METRICS
-from features.models.llm_scorer import FLUENCY, OVERLAP, told
 from features.models.model_folder import ENDPOINT, require_model
-from features.models.ragas import (
+from features.models.scorer import (
     ANSWER_RELEVANCE,
     CONTEXT_RELEVANCE,
+    EMBEDDER,
     EVASION,
-    EVASIVE,
     FAITHFULNESS,
-    PACKAGE,
-    QUESTION,
-    SENTENCES,
-    STATEMENTS,
+    FLUENCY,
+    GROUSE,
+    OVERLAP,
     USE,
-    USEFUL,
-    VERDICTS,
     named_models,
+    told,
 )
-from features.models.sentence_models import EMBEDDER
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""
@@ -70,9 +64,9 @@ QUESTIONS = 3
 """Questions that are made of an answer."""
 
 _DIGITS = 6
-_RAGAS = "Ragas (Es et al., 2023), section 3"
+_RAGAS, _PACKAGE = "Ragas (Es et al., 2023), section 3", "Ragas, its package"
 _LLM = model(RATER)
-_CHECKED = template(STATEMENTS.name, VERDICTS.name)
+_CHECKED = template("statements", "verdicts")
 _GROUSE = {
     "answer_relevancy": "how far the answer speaks to the question, 1 to 5",
     "completeness": "whether all that the passages answer is in the answer, 1 to 5",
@@ -82,6 +76,8 @@ _GROUSE = {
     "negative_rejection": "whether the answer refuses where no passage answers, 0 or 1",
 }
 """What each metric says."""
+_ASKED = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
+"""Metrics that have a prompt each; the others follow from these."""
 
 
 def require_llm(**_: object) -> None:
@@ -233,7 +229,7 @@ def _by_llm(
 @_by_llm(
     "ragas_context_recall",
     "Share of the reference answer's statements that the passages support, by an LLM",
-    f"{PACKAGE}, context recall",
+    f"{_PACKAGE}, context recall",
     "query, passages, reference answer",
     Reading("ragas", partial(grounded, "reference")),
     *(_LLM, _CHECKED),
@@ -242,14 +238,14 @@ def _by_llm(
     "ragas_context_relevance",
     "Share of the passages' sentences that it takes to answer the question, by an LLM",
     *(_RAGAS, "query, passages, sentences", Reading("ragas", asked_context)),
-    *(_LLM, template(SENTENCES.name)),
+    *(_LLM, template("sentences")),
 )
 @_by_llm(
     "ragas_answer_relevance",
     "Cosine of the question and questions that an LLM makes of the answer, averaged",
     *(_RAGAS, "answer, query, embedding model", Reading("ragas", asked_answer)),
     *(cutoff(QUESTIONS), model(f"{RATER} with {EMBEDDER}"), choice("prefix", "query", "none")),
-    *(choice("evasive", "as-is", "zero"), template(QUESTION.name, EVASIVE.name)),
+    *(choice("evasive", "as-is", "zero"), template("question", "evasive")),
 )
 def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Return the value there is, or the reason why there is none; of evasive answers 0."""
@@ -259,9 +255,9 @@ def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
 @_by_llm(
     "ragas_context_precision",
     "Average precision of the passages, of which an LLM says which are of use",
-    *(f"{PACKAGE}, context precision", "query, passages, reference answer"),
+    *(f"{_PACKAGE}, context precision", "query, passages, reference answer"),
     *(Reading("ragas", useful_passages), choice("by", "reference", "answer")),
-    *(_LLM, template(USEFUL.name)),
+    *(_LLM, template("useful")),
 )
 def average_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Return the mean of the precision at each passage that is of use; 0 where none is."""
@@ -276,7 +272,7 @@ def average_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
 @_by_llm(
     "ragas_factual_correctness",
     "F1 of the answer's statements and the reference answer's, by an LLM",
-    f"{PACKAGE}, factual correctness",
+    f"{_PACKAGE}, factual correctness",
     "answer, query, reference answer",
     Reading("ragas", compared_facts),
     *(_LLM, _CHECKED),
@@ -298,5 +294,5 @@ for _metric, _asked in _GROUSE.items():
         f"An LLM's score of {_metric.replace('_', ' ')}: {_asked}",
         "GroUSE (Muller et al., 2024), section 4.4",
         "answer, query, passages, reference answer",
-        *(Reading("grouse", partial(scored_answer, _metric)), _LLM, template(*JUDGED_METRICS)),
+        *(Reading("grouse", partial(scored_answer, _metric)), _LLM, template(*_ASKED)),
     )(quality)

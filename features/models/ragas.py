@@ -21,9 +21,6 @@ from arena.text.prompts import (
 )
 from features.declare.feature import Item, Value
 from features.models.llm_scorer import (
-    NO_STATEMENTS_FOUND,
-    NO_USABLE_REPLY,
-    NOT_REACHED,
     EndpointEmbedder,
     EndpointModel,
     LlmScorer,
@@ -40,17 +37,20 @@ from features.models.ragas_replies import (
     read_whole,
     read_yes_or_no,
 )
-from features.models.scorer import ModelOptions
-from features.models.sentence_models import EMBEDDER, cosines, load_embedder
-from features.text.sentences import split_sentences
-
-FAITHFULNESS, CONTEXT_RELEVANCE, ANSWER_RELEVANCE, USE, EVASION = (
-    *("faithfulness", "context_relevance"),
-    *("answer_relevance", "use", "evasion"),
+from features.models.scorer import (
+    ANSWER_RELEVANCE,
+    CONTEXT_RELEVANCE,
+    EVASION,
+    FAITHFULNESS,
+    NO_STATEMENTS_FOUND,
+    NO_USABLE_REPLY,
+    NOT_REACHED,
+    USE,
+    ModelOptions,
+    named_models,
 )
-"""First texts of items. Template, question, answer, passages follow (of use one, of evasion none);
-of context relevance template, language, question, passages; of answer relevance template, number of
-questions, what is written before questions that are embedded, question, answer."""
+from features.models.sentence_models import cosines, load_embedder
+from features.text.sentences import split_sentences
 
 PAPER, PACKAGE = "Ragas, section 3", "Ragas, its package"
 MAX_TOKENS = 2048
@@ -113,15 +113,6 @@ EVASIVE = _asking(
 )
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
 """Those of the paper."""
-
-
-def named_models(model: str) -> tuple[str, str]:
-    """Return the LLM and the embedding model of a name such as ``gpt-4o with my/embedder``.
-
-    A name without `` with `` is that of the LLM; questions are embedded by ``EMBEDDER`` then.
-    """
-    llm, _, embedder = model.partition(" with ")
-    return llm.strip(), embedder.strip() or EMBEDDER
 
 
 def load_ragas(model: str, options: ModelOptions) -> LlmScorer:

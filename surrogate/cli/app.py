@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import re
 import sys
 from collections.abc import Sequence
@@ -16,6 +18,8 @@ from typer.main import get_command
 from arena.data.errors import ArenaError
 
 USAGE_STATUS = 2
+SELDOM = 50_000
+"""Objects after which garbage is sought: most come from imports, and stay."""
 ARGUMENT = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
 """How messages name an argument of Python, whose option has the same name."""
 
@@ -108,6 +112,8 @@ def flag_of(name: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of input or use end with status 2 and a plain message."""
+    gc.set_threshold(SELDOM)
+    atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what it cannot write is escaped, not a traceback
             stream.reconfigure(errors="backslashreplace")

@@ -12,7 +12,7 @@ from arena.data.errors import UsageError
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
 from surrogate.cli.judging import STORE, kept_replies
-from surrogate.cli.options import FILE, OUT_FILE, given_features, setting, settings_of
+from surrogate.cli.options import FILE, OUT_FILE, given_features, given_models, setting, settings_of
 from surrogate.cli.printing import (
     command,
     plain,
@@ -45,19 +45,21 @@ def _about(judgments: int) -> str:
     return f"about {judgments:,}" if judgments <= MOST_JUDGMENTS else f"over {MOST_JUDGMENTS:,}"
 
 
-def _read(board: Path, arena: Path | None) -> tuple[Board, Path, Arena]:
+def _read(board: Path, arena: Path | None, *, is_judged: bool = False) -> tuple[Board, Path, Arena]:
     from arena.data.folder import read_arena
     from surrogate.board.board import Board
 
     published = Board.load(board)
     folder = arena or published.arena_folder()
-    return published, folder, read_arena(folder)
+    return published, folder, read_arena(folder, is_judged=is_judged)
 
 
 def _judged(path: Path | None, arena: Arena) -> pd.DataFrame | None:
+    if path is None:
+        return None
     from arena.adapters.judgments import read_judgments
 
-    return None if path is None else read_judgments(path, arena.queries)
+    return read_judgments(path, arena.queries)
 
 
 def rank(
@@ -79,11 +81,8 @@ def rank(
     from arena.data.files import write_text
     from arena.data.folder import read_answers
     from arena.data.wording import guarded_csv
-    from arena.text.prompts import read_templates
-    from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.ranking.rank import rank_systems
 
-    own = read_templates(templates or (), FEATURE_PROMPTS)
     published, _, read = _read(board, arena)
     new = read_answers(answers, read.queries)
     placed = rank_systems(
@@ -91,7 +90,7 @@ def rank(
         new,
         read,
         jobs,
-        ModelOptions(download=download, templates=own),
+        given_models(templates, download=download),
         feature_table=given_features(feature_table, new),
         judgments=_judged(judgments, read),
     )
@@ -159,7 +158,7 @@ def gate(
     if not settings.model and (stated or budget is not None):
         raise UsageError("judging options need --model")
     judge = settings.llm_judge() if settings.model else None
-    published, folder, read = _read(board, arena)
+    published, folder, read = _read(board, arena, is_judged=True)
     where = settings.store or str(folder / STORE)
     opened: Any = nullcontext() if judge is None else open_store(where)
     new = read_answers(candidate, read.queries)

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_answers, open_arena
@@ -23,8 +22,7 @@ from features.measures.registry import asked_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.rows import SUBSTANTIAL_SHARE, absence, rated_rows
-from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import POOLED, UNPROVEN
+from surrogate.board.summary import POOLED, UNPROVEN, fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.languages import in_slices, sliced, with_answers
@@ -146,7 +144,7 @@ def rank_systems(
             judgments.
     """
     board = open_board(board)
-    arena = open_arena(board.arena_folder() if arena is None else arena)
+    arena = open_arena(board.arena_folder() if arena is None else arena, is_judged=False)
     if board.summary.is_first:
         raise UsageError(NO_VERDICTS)
     by = board.summary.settings.by
@@ -158,6 +156,8 @@ def rank_systems(
         )
     answers = open_answers(answers, whole.queries)
     if judgments is not None:
+        from arena.adapters.judgments import checked_judgments
+
         judgments = checked_judgments(judgments, questions=whole.queries)
         judgments = board.summary.settings.judged(judgments, whole.queries)
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
