@@ -31,8 +31,6 @@ PY3LANGID = "py3langid"
 LANGID = "langid"
 WINDOW = 6
 """Bytes of the longest n-gram of py3langid's model."""
-SHORT = 500
-"""Bytes of a text that py3langid itself looks at, one by one, in less time."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _IDENTIFIER = choice("identifier", PY3LANGID, LANGID)
@@ -67,8 +65,6 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
 
     class Identifier(LanguageIdentifier):  # type: ignore[misc]
         def _raw_score(self, text: bytes) -> Any:  # noqa: ANN401
-            if len(text) < SHORT:
-                return super()._raw_score(text)
             padded = np.frombuffer(bytes([255] * (WINDOW - 1)) + text, np.uint8)
             states = np.zeros(len(text), np.intp)
             for first in range(WINDOW):
@@ -84,9 +80,8 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
     held = _packed_arrays(MODEL_DIR / MODEL_FILE)
     following, found = held["nextmove"], held["out_feat"]
     rows = held["nextmove_row"].astype(np.intp) << 8
-    told = (held["ptc"], held["pc"], held["classes"].tolist(), following.data)
-    row = held["nextmove_row"].tolist()
-    return Identifier(*told, found.tolist(), norm_probs=True, tk_row=row)
+    told = (held["ptc"], held["pc"], held["classes"].tolist(), following, found)
+    return Identifier(*told, norm_probs=True, tk_row=())
 
 
 def _packed_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:

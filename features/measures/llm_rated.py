@@ -75,9 +75,7 @@ _GROUSE = {
     "positive_acceptance": "whether a refusal is right, since no passage answers, 0 or 1",
     "negative_rejection": "whether the answer refuses where no passage answers, 0 or 1",
 }
-"""What each metric says."""
-_ASKED = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
-"""Metrics that have a prompt each; the others follow from these."""
+"""What each metric says; the last two have no prompt, for they follow from the others."""
 
 
 def require_llm(**_: object) -> None:
@@ -294,5 +292,5 @@ for _metric, _asked in _GROUSE.items():
         f"An LLM's score of {_metric.replace('_', ' ')}: {_asked}",
         "GroUSE (Muller et al., 2024), section 4.4",
         "answer, query, passages, reference answer",
-        *(Reading("grouse", partial(scored_answer, _metric)), _LLM, template(*_ASKED)),
+        *(Reading("grouse", partial(scored_answer, _metric)), _LLM, template(*[*_GROUSE][:-2])),
     )(quality)

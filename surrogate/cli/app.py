@@ -18,8 +18,6 @@ from typer.main import get_command
 from arena.data.errors import ArenaError
 
 USAGE_STATUS = 2
-SELDOM = 50_000
-"""Objects after which garbage is sought: most come from imports, and stay."""
 ARGUMENT = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
 """How messages name an argument of Python, whose option has the same name."""
 
@@ -112,7 +110,7 @@ def flag_of(name: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of input or use end with status 2 and a plain message."""
-    gc.set_threshold(SELDOM)
+    gc.set_threshold(50_000)  # most objects are of imports, and stay
     atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what it cannot write is escaped, not a traceback

@@ -45,13 +45,16 @@ def _about(judgments: int) -> str:
     return f"about {judgments:,}" if judgments <= MOST_JUDGMENTS else f"over {MOST_JUDGMENTS:,}"
 
 
-def _read(board: Path, arena: Path | None, *, is_judged: bool = False) -> tuple[Board, Path, Arena]:
-    from arena.data.folder import read_arena
+def _read(
+    board: Path, arena: Path | None, answers: Path, *, is_judged: bool = False
+) -> tuple[Board, Path, Arena, pd.DataFrame]:
+    from arena.data.folder import read_answers, read_arena
     from surrogate.board.board import Board
 
     published = Board.load(board)
     folder = arena or published.arena_folder()
-    return published, folder, read_arena(folder, is_judged=is_judged)
+    read = read_arena(folder, is_judged=is_judged)
+    return published, folder, read, read_answers(answers, read.queries)
 
 
 def _judged(path: Path | None, arena: Arena) -> pd.DataFrame | None:
@@ -79,12 +82,10 @@ def rank(
     The board's rows stay as they are, and no LLM is called.
     """
     from arena.data.files import write_text
-    from arena.data.folder import read_answers
     from arena.data.wording import guarded_csv
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read = _read(board, arena)
-    new = read_answers(answers, read.queries)
+    published, _, read, new = _read(board, arena, answers)
     placed = rank_systems(
         published,
         new,
@@ -149,7 +150,6 @@ def gate(
     """
     settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, OF_PAIRS)
 
-    from arena.data.folder import read_answers
     from arena.llm import open_store
     from surrogate.ranking.gate import GateJudging, GateRates
     from surrogate.ranking.gate import gate as decide
@@ -158,10 +158,9 @@ def gate(
     if not settings.model and (stated or budget is not None):
         raise UsageError("judging options need --model")
     judge = settings.llm_judge() if settings.model else None
-    published, folder, read = _read(board, arena, is_judged=True)
+    published, folder, read, new = _read(board, arena, candidate, is_judged=True)
     where = settings.store or str(folder / STORE)
     opened: Any = nullcontext() if judge is None else open_store(where)
-    new = read_answers(candidate, read.queries)
     with kept_replies(where), opened as store:
         found = decide(
             *(published, new, read, baseline),
@@ -190,12 +189,10 @@ def advise(
     as_json: opt.Json = False,
 ) -> None:
     """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
-    from arena.data.folder import read_answers
     from surrogate.ranking.advice import advise as suggest
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read = _read(board, arena)
-    new = read_answers(answers, read.queries)
+    published, _, read, new = _read(board, arena, answers)
     table, judged = given_features(feature_table, new), _judged(judgments, read)
     placed = rank_systems(published, new, read, feature_table=table, judgments=judged)
     advice = suggest(published, placed, questions=questions)

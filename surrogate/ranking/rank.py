@@ -253,12 +253,11 @@ def place_systems(
         is_open = (looks[["unranked", "original"]] == "").all(axis=1)
         is_open &= ~(known["verdict_share"] >= SUBSTANTIAL_SHARE)
         looks.loc[is_open, "unranked"] = UNPROVEN
-    explanations = board.surrogate.explain(table).set_index(["language", "system"]).reindex(keys)
-    explanations.insert(0, "original", looks["original"])
-    explanations.insert(0, "expected", known["posterior"].fillna(known["expected"]))
-    explanations.insert(
-        0, "seen", [[asdict(note) for note in seen.notes.get(key, ())] for key in keys]
-    )
+    explained = board.surrogate.explain(table).set_index(["language", "system"])
+    expected = known["posterior"].fillna(known["expected"])
+    notes = [[asdict(note) for note in seen.notes.get(key, ())] for key in keys]
+    told = {"seen": notes, "expected": expected, "original": looks["original"]}
+    explanations = pd.DataFrame(told, keys).join(explained)
     parts = []
     for language in languages:
         there = board.ratings[board.ratings["language"] == language].set_index("system")
@@ -277,13 +276,12 @@ def place_systems(
     placed = pd.concat([board.ratings, placed], ignore_index=True)
     placed = placed.assign(behind=-placed["rating"])  # a new system stands above those it beats
     placed = placed.sort_values(["language", "rank", "behind"], kind="stable", ignore_index=True)
-    told = explanations.loc[order].reset_index()
     return RankedSystems(
         board=placed.drop(columns="behind"),
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),
         features=table.drop(columns="answer", errors="ignore"),
         new=new[NEW_COLUMNS].reset_index(drop=True),
-        explanations=told,
+        explanations=explanations.loc[order].reset_index(),
         judgments=judgments,
         notes=(*said, *_notes(board, languages)),
     )
