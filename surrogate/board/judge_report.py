@@ -197,10 +197,7 @@ def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:
 
 
 def report_judge(
-    arena: Arena,
-    judge: str,
-    diagnoses: Mapping[str, Diagnosis],
-    records: JudgingRecords,
+    arena: Arena, judge: str, diagnoses: Mapping[str, Diagnosis], records: JudgingRecords
 ) -> JudgeReport:
     """Sum up what is known of a judge in an arena; its own judgments are diagnosed by language."""
     own, found = arena.judged_by(judge), list(diagnoses.values())

@@ -260,10 +260,7 @@ def metaeval(
 
 
 def _print_report(
-    report: Report,
-    as_json: bool,
-    arena: Path | None,
-    prices: Mapping[str, Price],
+    report: Report, as_json: bool, arena: Path | None, prices: Mapping[str, Price]
 ) -> None:
     """Note the results in an arena's folder, if one is given, and print them, with what it cost."""
     from surrogate.board.judge_report import add_metaevaluations

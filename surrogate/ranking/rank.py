@@ -27,12 +27,7 @@ from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.languages import in_slices, sliced, with_answers
 from surrogate.learning.surrogate import KEYS, known_features
-from surrogate.ranking.judged import (
-    JUDGED_COLUMNS,
-    counted_judgments,
-    interval_of,
-    judged_ratings,
-)
+from surrogate.ranking.judged import JUDGED_COLUMNS, counted_judgments, interval_of, judged_ratings
 
 NOTHING_SEEN = Seen()
 NO_VERDICTS = (
