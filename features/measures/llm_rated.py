@@ -43,20 +43,8 @@ from features.declare.sample import (
     passage_text,
     passage_texts,
 )
+from features.models import scorer
 from features.models.model_folder import ENDPOINT, require_model
-from features.models.scorer import (
-    ANSWER_RELEVANCE,
-    CONTEXT_RELEVANCE,
-    EMBEDDER,
-    EVASION,
-    FAITHFULNESS,
-    FLUENCY,
-    GROUSE,
-    OVERLAP,
-    USE,
-    named_models,
-    told,
-)
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""
@@ -65,7 +53,7 @@ QUESTIONS = 3
 
 _DIGITS = 6
 _RAGAS, _PACKAGE = "Ragas (Es et al., 2023), section 3", "Ragas, its package"
-_LLM = model(RATER)
+_LLM, _LLM_AND_EMBEDDER = model(RATER), model(f"{RATER} with {scorer.EMBEDDER}")
 _CHECKED = template("statements", "verdicts")
 _GROUSE = {
     "answer_relevancy": "how far the answer speaks to the question, 1 to 5",
@@ -86,7 +74,7 @@ def require_llm(**_: object) -> None:
 def require_llm_and_embedder(model: str, **_: object) -> None:
     """Check that an LLM could be asked, and that questions could be embedded."""
     require_model(ENDPOINT)
-    require_model(named_models(model)[1])
+    require_model(scorer.named_models(model)[1])
 
 
 def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
@@ -95,7 +83,7 @@ def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
     if isinstance(found, Missing):
         return found
     reference, answer = found
-    return ((OVERLAP, template, question.language, question.query, answer, reference),)
+    return ((scorer.OVERLAP, template, question.language, question.query, answer, reference),)
 
 
 def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
@@ -105,7 +93,7 @@ def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
         return EMPTY_ANSWER
     ids = question.passage_ids
     passages = [f"[{each}] {text}" for each in ids for text in passage_texts(question, (each,))]
-    return ((FLUENCY, template, question.language, question.query, output, *passages),)
+    return ((scorer.FLUENCY, template, question.language, question.query, output, *passages),)
 
 
 def grounded(by: str, sample: Sample, template: str = PACKAGED) -> Items:
@@ -113,7 +101,7 @@ def grounded(by: str, sample: Sample, template: str = PACKAGED) -> Items:
     found = _all(_passages(sample), _told(sample, by))
     if isinstance(found, Missing):
         return found
-    return ((FAITHFULNESS, template, sample.question.query, found[1], *found[0]),)
+    return ((scorer.FAITHFULNESS, template, sample.question.query, found[1], *found[0]),)
 
 
 def asked_context(sample: Sample, template: str = PACKAGED) -> Items:
@@ -121,7 +109,7 @@ def asked_context(sample: Sample, template: str = PACKAGED) -> Items:
     passages, question = _passages(sample), sample.question
     if isinstance(passages, Missing):
         return passages
-    return ((CONTEXT_RELEVANCE, template, question.language, question.query, *passages),)
+    return ((scorer.CONTEXT_RELEVANCE, template, question.language, question.query, *passages),)
 
 
 def asked_answer(
@@ -131,8 +119,8 @@ def asked_answer(
     if not sample.text.strip():
         return EMPTY_ANSWER
     before, asked = "" if prefix == "none" else f"{prefix}: ", (sample.question.query, sample.text)
-    relevance = (ANSWER_RELEVANCE, template, str(k), before, *asked)
-    return (relevance, (EVASION, template, *asked)) if evasive == "zero" else (relevance,)
+    relevance = (scorer.ANSWER_RELEVANCE, template, str(k), before, *asked)
+    return (relevance, (scorer.EVASION, template, *asked)) if evasive == "zero" else (relevance,)
 
 
 def useful_passages(sample: Sample, by: str, template: str = PACKAGED) -> Items:
@@ -141,7 +129,7 @@ def useful_passages(sample: Sample, by: str, template: str = PACKAGED) -> Items:
     if isinstance(found, Missing):
         return found
     passages, answer = found
-    return tuple((USE, template, sample.question.query, answer, each) for each in passages)
+    return tuple((scorer.USE, template, sample.question.query, answer, each) for each in passages)
 
 
 def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
@@ -149,7 +137,7 @@ def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
     found = _all(_told(sample, "answer"), _told(sample, "reference"))
     if isinstance(found, Missing):
         return found
-    asked = (FAITHFULNESS, template, sample.question.query)
+    asked = (scorer.FAITHFULNESS, template, sample.question.query)
     return ((*asked, *found), (*asked, *found[::-1]))
 
 
@@ -174,7 +162,7 @@ def scored_answer(metric: str, sample: Sample, template: str = PACKAGED) -> Item
     texts = (parse_answer(known[0]).text, sample.parsed.text)
     expected, answer = (numbered(text, numbers) for text in texts)
     references = map(passage_text, question.passages)
-    return ((GROUSE, metric, template, question.query, expected, answer, *references),)
+    return ((scorer.GROUSE, metric, template, question.query, expected, answer, *references),)
 
 
 def _passages(sample: Sample) -> Items | tuple[str, ...]:
@@ -210,13 +198,13 @@ def _by_llm(
     "llm_overlap",
     "An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer",
     "MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
-    *("answer, reference answer", Reading("llm", overlap_items), _LLM, template(OVERLAP)),
+    *("answer, reference answer", Reading("llm", overlap_items), _LLM, template(scorer.OVERLAP)),
 )
 @_by_llm(
     "llm_fluency",
     "An LLM's rating, 1 to 5, of the fluency of the whole output",
     "MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
-    *("answer, passages", Reading("llm", fluency_items), _LLM, template(FLUENCY)),
+    *("answer, passages", Reading("llm", fluency_items), _LLM, template(scorer.FLUENCY)),
 )
 @_by_llm(
     "ragas_faithfulness",
@@ -242,7 +230,7 @@ def _by_llm(
     "ragas_answer_relevance",
     "Cosine of the question and questions that an LLM makes of the answer, averaged",
     *(_RAGAS, "answer, query, embedding model", Reading("ragas", asked_answer)),
-    *(cutoff(QUESTIONS), model(f"{RATER} with {EMBEDDER}"), choice("prefix", "query", "none")),
+    *(cutoff(QUESTIONS), _LLM_AND_EMBEDDER, choice("prefix", "query", "none")),
     *(choice("evasive", "as-is", "zero"), template("question", "evasive")),
 )
 def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
@@ -282,7 +270,7 @@ def f1(_sample: Sample, scores: Scores, **_: object) -> Value:
 
 def _put_together(scores: Scores, combine: Callable[..., float]) -> Value:
     """Put together what the LLM brought, or return why one of it is missing."""
-    found = _all(*map(told, scores))
+    found = _all(*map(scorer.told, scores))
     return found if isinstance(found, Missing) else round(combine(*found), _DIGITS)
 
 
