@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -189,16 +188,15 @@ def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Row
     return Rows(whole, lines, source, sources=pd.Series(sources, dtype=object))
 
 
-def _objects(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+def _objects(column: pa.ChunkedArray) -> list[Any]:
     """Return a column as Python objects, a text once, however many rows hold it."""
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
-        held = column.to_pylist()
-        if pa.types.is_floating(column.type):
-            held = [None if value != value else value for value in held]
-        return np.asarray(pd.Series(held, dtype=object))
+        held: list[Any] = column.to_pylist()
+        is_number = pa.types.is_floating(column.type)
+        return [None if value != value else value for value in held] if is_number else held
     encoded = column.cast(pa.large_string()).dictionary_encode().combine_chunks()
     texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
-    return np.asarray(texts[encoded.indices.fill_null(-1).to_numpy()])
+    return list(texts[encoded.indices.fill_null(-1).to_numpy()])
 
 
 def _read_csv(path: Path, source: str) -> Rows:
