@@ -38,7 +38,7 @@ COMMANDS = {
     "features": ("studies:features", "Measure answers; list what can be measured."),
     "board": ("boards:board", "Rate every system by verdicts and surrogate."),
     "rank": ("ranking:rank", "Place new systems on a board."),
-    "gate": ("ranking:gate", "Decide whether a new version is better."),
+    "gate": ("judging:gate", "Decide whether a new version is better."),
     "advise": ("ranking:advise", "Suggest what to judge of a new system."),
     "validate": ("studies:validate", "Measure how well surrogates rank unseen systems."),
     "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),

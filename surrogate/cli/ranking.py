@@ -1,27 +1,15 @@
-"""New systems beside a board: ``rank``, ``gate``, ``advise``."""
+"""New systems beside a board: ``rank``, ``advise``."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from arena.data.errors import UsageError
-from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
-from surrogate.cli.judging import STORE, kept_replies
-from surrogate.cli.options import FILE, OUT_FILE, given_features, given_models, setting, settings_of
-from surrogate.cli.printing import (
-    command,
-    plain,
-    print_notes,
-    print_ranks,
-    progress_lines,
-    show,
-    shown_board,
-)
+from surrogate.cli.options import OUT_FILE, given_features, given_models
+from surrogate.cli.printing import command, plain, print_notes, print_ranks, show, shown_board
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,22 +20,19 @@ if TYPE_CHECKING:
 
 NONE_RANKED = 1
 """Exit status where no new system has a rank."""
-STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
-"""Exit status of each verdict of the gate; 1 and 2 are errors."""
 MOST_EXPLAINED = 2
 """New systems of which it is printed why they stand where they do."""
 MOST_NEIGHBORS, MOST_JUDGMENTS = 6, 10_000
-OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
-"""Settings of judging that a gate decides itself."""
 
 
 def _about(judgments: int) -> str:
     return f"about {judgments:,}" if judgments <= MOST_JUDGMENTS else f"over {MOST_JUDGMENTS:,}"
 
 
-def _read(
+def read_to_rank(
     board: Path, arena: Path | None, answers: Path, *, is_judged: bool = False
 ) -> tuple[Board, Path, Arena, pd.DataFrame]:
+    """Read a board, say where its arena is, and read that and answers to its questions."""
     from arena.data.folder import read_answers, read_arena
     from surrogate.board.board import Board
 
@@ -85,7 +70,7 @@ def rank(
     from arena.data.wording import guarded_csv
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read, new = _read(board, arena, answers)
+    published, _, read, new = read_to_rank(board, arena, answers)
     placed = rank_systems(
         published,
         new,
@@ -130,55 +115,6 @@ def _print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
     print_ranks(whole, [*columns, "new"], [*said, *placed.notes[:1]], [then])
 
 
-def gate(
-    board: opt.Board,
-    candidate: Annotated[Path, Option(help="Answers of the new version.", **FILE)],
-    baseline: Annotated[str | None, Option(help="System to compare with. Default: best")] = None,
-    model: Annotated[str | None, Option(help="LLM judge to ask if needed.")] = None,
-    base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
-    feature_table: opt.FeatureTable = None,
-    budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
-    error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
-    margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
-    arena: opt.MovedArena = None,
-    config: opt.Config = None,
-    as_json: opt.Json = False,
-) -> None:
-    """Decide whether a new version of a system is better than a baseline, the same, or worse.
-
-    The status is 0 for better or the same, 3 for worse, 4 where this cannot be said.
-    """
-    settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, OF_PAIRS)
-
-    from arena.llm import open_store
-    from surrogate.ranking.gate import GateJudging, GateRates
-    from surrogate.ranking.gate import gate as decide
-
-    stated = settings.model_fields_set - {"model", "languages", "seed"}
-    if not settings.model and (stated or budget is not None):
-        raise UsageError("judging options need --model")
-    judge = settings.llm_judge() if settings.model else None
-    published, folder, read, new = _read(board, arena, candidate, is_judged=True)
-    where = settings.store or str(folder / STORE)
-    opened: Any = nullcontext() if judge is None else open_store(where)
-    with kept_replies(where), opened as store:
-        found = decide(
-            *(published, new, read, baseline),
-            judging=None
-            if judge is None
-            else GateJudging(judge, store, budget, settings.seed, progress_lines()),
-            rates=GateRates(error, margin),
-            languages=settings.languages,
-            feature_table=given_features(feature_table, new),
-        )
-    if as_json:
-        shown = {**plain(found), "sentences": found.sentences}
-        show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)
-    else:
-        print_notes(found.sentences, "")
-    raise SystemExit(STATUS[found.verdict])
-
-
 def advise(
     answers: opt.Answers,
     board: opt.Board,
@@ -192,7 +128,7 @@ def advise(
     from surrogate.ranking.advice import advise as suggest
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read, new = _read(board, arena, answers)
+    published, _, read, new = read_to_rank(board, arena, answers)
     table, judged = given_features(feature_table, new), _judged(judgments, read)
     placed = rank_systems(published, new, read, feature_table=table, judgments=judged)
     advice = suggest(published, placed, questions=questions)
