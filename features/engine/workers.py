@@ -51,9 +51,10 @@ def work(
             return
     streams = getattr(backend, "supports_return_generator", False)
     with parallel_config("loky", inner_max_num_threads=1) if is_here else nullcontext():
-        # Jobs are sent when somebody is free: those that wait would be in memory as bytes, too.
+        # Jobs that wait for a process are in memory as bytes, too; a cluster's are on their way.
+        ahead = "n_jobs" if is_here else "2 * n_jobs"
         how = "generator" if streams else "list"
-        pool = Parallel(n_jobs, return_as=how, pre_dispatch="n_jobs")
+        pool = Parallel(n_jobs, return_as=how, pre_dispatch=ahead)
     # A job is part of its call: what Dask hands to workers beside it is lost with a worker.
     yield from pool(delayed(partial(_alone, task, job))() for job in jobs)
 
