@@ -82,8 +82,7 @@ class Battles:
         codes, met = pd.factorize(sides.astype(str))
         names = pd.Index(sorted({*met, *systems}), dtype=object)
         side_a, side_b = np.split(names.get_indexer(met)[codes], 2)
-        same = np.flatnonzero(side_a == side_b)
-        if same.size:
+        if (same := np.flatnonzero(side_a == side_b)).size:
             raise UsageError(f"{names[side_a[same[0]]]} is judged against itself")
         question, questions = _questions(judgments)
         return cls(

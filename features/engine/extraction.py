@@ -104,9 +104,8 @@ def extract(
         plain = [each for each in chosen if each.reading is None and is_ours(each) == own]
         if plain:
             found = measure(asked, plain, n_jobs, folder if own else None, progress)
-            values |= zip(
-                plain, zip(*found, strict=True) if found else [()] * len(plain), strict=True
-            )
+            columns = zip(*found, strict=True) if found else [()] * len(plain)
+            values |= zip(plain, columns, strict=True)
     groups = sorted(by_model(chosen).items(), key=lambda each: list(KINDS).index(each[0][0]))
     for (kind, model), reading in groups:  # what is paid last
         values |= score(asked, reading, kind, model, options, folder, progress)

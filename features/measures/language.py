@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import re
-import struct
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from arena.data.errors import MissingDependencyError
 from arena.text.citations import strip_citations
@@ -77,23 +75,11 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
             # Of columns with one label the first holds the score: here it comes last.
             return list(zip(self.nb_classes[::-1], self._decide(text).tolist()[::-1], strict=True))
 
-    held = _packed_arrays(MODEL_DIR / MODEL_FILE)
+    held = np.load(io.BytesIO(lzma.decompress((MODEL_DIR / MODEL_FILE).read_bytes())))
     following, found = held["nextmove"], held["out_feat"]
     rows = held["nextmove_row"].astype(np.intp) << 8
     told = (held["ptc"], held["pc"], held["classes"].tolist(), following, found)
     return Identifier(*told, norm_probs=True, tk_row=())
-
-
-def _packed_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Read the arrays of an ``.npz.xz`` as it is unpacked, without a copy of the whole."""
-    held = {}
-    with lzma.open(path) as stream:
-        while (head := stream.read(30)).startswith(b"PK\3\4"):  # of a member, stored as it is
-            name, extra = struct.unpack("<HH", head[26:])
-            key = stream.read(name).decode().removesuffix(".npy")
-            stream.read(extra)
-            held[key] = np.lib.format.read_array(stream)
-    return held
 
 
 def require_identifier(identifier: str, **_: object) -> None:
