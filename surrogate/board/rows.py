@@ -176,14 +176,8 @@ def judged_rows(
     A judged system's rating is the posterior; an unjudged one's is what the surrogate expects. By
     the surrogate alone all are rated by what it predicts once it is trained, on these systems too:
     the synthetic leaderboard of MIRAGE-Bench (figure 4, right), with intervals as wide as for
-    systems it has not seen.
-
-    Args:
-        study: What was trained.
-        predicted: What the surrogate predicts in this language, by system.
-        systems: Every system of the arena.
-        interval: As of ``rated_rows``.
-        looks: Likewise.
+    systems it has not seen. ``predicted`` is what the surrogate predicts in this language, by
+    system; the interval and looks are as of ``rated_rows``.
 
     Returns:
         ``tables.RATINGS``, and the covariance of the ratings.

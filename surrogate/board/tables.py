@@ -190,8 +190,8 @@ def typed_features(table: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index(drop=True).astype({**others, **dict.fromkeys(names, "float64")})
 
 
-def read_json(kind: type[Content], path: Path) -> Content:
-    """Read a record.
+def read_json(kind: type[Content], path: Path, hint: str = REBUILD) -> Content:
+    """Read a record; the hint says what to do where it cannot be read.
 
     Raises:
         DataError: If it is malformed; names each field.
@@ -199,7 +199,7 @@ def read_json(kind: type[Content], path: Path) -> Content:
     try:
         return kind.model_validate_json(small_file(path))
     except ValidationError as error:
-        problems = validation_problems(error, path.name, None, lambda _: REBUILD)
+        problems = validation_problems(error, path.name, None, lambda _: hint)
         raise DataError(problems) from error
 
 

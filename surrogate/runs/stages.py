@@ -93,16 +93,14 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
             board.name,
             form,
             partial(_publish, board, form),
-            files=(lambda: folder_digests(board.arena, (INFO_FILE, *CONTENT, *JUDGED), "arena/"))
-            if shows_answers
-            else dict,
+            files=partial(_arena_digests, board) if shows_answers else dict,
             upstream={**(judged if shows_answers else {}), BOARD: tables},
         )
 
 
 def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
     def files() -> Digests:
-        digests = folder_digests(board.arena, (INFO_FILE, *CONTENT, *JUDGED), "arena/")
+        digests = _arena_digests(board)
         if options.prior is not None:
             digests |= folder_digests(Path(options.prior), (MANIFEST_FILE,), "prior/")
         own = Path(options.template or "")
@@ -126,7 +124,7 @@ def _features_step(board: ConfiguredBoard) -> Step:
     folders = {Path(item.model) for item in features if item.model and Path(item.model).is_dir()}
 
     def files() -> Digests:
-        digests = folder_digests(board.arena, (INFO_FILE, *CONTENT), "arena/")
+        digests = folder_digests(board.arena, CONTENT, "arena/")
         for folder in sorted(folders):
             digests |= folder_digests(folder, prefix=f"model {folder.name}/")
         return digests
@@ -140,9 +138,12 @@ def _features_step(board: ConfiguredBoard) -> Step:
     )
 
 
+def _arena_digests(board: ConfiguredBoard, further: Sequence[str] = ()) -> Digests:
+    return folder_digests(board.arena, (*CONTENT, *JUDGED, *further), "arena/")
+
+
 def _board_files(board: ConfiguredBoard) -> Digests:
-    names = (INFO_FILE, *CONTENT, *JUDGED, *REMARKS)
-    digests = folder_digests(board.arena, names, "arena/")
+    digests = _arena_digests(board, REMARKS)
     table = board.options.feature_table
     if table is not None:
         path = board.base / table
