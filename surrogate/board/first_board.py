@@ -157,10 +157,7 @@ def _resampled(wide: pd.DataFrame, random: np.random.Generator) -> Floats:
 
 
 def first_prior(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Put first ratings on the scale of verdicts, as what is expected before any is asked.
-
-    Args:
-        ratings: Columns ``language, system, rating`` of a first board.
+    """Put a first board's ratings on the scale of verdicts: what is expected before any is asked.
 
     Returns:
         Columns ``language, system, rating, standard_error``, in logits: ratings by verdicts are

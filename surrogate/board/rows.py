@@ -114,14 +114,10 @@ def ranked_rows(
     arena: pd.DataFrame | None = None,
     freedom: float = math.inf,
 ) -> pd.DataFrame:
-    """Rank the rated systems of a language.
+    """Rank the rated systems of a language, in rows as of ``rated_rows``.
 
-    Args:
-        rows: As of ``rated_rows``.
-        covariance: Of the ratings, see ``covariance_of``.
-        language: Language code.
-        arena: By system: ``rank, rating, low, high`` by verdicts alone.
-        freedom: Degrees of freedom of the covariance.
+    Their covariance, see ``covariance_of``, has so many degrees of freedom; ``arena`` holds, by
+    system, ``rank, rating, low, high`` by verdicts alone.
 
     Returns:
         ``tables.RATINGS``, best first, unranked systems last. ``rank_low, rank_high`` holds all

@@ -289,14 +289,11 @@ def _fit_tournaments(
     progress: Progress | None,
 ) -> list[list[TournamentFit]]:
     """Train surrogates on single tournaments, in each language that has held-out systems."""
-    most = settings.r2_tournaments
-    stretches = [
-        (place, range(start, min(start + TOURNAMENTS_PER_TASK, most, len(item.tournaments.draws))))
-        for place, item in enumerate(data)
-        if held[place] and not surrogate.pooled
-        if item.language not in surrogate.failures_
-        for start in range(0, min(most, len(item.tournaments.draws)), TOURNAMENTS_PER_TASK)
-    ]
+    stretches, size = [], TOURNAMENTS_PER_TASK
+    for place, item in enumerate(data):
+        if held[place] and item.language not in surrogate.failures_ and not surrogate.pooled:
+            every = range(min(settings.r2_tournaments, len(item.tournaments.draws)))
+            stretches += [(place, every[start : start + size]) for start in every[::size]]
     tasks = [
         delayed(_fit_stretch)(data[place], surrogate, held[place], stretch, settings.r2_trees)
         for place, stretch in stretches

@@ -16,7 +16,7 @@ from arena.data.files import file_digest
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
-from arena.data.schema import INFO_FILE, QUESTION_KEY
+from arena.data.schema import INFO_FILE
 from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
@@ -174,8 +174,7 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     verdicts = pd.concat([table.astype(object) for table in tables], ignore_index=True)
     key = [*PAIR_COLUMNS, "judge"]
     there, found = (pd.MultiIndex.from_frame(table[key]) for table in (arena.judgments, verdicts))
-    order = [*QUESTION_KEY, "system_a", "system_b", "judge"]
-    ordered = verdicts[~found.isin(there)].sort_values(order, kind="stable")
+    ordered = verdicts[~found.isin(there)].sort_values(key, kind="stable")
     write_rows(ordered.reset_index(drop=True), place.target / VERDICTS_FILE)
     write_rows(judging.failures, place.target / FAILED_JUDGMENTS)
     left = {name: count for name, count in failures.items() if name not in LASTING}

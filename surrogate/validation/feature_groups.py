@@ -32,14 +32,11 @@ ABSENT = "the features that this group is about are not there"
 
 
 def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Group the columns of a feature table by the side of an answer that they look at.
-
-    Args:
-        columns: Names of features, such as ``citation_recall@10``; one that is not of this
-            project is a family of its own.
+    """Group columns of features, such as ``citation_recall@10``, by what they look at.
 
     Returns:
-        Family (the module of ``features.measures`` that declares the features) to its columns.
+        Family (the module of ``features.measures`` that declares the features) to its columns; a
+        feature that is not of this project is a family of its own.
     """
     groups: dict[str, list[str]] = {}
     for column in columns:
@@ -76,7 +73,7 @@ def feature_subsets(columns: Sequence[str]) -> dict[str, list[str]]:
 
 
 def compared_with_all(
-    outcomes: Mapping[str, Sequence[Outcome]], sizes: Mapping[str, int], seed: int
+    outcomes: Mapping[str, Sequence[Outcome]], subsets: Mapping[str, Sequence[str]], seed: int
 ) -> pd.DataFrame:
     """Tabulate tau of each subset and its paired difference from that of all features.
 
@@ -89,7 +86,7 @@ def compared_with_all(
     tables = []
     for name, items in outcomes.items():
         replicates = replicate_taus(items, seed)
-        scores = outcome_scores(items, seed).assign(subset=name, features=sizes[name])
+        scores = outcome_scores(items, seed).assign(subset=name, features=len(subsets[name]))
         scores["difference"] = scores["tau"] - whole
         bounds = np.array(
             [percentile_interval(replicates[code] - reference[code]) for code in scores["language"]]

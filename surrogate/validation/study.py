@@ -68,7 +68,6 @@ SurrogateLike: TypeAlias = "str | Surrogate | BaseEstimator"
 """A surrogate's name, an unfitted one, or a regressor of scikit-learn's form."""
 
 DEFAULT_TOURNAMENTS = 50
-DEFAULT_SETTINGS = TournamentSettings(tournaments=DEFAULT_TOURNAMENTS)
 REPEATS = 5
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 REPLICATION_COLUMNS = [
@@ -153,7 +152,7 @@ class Study:
         """
         if repeats < 1:
             raise UsageError("repeats must be at least 1")
-        settings = options.get("tournaments") or DEFAULT_SETTINGS
+        settings = options.get("tournaments") or TournamentSettings(DEFAULT_TOURNAMENTS)
         trained, n_jobs = as_surrogate(surrogate), options.get("n_jobs", 1)
         arena = open_arena(arena)
         judged = arena.judged_by(options.get("judge"))
@@ -254,8 +253,7 @@ class Study:
         """
         subsets = feature_subsets(self.features)
         outcomes = {name: self.with_features(names).unseen() for name, names in subsets.items()}
-        sizes = {name: len(columns) for name, columns in subsets.items()}
-        return self._given(compared_with_all(outcomes, sizes, self.settings.seed), "ablation")
+        return self._given(compared_with_all(outcomes, subsets, self.settings.seed), "ablation")
 
     def importances(self) -> StudyTable:
         """Say how much the ranking rests on each feature.
