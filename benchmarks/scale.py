@@ -11,7 +11,8 @@ seconds, the memory of all processes together at its highest; and by what power 
 systems seconds grow. ``--odd`` are arenas of one question, of two systems, and of one judgment:
 each ends in a board or a refusal. ``--streams`` are arenas of so many answers in Parquet part
 files of three languages, measured part by part by ``features --out FOLDER``; the first again,
-killed in the middle and gone on with: its files must be the same. ``--arenas`` are real ones:
+killed in the middle and gone on with: its files must be the same; and what a new system costs.
+``--arenas`` are real ones:
 commands on them, and what a new system or new verdicts cost; see ``end_to_end.py``.
 """
 
@@ -160,6 +161,25 @@ def go_on(answers: int, out: Path, jobs: str) -> None:
     )
 
 
+def grow(answers: int, out: Path, jobs: str) -> None:
+    """Measure a stream again after a system has joined it, which then leaves; print a row."""
+    arena, features = out / f"stream-{answers}", out / f"again-{answers}"
+    info, table = arena / "arena.json", arena / "answers.parquet"
+    said = info.read_text()
+    files = [file for file in table.rglob("*.parquet") if not file.name.startswith("new-")]
+    for file in files:
+        rows = pd.read_parquet(file, columns=["query_id", "system", "answer"])
+        rows = rows[rows["system"] == STREAM["systems"][-1]]
+        rows = rows.assign(system="new", answer=rows["answer"].str.upper())
+        rows.to_parquet(file.with_name(f"new-{file.name}"), index=False)
+    info.write_text(json.dumps(json.loads(said) | {"systems": [*STREAM["systems"], "new"]}))
+    _, wall, spent, _ = measured(("features", arena, "--out", features, "--jobs", jobs))
+    print(f"a new system: {wall:.0f} s on the clock, {spent:.0f} s of processors", flush=True)
+    info.write_text(said)
+    for file in files:
+        file.with_name(f"new-{file.name}").unlink()
+
+
 def parts_of(folder: Path) -> dict[str, str]:
     """Return the digest of each part file."""
     files = (path for path in folder.rglob("*.parquet") if ".writing-" not in str(path))
@@ -297,6 +317,7 @@ def main() -> None:
         if len(streams) > 1:
             print(f"a million more: {1e6 * np.polyfit(streams, spent, 1)[0]:.0f} s of processors")
         go_on(streams[0], given.out, given.jobs)
+        grow(streams[0], given.out, given.jobs)
         return
     sizes = [int(size) for size in given.systems.split(",")]
     spent = [

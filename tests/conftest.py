@@ -37,6 +37,21 @@ def short_waits():
 
 
 @pytest.fixture
+def measured_counts(monkeypatch):
+    """How many answers each chunk held that was really measured."""
+    from features.engine import extraction
+
+    counts, measure_chunk = [], extraction.measure_chunk
+
+    def counting(answers, features):
+        counts.append(len(answers))
+        return measure_chunk(answers, features)
+
+    monkeypatch.setattr(extraction, "measure_chunk", counting)
+    return counts
+
+
+@pytest.fixture
 def serve():
     """Start chat servers that behave as functions say."""
     pytest.importorskip("openai", reason="needs the extra llm")

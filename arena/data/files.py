@@ -331,7 +331,9 @@ def read_parquet(
     at_once = max(1, min(ROWS_AT_ONCE, most // max([*sizes, 1])))  # a text may stand in every row
     expanded, first, parts = 0, 1, []
     for place, group in enumerate(groups):
-        line, chosen = first, [place] if queries is None or _may_hold(group, queries) else []
+        held = None if queries is None else id_range(group)
+        may_hold = held is None or any(held[0] <= query <= held[1] for query in queries or ())
+        line, chosen = first, [place] if may_hold else []
         for part in file.iter_batches(at_once, chosen, use_threads=False):
             expanded += part.nbytes
             refuse_beyond(name, expanded, most, "bytes when expanded")
@@ -341,13 +343,11 @@ def read_parquet(
     return pa.Table.from_batches(parts, parts[0].schema if parts else file.schema_arrow)
 
 
-def _may_hold(group: Any, queries: Collection[str]) -> bool:  # noqa: ANN401 - of pyarrow, untyped
-    """Say whether rows may be of some questions, by the least and largest id that they state."""
+def id_range(group: Any) -> tuple[str, str] | None:  # noqa: ANN401 - of pyarrow, untyped
+    """Return the least and largest ``query_id`` that a row group states, None if it does not."""
     held = [group.column(place) for place in range(group.num_columns)]
     told = next((it.statistics for it in held if it.path_in_schema == "query_id"), None)
-    if told is None or not told.has_min_max or not isinstance(told.min, str):
-        return True
-    return any(told.min <= query <= told.max for query in queries)
+    return (told.min, told.max) if told and told.has_min_max and isinstance(told.min, str) else None
 
 
 def _of_queries(part: pa.RecordBatch, queries: Collection[str], line: int) -> pa.RecordBatch:

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
@@ -43,18 +43,11 @@ def code_digest() -> str:
     digest = blake2b(digest_size=8)
     for path in sources:
         digest.update(path.read_bytes())
-    for library in (*_LIBRARIES, "python"):
-        digest.update(f"{library}={_version(library)}\0".encode())
+    digest.update(f"python={sys.version}\0".encode())
+    for library in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            digest.update(f"{library}={version(library)}\0".encode())
     return digest.hexdigest()
-
-
-def _version(library: str) -> str:
-    if library == "python":
-        return sys.version
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return "absent"
 
 
 class Cache:

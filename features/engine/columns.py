@@ -8,6 +8,8 @@ ORDER = ["language", "system", "query_id"]
 """Columns that name an answer in a table of features, and their sorting."""
 MISSING_SUFFIX = ":missing"
 """Of the name of a column that says why a feature is missing."""
+KEY = "answer:key"
+"""Column of digests of what an answer was measured on, in a folder of features."""
 NOT_STATED = "no reason stated"
 
 
@@ -16,7 +18,7 @@ def feature_columns(table: pd.DataFrame) -> list[str]:
     return [
         column
         for column in table.columns
-        if column not in ORDER and not column.endswith(MISSING_SUFFIX)
+        if column not in (*ORDER, KEY) and not column.endswith(MISSING_SUFFIX)
     ]
 
 

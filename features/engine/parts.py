@@ -1,30 +1,38 @@
 """Measuring an arena of Parquet files part by part, into a folder of features.
 
 A part is some questions of a language with all answers to them. Whoever measures it reads it, and
-writes its features as one file, which says what it was measured on. So nobody holds more than a
-part, and a part that is there is not measured again.
+writes its features as one file, which says what each answer was measured on. So nobody holds more
+than some parts, and an answer whose values are in the file of its part is not measured again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arena.data.errors import UsageError
-from arena.data.files import atomic_path, locked_folder, part_files, read_parquet, with_partition
+from arena.data.files import (
+    atomic_path,
+    id_range,
+    locked_folder,
+    part_files,
+    read_parquet,
+    with_partition,
+)
 from arena.data.folder import find_table_file, read_arena, read_info
 from arena.data.schema import QUESTION_KEY
 from features.declare.feature import Feature
-from features.engine.cache import code_digest, content_key
-from features.engine.columns import ORDER, feature_columns, missing_counts
+from features.engine.cache import KEY_BYTES, code_digest, content_key
+from features.engine.columns import KEY, ORDER, feature_columns, missing_counts
 from features.engine.extraction import (
     STAGE,
     Progress,
@@ -40,6 +48,10 @@ from features.models.scorer import ModelOptions, load_scorer
 
 PART = 20_000
 """Answers of a part at most, where every system answers every question."""
+TIMES = 10
+"""How often an answer is read at most before parts are read together: a tenth of measuring it."""
+TOGETHER = 16
+"""Parts that are read together at most."""
 CACHE = ".cache"
 """Folder of a folder of features that keeps what models gave."""
 TOLD = b"surrogate-arena"
@@ -73,7 +85,7 @@ def extract_parts(
     Args:
         arena: Folder of the arena; its ``queries.parquet`` and ``answers.parquet`` may be folders
             of part files.
-        out: Folder of the features; parts that are there, of the same answers, stay.
+        out: Folder of the features; values that are there, of the same answers, stay.
         features: As for ``extract``, like all below.
         n_jobs: Processes, each measuring a part at a time.
         progress: Called with the stage, the parts done and the parts in all.
@@ -85,7 +97,7 @@ def extract_parts(
     Raises:
         UsageError: Where tables are no Parquet files, the folder holds something else, or answers
             are to unknown questions; all others are measured, then.
-        DataError: For faults of the rows; parts before the first that has any are written.
+        DataError: For faults of the rows; parts read before the first that has any are written.
     """
     folder, target, options = Path(arena), Path(out), ModelOptions() if models is None else models
     info, given = read_info(folder), [find_table_file(folder, it) for it in ("answers", "queries")]
@@ -96,7 +108,11 @@ def extract_parts(
     signatures = [load_scorer(*model, options).signature for model in readings]
     is_kept = None not in signatures and all(each.reading or is_ours(each) for each in chosen)
     scope = json.dumps([code_digest(), list(map(str, chosen)), signatures]) if is_kept else None
-    parts = _parts(folder / "queries.parquet", max(1, PART // max(1, len(info.systems))))
+    # A power of two, so that a new system rarely changes which questions are a part.
+    size = 2 ** (max(1, PART // max(1, len(info.systems))).bit_length() - 1)
+    parts = _parts(folder / "queries.parquet", size)
+    together = min(1 + _times_read(folder / "answers.parquet", parts) // TIMES, TOGETHER)
+    jobs = [parts[first : first + together] for first in range(0, len(parts), together)]
     target.mkdir(parents=True, exist_ok=True)
     with locked_folder(target):
         others = set(part_files(target)) - {target / name for name, _ in parts}
@@ -105,8 +121,8 @@ def extract_parts(
         task = partial(_measure, arena=folder, out=target, scope=scope)
         task = partial(task, features=chosen, models=options)
         found: list[dict[str, Any]] = []
-        for told in map(task, parts) if readings else work(task, parts, n_jobs):
-            found.append(told)
+        for told in map(task, jobs) if readings else work(task, jobs, n_jobs):
+            found += told
             if progress is not None:
                 progress(STAGE, len(found), len(parts))
     count = sum(told["answers"] for told in found)
@@ -132,31 +148,76 @@ def _parts(queries: Path, size: int) -> list[Part]:
     ]
 
 
+def _times_read(answers: Path, parts: Sequence[Part]) -> int:
+    """Return how often a row is read, by each part whose questions may stand in its row group."""
+    first = np.array([of["query_id"].min() for _, of in parts], object)
+    last = np.array([of["query_id"].max() for _, of in parts], object)
+    rows = read = 0
+    for file in part_files(answers):
+        groups = pq.read_metadata(file)
+        for group in map(groups.row_group, range(groups.num_row_groups)):
+            least, largest = id_range(group) or (first, last)
+            rows += group.num_rows
+            read += group.num_rows * np.sum((first <= largest) & (least <= last))
+    return int(read / max(rows, 1))
+
+
 def _measure(
-    part: Part,
+    parts: Sequence[Part],
     arena: Path,
     out: Path,
     features: Sequence[Feature],
     models: ModelOptions,
     scope: str | None,
-) -> dict[str, Any]:
-    """Measure a part, unless its file says that it was; return what the file says of itself."""
-    target, read = out / part[0], read_arena(arena, part[1])
-    keys = [each.hex() for each in answer_keys(answers_of(read, read.answers))]
-    key = content_key(scope, read.answers[ORDER].to_numpy().tolist(), keys).hex()
+) -> list[dict[str, Any]]:
+    """Measure the answers whose values are not in their part's file; return what files say."""
+    read = read_arena(arena, pd.concat([of for _, of in parts]))
+    cache = out / CACHE if by_model(features) else None
+    measure = partial(extract, read, features, models=models, cache=cache)
+    said = []
+    for name, of in parts:
+        rows = read.answers.merge(of).sort_values(ORDER, ignore_index=True)
+        keys = answer_keys(answers_of(read, rows))
+        key = content_key(rows[ORDER].to_numpy().tolist(), [each.hex() for each in keys]).hex()
+        told, held = _held(out / name, scope)
+        if told.get("key") != key:
+            table = _table(rows, keys, held, measure)
+            counted = missing_counts(table.to_pandas().assign(language=rows["language"]))
+            missing = counted[COUNTED].to_numpy().tolist()
+            told = {"scope": scope, "key": key, "answers": len(rows), "missing": missing}
+            (out / name).parent.mkdir(exist_ok=True)
+            with atomic_path(out / name) as path:
+                pq.write_table(table.replace_schema_metadata({TOLD: json.dumps(told)}), path)
+        said.append(told)
+    return said
+
+
+def _held(file: Path, scope: str | None) -> tuple[dict[str, Any], pa.Table]:
+    """Return what a part's file says of itself, and its rows, if they were measured likewise."""
     with suppress(OSError, KeyError, TypeError, ValueError, pa.ArrowException):  # none of ours
-        told: dict[str, Any] = json.loads(pq.read_schema(target).metadata[TOLD])
-        if scope is not None and told["key"] == key:
-            return told
-    table = extract(
-        read, features, models=models, cache=out / CACHE if by_model(features) else None
-    )
-    missing = missing_counts(table)[COUNTED].to_numpy().tolist()
-    told = {"key": key, "answers": len(table), "missing": missing}
-    numbers, names = feature_columns(table), table.columns.drop("language")
+        table = pq.ParquetFile(file).read()
+        told: dict[str, Any] = json.loads(table.schema.metadata[TOLD])
+        if scope is not None and told["scope"] == scope:
+            return told, table
+    return {}, pa.table({KEY: pa.array([], pa.binary(KEY_BYTES))})
+
+
+def _table(
+    rows: pd.DataFrame,
+    keys: Sequence[bytes],
+    held: pa.Table,
+    measure: Callable[[pd.DataFrame], pd.DataFrame],
+) -> pa.Table:
+    """Return a part's table: values that are held, by the keys of answers, and measured ones."""
+    known = {each: place for place, each in enumerate(held[KEY].to_pylist())}
+    places = np.array([known.get(each, -1) for each in keys], int)
+    is_new = places < 0
+    found = measure(rows[is_new]).drop(columns=ORDER)
+    places[is_new] = len(held) + np.arange(len(found))
+    numbers, names = feature_columns(found), list(found)
     types = [(name, pa.float64() if name in numbers else pa.string()) for name in names]
-    stored = pa.Table.from_pandas(table[names], pa.schema(types), preserve_index=False)
-    target.parent.mkdir(exist_ok=True)
-    with atomic_path(target) as path:
-        pq.write_table(stored.replace_schema_metadata({TOLD: json.dumps(told)}), path)
-    return told
+    fresh = pa.Table.from_pandas(found, pa.schema(types), preserve_index=False)
+    values = pa.concat_tables([held, fresh], promote_options="default").select(names).take(places)
+    told = {name: rows[name].tolist() for name in ORDER[1:]}
+    told[KEY] = pa.array(keys, pa.binary(KEY_BYTES))
+    return pa.table(told | {name: values[name].combine_chunks() for name in names})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+from unicodedata import digit
 
 from features.declare.feature import OWN, Value, declared
 from features.declare.sample import (
@@ -42,14 +42,10 @@ def numbers_in(text: str) -> list[str]:
     and commas join, such as a date, is several numbers. A point or comma before three last
     digits is taken to group them. The numbers of list items and number words do not count.
     """
-    plain = text if text.isascii() else _NATIVE_DIGIT.sub(_ascii_digit, text)
+    plain = text if text.isascii() else _NATIVE_DIGIT.sub(lambda it: str(digit(it[0])), text)
     plain = plain.replace("٬", ",").replace("٫", ".").replace("’", "'")
     written = _NUMBER.findall(_LIST_MARKERS.sub("", plain))
     return [number for token in written for number in _read(_SPACE.sub("", token))]
-
-
-def _ascii_digit(digit: re.Match[str]) -> str:
-    return str(unicodedata.decimal(digit[0]))
 
 
 def _read(token: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -36,20 +37,16 @@ def find_model(model: str, download: bool) -> Path:
     folder = Path(model).expanduser()
     if folder.is_dir():
         return folder
-    try:
-        known = hub("fetching a model", "neural")
-    except MissingDependencyError:
-        if download:
-            raise
-        raise _absent(model) from None
     if not download:
-        try:
-            cached = known.try_to_load_from_cache(model, "config.json")
-        except ValueError:
-            cached = None
-        if not isinstance(cached, str):
-            raise _absent(model)
-        return Path(cached).parent
+        with suppress(MissingDependencyError, ValueError):  # no hub here; no name that it may have
+            cached = hub("a model", "neural").try_to_load_from_cache(model, "config.json")
+            if isinstance(cached, str):
+                return Path(cached).parent
+        raise UsageError(
+            f"the model {model!r} is not on this machine; give the folder it is in, "
+            "or allow it to be fetched from the Hugging Face hub (`download`)"
+        )
+    known = hub("fetching a model", "neural")
     ignored = [f"{name}/*" for name in _OTHER_FORMATS]
     try:
         fetched = known.snapshot_download(
@@ -61,13 +58,6 @@ def find_model(model: str, download: bool) -> Path:
             "or give the folder it is in"
         ) from error
     return Path(fetched)
-
-
-def _absent(model: str) -> UsageError:
-    return UsageError(
-        f"the model {model!r} is not on this machine; give the folder it is in, "
-        "or allow it to be fetched from the Hugging Face hub (`download`)"
-    )
 
 
 def read_model_config(folder: Path) -> dict[str, Any]:

@@ -12,13 +12,7 @@ import numpy as np
 
 from arena.llm.replies import Reply, UnparsableError
 from arena.llm.settings import Message, Prompt, canonical_json, digest
-from arena.text.prompts import (
-    NO_TEMPLATES,
-    ReplaceablePrompt,
-    Templates,
-    Variable,
-    delimiter_code,
-)
+from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from features.declare.feature import Item, Value
 from features.models.llm_scorer import (
     NO_STATEMENTS_FOUND,

@@ -122,9 +122,7 @@ class PairScorer:
         from torch.nn import Identity
 
         logits = self._encoder.predict(
-            list(pairs),
-            activation_fn=Identity(),
-            show_progress_bar=False,
+            list(pairs), activation_fn=Identity(), show_progress_bar=False
         )
         return np.asarray(logits, dtype=np.float32).reshape(len(pairs), -1)
 
@@ -257,10 +255,7 @@ class Embedder:
         if not texts:
             return np.empty((0, 0), np.float32)
         vectors = self._model.encode(
-            texts,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-            normalize_embeddings=True,
+            texts, show_progress_bar=False, convert_to_numpy=True, normalize_embeddings=True
         )
         return np.asarray(vectors, dtype=np.float32)
 

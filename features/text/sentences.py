@@ -29,7 +29,7 @@ Span = tuple[int, int]
 LIST_MARKER = re.compile(r"[ \t]*(?:[-*+•●▪◦‣][ \t]+|[(（]?\d{1,3}(?:[.)][ \t]+|[)）、．]))")
 """What introduces an item of a list, at the start of a line."""
 
-_BULLET = re.compile("[•●▪◦‣]")
+_BEFORE_BULLET = re.compile("(?=[•●▪◦‣])")
 _HEADING = re.compile(r"#{1,6}\s")
 _THAI_LETTER = re.compile("[\u0e01-\u0e5b]")
 _THAI_ABBREVIATION = re.compile("(?:^|[^\u0e01-\u0e5b])[\u0e01-\u0e2e]{1,4}\\.\\s*$")
@@ -95,19 +95,11 @@ def require_sentences(languages: Iterable[str]) -> None:
 def _ends(text: str, language: str) -> Iterator[int]:
     start = 0
     for line in text.splitlines(keepends=True):
-        for item in _items(line):
+        for item in _BEFORE_BULLET.split(line):
             clean = _SPACE.sub(" ", _SURROGATE.sub("\ufffd", item))
             for end in _sentence_ends(clean, language):
                 yield start + end
             start += len(item)
-
-
-def _items(line: str) -> Iterator[str]:
-    start = 0
-    for bullet in _BULLET.finditer(line):
-        yield line[start : bullet.start()]
-        start = bullet.start()
-    yield line[start:]
 
 
 def _sentence_ends(line: str, language: str) -> Iterator[int]:

@@ -20,7 +20,7 @@ from arena.data.files import small_file
 from arena.data.rows import read_rows
 from arena.data.schema import validation_problems
 from arena.data.wording import guarded_csv
-from features.engine.columns import feature_columns
+from features.engine.columns import KEY, feature_columns
 
 Content = TypeVar("Content", bound=BaseModel)
 
@@ -169,13 +169,13 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
         raise UsageError(f"there is no feature table at {path}")
     try:
         table = read_rows(path, None, None if answers is None else set(answers["query_id"])).table
+        table = table.drop(columns=KEY, errors="ignore")
     except (pa.ArrowException, OSError) as error:
         raise DataError([_damaged(path.name, error)]) from error
     absent = [name for name in ("language", "system", "query_id") if name not in table]
     if absent:
         raise UsageError(f"{path.name} lacks the columns {', '.join(absent)}")
-    names = feature_columns(table)
-    if not names:
+    if not feature_columns(table):
         raise UsageError(f"{path.name} has no feature column")
     try:
         return typed_features(table)

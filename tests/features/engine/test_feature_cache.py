@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,33 +15,9 @@ from arena import UsageError, write_arena
 from arena.simulation import sample_arena
 from features import extract
 from features.engine import extraction
-from features.engine.cache import CACHE_FILE, Cache, content_key
+from features.engine.cache import CACHE_FILE, content_key
 
 FEATURES = "citation_recall,rouge_l,target_language,answer_length"
-
-
-@pytest.fixture
-def measured_counts(monkeypatch):
-    """How many answers each chunk held that was really measured."""
-    counts = []
-    measure_chunk = extraction.measure_chunk
-
-    def counting(answers, features):
-        counts.append(len(answers))
-        return measure_chunk(answers, features)
-
-    monkeypatch.setattr(extraction, "measure_chunk", counting)
-    return counts
-
-
-def test_a_new_system_is_all_that_is_measured(small_arena, tmp_path, measured_counts):
-    old = small_arena.answers[small_arena.answers["system"] != "two"]
-    extract(dataclasses.replace(small_arena, answers=old), FEATURES, cache=tmp_path)
-    measured_counts.clear()
-    table = extract(small_arena, FEATURES, cache=tmp_path)
-    assert extract(small_arena, FEATURES, cache=tmp_path).equals(table)
-    assert measured_counts == [2]
-    pd.testing.assert_frame_equal(table, extract(small_arena, FEATURES), check_exact=True)
 
 
 def test_changed_passages_or_references_are_measured_again(small_arena, tmp_path, measured_counts):
@@ -74,13 +49,6 @@ def test_a_damaged_file_is_named(small_arena, tmp_path):
 def test_contents_have_keys_of_their_own():
     assert len({content_key(it) for it in ("", "\ud800", "\udc00", "\x00", "a\x00", "a")}) == 6
     assert content_key("a", "bc") != content_key("ab", "c") != content_key("abc")
-
-
-def test_scopes_are_never_mixed(tmp_path):
-    values = {b"k%d" % number: np.float32(number).tobytes() for number in range(1200)}
-    Cache(tmp_path, "one").add(values)
-    assert Cache(tmp_path, "one").find(list(values)) == values
-    assert Cache(tmp_path, "two").find(list(values)) == {}
 
 
 KILLED_RUN = """

@@ -24,11 +24,6 @@ def counted(tmp_path_factory):
     return lambda text: len(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
-def test_a_short_pair_is_one_window(reranker):
-    assert reranker.windows(("the capital", "paris")) == [("the capital", "paris")]
-    assert reranker.windows(("", "")) == [("", "")]
-
-
 def test_windows_cover_the_long_text_and_overlap_by_a_quarter(reranker, counted):
     windows = reranker.windows(("paris", " ".join(WORDS)))
     assert {window[0] for window in windows} == {"paris"}

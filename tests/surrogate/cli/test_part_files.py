@@ -1,18 +1,20 @@
 """An arena of part files: its features part by part, a sample of its questions, a board of both."""
 
+import json
+
 import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, write_arena
 from arena.data.files import part_files
 from features import extract_parts, feature_columns
-from features.engine import extraction
 from features.engine import parts as engine
 from surrogate.board.tables import read_feature_table
 
 KEYS = ["language", "system", "query_id"]
 ASKED = "answer_length,citation_recall,rouge_l"
-PART = 20
+PART = 60
+"""Answers to four questions, and to four where one more system answers."""
 
 
 @pytest.fixture
@@ -45,7 +47,9 @@ def test_a_board_of_some_questions_reads_only_what_is_theirs(run, small_arena, i
     assert run("features", whole, "--out", table, *asked) == 0
     of_all = pd.read_parquet(table)
     of_all = of_all[[*KEYS, *feature_columns(of_all)]]
-    there = pd.read_parquet(features).astype({"language": "str"})[of_all.columns]
+    there = pd.read_parquet(features).astype({"language": "str"})
+    assert feature_columns(there) == feature_columns(of_all)
+    there = there[of_all.columns]
     pd.testing.assert_frame_equal(there.sort_values(KEYS, ignore_index=True), of_all)
     boards = []
     for source, measured in ((in_parts, features), (whole, table)):
@@ -59,14 +63,8 @@ def test_a_board_of_some_questions_reads_only_what_is_theirs(run, small_arena, i
     assert read_feature_table(features, small_arena.answers.head(1))["query_id"].nunique() == 1
 
 
-def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkeypatch):
-    counts, measure_chunk, out = [], extraction.measure_chunk, in_parts.parent / "features"
-
-    def counting(answers, features):
-        counts.append(len(answers))
-        return measure_chunk(answers, features)
-
-    monkeypatch.setattr(extraction, "measure_chunk", counting)
+def test_only_answers_that_have_changed_are_measured(small_arena, in_parts, measured_counts):
+    out = in_parts.parent / "features"
 
     def stop(_stage, done, _total):
         if done == 2:
@@ -75,18 +73,58 @@ def test_only_parts_that_have_changed_are_measured(small_arena, in_parts, monkey
     with pytest.raises(KeyboardInterrupt):
         extract_parts(in_parts, out, ASKED, progress=stop)
     told = extract_parts(in_parts, out, ASKED)
-    assert told["answers"] == sum(counts) == len(small_arena.answers)
-    before, counts[:] = contents(out), []
+    assert told["answers"] == sum(measured_counts) == len(small_arena.answers)
+    before = contents(out)
+    measured_counts.clear()
     extract_parts(in_parts, out, ASKED)
-    assert (counts, contents(out)) == ([], before)
-    english = small_arena.answers.query("language == 'en'").sort_values("query_id")
+    assert (measured_counts, contents(out)) == ([], before)
+    english = small_arena.answers.query("language == 'en'").sort_values(
+        ["query_id", "system"], ascending=[True, False]
+    )
     changed = english.assign(answer=["Other.", *english["answer"][1:]])
     add(in_parts / "answers.parquet/language=en/0.parquet", changed)
     extract_parts(in_parts, out, ASKED)
-    assert counts == [max(PART // len(small_arena.info.systems), 1) * len(small_arena.info.systems)]
+    assert measured_counts == [1]
     add(in_parts / "answers.parquet/language=en/1.parquet", english[:1])
     with pytest.raises(DataError, match=r"en/1.parquet:1.*already at .*language=en/0.parquet:1"):
         extract_parts(in_parts, out, ASKED)
     add(in_parts / "answers.parquet/language=en/1.parquet", english[:1].assign(query_id="unasked"))
     with pytest.raises(UsageError, match=r"^1 .*questions that queries.parquet does not hold"):
         extract_parts(in_parts, out, ASKED)
+
+
+def test_a_new_system_is_all_that_is_measured(small_arena, in_parts, measured_counts):
+    """The files are those of an arena that had it from the start; so they are where it has left."""
+    out, info = in_parts.parent / "features", in_parts / "arena.json"
+    extract_parts(in_parts, out, ASKED)
+    before, told = contents(out), json.loads(info.read_text())
+    new = small_arena.answers.query(f"system == '{small_arena.info.systems[-1]}'")
+    new = new.assign(system="new", answer=[f"{text} And more." for text in new["answer"]])
+    for language, rows in new.groupby("language"):
+        add(in_parts / f"answers.parquet/language={language}/new.parquet", rows)
+    info.write_text(json.dumps(told | {"systems": [*told["systems"], "new"]}))
+    measured_counts.clear()
+    extract_parts(in_parts, out, ASKED)
+    assert sum(measured_counts) == len(new)
+    extract_parts(in_parts, in_parts.parent / "again", ASKED)
+    assert contents(out) == contents(in_parts.parent / "again") != before
+    for file in (in_parts / "answers.parquet").rglob("new.parquet"):
+        file.unlink()
+    info.write_text(json.dumps(told))
+    measured_counts.clear()
+    extract_parts(in_parts, out, ASKED)
+    assert (measured_counts, contents(out)) == ([], before)
+
+
+def test_answers_that_stand_system_by_system_give_the_same_files(
+    small_arena, in_parts, monkeypatch
+):
+    """Here many parts are of a question, and all of them find their answers in each file."""
+    monkeypatch.setattr(engine, "PART", 1)
+    extract_parts(in_parts, in_parts.parent / "features", ASKED)
+    for file in (in_parts / "answers.parquet").rglob("*.parquet"):
+        file.unlink()
+    for system, rows in small_arena.answers.groupby("system"):
+        rows.to_parquet(in_parts / "answers.parquet" / f"{system}.parquet", index=False)
+    extract_parts(in_parts, in_parts.parent / "again", ASKED)
+    assert contents(in_parts.parent / "features") == contents(in_parts.parent / "again")
