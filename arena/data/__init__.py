@@ -8,6 +8,7 @@ def __getattr__(name: str) -> str:
     if name != "__version__":
         raise AttributeError(name)
     try:
-        return metadata.version("surrogate-arena")
+        globals()[name] = version = metadata.version("surrogate-arena")  # asked for once
     except metadata.PackageNotFoundError:  # of files that nothing has installed
         return "0.0.0"
+    return version

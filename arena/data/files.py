@@ -25,8 +25,6 @@ from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 from urllib.parse import unquote
 from uuid import uuid4
 
-from filelock import FileLock, Timeout
-
 from arena.data.errors import DataError, MissingDependencyError, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -364,6 +362,8 @@ def _of_queries(part: pa.RecordBatch, queries: Collection[str], line: int) -> pa
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
     """Hold other processes off a folder, by a file ``.lock`` in it; says so where it must wait."""
+    from filelock import FileLock, Timeout
+
     lock = FileLock(folder / LOCK_FILE)
     try:
         lock.acquire(timeout=SAID_AFTER_S)

@@ -60,7 +60,9 @@ _APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
 """Tables that rows are added to, with what tells their rows apart."""
 
 
-def read_arena(folder: Path | str, questions: pd.DataFrame | None = None) -> Arena:
+def read_arena(
+    folder: Path | str, questions: pd.DataFrame | None = None, *, is_judged: bool = True
+) -> Arena:
     """Read and check an arena folder.
 
     Args:
@@ -69,6 +71,7 @@ def read_arena(folder: Path | str, questions: pd.DataFrame | None = None) -> Are
             ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``, which may be a
             folder of part files, in folders such as ``language=en``.
         questions: Take only what is of these, by ``language`` and ``query_id``; None for all.
+        is_judged: Read the judgments, too.
 
     Raises:
         UsageError: If the folder or one of its files is absent or there twice.
@@ -91,7 +94,7 @@ def read_arena(folder: Path | str, questions: pd.DataFrame | None = None) -> Are
         return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
 
     answers = _table_file(folder, "answers")
-    judged = find_table_file(folder, "judgments")
+    judged = find_table_file(folder, "judgments") if is_judged else None
     others = (
         read_rows(path) if (path := find_table_file(folder, name)) else None
         for name in (PUBLISHED_TABLE, SYSTEMS_TABLE)
@@ -100,7 +103,7 @@ def read_arena(folder: Path | str, questions: pd.DataFrame | None = None) -> Are
     return checked_arena(info, kept(queries), kept(answers), judgments, *others)
 
 
-def open_arena(arena: Arena | Path | str) -> Arena:
+def open_arena(arena: Arena | Path | str, *, is_judged: bool = True) -> Arena:
     """Return an arena, read from its folder if a path is given.
 
     Raises:
@@ -108,7 +111,7 @@ def open_arena(arena: Arena | Path | str) -> Arena:
         DataError: If the content of the folder is at fault.
     """
     if isinstance(arena, Path | str):
-        return read_arena(arena)
+        return read_arena(arena, is_judged=is_judged)
     if isinstance(arena, Arena):
         return arena
     raise UsageError(

@@ -177,7 +177,7 @@ def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Row
         if LINE in table.column_names:
             lines, table = table[LINE].to_pylist(), table.drop_columns(LINE)
         cells = {column: _objects(table[column]) for column in table.column_names}
-        found = pd.DataFrame(cells, index=range(len(table)))
+        found = pd.DataFrame(cells, range(len(table)), dtype=object)
         parts.append(Rows(found, pd.Series(lines, dtype=int), name))
     if len(parts) == 1:
         return parts[0]
@@ -188,14 +188,15 @@ def _read_parts(path: Path, source: str, queries: Collection[str] | None) -> Row
     return Rows(whole, lines, source, sources=pd.Series(sources, dtype=object))
 
 
-def _objects(column: pa.ChunkedArray) -> pd.Series:
+def _objects(column: pa.ChunkedArray) -> list[Any]:
     """Return a column as Python objects, a text once, however many rows hold it."""
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
-        held = pd.Series(column.to_pylist(), dtype=object)
-        return held.where(held.notna(), None)
+        held: list[Any] = column.to_pylist()
+        is_number = pa.types.is_floating(column.type)
+        return [None if value != value else value for value in held] if is_number else held
     encoded = column.cast(pa.large_string()).dictionary_encode().combine_chunks()
     texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
-    return pd.Series(texts[encoded.indices.fill_null(-1).to_numpy()], dtype=object)
+    return list(texts[encoded.indices.fill_null(-1).to_numpy()])
 
 
 def _read_csv(path: Path, source: str) -> Rows:

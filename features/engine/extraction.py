@@ -121,7 +121,7 @@ def measure(
     progress: Progress | None,
 ) -> list[Sequence[Value]]:
     """Measure features that need no model; a row an answer, in the order of features."""
-    kept = Cache(cache, json.dumps([code_digest(), *map(str, features)]))
+    kept = Cache(cache, json.dumps([cache and code_digest(), *map(str, features)]))
     keys = answer_keys(answers) if cache is not None else [b""] * len(answers)
     known = kept.find(keys) if cache is not None else {}
     rows: list[Sequence[Value]] = [_read(known[key]) if key in known else () for key in keys]

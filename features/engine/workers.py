@@ -8,8 +8,6 @@ from functools import partial
 from time import perf_counter
 from typing import TypeVar
 
-from joblib import Parallel, delayed, parallel_config
-from joblib.parallel import LokyBackend, SequentialBackend, get_active_backend
 from threadpoolctl import threadpool_limits
 
 WORTH_PROCESSES = 6.0
@@ -32,9 +30,15 @@ def work(
         jobs: What to do it for.
         n_jobs: Workers; None for what ``joblib.parallel_config`` says, 1 for nobody else.
     """
+    if n_jobs == 1 or not len(jobs):
+        yield from (_alone(task, job) for job in jobs)
+        return
+    from joblib import Parallel, delayed, parallel_config
+    from joblib.parallel import LokyBackend, SequentialBackend, get_active_backend
+
     backend, _ = get_active_backend()
     is_here = isinstance(backend, LokyBackend)
-    if n_jobs == 1 or isinstance(backend, SequentialBackend) or not len(jobs):
+    if isinstance(backend, SequentialBackend):
         yield from (_alone(task, job) for job in jobs)
         return
     if is_here:

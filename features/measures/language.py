@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import lzma
 import re
+import struct
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from arena.data.errors import MissingDependencyError
 from arena.text.citations import strip_citations
@@ -27,8 +31,6 @@ PY3LANGID = "py3langid"
 LANGID = "langid"
 WINDOW = 6
 """Bytes of the longest n-gram of py3langid's model."""
-SHORT = 500
-"""Bytes of a text that py3langid itself looks at, one by one, in less time."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _IDENTIFIER = choice("identifier", PY3LANGID, LANGID)
@@ -59,12 +61,10 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
     Each depends on the last ``WINDOW`` bytes alone, since no n-gram of the model is longer. Nor is
     its ranking sorted.
     """
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 
     class Identifier(LanguageIdentifier):  # type: ignore[misc]
         def _raw_score(self, text: bytes) -> Any:  # noqa: ANN401
-            if len(text) < SHORT:
-                return super()._raw_score(text)
             padded = np.frombuffer(bytes([255] * (WINDOW - 1)) + text, np.uint8)
             states = np.zeros(len(text), np.intp)
             for first in range(WINDOW):
@@ -77,10 +77,23 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
             # Of columns with one label the first holds the score: here it comes last.
             return list(zip(self.nb_classes[::-1], self._decide(text).tolist()[::-1], strict=True))
 
-    model = Identifier.from_model_file(MODEL_FILE, norm_probs=True)
-    following = np.frombuffer(model.tk_nextmove, f"u{model.tk_nextmove.itemsize}")
-    rows, found = np.array(model.tk_row, np.intp) << 8, np.array(model.tk_output, np.int32)
-    return model
+    held = _packed_arrays(MODEL_DIR / MODEL_FILE)
+    following, found = held["nextmove"], held["out_feat"]
+    rows = held["nextmove_row"].astype(np.intp) << 8
+    told = (held["ptc"], held["pc"], held["classes"].tolist(), following, found)
+    return Identifier(*told, norm_probs=True, tk_row=())
+
+
+def _packed_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Read the arrays of an ``.npz.xz`` as it is unpacked, without a copy of the whole."""
+    held = {}
+    with lzma.open(path) as stream:
+        while (head := stream.read(30)).startswith(b"PK\3\4"):  # of a member, stored as it is
+            name, extra = struct.unpack("<HH", head[26:])
+            key = stream.read(name).decode().removesuffix(".npy")
+            stream.read(extra)
+            held[key] = np.lib.format.read_array(stream)
+    return held
 
 
 def require_identifier(identifier: str, **_: object) -> None:

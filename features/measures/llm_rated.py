@@ -43,26 +43,8 @@ from features.declare.sample import (
     passage_text,
     passage_texts,
 )
-from features.models.grouse import GROUSE
-from features.models.grouse_prompts import JUDGED_METRICS
-from features.models.llm_scorer import FLUENCY, OVERLAP, told
+from features.models import scorer
 from features.models.model_folder import ENDPOINT, require_model
-from features.models.ragas import (
-    ANSWER_RELEVANCE,
-    CONTEXT_RELEVANCE,
-    EVASION,
-    EVASIVE,
-    FAITHFULNESS,
-    PACKAGE,
-    QUESTION,
-    SENTENCES,
-    STATEMENTS,
-    USE,
-    USEFUL,
-    VERDICTS,
-    named_models,
-)
-from features.models.sentence_models import EMBEDDER
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""
@@ -70,9 +52,9 @@ QUESTIONS = 3
 """Questions that are made of an answer."""
 
 _DIGITS = 6
-_RAGAS = "Ragas (Es et al., 2023), section 3"
-_LLM = model(RATER)
-_CHECKED = template(STATEMENTS.name, VERDICTS.name)
+_RAGAS, _PACKAGE = "Ragas (Es et al., 2023), section 3", "Ragas, its package"
+_LLM, _LLM_AND_EMBEDDER = model(RATER), model(f"{RATER} with {scorer.EMBEDDER}")
+_CHECKED = template("statements", "verdicts")
 _GROUSE = {
     "answer_relevancy": "how far the answer speaks to the question, 1 to 5",
     "completeness": "whether all that the passages answer is in the answer, 1 to 5",
@@ -81,7 +63,7 @@ _GROUSE = {
     "positive_acceptance": "whether a refusal is right, since no passage answers, 0 or 1",
     "negative_rejection": "whether the answer refuses where no passage answers, 0 or 1",
 }
-"""What each metric says."""
+"""What each metric says; the last two have no prompt, for they follow from the others."""
 
 
 def require_llm(**_: object) -> None:
@@ -92,7 +74,7 @@ def require_llm(**_: object) -> None:
 def require_llm_and_embedder(model: str, **_: object) -> None:
     """Check that an LLM could be asked, and that questions could be embedded."""
     require_model(ENDPOINT)
-    require_model(named_models(model)[1])
+    require_model(scorer.named_models(model)[1])
 
 
 def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
@@ -101,7 +83,7 @@ def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
     if isinstance(found, Missing):
         return found
     reference, answer = found
-    return ((OVERLAP, template, question.language, question.query, answer, reference),)
+    return ((scorer.OVERLAP, template, question.language, question.query, answer, reference),)
 
 
 def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
@@ -111,7 +93,7 @@ def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
         return EMPTY_ANSWER
     ids = question.passage_ids
     passages = [f"[{each}] {text}" for each in ids for text in passage_texts(question, (each,))]
-    return ((FLUENCY, template, question.language, question.query, output, *passages),)
+    return ((scorer.FLUENCY, template, question.language, question.query, output, *passages),)
 
 
 def grounded(by: str, sample: Sample, template: str = PACKAGED) -> Items:
@@ -119,7 +101,7 @@ def grounded(by: str, sample: Sample, template: str = PACKAGED) -> Items:
     found = _all(_passages(sample), _told(sample, by))
     if isinstance(found, Missing):
         return found
-    return ((FAITHFULNESS, template, sample.question.query, found[1], *found[0]),)
+    return ((scorer.FAITHFULNESS, template, sample.question.query, found[1], *found[0]),)
 
 
 def asked_context(sample: Sample, template: str = PACKAGED) -> Items:
@@ -127,7 +109,7 @@ def asked_context(sample: Sample, template: str = PACKAGED) -> Items:
     passages, question = _passages(sample), sample.question
     if isinstance(passages, Missing):
         return passages
-    return ((CONTEXT_RELEVANCE, template, question.language, question.query, *passages),)
+    return ((scorer.CONTEXT_RELEVANCE, template, question.language, question.query, *passages),)
 
 
 def asked_answer(
@@ -137,8 +119,8 @@ def asked_answer(
     if not sample.text.strip():
         return EMPTY_ANSWER
     before, asked = "" if prefix == "none" else f"{prefix}: ", (sample.question.query, sample.text)
-    relevance = (ANSWER_RELEVANCE, template, str(k), before, *asked)
-    return (relevance, (EVASION, template, *asked)) if evasive == "zero" else (relevance,)
+    relevance = (scorer.ANSWER_RELEVANCE, template, str(k), before, *asked)
+    return (relevance, (scorer.EVASION, template, *asked)) if evasive == "zero" else (relevance,)
 
 
 def useful_passages(sample: Sample, by: str, template: str = PACKAGED) -> Items:
@@ -147,7 +129,7 @@ def useful_passages(sample: Sample, by: str, template: str = PACKAGED) -> Items:
     if isinstance(found, Missing):
         return found
     passages, answer = found
-    return tuple((USE, template, sample.question.query, answer, each) for each in passages)
+    return tuple((scorer.USE, template, sample.question.query, answer, each) for each in passages)
 
 
 def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
@@ -155,7 +137,7 @@ def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
     found = _all(_told(sample, "answer"), _told(sample, "reference"))
     if isinstance(found, Missing):
         return found
-    asked = (FAITHFULNESS, template, sample.question.query)
+    asked = (scorer.FAITHFULNESS, template, sample.question.query)
     return ((*asked, *found), (*asked, *found[::-1]))
 
 
@@ -180,7 +162,7 @@ def scored_answer(metric: str, sample: Sample, template: str = PACKAGED) -> Item
     texts = (parse_answer(known[0]).text, sample.parsed.text)
     expected, answer = (numbered(text, numbers) for text in texts)
     references = map(passage_text, question.passages)
-    return ((GROUSE, metric, template, question.query, expected, answer, *references),)
+    return ((scorer.GROUSE, metric, template, question.query, expected, answer, *references),)
 
 
 def _passages(sample: Sample) -> Items | tuple[str, ...]:
@@ -216,13 +198,13 @@ def _by_llm(
     "llm_overlap",
     "An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer",
     "MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
-    *("answer, reference answer", Reading("llm", overlap_items), _LLM, template(OVERLAP)),
+    *("answer, reference answer", Reading("llm", overlap_items), _LLM, template(scorer.OVERLAP)),
 )
 @_by_llm(
     "llm_fluency",
     "An LLM's rating, 1 to 5, of the fluency of the whole output",
     "MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
-    *("answer, passages", Reading("llm", fluency_items), _LLM, template(FLUENCY)),
+    *("answer, passages", Reading("llm", fluency_items), _LLM, template(scorer.FLUENCY)),
 )
 @_by_llm(
     "ragas_faithfulness",
@@ -233,7 +215,7 @@ def _by_llm(
 @_by_llm(
     "ragas_context_recall",
     "Share of the reference answer's statements that the passages support, by an LLM",
-    f"{PACKAGE}, context recall",
+    f"{_PACKAGE}, context recall",
     "query, passages, reference answer",
     Reading("ragas", partial(grounded, "reference")),
     *(_LLM, _CHECKED),
@@ -242,14 +224,14 @@ def _by_llm(
     "ragas_context_relevance",
     "Share of the passages' sentences that it takes to answer the question, by an LLM",
     *(_RAGAS, "query, passages, sentences", Reading("ragas", asked_context)),
-    *(_LLM, template(SENTENCES.name)),
+    *(_LLM, template("sentences")),
 )
 @_by_llm(
     "ragas_answer_relevance",
     "Cosine of the question and questions that an LLM makes of the answer, averaged",
     *(_RAGAS, "answer, query, embedding model", Reading("ragas", asked_answer)),
-    *(cutoff(QUESTIONS), model(f"{RATER} with {EMBEDDER}"), choice("prefix", "query", "none")),
-    *(choice("evasive", "as-is", "zero"), template(QUESTION.name, EVASIVE.name)),
+    *(cutoff(QUESTIONS), _LLM_AND_EMBEDDER, choice("prefix", "query", "none")),
+    *(choice("evasive", "as-is", "zero"), template("question", "evasive")),
 )
 def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Return the value there is, or the reason why there is none; of evasive answers 0."""
@@ -259,9 +241,9 @@ def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
 @_by_llm(
     "ragas_context_precision",
     "Average precision of the passages, of which an LLM says which are of use",
-    *(f"{PACKAGE}, context precision", "query, passages, reference answer"),
+    *(f"{_PACKAGE}, context precision", "query, passages, reference answer"),
     *(Reading("ragas", useful_passages), choice("by", "reference", "answer")),
-    *(_LLM, template(USEFUL.name)),
+    *(_LLM, template("useful")),
 )
 def average_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Return the mean of the precision at each passage that is of use; 0 where none is."""
@@ -276,7 +258,7 @@ def average_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
 @_by_llm(
     "ragas_factual_correctness",
     "F1 of the answer's statements and the reference answer's, by an LLM",
-    f"{PACKAGE}, factual correctness",
+    f"{_PACKAGE}, factual correctness",
     "answer, query, reference answer",
     Reading("ragas", compared_facts),
     *(_LLM, _CHECKED),
@@ -288,7 +270,7 @@ def f1(_sample: Sample, scores: Scores, **_: object) -> Value:
 
 def _put_together(scores: Scores, combine: Callable[..., float]) -> Value:
     """Put together what the LLM brought, or return why one of it is missing."""
-    found = _all(*map(told, scores))
+    found = _all(*map(scorer.told, scores))
     return found if isinstance(found, Missing) else round(combine(*found), _DIGITS)
 
 
@@ -298,5 +280,5 @@ for _metric, _asked in _GROUSE.items():
         f"An LLM's score of {_metric.replace('_', ' ')}: {_asked}",
         "GroUSE (Muller et al., 2024), section 4.4",
         "answer, query, passages, reference answer",
-        *(Reading("grouse", partial(scored_answer, _metric)), _LLM, template(*JUDGED_METRICS)),
+        *(Reading("grouse", partial(scored_answer, _metric)), _LLM, template(*[*_GROUSE][:-2])),
     )(quality)

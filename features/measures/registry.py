@@ -13,7 +13,7 @@ from arena.data.errors import MissingDependencyError, UsageError
 from arena.text.prompts import PACKAGED, Templates
 from features.declare.feature import CUTOFF, DECLARED, MODEL, TEMPLATE, Feature, Setting, offer
 from features.models.model_folder import ENDPOINT, find_model
-from features.models.ragas import named_models
+from features.models.scorer import named_models
 
 AVAILABLE = "yes"
 ABSENT_MODEL = "once its model is here: --download, or model=FOLDER"

@@ -33,7 +33,7 @@ from features.declare.sample import (
     passage_texts,
 )
 from features.models.model_folder import require_model
-from features.models.sentence_models import OUTPUTS
+from features.models.scorer import OUTPUTS
 
 NLI_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
 """The model of MIRAGE-Bench, as ``RERANKER`` is."""

@@ -18,7 +18,6 @@ from features.models.grouse_prompts import (
     GrouseForm,
 )
 from features.models.llm_scorer import (
-    NOT_DEFINED,
     RATING_PROMPTS,
     EndpointModel,
     LlmScorer,
@@ -27,10 +26,8 @@ from features.models.llm_scorer import (
     reason_for,
 )
 from features.models.ragas import EVASIVE, RAGAS_PROMPTS, USEFUL
-from features.models.scorer import ModelOptions
+from features.models.scorer import GROUSE, NOT_DEFINED, ModelOptions
 
-GROUSE = "grouse"
-"""First text of items."""
 MAX_TOKENS = 2048
 """Most tokens of a reply: it may go through the answer sentence by sentence."""
 FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, USEFUL, EVASIVE, *GROUSE_PROMPTS.values())
@@ -103,10 +100,7 @@ def load_grouse(model: str, options: ModelOptions) -> LlmScorer:
 
 
 def metrics_of(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
-    """Score items; what several metrics of an answer rest on is asked once.
-
-    They are ``GROUSE``, metric, template, question, expected answer, answer, references.
-    """
+    """Score items; what several metrics of an answer rest on is asked once."""
     found: dict[Item, Mapping[str, Verdict]] = {}
     for stated in dict.fromkeys(item[2] for item in items):
         answers = list(dict.fromkeys(item[2:] for item in items if item[2] == stated))

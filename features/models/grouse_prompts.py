@@ -168,10 +168,7 @@ def _written(fields: Mapping[Any, str]) -> str:
 def _answer_schema(metric: str, fields: ReplyFields) -> dict[str, Any]:
     checks = {name: {"type": "boolean"} for name in _SENTENCE_CHECKS}
     sentence = _object({"begins_with": {"type": "string"}, **checks})
-    schemas = {
-        _SENTENCES: {"type": "array", "items": sentence},
-        JUSTIFICATION: {"type": "string"},
-    }
+    schemas = {_SENTENCES: {"type": "array", "items": sentence}, JUSTIFICATION: {"type": "string"}}
     reasoning = {name: schemas.get(name, {"type": "boolean"}) for name in fields.reasoning(metric)}
     score = {"anyOf": [{"type": "integer", "enum": list(SCALES[metric])}, {"type": "null"}]}
     return _object(reasoning | {SCORE_KEY: score})

@@ -28,15 +28,19 @@ from arena.text.prompts import (
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
 from features.models.model_folder import ENDPOINT
-from features.models.scorer import ModelOptions
+from features.models.scorer import (
+    FLUENCY,
+    NO_USABLE_REPLY,
+    NOT_REACHED,
+    OVERLAP,
+    REASONS,
+    ModelOptions,
+)
 from features.models.sentence_models import single_texts
 
 R = TypeVar("R")
 T = TypeVar("T")
 
-OVERLAP, FLUENCY = "overlap", "fluency"
-"""Names of prompts, and first texts of their items: template, language, question, rated text,
-reference or passages follow."""
 PASSAGE_TOKENS = 800
 """Tokens of a document that are shown, as for the systems that answered."""
 MAX_TOKENS = 512
@@ -45,11 +49,6 @@ STORE_VARIABLE = "SURROGATE_ARENA_STORE"
 """Environment variable that says where replies are kept, unless the options do."""
 URL_VARIABLE = "OPENAI_BASE_URL"
 """Environment variable that says where models are asked, unless the options do."""
-NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
-NO_USABLE_REPLY = Missing("no usable reply by the LLM")
-NOT_REACHED = Missing("the LLM was not reached")
-NOT_DEFINED = Missing("null: the metric is not defined for the answer")
-REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED, NOT_DEFINED)
 
 _SHARED = {
     "question": Variable("the question", "samplequestion", also=("Question",)),
@@ -242,12 +241,6 @@ class LlmScorer:
                     (np.nan, 1 + REASONS.index(value)) if isinstance(value, Missing) else (value, 0)
                 )
         return scores
-
-
-def told(row: Scores) -> Value:
-    """Read one row of ``LlmScorer.score``."""
-    value, reason = float(row[0]), int(row[1])
-    return REASONS[reason - 1] if reason else value
 
 
 def reason_for(reply: Reply[Any] | Verdict) -> Missing:

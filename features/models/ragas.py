@@ -14,10 +14,8 @@ from arena.llm.replies import Reply, UnparsableError
 from arena.llm.settings import Message, Prompt, canonical_json, digest
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from features.declare.feature import Item, Value
+from features.models import scorer
 from features.models.llm_scorer import (
-    NO_STATEMENTS_FOUND,
-    NO_USABLE_REPLY,
-    NOT_REACHED,
     EndpointEmbedder,
     EndpointModel,
     LlmScorer,
@@ -34,17 +32,9 @@ from features.models.ragas_replies import (
     read_whole,
     read_yes_or_no,
 )
-from features.models.scorer import ModelOptions
-from features.models.sentence_models import EMBEDDER, cosines, load_embedder
+from features.models.scorer import ModelOptions, named_models
+from features.models.sentence_models import cosines, load_embedder
 from features.text.sentences import split_sentences
-
-FAITHFULNESS, CONTEXT_RELEVANCE, ANSWER_RELEVANCE, USE, EVASION = (
-    *("faithfulness", "context_relevance"),
-    *("answer_relevance", "use", "evasion"),
-)
-"""First texts of items. Template, question, answer, passages follow (of use one, of evasion none);
-of context relevance template, language, question, passages; of answer relevance template, number of
-questions, what is written before questions that are embedded, question, answer."""
 
 PAPER, PACKAGE = "Ragas, section 3", "Ragas, its package"
 MAX_TOKENS = 2048
@@ -109,15 +99,6 @@ RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
 """Those of the paper."""
 
 
-def named_models(model: str) -> tuple[str, str]:
-    """Return the LLM and the embedding model of a name such as ``gpt-4o with my/embedder``.
-
-    A name without `` with `` is that of the LLM; questions are embedded by ``EMBEDDER`` then.
-    """
-    llm, _, embedder = model.partition(" with ")
-    return llm.strip(), embedder.strip() or EMBEDDER
-
-
 def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
     """Make ready to ask a model about qualities.
 
@@ -130,11 +111,11 @@ def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
     """
     llm, embedder = named_models(model)
     measures: dict[str, Measure] = {
-        ANSWER_RELEVANCE: partial(answer_relevance, embedder, options),
-        FAITHFULNESS: faithfulness,
-        CONTEXT_RELEVANCE: context_relevance,
-        USE: partial(verdict, USEFUL),
-        EVASION: partial(verdict, EVASIVE),
+        scorer.ANSWER_RELEVANCE: partial(answer_relevance, embedder, options),
+        scorer.FAITHFULNESS: faithfulness,
+        scorer.CONTEXT_RELEVANCE: context_relevance,
+        scorer.USE: partial(verdict, USEFUL),
+        scorer.EVASION: partial(verdict, EVASIVE),
     }
     return LlmScorer(endpoint_model(llm, options, MAX_TOKENS), measures)
 
@@ -158,14 +139,14 @@ def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
 
     def value(reply: Reply[list[str]]) -> Value:
         if not reply.value:
-            return NO_STATEMENTS_FOUND if reply.reason is None else reason_for(reply)
+            return scorer.NO_STATEMENTS_FOUND if reply.reason is None else reason_for(reply)
         checked = next(asked)
         if checked.value is None:
             return reason_for(checked)
         try:
             return float(np.mean(find_verdicts(checked.value, len(reply.value))))
         except UnparsableError:
-            return NO_USABLE_REPLY
+            return scorer.NO_USABLE_REPLY
 
     return [value(reply) for reply in stated.replies]
 
@@ -187,7 +168,7 @@ def context_relevance(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
         try:
             copied = count_copied(reply.value, sentences)
         except UnparsableError:
-            return NO_USABLE_REPLY
+            return scorer.NO_USABLE_REPLY
         return copied / len(sentences) if copied else 0.0
 
     return [value(item, reply) for item, reply in llm.ask(items, prompt, read_whole)]
@@ -202,7 +183,7 @@ def answer_relevance(
     at ``TEMPERATURE``, each with a seed of its own. Where one of them fails, there is no value.
     """
     is_local = not embedder.startswith(ENDPOINT)  # and loaded before the LLM is paid
-    scorer = load_embedder(embedder, options) if is_local else EndpointEmbedder.of(llm, embedder)
+    embeds = load_embedder(embedder, options) if is_local else EndpointEmbedder.of(llm, embedder)
 
     def prompt(item: Item) -> Prompt:
         return _prompt(llm, QUESTION, item, {"answer": item[5]})
@@ -224,11 +205,11 @@ def answer_relevance(
         [] if failure else [item[3] + text for text in (item[4], *(str(r.value) for r in of))]
         for item, of, failure in zip(items, made, failed, strict=True)
     ]
-    vectors = scorer.score([(text,) for of in texts for text in of])
+    vectors = embeds.score([(text,) for of in texts for text in of])
     values: list[Value] = []
     for failure, of, end in zip(failed, texts, accumulate(map(len, texts)), strict=True):
         mean = np.nan if failure else float(cosines(vectors[end - len(of) : end]).mean())
-        missing = NOT_REACHED if failure is None else reason_for(failure)
+        missing = scorer.NOT_REACHED if failure is None else reason_for(failure)
         values.append(missing if np.isnan(mean) else mean)
     return values
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from arena.data.errors import UsageError
 from arena.text.prompts import NO_TEMPLATES, Templates
-from features.declare.feature import Item, Scores
+from features.declare.feature import Item, Scores, Value
+from features.declare.sample import Missing
 
 if TYPE_CHECKING:
     from arena.llm.settings import LlmSettings
@@ -27,6 +28,30 @@ KINDS = MappingProxyType(
     }
 )
 """Loaders by kind of model; each takes a folder or a name, and options."""
+OUTPUTS = ("entailment", "neutral", "contradiction")
+"""What an NLI model gives, in this order."""
+EMBEDDER = "intfloat/multilingual-e5-small"
+"""Embeds texts unless another is named."""
+
+OVERLAP, FLUENCY = "overlap", "fluency"
+"""Names of prompts, and first texts of their items: template, language, question, rated text,
+reference or passages follow."""
+FAITHFULNESS, CONTEXT_RELEVANCE, ANSWER_RELEVANCE, USE, EVASION = (
+    *("faithfulness", "context_relevance"),
+    *("answer_relevance", "use", "evasion"),
+)
+"""First texts of items. Template, question, answer, passages follow (of use one, of evasion none);
+of context relevance template, language, question, passages; of answer relevance template, number of
+questions, what is written before questions that are embedded, question, answer."""
+GROUSE = "grouse"
+"""First text of items: metric, template, question, expected answer, answer, references follow."""
+
+NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
+NO_USABLE_REPLY = Missing("no usable reply by the LLM")
+NOT_REACHED = Missing("the LLM was not reached")
+NOT_DEFINED = Missing("null: the metric is not defined for the answer")
+REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED, NOT_DEFINED)
+"""Why an LLM gives no value; the second of the scores of an item counts them from 1."""
 
 
 @dataclass(frozen=True)
@@ -87,3 +112,18 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
     loaded: Any = getattr(import_module(f"features.models.{module}"), name)(model, options)
     scorer: Scorer = loaded
     return scorer
+
+
+def told(row: Scores) -> Value:
+    """Read the scores of one item that an LLM was asked about."""
+    value, reason = float(row[0]), int(row[1])
+    return REASONS[reason - 1] if reason else value
+
+
+def named_models(model: str) -> tuple[str, str]:
+    """Return the LLM and the embedding model of a name such as ``gpt-4o with my/embedder``.
+
+    A name without `` with `` is that of the LLM; questions are embedded by ``EMBEDDER`` then.
+    """
+    llm, _, embedder = model.partition(" with ")
+    return llm.strip(), embedder.strip() or EMBEDDER

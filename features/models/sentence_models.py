@@ -23,18 +23,14 @@ from features.models.model_folder import (
     refuse_unsafe,
     require_model,
 )
-from features.models.scorer import ModelOptions, Scorer
+from features.models.scorer import OUTPUTS, ModelOptions, Scorer
 
 VERSION = 3
 """Raised whenever the same model would give other scores."""
-OUTPUTS = ("entailment", "neutral", "contradiction")
-"""What an NLI model gives, in this order."""
 NLI_TOKENS, RERANKER_TOKENS = 512, 1024
 """Tokens of a pair at most, also where a model would take more: memory grows with the square."""
 STRIDE = 4
 """Windows of a long text overlap by a quarter of their room."""
-EMBEDDER = "intfloat/multilingual-e5-small"
-"""Embeds texts unless another is named."""
 
 _UNLIMITED = 1_000_000
 _NEVER_HALF = ("deberta", "deberta-v2")

@@ -90,7 +90,7 @@ class _Pattern:
 def _listed(characters: str) -> str:
     """Write a set of ``regex`` as one of ``re``, by its characters up to U+FFFF."""
     runs = regex.findall(f"{characters}+", _plane(), regex.V1)
-    return "[" + "".join(f"\\u{ord(run[0]):04x}-\\u{ord(run[-1]):04x}" for run in runs) + "]"
+    return "[" + "".join("-".join(map(re.escape, (run[0], run[-1]))) for run in runs) + "]"
 
 
 @cache

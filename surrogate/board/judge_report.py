@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,12 @@ from arena.data.errors import UsageError
 from arena.data.files import write_text
 from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.rows import read_rows
-from arena.diagnostics import Diagnosis
 from arena.diagnostics.verdicts import share_of
 from surrogate.board.summary import Number
 from surrogate.board.tables import read_json
+
+if TYPE_CHECKING:
+    from arena.diagnostics import Diagnosis
 
 METAEVALUATION_FILE = "metaevaluation.json"
 NO_KAPPA = "no kappa with a standard error is known"
@@ -183,10 +186,7 @@ def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:
 
 
 def report_judge(
-    arena: Arena,
-    judge: str,
-    diagnoses: Mapping[str, Diagnosis],
-    records: JudgingRecords,
+    arena: Arena, judge: str, diagnoses: Mapping[str, Diagnosis], records: JudgingRecords
 ) -> JudgeReport:
     """Sum up what is known of a judge in an arena; its own judgments are diagnosed by language."""
     own, found = arena.judged_by(judge), list(diagnoses.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +13,11 @@ import pandas as pd
 from arena.rating.intervals import ranks_and_tiers
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import NO_SURROGATE
-from surrogate.board.study import LanguageStudy
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS
-from surrogate.learning.estimation.ratings import expected_ratings
+
+if TYPE_CHECKING:
+    from surrogate.board.study import LanguageStudy
 
 Floats = npt.NDArray[np.float64]
 
@@ -178,6 +180,8 @@ def judged_rows(
     Returns:
         ``tables.RATINGS``, and the covariance of the ratings.
     """
+    from surrogate.learning.estimation.ratings import expected_ratings
+
     known = _predictions(predicted, systems, len(study.data.questions))
     is_known = known["expected"].notna()
     unseen = expected_ratings(study.unseen).set_index("system")

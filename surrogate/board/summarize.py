@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -14,8 +12,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.rows import plain_records
-from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.bias import self_check
 from arena.diagnostics.contents import same_answer_findings
@@ -34,6 +30,7 @@ from surrogate.board.summary import (
     MacroSummary,
     RatingInterval,
     Skipped,
+    fingerprint,
 )
 from surrogate.learning.estimation.observations import observe
 from surrogate.learning.estimation.replication import Replication
@@ -259,20 +256,3 @@ def _suspect_answers(arena: Arena) -> dict[str, list[str]]:
         sentence = f"{system}: {finding.sentence}" if system else finding.sentence
         said.setdefault(language, []).append(sentence)
     return said
-
-
-def fingerprint(arena: Arena) -> str:
-    """Digest an arena's questions, passages and reference answers.
-
-    Returns:
-        The same 16 hexadecimal digits whatever the order of rows.
-    """
-    reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
-    digest = hashlib.sha256(repr(arena.info.reference_system).encode())
-    known = {"language", "query_id", "query", "passages", REFERENCE, "answer"}
-    for table in (arena.queries, reference):
-        rows = plain_records(table[sorted(known & set(table.columns))])
-        told = [{name: value for name, value in row.items() if value is not None} for row in rows]
-        for line in sorted(json.dumps(row, sort_keys=True) for row in told):
-            digest.update(line.encode())
-    return digest.hexdigest()[:16]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from typing import Annotated
 
@@ -9,6 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field
 
+from arena.data.arena import Arena
+from arena.data.rows import plain_records
+from arena.data.schema import REFERENCE
 from arena.diagnostics.bias import Grade
 from surrogate.board.settings import BoardRecord
 
@@ -350,3 +355,20 @@ class BoardSummary(_Part):
     def is_published(self) -> bool:
         """Whether it learns from published ratings: then there are no judgments."""
         return not self.is_first and not any(item.judgments for item in self.languages.values())
+
+
+def fingerprint(arena: Arena) -> str:
+    """Digest an arena's questions, passages and reference answers.
+
+    Returns:
+        The same 16 hexadecimal digits whatever the order of rows.
+    """
+    reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
+    digest = hashlib.sha256(repr(arena.info.reference_system).encode())
+    known = {"language", "query_id", "query", "passages", REFERENCE, "answer"}
+    for table in (arena.queries, reference):
+        rows = plain_records(table[sorted(known & set(table.columns))])
+        told = [{name: value for name, value in row.items() if value is not None} for row in rows]
+        for line in sorted(json.dumps(row, sort_keys=True) for row in told):
+            digest.update(line.encode())
+    return digest.hexdigest()[:16]

@@ -186,8 +186,9 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
 def typed_features(table: pd.DataFrame) -> pd.DataFrame:
     """Bring a feature table to its types: features are numbers, all else is text or missing."""
     names = feature_columns(table)
-    others = dict.fromkeys([name for name in table if name not in names], "object")
-    return table.reset_index(drop=True).astype({**others, **dict.fromkeys(names, "float64")})
+    table = table.reset_index(drop=True)
+    others = table.drop(columns=names).astype("object")
+    return pd.concat([others, table[names].astype("float64")], axis=1)[list(table.columns)]
 
 
 def read_json(kind: type[Content], path: Path, hint: str = REBUILD) -> Content:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import re
 import sys
 from collections.abc import Sequence
@@ -36,7 +38,7 @@ COMMANDS = {
     "features": ("studies:features", "Measure answers; list what can be measured."),
     "board": ("boards:board", "Rate every system by verdicts and surrogate."),
     "rank": ("ranking:rank", "Place new systems on a board."),
-    "gate": ("ranking:gate", "Decide whether a new version is better."),
+    "gate": ("judging:gate", "Decide whether a new version is better."),
     "advise": ("ranking:advise", "Suggest what to judge of a new system."),
     "validate": ("studies:validate", "Measure how well surrogates rank unseen systems."),
     "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),
@@ -108,6 +110,8 @@ def flag_of(name: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of input or use end with status 2 and a plain message."""
+    gc.set_threshold(50_000)  # most objects are of imports, and stay
+    atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what it cannot write is escaped, not a traceback
             stream.reconfigure(errors="backslashreplace")

@@ -316,7 +316,7 @@ def add(arena: opt.Arena, answers: opt.Answers) -> None:
     from arena.data.folder import add_answers, read_answers, read_arena
 
     file, added, there = add_answers(arena, answers)
-    read = read_arena(arena)
+    read = read_arena(arena, is_judged=False)
     names = list(dict.fromkeys(read_answers(answers, read.queries)["system"]))
     print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file} ({there} were there)")
     for name in names:

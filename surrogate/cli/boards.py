@@ -13,6 +13,7 @@ from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
     given_features,
+    given_models,
     named_values,
     setting,
     settings_of,
@@ -75,7 +76,6 @@ def board(
     settings = chosen_settings(settings_of(BoardSettings, config, locals()), {PRESET: preset})
 
     from arena.data.folder import read_arena
-    from arena.text.prompts import read_templates
     from surrogate.board.board import check_board_target
     from surrogate.board.tables import FEATURE_CACHE
 
@@ -90,15 +90,13 @@ def board(
         check_board_target(out)
         judges = board_judges(read, settings)  # refused before what is slow to load
 
-    from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import build_board
     from surrogate.board.judge_report import read_judging_records
 
-    own = read_templates(templates or (), FEATURE_PROMPTS)
     options: dict[str, Any] = {
         "feature_table": given_features(feature_table, read.answers),
         "n_jobs": jobs,
-        "models": ModelOptions(download=download, templates=own),
+        "models": given_models(templates, download=download),
         "progress": progress_lines(),
         "cache": out / FEATURE_CACHE,
     }

@@ -1,4 +1,4 @@
-"""LLMs that judge: ``judge``, ``prompts``."""
+"""LLMs that judge: ``judge``, ``gate``, ``prompts``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typer import Argument, Option
 from arena.data.errors import UsageError
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
-from surrogate.cli.options import FILE, setting, settings_of
-from surrogate.cli.printing import command, print_notes, progress_lines, show
+from surrogate.cli.options import FILE, given_features, setting, settings_of
+from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
 
 if TYPE_CHECKING:
     from arena.judging import ChosenPairs
@@ -27,6 +27,10 @@ STORE = "judging.sqlite"
 NO_COST = "not known; give each model's price (--prices FILE)"
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
+STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
+"""Exit status of each verdict of the gate; 1 and 2 are errors."""
+OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
+"""Settings of judging that a gate decides itself."""
 DRY_RUN = "Dry run: nothing was asked; tokens are estimates"
 PROMPT_COLUMNS = ["command", "name", "asks", "variables", "reply"]
 
@@ -129,6 +133,56 @@ def judge(
         raise UsageError("no pair that was asked got a verdict")
     if not as_json:
         print(command("board", arena, "--judge", settings.judge, "--out", "out/board"))
+
+
+def gate(
+    board: opt.Board,
+    candidate: Annotated[Path, Option(help="Answers of the new version.", **FILE)],
+    baseline: Annotated[str | None, Option(help="System to compare with. Default: best")] = None,
+    model: Annotated[str | None, Option(help="LLM judge to ask if needed.")] = None,
+    base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
+    feature_table: opt.FeatureTable = None,
+    budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
+    error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
+    margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
+    arena: opt.MovedArena = None,
+    config: opt.Config = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Decide whether a new version of a system is better than a baseline, the same, or worse.
+
+    The status is 0 for better or the same, 3 for worse, 4 where this cannot be said.
+    """
+    settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, OF_PAIRS)
+
+    from arena.llm import open_store
+    from surrogate.cli.ranking import read_to_rank
+    from surrogate.ranking.gate import GateJudging, GateRates
+    from surrogate.ranking.gate import gate as decide
+
+    stated = settings.model_fields_set - {"model", "languages", "seed"}
+    if not settings.model and (stated or budget is not None):
+        raise UsageError("judging options need --model")
+    judge = settings.llm_judge() if settings.model else None
+    published, folder, read, new = read_to_rank(board, arena, candidate, is_judged=True)
+    where = settings.store or str(folder / STORE)
+    opened: Any = nullcontext() if judge is None else open_store(where)
+    with kept_replies(where), opened as store:
+        found = decide(
+            *(published, new, read, baseline),
+            judging=None
+            if judge is None
+            else GateJudging(judge, store, budget, settings.seed, progress_lines()),
+            rates=GateRates(error, margin),
+            languages=settings.languages,
+            feature_table=given_features(feature_table, new),
+        )
+    if as_json:
+        shown = {**plain(found), "sentences": found.sentences}
+        show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)
+    else:
+        print_notes(found.sentences, "")
+    raise SystemExit(STATUS[found.verdict])
 
 
 @contextmanager

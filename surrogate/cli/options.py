@@ -21,6 +21,8 @@ from surrogate.cli.app import flag_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from features.models import ModelOptions
+
 Settings = TypeVar("Settings", bound=BaseModel)
 
 FOLDER: Any = {"exists": True, "file_okay": False}
@@ -160,6 +162,18 @@ def named_values(option: str, given: Sequence[str] | None, such_as: str) -> dict
             raise UsageError(f"{option} is {text!r}; write {such_as}")
         named[name] = value
     return named
+
+
+def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOptions:  # noqa: ANN401
+    """Say how features' models are run: with the templates that a user names, if any."""
+    from features.models import ModelOptions
+
+    if templates:
+        from arena.text.prompts import read_templates
+        from features.models import FEATURE_PROMPTS
+
+        options["templates"] = read_templates(templates, FEATURE_PROMPTS)
+    return ModelOptions(**options)
 
 
 def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | None:

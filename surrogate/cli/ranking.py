@@ -1,27 +1,15 @@
-"""New systems beside a board: ``rank``, ``gate``, ``advise``."""
+"""New systems beside a board: ``rank``, ``advise``."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from arena.data.errors import UsageError
-from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
-from surrogate.cli.judging import STORE, kept_replies
-from surrogate.cli.options import FILE, OUT_FILE, given_features, setting, settings_of
-from surrogate.cli.printing import (
-    command,
-    plain,
-    print_notes,
-    print_ranks,
-    progress_lines,
-    show,
-    shown_board,
-)
+from surrogate.cli.options import OUT_FILE, given_features, given_models
+from surrogate.cli.printing import command, plain, print_notes, print_ranks, show, shown_board
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,32 +20,34 @@ if TYPE_CHECKING:
 
 NONE_RANKED = 1
 """Exit status where no new system has a rank."""
-STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
-"""Exit status of each verdict of the gate; 1 and 2 are errors."""
 MOST_EXPLAINED = 2
 """New systems of which it is printed why they stand where they do."""
 MOST_NEIGHBORS, MOST_JUDGMENTS = 6, 10_000
-OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
-"""Settings of judging that a gate decides itself."""
 
 
 def _about(judgments: int) -> str:
     return f"about {judgments:,}" if judgments <= MOST_JUDGMENTS else f"over {MOST_JUDGMENTS:,}"
 
 
-def _read(board: Path, arena: Path | None) -> tuple[Board, Path, Arena]:
-    from arena.data.folder import read_arena
+def read_to_rank(
+    board: Path, arena: Path | None, answers: Path, *, is_judged: bool = False
+) -> tuple[Board, Path, Arena, pd.DataFrame]:
+    """Read a board, say where its arena is, and read that and answers to its questions."""
+    from arena.data.folder import read_answers, read_arena
     from surrogate.board.board import Board
 
     published = Board.load(board)
     folder = arena or published.arena_folder()
-    return published, folder, read_arena(folder)
+    read = read_arena(folder, is_judged=is_judged)
+    return published, folder, read, read_answers(answers, read.queries)
 
 
 def _judged(path: Path | None, arena: Arena) -> pd.DataFrame | None:
+    if path is None:
+        return None
     from arena.adapters.judgments import read_judgments
 
-    return None if path is None else read_judgments(path, arena.queries)
+    return read_judgments(path, arena.queries)
 
 
 def rank(
@@ -77,21 +67,16 @@ def rank(
     The board's rows stay as they are, and no LLM is called.
     """
     from arena.data.files import write_text
-    from arena.data.folder import read_answers
     from arena.data.wording import guarded_csv
-    from arena.text.prompts import read_templates
-    from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.ranking.rank import rank_systems
 
-    own = read_templates(templates or (), FEATURE_PROMPTS)
-    published, _, read = _read(board, arena)
-    new = read_answers(answers, read.queries)
+    published, _, read, new = read_to_rank(board, arena, answers)
     placed = rank_systems(
         published,
         new,
         read,
         jobs,
-        ModelOptions(download=download, templates=own),
+        given_models(templates, download=download),
         feature_table=given_features(feature_table, new),
         judgments=_judged(judgments, read),
     )
@@ -130,57 +115,6 @@ def _print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
     print_ranks(whole, [*columns, "new"], [*said, *placed.notes[:1]], [then])
 
 
-def gate(
-    board: opt.Board,
-    candidate: Annotated[Path, Option(help="Answers of the new version.", **FILE)],
-    baseline: Annotated[str | None, Option(help="System to compare with. Default: best")] = None,
-    model: Annotated[str | None, Option(help="LLM judge to ask if needed.")] = None,
-    base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
-    feature_table: opt.FeatureTable = None,
-    budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
-    error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
-    margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
-    arena: opt.MovedArena = None,
-    config: opt.Config = None,
-    as_json: opt.Json = False,
-) -> None:
-    """Decide whether a new version of a system is better than a baseline, the same, or worse.
-
-    The status is 0 for better or the same, 3 for worse, 4 where this cannot be said.
-    """
-    settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, OF_PAIRS)
-
-    from arena.data.folder import read_answers
-    from arena.llm import open_store
-    from surrogate.ranking.gate import GateJudging, GateRates
-    from surrogate.ranking.gate import gate as decide
-
-    stated = settings.model_fields_set - {"model", "languages", "seed"}
-    if not settings.model and (stated or budget is not None):
-        raise UsageError("judging options need --model")
-    judge = settings.llm_judge() if settings.model else None
-    published, folder, read = _read(board, arena)
-    where = settings.store or str(folder / STORE)
-    opened: Any = nullcontext() if judge is None else open_store(where)
-    new = read_answers(candidate, read.queries)
-    with kept_replies(where), opened as store:
-        found = decide(
-            *(published, new, read, baseline),
-            judging=None
-            if judge is None
-            else GateJudging(judge, store, budget, settings.seed, progress_lines()),
-            rates=GateRates(error, margin),
-            languages=settings.languages,
-            feature_table=given_features(feature_table, new),
-        )
-    if as_json:
-        shown = {**plain(found), "sentences": found.sentences}
-        show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)
-    else:
-        print_notes(found.sentences, "")
-    raise SystemExit(STATUS[found.verdict])
-
-
 def advise(
     answers: opt.Answers,
     board: opt.Board,
@@ -191,12 +125,10 @@ def advise(
     as_json: opt.Json = False,
 ) -> None:
     """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
-    from arena.data.folder import read_answers
     from surrogate.ranking.advice import advise as suggest
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read = _read(board, arena)
-    new = read_answers(answers, read.queries)
+    published, _, read, new = read_to_rank(board, arena, answers)
     table, judged = given_features(feature_table, new), _judged(judgments, read)
     placed = rank_systems(published, new, read, feature_table=table, judgments=judged)
     advice = suggest(published, placed, questions=questions)

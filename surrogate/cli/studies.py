@@ -17,6 +17,7 @@ from surrogate.cli.options import (
     OUT_FILE,
     check_target,
     given_features,
+    given_models,
     setting,
     settings_of,
     split_names,
@@ -60,12 +61,10 @@ def features(
     from arena.data.folder import read_arena
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
-    from arena.text.prompts import read_templates
     from features.engine.columns import missing_counts
     from features.engine.extraction import extract
     from features.engine.parts import CACHE, extract_parts
     from features.measures.registry import describe_features
-    from features.models import FEATURE_PROMPTS, ModelOptions
 
     in_parts = out is not None and not (out.suffix and row_suffix(out))
     if out is not None:
@@ -76,11 +75,10 @@ def features(
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet")
-    own = read_templates(templates or (), FEATURE_PROMPTS)
     cache = out / CACHE if in_parts else out.with_name(f"{out.name}.cache")
     cache.mkdir(parents=True, exist_ok=True)
     llm = settings_of(LlmSettings, None, {"store": str(cache / STORE), "base_url": base_url})
-    models = ModelOptions(device=device, download=download, llm=llm, templates=own)
+    models = given_models(templates, device=device, download=download, llm=llm)
     told: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
     if in_parts:
         shown = extract_parts(arena, out, features, **told)
@@ -262,10 +260,7 @@ def metaeval(
 
 
 def _print_report(
-    report: Report,
-    as_json: bool,
-    arena: Path | None,
-    prices: Mapping[str, Price],
+    report: Report, as_json: bool, arena: Path | None, prices: Mapping[str, Price]
 ) -> None:
     """Note the results in an arena's folder, if one is given, and print them, with what it cost."""
     from surrogate.board.judge_report import add_metaevaluations

@@ -98,7 +98,8 @@ def measure_texts(
         By system, a column a measure: means over its answers.
     """
     is_judged = rows["system"].isin(set(judged))
-    words = [_words(text) for text in rows["plain"]]
+    known = {text: _words(text) for text in rows["plain"].unique()}
+    words = [known[text] for text in rows["plain"]]
     passages = [
         [_words(f"{item.get('title') or ''} {item['text']}") for item in items] for items in asked
     ]
@@ -154,7 +155,7 @@ def _of_runs(
 def _coded(texts: Iterable[Words], codes: defaultdict[str, int]) -> tuple[Hashes, Integers]:
     """Number words, the same one alike, one text after the other; and whose each is."""
     every = list(texts)
-    numbers = np.array([codes[word] for text in every for word in text], dtype=np.uint64)
+    numbers = np.fromiter(map(codes.__getitem__, chain.from_iterable(every)), dtype=np.uint64)
     return mixed(numbers), np.repeat(np.arange(len(every)), list(map(len, every)))
 
 

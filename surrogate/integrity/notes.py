@@ -118,7 +118,7 @@ def look_at(
         usual = measured[measured.index.isin(systems)]
         low, high = usual.quantile(1 - COMMON), usual.quantile(COMMON)
         for system, own in measured.iterrows():
-            notes = [*_facts(own, usual.drop(index=system, errors="ignore"))]
+            notes = [*_facts(own, usual)]
             if system not in systems and len(usual) >= FEWEST_JUDGED:
                 notes += _unusual(own, low, high)
             if notes:
@@ -126,14 +126,15 @@ def look_at(
     return found
 
 
-def _facts(own: pd.Series, others: pd.DataFrame) -> Iterator[Note]:
+def _facts(own: pd.Series, usual: pd.DataFrame) -> Iterator[Note]:
     """Say what keeps a system from a rank: far beyond any judged system."""
     for name, (least, beyond, sentence) in FACTS.items():
-        value, known = float(own[name]), others[name]
-        is_beyond = not value <= known.max() + beyond  # as it is where nobody is known
-        if value == 1 or (value > least and is_beyond):
-            yield Note(name, value, True, sentence.format(value))
-            return
+        value = float(own[name])
+        if value > least:
+            known = usual[name].drop(own.name, errors="ignore")
+            if value == 1 or not value <= known.max() + beyond:  # as it is where nobody is known
+                yield Note(name, value, True, sentence.format(value))
+                return
 
 
 def _unusual(own: pd.Series, low: pd.Series, high: pd.Series) -> Iterator[Note]:

@@ -126,9 +126,7 @@ class Benchmark(Protocol):
 
 
 def evaluate_judges(
-    benchmark: Benchmark,
-    judges: Sequence[Judge | str],
-    progress: Progress | None = None,
+    benchmark: Benchmark, judges: Sequence[Judge | str], progress: Progress | None = None
 ) -> Evaluation:
     """Let judges judge a benchmark.
 

@@ -15,8 +15,7 @@ from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from arena.data.wording import is_person
 from surrogate.board.board import Board, conclusion
-from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import LEVEL
+from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
 from surrogate.publish.pairs import MOST_QUESTIONS, MOST_SYSTEMS, PairPages, Texts

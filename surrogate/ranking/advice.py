@@ -80,10 +80,7 @@ def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -
         known = board.ratings[board.ratings["language"] == language].dropna(subset="rating")
         others = known.set_index("system")["rating"].sort_values(ascending=False, kind="stable")
         above, below = others[others > rating], others[others <= rating]
-        sides = {
-            **dict.fromkeys(above.index[-1:], "above"),
-            **dict.fromkeys(below.index[:1], "below"),
-        }
+        sides = dict.fromkeys(above.index[-1:], "above") | dict.fromkeys(below.index[:1], "below")
         for name, side in sides.items():
             win_rate = float(expit(rating - others[name]))
             needed = judgments_to_separate(win_rate)

@@ -10,7 +10,7 @@ from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
 from surrogate.board.first_board import first_prior
-from surrogate.board.summarize import fingerprint
+from surrogate.board.summary import fingerprint
 from surrogate.ranking.rank import rank_systems
 
 

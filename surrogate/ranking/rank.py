@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_answers, open_arena
@@ -23,18 +22,12 @@ from features.measures.registry import asked_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.rows import SUBSTANTIAL_SHARE, absence, rated_rows
-from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import POOLED, UNPROVEN
+from surrogate.board.summary import POOLED, UNPROVEN, fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.languages import in_slices, sliced, with_answers
 from surrogate.learning.surrogate import KEYS, known_features
-from surrogate.ranking.judged import (
-    JUDGED_COLUMNS,
-    counted_judgments,
-    interval_of,
-    judged_ratings,
-)
+from surrogate.ranking.judged import JUDGED_COLUMNS, counted_judgments, interval_of, judged_ratings
 
 NOTHING_SEEN = Seen()
 NO_VERDICTS = (
@@ -146,7 +139,7 @@ def rank_systems(
             judgments.
     """
     board = open_board(board)
-    arena = open_arena(board.arena_folder() if arena is None else arena)
+    arena = open_arena(board.arena_folder() if arena is None else arena, is_judged=False)
     if board.summary.is_first:
         raise UsageError(NO_VERDICTS)
     by = board.summary.settings.by
@@ -158,6 +151,8 @@ def rank_systems(
         )
     answers = open_answers(answers, whole.queries)
     if judgments is not None:
+        from arena.adapters.judgments import checked_judgments
+
         judgments = checked_judgments(judgments, questions=whole.queries)
         judgments = board.summary.settings.judged(judgments, whole.queries)
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
@@ -253,12 +248,11 @@ def place_systems(
         is_open = (looks[["unranked", "original"]] == "").all(axis=1)
         is_open &= ~(known["verdict_share"] >= SUBSTANTIAL_SHARE)
         looks.loc[is_open, "unranked"] = UNPROVEN
-    explanations = board.surrogate.explain(table).set_index(["language", "system"]).reindex(keys)
-    explanations.insert(0, "original", looks["original"])
-    explanations.insert(0, "expected", known["posterior"].fillna(known["expected"]))
-    explanations.insert(
-        0, "seen", [[asdict(note) for note in seen.notes.get(key, ())] for key in keys]
-    )
+    explained = board.surrogate.explain(table).set_index(["language", "system"])
+    expected = known["posterior"].fillna(known["expected"])
+    notes = [[asdict(note) for note in seen.notes.get(key, ())] for key in keys]
+    told = {"seen": notes, "expected": expected, "original": looks["original"]}
+    explanations = pd.DataFrame(told, keys).join(explained)
     parts = []
     for language in languages:
         there = board.ratings[board.ratings["language"] == language].set_index("system")
@@ -277,13 +271,12 @@ def place_systems(
     placed = pd.concat([board.ratings, placed], ignore_index=True)
     placed = placed.assign(behind=-placed["rating"])  # a new system stands above those it beats
     placed = placed.sort_values(["language", "rank", "behind"], kind="stable", ignore_index=True)
-    told = explanations.loc[order].reset_index()
     return RankedSystems(
         board=placed.drop(columns="behind"),
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),
         features=table.drop(columns="answer", errors="ignore"),
         new=new[NEW_COLUMNS].reset_index(drop=True),
-        explanations=told,
+        explanations=explanations.loc[order].reset_index(),
         judgments=judgments,
         notes=(*said, *_notes(board, languages)),
     )

@@ -33,11 +33,7 @@ from surrogate.learning.languages import (
     language_data,
     with_answers,
 )
-from surrogate.learning.names import (
-    DEFAULT_SURROGATE,
-    TABLE_3_SURROGATES,
-    as_surrogate,
-)
+from surrogate.learning.names import DEFAULT_SURROGATE, TABLE_3_SURROGATES, as_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.feature_groups import (

@@ -14,12 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
-from features.models.grouse_prompts import (
-    GROUSE_PROMPTS,
-    JOINT_PROMPT,
-    METRICS,
-    PROMPT_NAMES,
-)
+from features.models.grouse_prompts import GROUSE_PROMPTS, JOINT_PROMPT, METRICS, PROMPT_NAMES
 from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
 from surrogate.metaevaluation import evaluation as shared

@@ -27,7 +27,7 @@ from features.declare.feature import Item
 from features.declare.sample import Missing
 from features.measures.llm_rated import QUESTIONS
 from features.models import ModelOptions
-from features.models.llm_scorer import NOT_REACHED, Verdict, told
+from features.models.llm_scorer import Verdict
 from features.models.model_folder import ENDPOINT, find_model
 from features.models.ragas import (
     QUESTION,
@@ -36,9 +36,9 @@ from features.models.ragas import (
     STATEMENTS,
     VERDICTS,
     load_ragas,
-    named_models,
     versions,
 )
+from features.models.scorer import NOT_REACHED, named_models, told
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, Value
 from surrogate.metaevaluation.wikieval.pairs import (
     ANSWER_RELEVANCE,
@@ -260,7 +260,7 @@ def read_choice(text: str) -> int:
 class RagasJudge:
     """Prefers the text with the higher faithfulness, answer relevance or context relevance.
 
-    ``model`` is ``LLM with EMBEDDER``, see ``features.models.ragas.named_models``.
+    ``model`` is ``LLM with EMBEDDER``, see ``features.models.scorer.named_models``.
     """
 
     model: str

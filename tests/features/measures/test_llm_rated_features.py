@@ -18,8 +18,8 @@ from features import extract
 from features.declare.sample import EMPTY_ANSWER
 from features.measures.registry import FEATURES
 from features.models import FEATURE_PROMPTS
-from features.models.llm_scorer import NO_USABLE_REPLY, rating_prompt
-from features.models.scorer import ModelOptions, load_scorer
+from features.models.llm_scorer import rating_prompt
+from features.models.scorer import NO_USABLE_REPLY, ModelOptions, load_scorer
 
 FORMS = {"overlap": "brackets", "fluency": "heading"}
 

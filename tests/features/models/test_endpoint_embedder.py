@@ -10,8 +10,8 @@ from llm_requests import kept
 
 from arena.llm import LlmSettings, open_store
 from features.models import ModelOptions, load_scorer
-from features.models.llm_scorer import NOT_REACHED, told
-from features.models.ragas import ANSWER_RELEVANCE, load_ragas
+from features.models.ragas import load_ragas
+from features.models.scorer import ANSWER_RELEVANCE, NOT_REACHED, told
 from features.models.sentence_models import cosines
 
 VECTORS = {"north": [3.0, 4.0], "up": [0.0, 2.0], "east": [5.0, 0.0]}

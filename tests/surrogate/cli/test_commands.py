@@ -18,7 +18,7 @@ from surrogate import Board
 from surrogate.board.board import conclusion
 from surrogate.board.rows import BEYOND
 from surrogate.board.tables import BOARD_FILES
-from surrogate.cli.ranking import STATUS
+from surrogate.cli.judging import STATUS
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from surrogate.board.summarize import fingerprint
+from surrogate.board.summary import fingerprint
 
 TABLES = (
     *("ratings", "overall", "arena", "win_matrix", "differences"),
