@@ -280,8 +280,11 @@ def conclusion(board: Board) -> str:
         return f"No system has a rank; {_judged(board)}."
     if board.summary.macro.grade == "unreliable":
         return f"{ranked[0]} is first, but its rank says little: the judge {judge} is unreliable."
-    alike, number = _like_the_first(board, ranked), len(board.languages)
-    most, parts = "at least half" if alike else "most", board.summary.parts
+    tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
+    is_worse = tiers[ranked].gt(tiers[ranked[0]], axis=0)
+    alike = [name for name in ranked[1:] if is_worse[name].mean() <= 1 / 2]
+    number, parts = len(board.languages), board.summary.parts
+    most = "at least half" if alike else "most"
     often = "" if number == 1 else f"in {most} of {number} {parts} "
     return f"{leading(ranked, alike, often)}; {_judged(board)}."
 
@@ -299,13 +302,6 @@ def leading(ranked: list[str], alike: list[str], often: str = "") -> str:
         return f"{leader} leads; {often}{leader} to {alike[-1]} are not distinguishable"
     those = f"{alike[0]} is" if len(alike) == 1 else f"{len(alike)} systems are"
     return f"{leader} leads; {often}{those} not distinguishable from it"
-
-
-def _like_the_first(board: Board, ranked: list[str]) -> list[str]:
-    """Return the ranked systems that are not distinguishable from the first, best first."""
-    tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
-    is_worse = tiers[ranked].gt(tiers[ranked[0]], axis=0)
-    return [name for name in ranked[1:] if is_worse[name].mean() <= 1 / 2]
 
 
 def _judged(board: Board) -> str:

@@ -193,11 +193,7 @@ def build_board(
 
 
 def overall_board(board: pd.DataFrame) -> pd.DataFrame:
-    """Average each system's ranks over languages, each language with the same weight.
-
-    Args:
-        board: Rows of all languages with ``language, system, rank, rating, coverage,
-            arena_rank``.
+    """Average each system's ranks in ``tables.RATINGS`` over languages of the same weight.
 
     Returns:
         ``tables.OVERALL``, best first (MIRAGE-Bench, figure 4). A system that is unranked in a

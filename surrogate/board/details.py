@@ -47,10 +47,7 @@ def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
 
 
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Count who won against whom: whole verdicts, a soft one by its likelier winner.
-
-    Args:
-        judgments: Columns ``language, system_a, system_b, winner``; of one judge.
+    """Count who won against whom by one judge: whole verdicts, a soft one by its likelier winner.
 
     Returns:
         ``tables.WIN_MATRIX``, each pair in both directions, sorted; pairs that never met are not
@@ -68,11 +65,8 @@ def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
     """Say of each two systems of a language by how much one is better, and how surely.
 
     Ratings are taken as normal: of their difference the variance is the sum of the two variances
-    less twice the covariance.
-
-    Args:
-        rated: Of each language, ``tables.RATINGS``, best first, and the covariance of the ratings,
-            systems by systems; NaN where it is not known.
+    less twice the covariance. Given are, of each language, ``tables.RATINGS``, best first, and the
+    covariance of the ratings, systems by systems; NaN where it is not known.
 
     Returns:
         ``tables.DIFFERENCES``, each pair once, ``system`` the better rated one: its rating less
@@ -174,9 +168,7 @@ def side_by_side(
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Arrange the ratings by each judge alone, and say how the others rank beside the first.
 
-    Args:
-        by_judge: Judge, the reference first, to language to ratings.
-        slopes: Of the others; see ``OtherJudges``.
+    Ratings are by judge, the reference first, and language; for slopes see ``OtherJudges``.
 
     Returns:
         By language and system, a column ``BY_JUDGE`` a judge; and a sentence on all, where there

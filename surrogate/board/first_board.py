@@ -69,15 +69,10 @@ def first_ratings(
     reference: str | None = None,
     seed: int = 0,
 ) -> FirstRatings:
-    """Rate the systems of a language without verdicts.
+    """Rate every system of an arena in a language, of so many questions, without verdicts.
 
-    Args:
-        X: Columns ``language, system, query_id, answer`` and one a feature.
-        language: Language code.
-        systems: Every system of the arena.
-        questions: How many the language has.
-        reference: The system whose answers are the references, if there is one.
-        seed: Of the bootstrap.
+    Columns of ``X`` are ``language, system, query_id, answer`` and one a feature; ``reference`` is
+    the system whose answers are the references, if there is one.
     """
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
     shares, left_out = _evidence(rows, reference)
@@ -162,10 +157,7 @@ def _resampled(wide: pd.DataFrame, random: np.random.Generator) -> Floats:
 
 
 def first_prior(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Put first ratings on the scale of verdicts, as what is expected before any is asked.
-
-    Args:
-        ratings: Columns ``language, system, rating`` of a first board.
+    """Put a first board's ratings on the scale of verdicts: what is expected before any is asked.
 
     Returns:
         Columns ``language, system, rating, standard_error``, in logits: ratings by verdicts are

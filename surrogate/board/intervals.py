@@ -29,12 +29,10 @@ _DIGITS = 9
 
 
 def conformal_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
-    """Find how wide the interval of a rating is in every language.
+    """Find how wide the interval of a rating is in every language, by its first repeat.
 
-    Args:
-        outcomes: Ratings by the arena and by surrogates trained without the system, one a
-            language; of the first repeat. Languages with too few use those of all, scaled by the
-            spread of the arena's ratings.
+    Languages with too few ratings by surrogates trained without the system use those of all, scaled
+    by the spread of the arena's ratings.
 
     Returns:
         Language code to its interval, with the reason where there is none.
@@ -73,14 +71,9 @@ def unseen_distances(item: Outcome) -> Floats:
 
 
 def half_width(residuals: Floats, level: float = LEVEL) -> float:
-    """Return the half-width of a conformal interval.
+    """Return the half-width of a conformal interval that is to hold a share of new systems.
 
-    Args:
-        residuals: Absolute residuals, shape (N,).
-        level: Share of new systems the interval is to hold.
-
-    Returns:
-        The ceil((N + 1) level)-th smallest residual; NaN where there are too few.
+    It is the ceil((N + 1) level)-th smallest of N absolute residuals; NaN where there are too few.
     """
     rank = math.ceil(round((len(residuals) + 1) * level, _DIGITS))
     return float(np.sort(residuals)[rank - 1]) if rank <= len(residuals) else math.nan

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from arena.data.arena import Arena
-from arena.data.errors import DataError, UsageError
-from arena.data.files import atomic_path, small_file
+from arena.data.errors import UsageError
+from arena.data.files import write_text
 from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.rows import read_rows
-from arena.data.schema import validation_problems
 from arena.diagnostics.verdicts import share_of
 from surrogate.board.summary import Number
+from surrogate.board.tables import read_json
 
 if TYPE_CHECKING:
     from arena.diagnostics import Diagnosis
@@ -77,14 +77,7 @@ def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
     path = folder / METAEVALUATION_FILE
-    if not path.is_file():
-        return ()
-    try:
-        return tuple(_Content.model_validate_json(small_file(path)).metaevaluations)
-    except ValidationError as error:
-        raise DataError(
-            validation_problems(error, METAEVALUATION_FILE, None, lambda _: _HINT)
-        ) from error
+    return tuple(read_json(_Content, path, _HINT).metaevaluations) if path.is_file() else ()
 
 
 def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -> Path:
@@ -103,8 +96,7 @@ def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -
     }
     path = Path(folder) / METAEVALUATION_FILE
     content = _Content(metaevaluations=[known[key] for key in sorted(known)])
-    with atomic_path(path) as temporary:
-        temporary.write_text(content.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_text(content.model_dump_json(indent=2) + "\n", path)
     return path
 
 
@@ -174,12 +166,9 @@ class JudgeReport(JudgingRecords):
 
 
 def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:
-    """Read what an arena's folder knows of a judge.
+    """Read what an arena's folder knows of a judge, named as in its ``judge`` column.
 
-    Args:
-        folder: Arena folder.
-        judge: Its name in the ``judge`` column of judgments. A meta-evaluation belongs to it if
-            its judge has the same name, or the same after ``llm:``.
+    A meta-evaluation belongs to it if its judge has the same name, or the same after ``llm:``.
 
     Raises:
         DataError: If a file is damaged.

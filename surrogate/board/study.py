@@ -85,11 +85,7 @@ def choose_holdout(
 ) -> tuple[str, ...]:
     """Draw the systems to hold out, sorted; none where fewer than three would be left.
 
-    Args:
-        systems: Judged systems, in an order that draws may hang on; see ``by_content``.
-        seed: The user's seed.
-        size: How many to draw.
-        keys: What they are drawn for.
+    Judged systems stand in an order that draws may hang on; see ``by_content``.
     """
     if len(systems) < size + FEWEST_SYSTEMS:
         return ()
@@ -218,17 +214,7 @@ def study_languages(
 
     The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
     without each fold of the systems, and on single tournaments: their mean R² over 200 is no more
-    certain than over 50, for the held-out systems are the same.
-
-    Args:
-        data: One a language.
-        surrogate: What to train; it is fitted in place.
-        settings: The board's.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
-
-    Returns:
-        One a language, in the order given.
+    certain than over 50, for the held-out systems are the same. Languages keep their order.
     """
     holdout = settings.holdout
     training = pd.concat([item.hiding(holdout).X for item in data], ignore_index=True)
@@ -303,14 +289,11 @@ def _fit_tournaments(
     progress: Progress | None,
 ) -> list[list[TournamentFit]]:
     """Train surrogates on single tournaments, in each language that has held-out systems."""
-    most = settings.r2_tournaments
-    stretches = [
-        (place, range(start, min(start + TOURNAMENTS_PER_TASK, most, len(item.tournaments.draws))))
-        for place, item in enumerate(data)
-        if held[place] and not surrogate.pooled
-        if item.language not in surrogate.failures_
-        for start in range(0, min(most, len(item.tournaments.draws)), TOURNAMENTS_PER_TASK)
-    ]
+    stretches, size = [], TOURNAMENTS_PER_TASK
+    for place, item in enumerate(data):
+        if held[place] and item.language not in surrogate.failures_ and not surrogate.pooled:
+            every = range(min(settings.r2_tournaments, len(item.tournaments.draws)))
+            stretches += [(place, every[start : start + size]) for start in every[::size]]
     tasks = [
         delayed(_fit_stretch)(data[place], surrogate, held[place], stretch, settings.r2_trees)
         for place, stretch in stretches

@@ -191,8 +191,8 @@ def typed_features(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([others, table[names].astype("float64")], axis=1)[list(table.columns)]
 
 
-def read_json(kind: type[Content], path: Path) -> Content:
-    """Read a record.
+def read_json(kind: type[Content], path: Path, hint: str = REBUILD) -> Content:
+    """Read a record; the hint says what to do where it cannot be read.
 
     Raises:
         DataError: If it is malformed; names each field.
@@ -200,7 +200,7 @@ def read_json(kind: type[Content], path: Path) -> Content:
     try:
         return kind.model_validate_json(small_file(path))
     except ValidationError as error:
-        problems = validation_problems(error, path.name, None, lambda _: REBUILD)
+        problems = validation_problems(error, path.name, None, lambda _: hint)
         raise DataError(problems) from error
 
 

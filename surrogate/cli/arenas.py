@@ -134,8 +134,7 @@ def gaps_of(arena: Arena) -> Iterator[str]:
             yield f"{system} has answers to {found} of {count_of(questions, 'question')}"
         if arena.judges and system not in rated:
             yield f"{system} has no judgment"
-    without = sum(not passages for passages in arena.queries["passages"])
-    if without:
+    if without := sum(not passages for passages in arena.queries["passages"]):
         yield f"{without} of {count_of(questions, 'question')} without passages of their own"
     if not arena.judges:
         yield "nobody has judged"

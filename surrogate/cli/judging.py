@@ -19,9 +19,6 @@ from surrogate.cli.options import FILE, given_features, setting, settings_of
 from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from arena.data.arena import Arena
     from arena.judging import ChosenPairs
     from arena.judging.run import JudgingSummary
     from arena.text.prompts import ReplaceablePrompt
@@ -79,9 +76,13 @@ def judge(
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
     limit = Budget(settings.max_calls)
-    chooser: Any = settings.pair_chooser(
-        read, _prior(settings, read), lasting_failures(arena), limit
-    )
+    expected: pd.DataFrame | None = None
+    if settings.prior is not None:
+        from surrogate.board.board import Board
+        from surrogate.ranking.prior import expected_systems
+
+        expected = expected_systems(Board.load(settings.prior), read)
+    chooser: Any = settings.pair_chooser(read, expected, lasting_failures(arena), limit)
     where = settings.store or str(arena / STORE)
     if dry_run:
         chosen = chooser.chosen([])
@@ -196,16 +197,6 @@ def kept_replies(store: str) -> Iterator[None]:
             file=sys.stderr,
         )
         raise SystemExit(INTERRUPTED) from None
-
-
-def _prior(settings: JudgingSettings, arena: Arena) -> pd.DataFrame | None:
-    """Return what a board's surrogate expects of the arena's systems, if one is the prior."""
-    if settings.prior is None:
-        return None
-    from surrogate.board.board import Board
-    from surrogate.ranking.prior import expected_systems
-
-    return expected_systems(Board.load(settings.prior), arena)
 
 
 def opened_if_there(where: str) -> Any:  # noqa: ANN401 - a store, or nothing to look into

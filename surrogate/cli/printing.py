@@ -44,17 +44,13 @@ def show(
 ) -> None:
     """Print a result: as strict JSON, or tables as tables, texts one by one, and all else a line.
 
-    Args:
-        content: The parts by name.
-        as_json: Whether to print JSON.
-        titles: What to call a part, where that is not its name; those whose title is empty are
-            in JSON alone.
+    Parts are called by their names where they have no title; with an empty one they are in JSON
+    alone.
     """
     import pandas as pd
 
     if as_json:
-        shown = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
-        print(shown)
+        print(json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False))
         return
     for name, value in content.items():
         title = (titles or {}).get(name, name.replace("_", " ").capitalize())

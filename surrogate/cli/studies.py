@@ -34,9 +34,9 @@ LISTED = ["feature", "summary", "source", "needs", "available"]
 BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
 TABLE_3, SAMPLING = "table3", "sampling"
 SUBSETS = 100
+"""Random parts of each size, of sampling."""
 LEFT_OUT = {"replication": ["questions", "judgments"], "ablation": ["features"]}
 """Columns that 80 of the terminal have no room for, by protocol; --json has them."""
-"""Random parts of each size, of sampling."""
 
 
 def features(

@@ -114,13 +114,12 @@ def vote(
         return
     read = read_arena(arena)
     chosen = choose_pairs(read, questions, pairs, False, split_names(languages) or None, seed)
-    from arena.data.files import atomic_path
+    from arena.data.files import write_text
     from arena.judging import make_ballot
     from surrogate.publish.pages import ballot_page
 
     ballot = make_ballot(read, chosen, most, seed)
-    with atomic_path(out) as path:
-        path.write_text(ballot_page(ballot), encoding="utf-8", newline="\n")
+    write_text(ballot_page(ballot), out)
     then = command("vote", arena, "--collect", "votes.json")
     shown = {"file": out, "ballot": ballot.id, "pairs": len(ballot.pairs)}
     show(shown | {"left_out": ballot.left_out, "identical": ballot.identical}, as_json)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
-from arena.llm import Budget, Llm, Usage
+from arena.llm import Budget, Llm, Usage, open_store
 from arena.llm.ask import Progress
 from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
@@ -45,8 +45,6 @@ class JudgeFactory(ExitStack):
     @cached_property
     def store(self) -> Store:
         """What keeps the replies of LLMs; opened when the first of them is made."""
-        from arena.llm import open_store
-
         return self.enter_context(open_store(self.options.store))
 
     def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:

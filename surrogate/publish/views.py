@@ -77,7 +77,10 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
     order = {name: index for index, name in enumerate(board.systems)}
     kinds = {name: index for index, name in enumerate(SPLIT_NAMES)}
     numbered = ratings.assign(index=ratings["system"].map(order), kind=ratings["split"].map(kinds))
-    parts = dict(iter(numbered.groupby("language")))
+    parts = {}
+    for code, own in numbered.groupby("language"):
+        numbers = compact_numbers(own[list(ROW_COLUMNS[:-1])])
+        parts[code] = [[*row, note] for row, note in zip(numbers, own["note"], strict=True)]
     data = {
         "scale": board.summary.scale,
         "first": board.summary.is_first,
@@ -91,14 +94,7 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
                 "name": language_name(code),
                 "pairs": files[code],
                 "caution": next(iter(cautions(board, code)), ""),
-                "rows": [
-                    [*numbers, note]
-                    for numbers, note in zip(
-                        compact_numbers(parts[code][list(ROW_COLUMNS[:-1])]),
-                        parts[code]["note"],
-                        strict=True,
-                    )
-                ],
+                "rows": parts[code],
             }
             for code in languages
             if code in parts

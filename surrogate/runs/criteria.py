@@ -73,11 +73,7 @@ def build_criteria(
 ) -> tuple[dict[str, Board], dict[str, str]]:
     """Build one board a criterion that the arena's judgments name; answers are measured once.
 
-    Args:
-        arena: The arena, or the path of its folder.
-        settings: As for ``build_board``.
-        folder: Where the arena is, for what is known of its judges.
-        options: Further arguments of ``build_board``.
+    Arguments are those of ``build_board``, and the arena's folder for what is known of its judges.
 
     Returns:
         Criterion to its board; and those of which none could be built, to why.
@@ -111,10 +107,7 @@ def weighted_overview(
 ) -> Overview:
     """Sum up boards of several criteria by weights; those that are not stated are 1.
 
-    Args:
-        boards: Criterion to its board.
-        left_out: Criterion without a board, to why.
-        weights: Criterion to its weight.
+    Boards, weights and why there is no board are by criterion.
 
     Raises:
         UsageError: For a weight of no criterion, one that is negative or no number, or if all are

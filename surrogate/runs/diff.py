@@ -63,6 +63,11 @@ class BoardDiff:
     changes: pd.DataFrame
     notes: tuple[str, ...]
 
+    def __str__(self) -> str:
+        """Say of how many systems ranks over all languages moved, or how else they compare."""
+        verdicts = self.changes.loc[self.changes["language"].eq(OVERALL), "verdict"]
+        return ", ".join(f"{count} {name}" for name, count in verdicts.value_counts().items())
+
 
 def diff_boards(old: Board, new: Board) -> BoardDiff:
     """Compare two boards system by system.

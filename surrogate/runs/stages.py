@@ -16,7 +16,7 @@ from arena.data.files import file_digest
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
-from arena.data.schema import INFO_FILE, QUESTION_KEY
+from arena.data.schema import INFO_FILE
 from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
@@ -93,16 +93,14 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
             board.name,
             form,
             partial(_publish, board, form),
-            files=(lambda: folder_digests(board.arena, (INFO_FILE, *CONTENT, *JUDGED), "arena/"))
-            if shows_answers
-            else dict,
+            files=partial(_arena_digests, board) if shows_answers else dict,
             upstream={**(judged if shows_answers else {}), BOARD: tables},
         )
 
 
 def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
     def files() -> Digests:
-        digests = folder_digests(board.arena, (INFO_FILE, *CONTENT, *JUDGED), "arena/")
+        digests = _arena_digests(board)
         if options.prior is not None:
             digests |= folder_digests(Path(options.prior), (MANIFEST_FILE,), "prior/")
         own = Path(options.template or "")
@@ -126,7 +124,7 @@ def _features_step(board: ConfiguredBoard) -> Step:
     folders = {Path(item.model) for item in features if item.model and Path(item.model).is_dir()}
 
     def files() -> Digests:
-        digests = folder_digests(board.arena, (INFO_FILE, *CONTENT), "arena/")
+        digests = folder_digests(board.arena, CONTENT, "arena/")
         for folder in sorted(folders):
             digests |= folder_digests(folder, prefix=f"model {folder.name}/")
         return digests
@@ -140,9 +138,12 @@ def _features_step(board: ConfiguredBoard) -> Step:
     )
 
 
+def _arena_digests(board: ConfiguredBoard, further: Sequence[str] = ()) -> Digests:
+    return folder_digests(board.arena, (*CONTENT, *JUDGED, *further), "arena/")
+
+
 def _board_files(board: ConfiguredBoard) -> Digests:
-    names = (INFO_FILE, *CONTENT, *JUDGED, *REMARKS)
-    digests = folder_digests(board.arena, names, "arena/")
+    digests = _arena_digests(board, REMARKS)
     table = board.options.feature_table
     if table is not None:
         path = board.base / table
@@ -173,8 +174,7 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     verdicts = pd.concat([table.astype(object) for table in tables], ignore_index=True)
     key = [*PAIR_COLUMNS, "judge"]
     there, found = (pd.MultiIndex.from_frame(table[key]) for table in (arena.judgments, verdicts))
-    order = [*QUESTION_KEY, "system_a", "system_b", "judge"]
-    ordered = verdicts[~found.isin(there)].sort_values(order, kind="stable")
+    ordered = verdicts[~found.isin(there)].sort_values(key, kind="stable")
     write_rows(ordered.reset_index(drop=True), place.target / VERDICTS_FILE)
     write_rows(judging.failures, place.target / FAILED_JUDGMENTS)
     left = {name: count for name, count in failures.items() if name not in LASTING}

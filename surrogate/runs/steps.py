@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data import __version__
 from arena.data.errors import DataError, Problem
-from arena.data.files import atomic_path, file_digest, small_file
+from arena.data.files import file_digest, small_file, write_text
 
 MANIFEST_FILE = "manifest.json"
 NEVER_MADE = "it was never made"
@@ -72,8 +72,7 @@ def read_manifest(out: Path) -> RunManifest:
 
 def write_manifest(manifest: RunManifest, out: Path) -> None:
     """Write the manifest in one step: a reader sees the old one or the new one."""
-    with atomic_path(out / MANIFEST_FILE) as path:
-        path.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_text(manifest.model_dump_json(indent=2) + "\n", out / MANIFEST_FILE)
 
 
 def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str = "") -> Digests:

@@ -113,11 +113,7 @@ class TrainSet:
 
 
 def make_train_set(sieve: Sieve, trained: pd.DataFrame) -> TrainSet:
-    """Put a training set together, split by question.
-
-    Args:
-        sieve: Examples and what was left out.
-        trained: ``language, query_id`` of the questions to train on; the others are unseen.
+    """Put a training set together; questions that are not trained on are unseen.
 
     Raises:
         UsageError: If nothing is left to train on.

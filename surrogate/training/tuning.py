@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.files import atomic_path, file_digest
+from arena.data.files import file_digest, write_text
 from arena.llm.ask import Progress
 from arena.llm.local.folder import (
     GGUF,
@@ -210,9 +210,8 @@ def _refuse_other_folder(folder: Path, inputs: Mapping[str, Any]) -> None:
 
 def _write_record(folder: Path, content: Mapping[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with atomic_path(folder / TRAINING) as temporary:
-        text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
-        temporary.write_text(text + "\n", encoding="utf-8")
+    text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
+    write_text(text + "\n", folder / TRAINING)
 
 
 def _adapted(base: str, recipe: Recipe, seed: int, download: bool) -> tuple[Any, Any]:

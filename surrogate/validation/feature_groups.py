@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau
 from features.measures.registry import FEATURES, GROUPS, parse_features
+from surrogate.learning.cross_fitting import Repeats, derived_seed, systems_by_content
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.outcomes import Outcome, on_common_systems
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import Surrogate, reseeded
+from surrogate.validation.protocols import drawn_holdout
 from surrogate.validation.scores import MACRO, outcome_scores, replicate_taus
 
 ALL = "all"
@@ -29,14 +32,11 @@ ABSENT = "the features that this group is about are not there"
 
 
 def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Group the columns of a feature table by the side of an answer that they look at.
-
-    Args:
-        columns: Names of features, such as ``citation_recall@10``; one that is not of this
-            project is a family of its own.
+    """Group columns of features, such as ``citation_recall@10``, by what they look at.
 
     Returns:
-        Family (the module of ``features.measures`` that declares the features) to its columns.
+        Family (the module of ``features.measures`` that declares the features) to its columns; a
+        feature that is not of this project is a family of its own.
     """
     groups: dict[str, list[str]] = {}
     for column in columns:
@@ -73,7 +73,7 @@ def feature_subsets(columns: Sequence[str]) -> dict[str, list[str]]:
 
 
 def compared_with_all(
-    outcomes: Mapping[str, Sequence[Outcome]], sizes: Mapping[str, int], seed: int
+    outcomes: Mapping[str, Sequence[Outcome]], subsets: Mapping[str, Sequence[str]], seed: int
 ) -> pd.DataFrame:
     """Tabulate tau of each subset and its paired difference from that of all features.
 
@@ -86,7 +86,7 @@ def compared_with_all(
     tables = []
     for name, items in outcomes.items():
         replicates = replicate_taus(items, seed)
-        scores = outcome_scores(items, seed).assign(subset=name, features=sizes[name])
+        scores = outcome_scores(items, seed).assign(subset=name, features=len(subsets[name]))
         scores["difference"] = scores["tau"] - whole
         bounds = np.array(
             [percentile_interval(replicates[code] - reference[code]) for code in scores["language"]]
@@ -115,7 +115,34 @@ def papers_groups(columns: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-def taus_of_all(
+def taus_by_group(
+    parts: Mapping[str, Sequence[LanguageData]],
+    surrogate: Surrogate,
+    repeats: Repeats,
+    holdout: Sequence[str] | None,
+) -> pd.DataFrame:
+    """Return the mean tau of all systems, a row a group of features and a column a language.
+
+    Args:
+        parts: Group to the languages with its features.
+        surrogate: What is trained, without the systems held out.
+        repeats: How often; the first time with the seed of a board.
+        holdout: Systems to hold out, or None to draw two.
+    """
+    languages = next(iter(parts.values()))
+    systems, drawn = systems_by_content(languages), []
+    for repeat in range(repeats.times):
+        keys = [str(repeat)] if repeat else []
+        state = derived_seed(repeats.seed, "table 4", *keys) if keys else repeats.seed
+        held = drawn_holdout(systems, holdout, repeats.seed, *keys)
+        drawn.append((reseeded(surrogate, state), held))
+    tasks = [delayed(_taus_of_all)(own, *how) for own in parts.values() for how in drawn]
+    codes = [data.language for data in languages]
+    taus = pd.DataFrame(repeats.run(tasks), columns=codes, dtype=np.float64)
+    return taus.groupby(np.repeat(list(parts), repeats.times), sort=False).mean()
+
+
+def _taus_of_all(
     languages: Sequence[LanguageData], surrogate: Surrogate, held: Sequence[str]
 ) -> dict[str, float]:
     """Train as a board does, without the held-out systems; each language's tau of all systems."""
@@ -133,20 +160,12 @@ def taus_of_all(
     return taus
 
 
-def group_table(
-    groups: Mapping[str, Sequence[str]], taus: Sequence[tuple[str, str, float]]
-) -> pd.DataFrame:
-    """Average tau over repeats, a row a language and group; ``macro`` is the mean over languages.
-
-    Args:
-        groups: Group to its feature columns.
-        taus: Language, group and tau of every training; NaN of a group without columns.
-    """
-    table = pd.DataFrame(taus, columns=["language", "group", "tau"])
-    means = table.groupby(["language", "group"], sort=False, as_index=False)["tau"].mean()
-    if means["language"].nunique() > 1:
-        macro = means.groupby("group", sort=False, as_index=False)["tau"].mean()
-        means = pd.concat([means, macro.assign(language=MACRO)], ignore_index=True)
-    sizes = means["group"].map({name: len(columns) for name, columns in groups.items()})
-    means.insert(2, "features", sizes)
-    return means.assign(reason=np.where(sizes == 0, ABSENT, ""))
+def group_table(groups: Mapping[str, Sequence[str]], taus: pd.DataFrame) -> pd.DataFrame:
+    """Arrange ``taus_by_group`` as ``Study.table4`` says; ``macro`` is the mean over languages."""
+    wide = taus.reindex(list(groups))
+    if len(wide.columns) > 1:
+        wide = wide.assign(**{MACRO: wide.mean(axis=1)})
+    table = wide.unstack().rename_axis(["language", "group"]).reset_index(name="tau")
+    sizes = table["group"].map({name: len(columns) for name, columns in groups.items()})
+    table.insert(2, "features", sizes)
+    return table.assign(reason=np.where(sizes == 0, ABSENT, ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,21 +12,37 @@ import pandas as pd
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_taus
-from surrogate.learning.cross_fitting import derived_seed
+from surrogate.learning.cross_fitting import Repeats, derived_seed, held_out_ratings
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogate import FEW_TREES, Surrogate, reseeded
 from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
 
+PERMUTATIONS = 5
+"""Of each feature."""
+
+
+def importances(
+    languages: Sequence[LanguageData],
+    features: Sequence[str],
+    surrogate: Surrogate,
+    repeats: Repeats,
+) -> pd.DataFrame:
+    """Say how much each language's ranking rests on each feature; see ``Study.importances``."""
+    rated = partial(permuted_answers, features=features, seed=repeats.seed)
+    found = held_out_ratings(languages, surrogate, repeats, rated=rated)
+    times, height, tables = repeats.times, 1 + len(features) * PERMUTATIONS, []
+    for data in languages:
+        names = [permuted_name(name, turn) for turn in range(height) for name in data.systems]
+        ratings = found.matrix(data.language, names, times).reshape(times, height, -1)
+        folds = found.matrix(data.language, data.systems, times, "fold")
+        tables.append(_importance_table(data, features, (ratings, folds), surrogate))
+    return pd.concat(tables, ignore_index=True)
+
 
 def permuted_answers(
-    data: LanguageData,
-    held: Sequence[str],
-    repeat: int,
-    features: Sequence[str],
-    permutations: int,
-    seed: int,
+    data: LanguageData, held: Sequence[str], repeat: int, features: Sequence[str], seed: int
 ) -> pd.DataFrame:
     """Return the held-out systems' answers, plain and with others' values of each feature.
 
@@ -34,18 +51,14 @@ def permuted_answers(
     """
     judged = data.rows().set_index(["system", "query_id"])
     own = judged.loc[judged.index.get_level_values("system").isin(list(held))]
+    systems, questions = map(own.index.get_level_values, ["system", "query_id"])
     tables = [_as_system(own, 0)]
     for number, feature in enumerate(features):
-        for turn in range(permutations):
+        for turn in range(PERMUTATIONS):
             donor = _donors(data, feature, repeat, turn, seed)
-            sources = pd.MultiIndex.from_arrays(
-                [
-                    own.index.get_level_values("system").map(donor),
-                    own.index.get_level_values("query_id"),
-                ]
-            )
+            sources = pd.MultiIndex.from_arrays([systems.map(donor), questions])
             altered = own.assign(**{feature: judged[feature].reindex(sources).to_numpy()})
-            tables.append(_as_system(altered, 1 + number * permutations + turn))
+            tables.append(_as_system(altered, 1 + number * PERMUTATIONS + turn))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -67,7 +80,7 @@ def _donors(data: LanguageData, feature: str, repeat: int, turn: int, seed: int)
     return dict(zip(order, [order[-1], *order[:-1]], strict=True))
 
 
-def importance_table(
+def _importance_table(
     data: LanguageData,
     features: Sequence[str],
     permuted: tuple[Floats, Floats],
@@ -75,12 +88,8 @@ def importance_table(
 ) -> pd.DataFrame:
     """Tabulate the importances of a language's F features, those that matter most first.
 
-    Args:
-        data: The language.
-        features: Feature columns.
-        permuted: Ratings of S systems, shape (R, 1 + F x K, S): first plain, then the K
-            permutations of the first feature, and so on; and the fold of each, shape (R, S).
-        surrogate: What is trained, unfitted.
+    What is permuted are ratings of S systems, shape (R, 1 + F x K, S): first plain, then the K
+    permutations of the first feature, and so on; and the fold of each, shape (R, S).
     """
     shares = _shares(data, features, surrogate)
     against_all = _lost(*permuted, data.truth[None], len(features))[:, 0]

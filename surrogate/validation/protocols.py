@@ -186,7 +186,30 @@ def drawn_holdout(
     return drawn
 
 
-def tournament_r2(
+def tournament_scores(
+    languages: Sequence[LanguageData], surrogates: Sequence[Surrogate], repeats: Repeats
+) -> pd.DataFrame:
+    """Average R² of surrogates of single tournaments; columns as ``Study.table3`` says."""
+    keys = [
+        (item, surrogate, repeat)
+        for item in languages
+        for surrogate in surrogates
+        for repeat in range(repeats.times)
+    ]
+    done = repeats.run([delayed(_tournament_r2)(*key, repeats.seed) for key in keys])
+    table = pd.DataFrame(done, columns=["train", "holdout"]).assign(
+        language=[item.language for item, _, _ in keys],
+        surrogate=[surrogate.name for _, surrogate, _ in keys],
+    )
+    return table.groupby(["language", "surrogate"], sort=False, as_index=False).agg(
+        train_r2=("train", "mean"),
+        holdout_r2=("holdout", "mean"),
+        holdout_r2_median=("holdout", "median"),
+        repeats=("holdout", "count"),
+    )
+
+
+def _tournament_r2(
     data: LanguageData, surrogate: Surrogate, repeat: int, seed: int
 ) -> tuple[float, float]:
     """Train a surrogate on one tournament; R² on the training and on four held-out systems."""
@@ -205,15 +228,8 @@ def part_left(
 ) -> LanguageData:
     """Draw what is learned from: a share of what is left without the held-out systems.
 
-    A larger share holds all that a smaller one holds.
-
-    Args:
-        data: One language.
-        held: Systems that have no part in it.
-        repeat: Keys the draw.
-        axis: One of ``AXES``.
-        share: Part to keep; at least one of the axis is kept.
-        seed: The user's seed.
+    It is a share of an axis (one of ``AXES``), and one of it at least. A larger share holds all
+    that a smaller one holds, in the same repeat.
 
     Raises:
         UsageError: If no judgment is left.

@@ -8,9 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
-import numpy as np
 import pandas as pd
-from joblib import delayed
 
 from arena.data import __version__
 from arena.data.arena import Arena
@@ -25,11 +23,8 @@ from surrogate.learning.cross_fitting import (
     Progress,
     Repeats,
     Training,
-    derived_seed,
     everything_left,
-    held_out_ratings,
     leave_systems_out,
-    systems_by_content,
 )
 from surrogate.learning.estimation.replication import FEWEST_QUESTIONS, replicate
 from surrogate.learning.languages import (
@@ -40,26 +35,25 @@ from surrogate.learning.languages import (
 )
 from surrogate.learning.names import DEFAULT_SURROGATE, TABLE_3_SURROGATES, as_surrogate
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import Surrogate, reseeded
+from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.feature_groups import (
     compared_with_all,
     feature_subsets,
     group_table,
     papers_groups,
-    taus_of_all,
+    taus_by_group,
 )
-from surrogate.validation.importances import importance_table, permuted_answers, permuted_name
+from surrogate.validation.importances import PERMUTATIONS, importances
 from surrogate.validation.protocols import (
     AXES,
     HELD_OUT,
     LANGUAGE,
     best_fold,
-    drawn_holdout,
     family_folds,
     leave_language_out,
     mirage,
     part_left,
-    tournament_r2,
+    tournament_scores,
 )
 from surrogate.validation.scores import MACRO, outcome_scores
 
@@ -70,10 +64,8 @@ SurrogateLike: TypeAlias = "str | Surrogate | BaseEstimator"
 """A surrogate's name, an unfitted one, or a regressor of scikit-learn's form."""
 
 DEFAULT_TOURNAMENTS = 50
-DEFAULT_SETTINGS = TournamentSettings(tournaments=DEFAULT_TOURNAMENTS)
 REPEATS = 5
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
-PERMUTATIONS = 5
 REPLICATION_COLUMNS = [
     *("language", "questions", "judgments", "tau", "tau_low", "tau_high"),
     *("tau_verdicts", "tau_surrogate", "gain", "gain_low", "gain_high", "inside"),
@@ -149,20 +141,14 @@ class Study:
         repeats: int = REPEATS,
         **options: Unpack[StudyOptions],
     ) -> Study:
-        """Measure the features, unless they are at hand, and draw the tournaments.
-
-        Args:
-            arena: The arena, or the path of its folder.
-            surrogate: What to study.
-            repeats: How often to split, draw or reseed.
-            options: See ``StudyOptions``.
+        """Measure an arena's features, unless they are at hand, and draw the tournaments.
 
         Raises:
             UsageError: For an unknown surrogate, or fewer than one repeat.
         """
         if repeats < 1:
             raise UsageError("repeats must be at least 1")
-        settings = options.get("tournaments") or DEFAULT_SETTINGS
+        settings = options.get("tournaments") or TournamentSettings(DEFAULT_TOURNAMENTS)
         trained, n_jobs = as_surrogate(surrogate), options.get("n_jobs", 1)
         arena = open_arena(arena)
         judged = arena.judged_by(options.get("judge"))
@@ -240,10 +226,8 @@ class Study:
     def mirage(self, holdout: Sequence[str] | None = None) -> StudyTable:
         """Hold two systems out of training and rank all (MIRAGE-Bench, section 4.3); likewise.
 
-        Most of the systems ranked were trained on, so tau is higher than for new systems.
-
-        Args:
-            holdout: Systems to hold out, instead of two drawn each time.
+        Most of the systems ranked were trained on, so tau is higher than for new systems. Two are
+        drawn each time, unless some are named.
         """
         outcomes = mirage(self.languages, self.surrogate, self.repeats, holdout)
         return self._scored(outcomes, MIRAGE, *_named(holdout))
@@ -265,8 +249,7 @@ class Study:
         """
         subsets = feature_subsets(self.features)
         outcomes = {name: self.with_features(names).unseen() for name, names in subsets.items()}
-        sizes = {name: len(columns) for name, columns in subsets.items()}
-        return self._given(compared_with_all(outcomes, sizes, self.settings.seed), "ablation")
+        return self._given(compared_with_all(outcomes, subsets, self.settings.seed), "ablation")
 
     def importances(self) -> StudyTable:
         """Say how much the ranking rests on each feature.
@@ -285,22 +268,7 @@ class Study:
             tournaments. NaN: a feature without values in the language, and the share in a
             surrogate that has none.
         """
-        rated = partial(
-            permuted_answers,
-            features=self.features,
-            permutations=PERMUTATIONS,
-            seed=self.settings.seed,
-        )
-        found = held_out_ratings(self.languages, self.surrogate, self.repeats, rated=rated)
-        repeats, height = self.repeats.times, 1 + len(self.features) * PERMUTATIONS
-        tables = []
-        for item in self.languages:
-            names = [permuted_name(name, turn) for turn in range(height) for name in item.systems]
-            ratings = found.matrix(item.language, names, repeats)
-            folds = found.matrix(item.language, item.systems, repeats, "fold")
-            permuted = ratings.reshape(repeats, height, len(item.systems)), folds
-            tables.append(importance_table(item, self.features, permuted, self.surrogate))
-        table = pd.concat(tables, ignore_index=True)
+        table = importances(self.languages, self.features, self.surrogate, self.repeats)
         return self._given(table, "importances", f"permutations:{PERMUTATIONS}")
 
     def learning_curves(self, shares: Sequence[float] = SHARES) -> StudyTable:
@@ -391,25 +359,9 @@ class Study:
             MissingDependencyError: If xgboost is asked for and not installed.
         """
         chosen = [as_surrogate(item) for item in surrogates]
-        keys = [
-            (item, surrogate, repeat)
-            for item in self.languages
-            for surrogate in chosen
-            for repeat in range(self.repeats.times)
-        ]
-        done = self.repeats.run([delayed(tournament_r2)(*key, self.settings.seed) for key in keys])
-        table = pd.DataFrame(done, columns=["train", "holdout"]).assign(
-            language=[item.language for item, _, _ in keys],
-            surrogate=[surrogate.name for _, surrogate, _ in keys],
-        )
-        rows = table.groupby(["language", "surrogate"], sort=False, as_index=False).agg(
-            train_r2=("train", "mean"),
-            holdout_r2=("holdout", "mean"),
-            holdout_r2_median=("holdout", "median"),
-            repeats=("holdout", "count"),
-        )
+        table = tournament_scores(self.languages, chosen, self.repeats)
         names = ",".join(map(_settings_of, chosen))
-        return self._given(rows, TABLE_3, f"held:{HELD_OUT}", surrogates=names)
+        return self._given(table, TABLE_3, f"held:{HELD_OUT}", surrogates=names)
 
     def table4(self, holdout: Sequence[str] | None = None) -> StudyTable:
         """Rank all systems by the paper's groups of features (MIRAGE-Bench, table 4).
@@ -429,30 +381,10 @@ class Study:
         Raises:
             UsageError: For systems that cannot be held out.
         """
-        groups, seed = papers_groups(self.features), self.settings.seed
-        systems, drawn = systems_by_content(self.languages), []
-        for repeat in range(self.repeats.times):
-            keys = [str(repeat)] if repeat else []
-            state = derived_seed(seed, "table 4", str(repeat)) if repeat else seed
-            held = drawn_holdout(systems, holdout, seed, *keys)
-            drawn.append((reseeded(self.surrogate, state), held))
-        tasks = [
-            delayed(taus_of_all)(self.with_features(columns).languages, *training)
-            for columns in groups.values()
-            if columns
-            for training in drawn
-        ]
-        done = iter(self.repeats.run(tasks))
-        taus = [
-            (item.language, name, found.get(item.language, np.nan))
-            for name, columns in groups.items()
-            for found in ([next(done) for _ in drawn] if columns else [{}])
-            for item in self.languages
-        ]
-        order = {item.language: place for place, item in enumerate(self.languages)}
-        taus.sort(key=lambda row: order[row[0]])
-        table = group_table(groups, taus)
-        return self._given(table, TABLE_4, *_named(holdout))
+        groups = papers_groups(self.features)
+        parts = {name: self.with_features(own).languages for name, own in groups.items() if own}
+        taus = taus_by_group(parts, self.surrogate, self.repeats, holdout)
+        return self._given(group_table(groups, taus), TABLE_4, *_named(holdout))
 
 
 def _named(holdout: Sequence[str] | None) -> list[str]:

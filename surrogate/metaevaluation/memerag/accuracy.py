@@ -221,15 +221,10 @@ def compare_judges(
         has_both = labels <= set(part["truth_a"])
         amounts[str(language)] = (0.5 * gains / sizes if has_both else gains * np.nan).to_numpy()
     amounts[MACRO] = np.concatenate(list(amounts.values())) / len(amounts)
-    rows = [
-        (
-            language,
-            terms.sum(),
-            permutation_p_value(terms, permutations, seed, language),
-            len(terms),
-        )
-        for language, terms in amounts.items()
-    ]
+    rows = []
+    for language, terms in amounts.items():
+        p_value = permutation_p_value(terms, permutations, seed, language)
+        rows.append((language, terms.sum(), p_value, len(terms)))
     table = pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
     return table.assign(p_value=table["p_value"].where(table["difference"].notna()))
 

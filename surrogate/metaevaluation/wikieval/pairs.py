@@ -24,8 +24,6 @@ COMPARED = MappingProxyType[Criterion, str](
 PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse"]
 """Columns of a table of pairs."""
 
-PairRow = tuple[str, str, str | None, str, str]
-
 
 def read_wikieval(path: Path | str) -> pd.DataFrame:
     """Read WikiEval's pairs of the published data set (explodinggradients/WikiEval).
@@ -73,7 +71,7 @@ class PublishedQuestion(BaseModel):
     context_v1: Context
     context_v2: Context
 
-    def pair(self, criterion: Criterion) -> PairRow:
+    def pair(self, criterion: Criterion) -> tuple[str, str, str | None, str, str]:
         """Return the pair of a criterion."""
         context = self.context_v1 if criterion == FAITHFULNESS else None
         texts = {

@@ -75,6 +75,7 @@ FAILED, NO_SCORE, PASSED = 0.0, 0.5, 1.0
 STATES = {"failed (×)": VERMILLION, "no readable score (?)": ORANGE, "passed": BLUE}
 MARKS = {FAILED: "×", NO_SCORE: "?", PASSED: ""}
 NEEDLESS = "no call where the scores before are right"
+IS_NULL = str(Condition("==", None))
 CELL_INCHES, ERROR_CELL_INCHES = 0.2, 0.36
 
 
@@ -255,7 +256,7 @@ def _draw_metric(
         if test["was_asked"]:
             wrong = FAILED if test["failure"] is None else NO_SCORE
             cells[place] = PASSED if test["passed"] is True else wrong
-        if test["metric"] in ("usefulness", "faithfulness") and _is_null(test["condition"]):
+        if test["metric"] in ("usefulness", "faithfulness") and test["condition"] == IS_NULL:
             hatched.append(place)
     texts = [[MISSING if np.isnan(state) else MARKS[state] for state in line] for line in cells]
     looks: dict[str, Any] = {"cell": CELL_INCHES, "upright": True}
@@ -263,15 +264,6 @@ def _draw_metric(
     box: dict[str, Any] = {"fill": False, "hatch": HATCH, "edgecolor": "white", "linewidth": 0}
     for row, column in hatched:
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **box))
-
-
-def _is_null(condition: str) -> bool:
-    """Whether a score needs no call where those before are right: null without asking."""
-    try:
-        parsed = Condition.parse(condition)
-    except ValueError:
-        return False
-    return parsed.sign == "==" and parsed.bound is None
 
 
 def draw_confusions(
@@ -298,8 +290,7 @@ def draw_confusions(
         height = 2.9 * -(-len(metrics) // wide) + 0.3
         figure, panels = new_figure(caption, 3.0 * wide, height, len(metrics), wide)
         for axes, metric in zip(panels, metrics, strict=True):
-            scale = next(SCALES[name] for name in METRICS if name == metric)
-            names = [*map(str, scale), "null"]
+            names = [*map(str, SCALES[metric]), "null"]
             own = counts[counts["metric"] == metric]
             own = own.assign(**{side: own[side].map(_named) for side in ("reference", "value")})
             summed = own.groupby(["reference", "value"])["answers"].sum().unstack()
