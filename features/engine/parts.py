@@ -171,7 +171,7 @@ def _measure(
     scope: str | None,
 ) -> list[dict[str, Any]]:
     """Measure the answers whose values are not in their part's file; return what files say."""
-    read = read_arena(arena, pd.concat([of for _, of in parts]))
+    read = read_arena(arena, pd.concat([of for _, of in parts]), is_judged=False)
     cache = out / CACHE if by_model(features) else None
     measure = partial(extract, read, features, models=models, cache=cache)
     said = []
