@@ -32,7 +32,7 @@ SLOPE_VARIANCE = 1.0
 LIKENESS_VARIANCE = 5.0
 """Of the process on a question, mean over its answers."""
 SMALLEST = 1e-9
-BLOCK = 4_000_000
+BLOCK = 1_000_000
 """Numbers of a question-by-system-by-system array held at a time."""
 
 
