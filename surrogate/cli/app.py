@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import re
 import sys
 from collections.abc import Sequence
@@ -110,8 +108,6 @@ def flag_of(name: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of input or use end with status 2 and a plain message."""
-    gc.set_threshold(50_000)  # most objects are of imports, and stay
-    atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what it cannot write is escaped, not a traceback
             stream.reconfigure(errors="backslashreplace")
