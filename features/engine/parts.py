@@ -156,9 +156,11 @@ def _times_read(answers: Path, parts: Sequence[Part]) -> int:
     for file in part_files(answers):
         groups = pq.read_metadata(file)
         for group in map(groups.row_group, range(groups.num_row_groups)):
-            least, largest = id_range(group) or (first, last)
             rows += group.num_rows
-            read += group.num_rows * np.sum((first <= largest) & (least <= last))
+            if (held := id_range(group)) is None:  # it may hold any question
+                read += group.num_rows * len(parts)
+            else:
+                read += group.num_rows * np.sum((first <= held[1]) & (held[0] <= last))
     return int(read / max(rows, 1))
 
 

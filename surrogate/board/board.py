@@ -72,8 +72,6 @@ class Board:
     own_features: tuple[Feature, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.folder is not None:
-            return  # typed when it was read, or built
         for name, table in tables.TABLES.items():
             object.__setattr__(self, name, table.typed(getattr(self, name)))
         object.__setattr__(self, "features", tables.typed_features(self.features))

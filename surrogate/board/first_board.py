@@ -69,10 +69,15 @@ def first_ratings(
     reference: str | None = None,
     seed: int = 0,
 ) -> FirstRatings:
-    """Rate every system of an arena in a language, of so many questions, without verdicts.
+    """Rate the systems of a language without verdicts.
 
-    Columns of ``X`` are ``language, system, query_id, answer`` and one a feature; ``reference`` is
-    the system whose answers are the references, if there is one.
+    Args:
+        X: Columns ``language, system, query_id, answer`` and one a feature.
+        language: Language code.
+        systems: Every system of the arena.
+        questions: How many the language has.
+        reference: The system whose answers are the references, if there is one.
+        seed: Of the bootstrap.
     """
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
     shares, left_out = _evidence(rows, reference)

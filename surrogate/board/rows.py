@@ -116,10 +116,14 @@ def ranked_rows(
     arena: pd.DataFrame | None = None,
     freedom: float = math.inf,
 ) -> pd.DataFrame:
-    """Rank the rated systems of a language, in rows as of ``rated_rows``.
+    """Rank the rated systems of a language.
 
-    Their covariance, see ``covariance_of``, has so many degrees of freedom; ``arena`` holds, by
-    system, ``rank, rating, low, high`` by verdicts alone.
+    Args:
+        rows: As of ``rated_rows``.
+        covariance: Of the ratings, see ``covariance_of``.
+        language: Language code.
+        arena: By system: ``rank, rating, low, high`` by verdicts alone.
+        freedom: Degrees of freedom of the covariance.
 
     Returns:
         ``tables.RATINGS``, best first, unranked systems last. ``rank_low, rank_high`` holds all
@@ -174,8 +178,14 @@ def judged_rows(
     A judged system's rating is the posterior; an unjudged one's is what the surrogate expects. By
     the surrogate alone all are rated by what it predicts once it is trained, on these systems too:
     the synthetic leaderboard of MIRAGE-Bench (figure 4, right), with intervals as wide as for
-    systems it has not seen. ``predicted`` is what the surrogate predicts in this language, by
-    system; the interval and looks are as of ``rated_rows``.
+    systems it has not seen.
+
+    Args:
+        study: What was trained.
+        predicted: What the surrogate predicts in this language, by system.
+        systems: Every system of the arena.
+        interval: As of ``rated_rows``.
+        looks: Likewise.
 
     Returns:
         ``tables.RATINGS``, and the covariance of the ratings.

@@ -214,7 +214,17 @@ def study_languages(
 
     The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
     without each fold of the systems, and on single tournaments: their mean R² over 200 is no more
-    certain than over 50, for the held-out systems are the same. Languages keep their order.
+    certain than over 50, for the held-out systems are the same.
+
+    Args:
+        data: One a language.
+        surrogate: What to train; it is fitted in place.
+        settings: The board's.
+        n_jobs: Processes to use; -1 for all cores.
+        progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
+
+    Returns:
+        One a language, in the order given.
     """
     holdout = settings.holdout
     training = pd.concat([item.hiding(holdout).X for item in data], ignore_index=True)

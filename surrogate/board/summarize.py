@@ -70,10 +70,17 @@ def summarize_board(
     diagnoses: Mapping[str, Diagnosis],
     settings: BoardRecord,
 ) -> BoardSummary:
-    """Sum up a board: of an arena, and the same with the judgments of the board's judge alone.
+    """Sum up a board.
 
-    The surrogate is fitted; what it predicts is of all languages, studies and diagnoses are of
-    judged ones.
+    Args:
+        arena: The arena.
+        judged: The arena with the judgments of the board's judge.
+        table: Feature table.
+        studies: One a judged language.
+        surrogate: The fitted surrogate.
+        predicted: What it predicts, of all languages.
+        diagnoses: By judged language.
+        settings: What reproduces the board.
     """
     agreements = {study.language: arena_agreement(study, predicted) for study in studies}
     resampled = resample_outcomes([study.unseen for study in studies], surrogate.seed)

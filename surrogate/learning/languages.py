@@ -37,7 +37,7 @@ NO_VALUE = "(none)"
 """The part of questions without a value."""
 QUESTIONS_A_PART = 2
 """Fewest questions a part, on average; with fewer a column tells questions apart, not parts."""
-CODED = ("query_id", "system_a", "system_b", "winner", "language", "judge")
+CODED = ("language", "query_id", "system_a", "system_b", "winner", "judge")
 """Columns of judgments that hold few values many times: a tenth of the memory, sent to workers."""
 NO_JUDGMENTS = "{}: only ratings are published, there are no judgments to leave out"
 
@@ -274,7 +274,8 @@ def language_data(
     arranged = []
     for language in sorted({*judged.judgments["language"], *known["language"]}):
         judgments = judged.judgments[judged.judgments["language"] == language]
-        judgments = judgments.astype(dict.fromkeys(CODED, "category")).sort_values(list(CODED[:4]))
+        judgments = judgments.astype(dict.fromkeys(CODED, "category"))
+        judgments = judgments.sort_values(["query_id", "system_a", "system_b", "winner"])
         rated, asked = known[known["language"] == language], questions[language]
         tournaments = (
             bootstrap_tournaments(judgments, **asdict(settings))

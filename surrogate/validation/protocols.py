@@ -228,8 +228,15 @@ def part_left(
 ) -> LanguageData:
     """Draw what is learned from: a share of what is left without the held-out systems.
 
-    It is a share of an axis (one of ``AXES``), and one of it at least. A larger share holds all
-    that a smaller one holds, in the same repeat.
+    A larger share holds all that a smaller one holds.
+
+    Args:
+        data: One language.
+        held: Systems that have no part in it.
+        repeat: Keys the draw.
+        axis: One of ``AXES``.
+        share: Part to keep; at least one of the axis is kept.
+        seed: The user's seed.
 
     Raises:
         UsageError: If no judgment is left.

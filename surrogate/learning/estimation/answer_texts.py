@@ -79,13 +79,16 @@ def hashed(texts: Sequence[str]) -> sparse.csr_array:
 
     A process that trains many surrogates on the same answers does it once.
     """
-    unknown = [text for text in dict.fromkeys(texts) if text not in _KEPT]
+    # Threads share what is kept: none counts on what another may throw out.
+    known = {text: row for text in texts if (row := _KEPT.get(text)) is not None}
+    unknown = [text for text in dict.fromkeys(texts) if text not in known]
     for start in range(0, len(unknown), AT_ONCE):
         some = unknown[start : start + AT_ONCE]
-        _KEPT.update(zip(some, _hashed(some), strict=True))
-    rows = [_KEPT[text] for text in texts]
+        known.update(zip(some, _hashed(some), strict=True))
+    _KEPT.update(known)
     for text in [*_KEPT][: max(len(_KEPT) - TEXTS_KEPT, 0)]:
-        del _KEPT[text]
+        _KEPT.pop(text, None)
+    rows = [known[text] for text in texts]
     ends = np.cumsum([0, *(len(columns) for columns, _ in rows)], dtype=np.int32)
     columns = np.concatenate([columns for columns, _ in rows]) if rows else np.empty(0)
     values = np.concatenate([values for _, values in rows]) if rows else np.empty(0)

@@ -51,11 +51,16 @@ class AnswerVectors:
     places: Integers
 
     @cached_property
+    def answered(self) -> Flags:
+        """Who answered which question, shape (M, Q)."""
+        return np.asarray(self.places >= 0)
+
+    @cached_property
     def spread(self) -> sparse.csr_array:
         """The same with columns of their own for each question, shape (A, Q D)."""
         count, (answers, width) = self.places.shape[1], self.rows.shape
         question = np.zeros(answers, dtype=np.int32)
-        question[self.places[self.places >= 0]] = np.nonzero(self.places >= 0)[1]
+        question[self.places[self.answered]] = np.nonzero(self.answered)[1]
         columns = self.rows.indices + np.repeat(question * width, np.diff(self.rows.indptr))
         shape = (answers, count * width)
         return sparse.csr_array((self.rows.data, columns, self.rows.indptr), shape=shape)
@@ -63,7 +68,7 @@ class AnswerVectors:
     def sums(self, weights: Floats) -> Floats:
         """Weigh the answers, shape (M, Q), and add them up on each question, shape (Q D,)."""
         own = np.zeros(self.spread.shape[0])
-        own[self.places[self.places >= 0]] = weights[self.places >= 0]
+        own[self.places[self.answered]] = weights[self.answered]
         return np.asarray(self.spread.T @ own)
 
     def products(self, sums: Floats) -> Floats:
@@ -302,22 +307,20 @@ def _dense(vectors: sparse.csr_array, places: Integers) -> Floats:
 
 def _profiles(vectors: AnswerVectors) -> Floats:
     """Mean vector of each system's answers, shape (M, D); zeros without any."""
-    places = vectors.places
-    system, question = np.nonzero(places >= 0)
-    entries = (np.ones(len(system)), (system, places[system, question]))
+    answered, places = vectors.answered, vectors.places
+    entries = (np.ones(answered.sum()), (np.nonzero(answered)[0], places[answered]))
     shape = (len(places), vectors.rows.shape[0])
     sums = sparse.csr_array(entries, shape=shape) @ vectors.rows
-    answered = np.maximum((places >= 0).sum(axis=1), 1)
-    return np.asarray(sums.toarray() / answered[:, None])
+    return np.asarray(sums.toarray() / np.maximum(answered.sum(axis=1), 1)[:, None])
 
 
 def _consensus(mine: AnswerVectors, theirs: AnswerVectors, is_self: Flags) -> Floats:
     """Mean cosine of answers to the field's others, shape (M, Q); NaN where there is none."""
-    answered = theirs.places >= 0
+    answered = theirs.answered
     totals = mine.products(theirs.sums(answered.astype(np.float64)))
     times = np.tile(answered.sum(axis=0), (len(totals), 1))
     own, itself = np.nonzero(is_self)
-    both = (mine.places[own] >= 0) & answered[itself]
+    both = mine.answered[own] & answered[itself]
     rows = mine.rows[mine.places[own][both]], theirs.rows[theirs.places[itself][both]]
     cosines = np.zeros(both.shape)
     cosines[both] = rows[0].multiply(rows[1]).sum(axis=1)

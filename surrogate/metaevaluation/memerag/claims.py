@@ -40,8 +40,13 @@ PromptName = Literal["zero_shot", "cot", "ag", "ag_cot"]
 PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
 BEST_PROMPT = "ag_cot"
 
-LABELS_OF: Mapping[Quality, tuple[str, str]]
-LABELS_OF = {"faithfulness": JUDGED, "relevance": JUDGED_RELEVANCE}
+TEMPERATURE = TOP_P = 0.1
+RETRIES = 5
+
+LABELS_OF: Mapping[Quality, tuple[str, str]] = {
+    "faithfulness": JUDGED,
+    "relevance": JUDGED_RELEVANCE,
+}
 
 _PACKAGE = "surrogate.metaevaluation.memerag"
 _REASONING = re.compile(rf"{THOUGHTS.pattern}|<rationale>.*?</rationale>", THOUGHTS.flags)
@@ -131,7 +136,7 @@ class ClaimPrompts(JudgePrompts[Claim]):
     name: str = BEST_PROMPT
     template: PromptTemplate | None = None
     quality: Quality = "faithfulness"
-    retries: ClassVar[int] = 5
+    retries: ClassVar[int] = RETRIES
 
     def __post_init__(self) -> None:
         checked_choice(self.name, PROMPTS, "prompt")
@@ -168,7 +173,7 @@ class ClaimPrompts(JudgePrompts[Claim]):
 
     def settings(self, asked: LlmSettings) -> LlmSettings:
         """Return a model's settings as in the paper: temperature and top_p of 0.1."""
-        return asked.model_copy(update={"temperature": 0.1}).sending(top_p=0.1)
+        return asked.model_copy(update={"temperature": TEMPERATURE}).sending(top_p=TOP_P)
 
     def read(self, text: str, task: str) -> str:  # noqa: ARG002
         """Read the label of a reply, see ``label_of_reply``."""

@@ -119,7 +119,7 @@ def test_a_new_system_is_all_that_is_measured(small_arena, in_parts, measured_co
 def test_answers_that_stand_system_by_system_give_the_same_files(
     small_arena, in_parts, monkeypatch
 ):
-    """Here many parts are of a question, and all of them find their answers in each file."""
+    """Each question is a part here, and every file holds answers to all of them."""
     monkeypatch.setattr(engine, "PART", 1)
     extract_parts(in_parts, in_parts.parent / "features", ASKED)
     for file in (in_parts / "answers.parquet").rglob("*.parquet"):
