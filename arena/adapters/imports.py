@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from arena.adapters.answer_tables import TABLE, kinds, read_answer_tables
+from arena.adapters.answer_tables import TABLE, read_answer_tables
 from arena.adapters.collected import ForeignArena
+from arena.adapters.field_maps import kinds
 from arena.adapters.lmarena import read_battles, read_fastchat
 from arena.adapters.memerag import read_memerag_answers
 from arena.adapters.miracl import read_miracl

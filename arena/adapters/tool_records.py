@@ -16,12 +16,11 @@ from arena.adapters.answer_tables import (
     FILE,
     NEEDED,
     NO_COLUMNS,
-    FieldMap,
     add_row,
-    kinds,
     put_together,
 )
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
+from arena.adapters.field_maps import FieldMap, kinds
 from arena.adapters.files import JSON, bare_name, checked_language, files_below, shown_path
 from arena.adapters.traces import Found, joined_spans
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
