@@ -20,23 +20,20 @@ from arena.data.frames import checked_arena
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
     ANSWERS,
+    BOTH_BAD,
     CRITERION,
     HISTORY,
     JUDGMENTS,
     QUERIES,
     QUESTION_KEY,
+    SOFT,
     ArenaInfo,
     TableSchema,
     check_table,
     history_fault,
     validation_problems,
 )
-
-WINNERS: Mapping[str, str] = MappingProxyType(
-    {"a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b", "system_a": "a"}
-    | {"system_b": "b", "tie (bothbad)": "tie", "both_bad": "tie"}
-)
-"""Winner of a pair, as published, to ours; that both answers are bad is a tie."""
+from arena.data.winners import NoWinner, UndecidableWinnersError, WinnerReading, read_winners
 
 ROLES: Mapping[str, str] = MappingProxyType(
     {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
@@ -88,6 +85,7 @@ class Collected:
         names: Our field to the name it has in the files, for what is said of faults.
         marks: Marks of single answers: ``language, query_id, system, judge, mark``.
         criteria: Judge to the criterion of its judgments, if it has one.
+        decided: Number of judgments whose winner is read; see ``decide_winners``.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -96,6 +94,7 @@ class Collected:
     judgments: list[Record] = field(default_factory=list)
     marks: list[Record] = field(default_factory=list)
     criteria: dict[object, str] = field(default_factory=dict)
+    decided: int = 0
     problems: list[Problem] = field(default_factory=list)
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
@@ -225,16 +224,61 @@ class Collected:
         winner: object,
         judge: object,
     ) -> None:
-        """Add a judgment of two systems, unless it has no winner."""
-        if winner in (None, ""):
-            self.skip(place.source, "judgment", "it has no winner")
-        elif not isinstance(winner, str) or winner not in WINNERS:
-            hint = f"write one of {', '.join(WINNERS)}, or nothing"
-            self.fault(place, "winner", winner, "is not a winner", hint)
-        else:
-            row = {"query_id": key[1], "language": key[0], "system_a": sides[0]}
-            row |= {"system_b": sides[1], "winner": WINNERS[winner], "judge": judge}
-            self.judgments.append(row | {"place": place})
+        """Add a judgment of two systems.
+
+        Args:
+            place: Where it stands.
+            key: The question.
+            sides: The systems, as shown.
+            winner: What the file says, which ``decide_winners`` reads together with the winners
+                of the same file; or what was read of it already.
+            judge: Who judged.
+        """
+        row = {"query_id": key[1], "language": key[0], "system_a": sides[0]}
+        row |= {"system_b": sides[1], "winner": winner, "judge": judge}
+        self.judgments.append(row | {"place": place})
+
+    def decide_winners(self) -> None:
+        """Read the winners of all judgments so far, those of a file together.
+
+        Judgments without a winner are left out and counted.
+        """
+        by_source: dict[str, list[Record]] = {}
+        for row in self.judgments[self.decided :]:
+            by_source.setdefault(row["place"].source, []).append(row)
+        read: dict[int, WinnerReading | NoWinner] = {}
+        for source, rows in by_source.items():
+            read |= self._winners_of(source, rows)
+        kept = self.judgments[: self.decided]
+        for row in self.judgments[self.decided :]:
+            verdict = read.get(id(row))
+            if isinstance(verdict, WinnerReading):
+                kept.append(row | columns_of(verdict))
+            elif verdict is not None and verdict.is_fault:
+                self.fault(row["place"], "winner", row["winner"], verdict.reason, verdict.hint)
+            elif verdict is not None:
+                self.skip(row["place"].source, "judgment", verdict.reason)
+        self.judgments = kept
+        self.decided = len(kept)
+
+    def _winners_of(
+        self, source: str, rows: Sequence[Record]
+    ) -> dict[int, WinnerReading | NoWinner]:
+        """Read the winners of a file, by the identity of each row."""
+        is_read = [isinstance(row["winner"], WinnerReading | NoWinner) for row in rows]
+        cells = [row for row, is_done in zip(rows, is_read, strict=True) if not is_done]
+        found = {
+            id(row): row["winner"] for row, is_done in zip(rows, is_read, strict=True) if is_done
+        }
+        field = self.names.get("winner", "winner")
+        values = [row["winner"] for row in cells]
+        sides = [(row["system_a"], row["system_b"]) for row in cells]
+        try:
+            verdicts = read_winners(values, sides, field=field)
+        except UndecidableWinnersError as error:
+            self.problems.append(Problem(source, None, field, None, str(error), error.hint))
+            return found
+        return found | {id(row): it for row, it in zip(cells, verdicts, strict=True)}
 
     def foreign(
         self,
@@ -262,6 +306,7 @@ class Collected:
             DataError: With every problem found so far, or of the arena.
         """
         self.share(HISTORY)
+        self.decide_winners()
         queries = _rows(self.queries.values(), QUERIES)
         answers = _rows(self.answers.values(), ANSWERS)
         if self.marks and not self.problems:
@@ -271,6 +316,9 @@ class Collected:
             self.judgments += [{**it, "place": Place(source, line)} for line, it in made]
         for row in self.judgments if self.criteria else ():
             row[CRITERION] = self.criteria.get(row["judge"])
+        if any(row.get(BOTH_BAD) for row in self.judgments):
+            for row in self.judgments:
+                row.setdefault(BOTH_BAD, False)
         judgments = _rows(self.judgments, JUDGMENTS)
         if self.problems:
             parts = ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS))
@@ -375,6 +423,17 @@ def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd
     )
     ordered = table.sort_values([*_MARK_KEY, "system_a", "system_b"], ignore_index=True)
     return ordered[list(JUDGMENTS.columns)].astype(object)
+
+
+def columns_of(verdict: WinnerReading) -> Record:
+    """Return the columns of judgments that hold a verdict."""
+    columns: Record = {"winner": verdict.winner}
+    if verdict.is_both_bad:
+        columns[BOTH_BAD] = True
+    if verdict.is_soft:
+        columns |= {SOFT: True, "probability_a": verdict.probability_a}
+        columns["probability_b"] = verdict.probability_b
+    return columns
 
 
 def _hint(record: type[BaseModel], place: str) -> str:

@@ -20,6 +20,7 @@ from arena.adapters.files import checked_language
 from arena.data.files import opened
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.schema import REFERENCE, ROLES, finite_number, is_unstorable, whole_digits
+from arena.data.winners import ONE_HOT, ONE_HOT_NEEDED, NoWinner, WinnerReading, read_one_hot
 
 ANONYMOUS_JUDGE = "human"
 
@@ -27,15 +28,13 @@ _SIDES = ("model_a", "model_b")
 _IDS = ("query_id", "question_id", "id")
 _CONVERSATIONS = ("conversation_a", "conversation_b")
 _PROMPTED = ("prompt", "response_a", "response_b")
-_ONE_HOT = MappingProxyType(
-    {"winner_model_a": "model_a", "winner_model_b": "model_b", "winner_tie": "tie"}
-)
-_KNOWN = (*_SIDES, "winner", *_IDS, "language", "judge", *_CONVERSATIONS, *_PROMPTED, *_ONE_HOT)
+_KNOWN = (*_SIDES, "winner", *_IDS, "language", "judge", *_CONVERSATIONS, *_PROMPTED, *ONE_HOT)
 FAILED = "$ERROR$"
 """What FastChat writes where a model has not answered."""
 _GAMES = ("question_id", "model_1", "model_2", "g1_winner", "g2_winner", "judge")
-_WINNERS: dict[str, Sequence[Any]] = {"model_1": "ab", "model_2": "ba", "error": ("", "")}
-"""Winner of a game, to ours where the first model is shown first, and where it is second."""
+_FIRST_GAME = MappingProxyType({"model_1": WinnerReading("a"), "model_2": WinnerReading("b")})
+"""Winner of the game where the first model is on side A; it is on side B in the second."""
+_SECOND_GAME = MappingProxyType({"model_1": WinnerReading("b"), "model_2": WinnerReading("a")})
 _NOTE = "Battles only: questions are known by their id, there are no answers."
 
 
@@ -74,7 +73,7 @@ def read_battles(
     number = 0
     for _, rows in read.files(paths):
         columns = set(rows.table)
-        has_winners = "winner" in columns or columns >= set(_ONE_HOT)
+        has_winners = "winner" in columns or columns >= set(ONE_HOT_NEEDED)
         if read.lack_columns(rows, (*_SIDES, *([] if has_winners else ["winner"]))):
             continue
         read.skip_columns(rows, _KNOWN)
@@ -87,25 +86,21 @@ def read_battles(
             query_id = whole_digits(asked) or asked
             given = record.get("language", language)
             code = language_code(given) if isinstance(given, str) else None
-            winner = record.get("winner") if "winner" in columns else _marked(record)
-            if winner is not None and code is None:
+            winner = record.get("winner") if "winner" in columns else read_one_hot(record)
+            has_winner = winner is not None and not isinstance(winner, NoWinner)
+            if has_winner and code is None:
                 read.skip(place.source, "language", f"{given!r} is not known: read as und")
             names = (query_id, record["model_a"], record["model_b"])
-            if winner is not None and all(map(_is_sound_name, names)):
+            if has_winner and all(map(_is_sound_name, names)):
                 key = (code or UNDETERMINED, str(query_id))
                 _add_texts(read, place, key, record, said)
             own = judge or record.get("judge") if "judge" in columns or judge else ANONYMOUS_JUDGE
             sides = (record["model_a"], record["model_b"])
             read.judgment(place, (code or UNDETERMINED, query_id), sides, winner, own)
+    read.decide_winners()
     sides_of = [name for row in read.judgments for name in (row["system_a"], row["system_b"])]
     systems = sorted({name for name in sides_of if _is_sound_name(name)})
     return read.foreign(name, "", note="" if read.answers else _NOTE, systems=systems)
-
-
-def _marked(record: Record) -> str | None:
-    """Return the winner of three columns of which one is 1."""
-    marked = [ours for name, ours in _ONE_HOT.items() if str(record[name]) in ("1", "1.0", "True")]
-    return marked[0] if len(marked) == 1 else None
 
 
 def _is_sound_name(value: object) -> bool:
@@ -215,6 +210,7 @@ def read_fastchat(
             history = [*history, {"role": "user", "content": question}, reply]
     for _, place, record in found["judge"]:
         _add_judged(read, place, record, (language, _id(record, record.get("turn") or 1)))
+    read.decide_winners()
     named = {it[side] for it in read.judgments for side in ("system_a", "system_b")}
     named |= {it["system"] for it in [*read.marks, *read.answers.values()]}
     return read.foreign(name, systems=sorted(it for it in named if isinstance(it, str)))
@@ -226,9 +222,10 @@ def _add_judged(read: Collected, place: Place, record: Record, key: tuple[str, s
     judge = judge[0] if isinstance(judge, list) and judge else judge
     if "score" not in record:
         sides = [record["model_1"], record["model_2"]]
-        for number, won in enumerate((record["g1_winner"], record["g2_winner"])):
-            winner = _WINNERS.get(str(won), (won, won))[number]
-            read.judgment(place, key, (sides[number], sides[1 - number]), winner, judge)
+        games = ((record["g1_winner"], _FIRST_GAME), (record["g2_winner"], _SECOND_GAME))
+        for number, (won, verdicts) in enumerate(games):
+            shown = (sides[number], sides[1 - number])
+            read.judgment(place, key, shown, verdicts.get(str(won), won), judge)
     elif score is None or not isinstance(record.get("model"), str):
         fault, hint = "is not a mark for a model", "write model, and a number"
         read.fault(place, "score", record["score"], fault, hint)

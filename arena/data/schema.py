@@ -50,6 +50,8 @@ ALL = "all"
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
+BOTH_BAD = "both_bad"
+"""Column of judgments, if it is there: true where neither answer is good, which is a tie."""
 PANEL = "panel("
 """How the names of judges begin who say what others said."""
 CRITERION = "criterion"

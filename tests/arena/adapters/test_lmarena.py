@@ -58,8 +58,10 @@ def write(folder, *rows, name="battles.jsonl"):
 def test_battles_become_judgments_of_questions_known_by_id(battles, suffix):
     read = battles(BATTLES, suffix, name="mine")
     judgments = read.arena.judgments
-    assert list(judgments) == ["query_id", "language", "system_a", "system_b", "winner", "judge"]
+    columns = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
+    assert list(judgments)[:6] == columns
     assert list(judgments["winner"]) == ["a", "b", "tie", "tie", "tie"]
+    assert list(judgments["both_bad"]) == [False, False, False, True, True]
     assert list(judgments["language"]) == ["en", "en", "ja", "ja", "und"]
     assert read.arena.judges == ("u1", "u2", "u3")
     assert read.arena.info.name == "mine"
@@ -92,7 +94,7 @@ def test_failed_battles_are_counted_and_no_ties(battles):
 
 def test_every_bad_battle_is_reported(tmp_path):
     rows = [
-        *[("q", "x", "y", "A"), ("\ud800", "x", "y", "tie"), (None, "x", "y", "tie")],
+        *[("q", "x", "y", "who?"), ("\ud800", "x", "y", "tie"), (None, "x", "y", "tie")],
         *[("q", None, "y", "tie"), (" ", "x", "y", "tie"), ("q", ["x"], "y", "tie")],
     ]
     names = ("question_id", "model_a", "model_b", "winner")
@@ -151,7 +153,46 @@ def test_prompts_with_one_column_a_winner(tmp_path):
     assert read.arena.queries["query"].tolist() == ["Who?", "[1] plain"]
     assert read.arena.judgments["winner"].tolist() == ["a", "tie"]
     assert read.arena.answers["answer"].tolist() == ["She", "", "One", "Two"]
-    assert read.skipped["reason"].tolist() == ["it has no winner"]
+    assert read.skipped["reason"].tolist() == ["no column of winners is true"]
+
+
+@pytest.mark.parametrize(("true", "false"), [("1", "0"), ("true", "false"), ("TRUE", "FALSE")])
+def test_columns_of_winners_are_true_in_any_case(tmp_path, true, false):
+    rows = [
+        *[(true, false, false), (false, true, false), (false, false, true)],
+        *[(true, true, false), (false, false, false)],
+    ]
+    lines = [f"x,y,{','.join(row)}" for row in rows]
+    header = "model_a,model_b,winner_model_a,winner_model_b,winner_tie"
+    path = tmp_path / "train.csv"
+    path.write_text("\n".join([header, *lines]))
+    read = import_arena("lmarena", [path])
+    assert read.arena.judgments["winner"].tolist() == ["a", "b", "tie"]
+    assert read.skipped["reason"].nunique() == 2
+    assert read.skipped["count"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("winners", "read_as"),
+    [
+        (["Model A", "MODEL_B", "Tie"], "abt"),
+        (["left", "Right", "draw"], "abt"),
+        (["A", "B", "C"], "abt"),
+        ([1, 0, 0.5], "abt"),
+        (["m1", "m2", "neither"], "abt"),
+        (["model_a", "tie (inconsistent)", ""], "at"),
+    ],
+)
+def test_winners_in_words_of_the_field(tmp_path, winners, read_as):
+    rows = [{"model_a": "m1", "model_b": "m2", "winner": winner} for winner in winners]
+    arena = import_arena("lmarena", [write(tmp_path, *rows)]).arena
+    assert "".join(winner[0] for winner in arena.judgments["winner"]) == read_as
+
+
+def test_winners_that_can_be_read_in_two_ways_are_refused(tmp_path):
+    rows = [{"model_a": "m1", "model_b": "m2", "winner": winner} for winner in (1, 0)]
+    with pytest.raises(DataError, match=r"battles.jsonl: winner.*several ways"):
+        import_arena("lmarena", [write(tmp_path, *rows)])
 
 
 def test_several_files_are_read_together(tmp_path):

@@ -1,0 +1,345 @@
+"""Winners of pairs in the words, numbers and columns that people write them in.
+
+A column of winners is read as a whole: what ``1`` or ``A`` means follows from the name of the
+column and from all values in it, never from one cell. A column that can be read in two ways is
+refused with a hint.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from arena.data.schema import finite_number, whole_digits
+
+MISSING_WORDS = frozenset({"", "-", "nan", "none", "null", "na", "n/a", "<na>", "error", "$error$"})
+"""What stands where there is no verdict, in lower case."""
+SCALE_BY_FIELD = "preference"
+"""Field whose numbers go from 1 (the first wins) to 2 (the second wins), as AlpacaEval's do."""
+ONE_HOT = MappingProxyType(
+    {
+        "winner_model_a": "a",
+        "winner_model_b": "b",
+        "winner_tie": "tie",
+        "winner_tie_bothbad": "both bad",
+        "winner_bothbad": "both bad",
+    }
+)
+"""Columns of which one is true, to the word for the winner."""
+ONE_HOT_NEEDED = ("winner_model_a", "winner_model_b")
+
+_BOTH_BAD = "both bad"
+_SIDE_NOUNS = ("model", "system", "agent", "assistant", "answer", "response", "output", "side")
+_FIRST = ("a", "1", "left", "first", "one")
+_SECOND = ("b", "2", "right", "second", "two")
+_TIES = (
+    *("tie", "ties", "tied", "draw", "c", "equal", "equally good", "same", "no preference"),
+    *("both", "both good", "both equal", "tie both good", "tie inconsistent", "inconsistent"),
+)
+_BAD = (
+    *("both bad", "bothbad", "tie both bad", "tie bothbad", "neither", "neither is good"),
+    *("both are bad", "both poor", "neither good"),
+)
+_BETTER = ("", " wins", " win", " won", " better", " is better", " preferred")
+_TRUE = frozenset({"true", "1", "1.0", "yes", "t", "x"})
+_FALSE = frozenset({"false", "0", "0.0", "no", "f", ""})
+_SEPARATORS = re.compile(r"[\s_\-().,:;!*\[\]'\"]+")
+
+_SCALES: tuple[Mapping[float, str], ...] = (
+    {1.0: "a", 0.5: "tie", 0.0: "b"},  # points of the first side
+    {1.0: "a", 0.0: "tie", -1.0: "b"},  # the sign of the difference
+    {0.0: "a", 1.0: "b", 2.0: "tie"},  # a place, counted from 0
+    {1.0: "a", 2.0: "b", 1.5: "tie"},  # a place, counted from 1
+    {1.0: "a", 2.0: "b", 0.0: "tie"},
+    {1.0: "a", 2.0: "b", 3.0: "tie"},
+)
+_NO_SCALE: Mapping[float, str] = MappingProxyType({})
+_WORDS_HINT = "write a, b or tie (or model_a, model_b; tie (bothbad)), or nothing"
+_NUMBERS_HINT = "write a, b or tie instead of numbers"
+
+
+@dataclass(frozen=True)
+class WinnerReading:
+    """The verdict on a pair.
+
+    Attributes:
+        winner: ``a``, ``b`` or ``tie``; the likelier one where the verdict is soft.
+        probability_a: Probability that side A wins; None where the verdict is not soft.
+        probability_b: Probability that side B wins; a tie has the rest.
+        is_both_bad: Whether neither answer is good, which is a tie for ratings.
+    """
+
+    winner: str
+    probability_a: float | None = None
+    probability_b: float | None = None
+    is_both_bad: bool = False
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether probabilities count instead of the winner."""
+        return self.probability_a is not None
+
+
+@dataclass(frozen=True)
+class NoWinner:
+    """Why a cell holds no verdict.
+
+    Attributes:
+        reason: What is the matter, after ``it`` or the value.
+        hint: How to write it instead; empty where the verdict is missing, which is no fault.
+    """
+
+    reason: str
+    hint: str = ""
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether something is written there that cannot be read."""
+        return bool(self.hint)
+
+
+NO_WINNER = NoWinner("it has no winner")
+
+
+class UndecidableWinnersError(ValueError):
+    """A column of winners that can be read in more than one way.
+
+    Attributes:
+        hint: How to write it instead.
+    """
+
+    def __init__(self, fault: str, hint: str) -> None:
+        super().__init__(fault)
+        self.hint = hint
+
+
+def read_winners(
+    values: Sequence[object],
+    sides: Sequence[tuple[object, object]],
+    *,
+    field: str = "winner",
+    sides_are_letters: bool = False,
+) -> list[WinnerReading | NoWinner]:
+    """Read a column of winners.
+
+    Args:
+        values: The cells, as any reader of files gives them.
+        sides: The names of side A and side B of each.
+        field: Name of the column.
+        sides_are_letters: Whether ``a`` and ``b`` are always sides, even where systems have these
+            names, as in our own tables.
+
+    Returns:
+        A verdict of each cell, or why there is none.
+
+    Raises:
+        UndecidableWinnersError: If the column can be read in two ways that differ.
+    """
+    texts = [_text_of(value) for value in values]
+    cells = [
+        _Cell(text, _side_named(text, names))
+        for text, names in zip(texts, sides, strict=True)
+        if text is not None
+    ]
+    has_names = any(cell.named for cell in cells)
+    try:
+        scale = _scale_of([cell.text for cell in cells], field)
+    except UndecidableWinnersError:
+        if not all(cell.named for cell in cells if _number_of(cell.text) is not None):
+            raise
+        scale = _NO_SCALE
+    by_name = has_names and _names_win(cells, scale, sides_are_letters=sides_are_letters)
+    return [
+        _read(text, _side_named(text, names), scale, by_name=by_name)
+        for text, names in zip(texts, sides, strict=True)
+    ]
+
+
+def read_one_hot(record: Mapping[str, object]) -> WinnerReading | NoWinner:
+    """Read columns such as ``winner_model_a``, of which one is true.
+
+    Args:
+        record: A row; the columns of ``ONE_HOT`` that it has count.
+    """
+    marked: list[str] = []
+    is_empty = True
+    for column, word in ONE_HOT.items():
+        if column not in record:
+            continue
+        text = _text_of(record[column])
+        if text is None:
+            continue
+        is_empty = False
+        if text.casefold() in _TRUE:
+            marked.append(word)
+        elif text.casefold() not in _FALSE:
+            return NoWinner(f"{column} is neither true nor false", "write 1 or 0, or true or false")
+    if is_empty:
+        return NO_WINNER
+    if not marked:
+        return NoWinner("no column of winners is true")
+    if len(marked) > 1:
+        return NoWinner("several columns of winners are true")
+    return _verdict_of(marked[0])
+
+
+def word_of(text: str) -> str | None:
+    """Return ``a``, ``b``, ``tie`` or ``both bad`` for a word of the field, else None."""
+    return _WORDS.get(_SEPARATORS.sub(" ", text.casefold()).strip())
+
+
+def _all_words() -> dict[str, str]:
+    words = dict.fromkeys(_TIES, "tie") | dict.fromkeys(_BAD, _BOTH_BAD)
+    for side, marks in (("a", _FIRST), ("b", _SECOND)):
+        for mark in marks:
+            for end in _BETTER:
+                words |= {f"{noun} {mark}{end}": side for noun in _SIDE_NOUNS}
+                words |= {f"{noun}{mark}{end}": side for noun in _SIDE_NOUNS}
+                words[f"{mark}{end}"] = side
+                words |= {f"{mark} {noun}{end}": side for noun in _SIDE_NOUNS}
+    for number in ("1", "2"):  # bare numbers are read by their scale
+        del words[number]
+    return words
+
+
+_WORDS = _all_words()
+
+
+def _text_of(value: object) -> str | None:
+    """Return what a cell holds as text; None where nothing is there."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    text = (whole_digits(value) or str(value)).strip()
+    return None if text.casefold() in MISSING_WORDS else text
+
+
+def _number_of(text: str) -> float | None:
+    return finite_number(text.replace(",", ".", 1))
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """What a cell says, and the side (``a`` or ``b``) whose name that is, if it is one's."""
+
+    text: str
+    named: str | None
+
+
+def _side_named(text: str | None, names: tuple[object, object]) -> str | None:
+    places = [side for side, name in zip("ab", names, strict=True) if _is_name(text, name)]
+    return places[0] if len(places) == 1 else None
+
+
+def _is_name(text: str | None, name: object) -> bool:
+    return (
+        text is not None and name is not None and (whole_digits(name) or str(name)).strip() == text
+    )
+
+
+def _meaning(text: str, scale: Mapping[float, str] | None) -> str | None:
+    """Return what a cell says where it does not name a system; None where that is nothing."""
+    number = _number_of(text)
+    if number is None:
+        return word_of(text)
+    return _soft(number).winner if scale is None else scale.get(number)
+
+
+def _names_win(
+    cells: Sequence[_Cell], scale: Mapping[float, str] | None, *, sides_are_letters: bool
+) -> bool:
+    """Tell whether the column names the system that won, rather than its side.
+
+    Raises:
+        UndecidableWinnersError: If both fit, and differ.
+    """
+    names_fit = words_fit = True
+    differing: str | None = None
+    for cell in cells:
+        meaning = _meaning(cell.text, scale)
+        names_fit &= cell.named is not None or meaning in ("tie", _BOTH_BAD)
+        words_fit &= meaning is not None
+        if cell.named and meaning and cell.named != meaning:
+            differing = cell.text
+    if differing is None or names_fit != words_fit:
+        return names_fit
+    if sides_are_letters and words_fit:
+        return False
+    raise UndecidableWinnersError(
+        f"{differing!r} may be the name of a system or mean a side",
+        "write model_a, model_b or tie",
+    )
+
+
+def _scale_of(texts: Sequence[str], field: str) -> Mapping[float, str] | None:
+    """Return the scale of the numbers in a column; None where there are none, or ``preference``.
+
+    Raises:
+        UndecidableWinnersError: If several scales fit and read a number differently.
+    """
+    numbers = {number for text in texts if (number := _number_of(text)) is not None}
+    if not numbers:
+        return None
+    if field.strip().casefold().endswith(SCALE_BY_FIELD):
+        _check_preferences(numbers)
+        return None
+    fitting = [scale for scale in _SCALES if numbers <= scale.keys()]
+    # A scale on which both sides win somewhere explains a column better than one without.
+    both = [scale for scale in fitting if {scale[number] for number in numbers} >= {"a", "b"}]
+    candidates = both or fitting
+    listed = ", ".join(f"{number:g}" for number in sorted(numbers)[:5])
+    if not candidates:
+        raise UndecidableWinnersError(f"the numbers {listed} are no winners", _NUMBERS_HINT)
+    readings = {tuple(scale[number] for number in sorted(numbers)) for scale in candidates}
+    if len(readings) > 1:
+        fault = f"the numbers {listed} can be read in several ways"
+        raise UndecidableWinnersError(fault, _NUMBERS_HINT)
+    return candidates[0]
+
+
+def _check_preferences(numbers: set[float]) -> None:
+    """Check that numbers are AlpacaEval's preferences.
+
+    Raises:
+        UndecidableWinnersError: If they are not, or may be on another scale.
+    """
+    # There, 0 is a draw, as 1.5 is.
+    if all(1.0 <= number <= 2.0 or number == 0.0 for number in numbers) and max(numbers) > 1.0:
+        return
+    listed = ", ".join(f"{number:g}" for number in sorted(numbers)[:5])
+    raise UndecidableWinnersError(
+        f"the numbers {listed} are not surely preferences from 1 (the first) to 2 (the second)",
+        _NUMBERS_HINT,
+    )
+
+
+def _read(
+    text: str | None, named: str | None, scale: Mapping[float, str] | None, *, by_name: bool
+) -> WinnerReading | NoWinner:
+    if text is None:
+        return NO_WINNER
+    if by_name and named is not None:
+        return WinnerReading(named)
+    number = _number_of(text)
+    if number is not None and scale is None:
+        return _soft(number)
+    word = _meaning(text, scale) or named
+    return NoWinner("is not a winner", _WORDS_HINT) if word is None else _verdict_of(word)
+
+
+def _verdict_of(word: str) -> WinnerReading:
+    if word == _BOTH_BAD:
+        return WinnerReading("tie", is_both_bad=True)
+    return WinnerReading(word)
+
+
+def _soft(preference: float) -> WinnerReading:
+    """Return AlpacaEval's preference as a verdict: 1 the first, 2 the second, 1.5 or 0 a draw."""
+    if preference in (0.0, 1.5):
+        return WinnerReading("tie")
+    winner = "a" if preference < 1.5 else "b"
+    if preference in (1.0, 2.0):
+        return WinnerReading(winner)
+    return WinnerReading(winner, probability_a=2.0 - preference, probability_b=preference - 1.0)

@@ -1,0 +1,183 @@
+"""Winners in the words, numbers and columns of the field."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.data.winners import (
+    NO_WINNER,
+    NoWinner,
+    UndecidableWinnersError,
+    WinnerReading,
+    read_one_hot,
+    read_winners,
+)
+
+WORDS = {
+    "a": "A a model_a MODEL_A system_a System-A Model_1 left first agent_a assistant_a response_a",
+    "b": "B b model_b MODEL_B system_b System-B Model_2 right second agent_b assistant_b side_b",
+    "tie": "C c tie TIE draw Draw equal both_good tie(inconsistent)",
+    "bad": "bothbad both_bad neither NEITHER tie(bothbad) Both_Bad",
+}
+SPACED = {
+    "a": ["Model A", " model_a ", "assistant A is better", "[[A]]", "Left", "A wins"],
+    "b": ["Model B", "model_b\t", "Assistant B is better", "[[B]]", "Right"],
+    "tie": ["tie (inconsistent)", "Tie (both good)", "Tie", " tie"],
+    "bad": ["tie (bothbad)", "tie (both bad)", "Both Bad", "both are bad"],
+}
+SAID = [(text, kind) for kind, texts in WORDS.items() for text in texts.split()]
+SAID += [(text, kind) for kind, texts in SPACED.items() for text in texts]
+MEANT = {"a": WinnerReading("a"), "b": WinnerReading("b"), "tie": WinnerReading("tie")}
+MEANT["bad"] = WinnerReading("tie", is_both_bad=True)
+SIDES = ("x", "y")
+
+
+def read(*values, sides=SIDES, **options):
+    return read_winners(values, [sides] * len(values), **options)
+
+
+def letters(*values, **options):
+    return "".join(verdict.winner[0] for verdict in read(*values, **options))
+
+
+@pytest.mark.parametrize(("text", "kind"), SAID)
+def test_words_of_the_field_are_winners(text, kind):
+    assert read(text) == [MEANT[kind]]
+
+
+@given(st.lists(st.sampled_from(SAID)), st.sampled_from([str.upper, str.lower, str.title]))
+def test_case_and_spaces_say_nothing(said, changed):
+    texts = [f" {changed(text)} " for text, _ in said]
+    assert read(*texts) == [MEANT[kind] for _, kind in said]
+
+
+@pytest.mark.parametrize("value", [None, "", "  ", "nan", math.nan, "None", "null", "NA", "error"])
+def test_a_missing_winner_is_no_fault(value):
+    assert read(value, "a") == [NO_WINNER, WinnerReading("a")]
+    assert not NO_WINNER.is_fault
+
+
+@pytest.mark.parametrize("value", ["d", "model_c", "maybe", "model_a or model_b", "[1]"])
+def test_other_words_are_faults(value):
+    (verdict,) = read(value)
+    assert isinstance(verdict, NoWinner)
+    assert verdict.is_fault
+
+
+@pytest.mark.parametrize(
+    ("values", "winners"),
+    [
+        ((1, 0, 0.5), "abt"),
+        (("1", "0", "0.5"), "abt"),
+        (("1,0", "0,5"), "at"),
+        ((1.0, 0.5), "at"),
+        ((1, -1), "ab"),
+        ((1, 0, -1), "atb"),
+        ((1, 2), "ab"),
+        (("1", "2", "tie"), "abt"),
+        ((1, 2, 3), "abt"),
+        ((1, 2, 1.5), "abt"),
+        ((0.5, 0.5), "tt"),
+    ],
+)
+def test_numbers_are_read_by_the_scale_of_their_column(values, winners):
+    assert letters(*values) == winners
+
+
+@pytest.mark.parametrize(
+    "values", [(1, 0), (0, 1, 2), (1,), ("0",), (2,), (5, 7), (0.3, 0.5), (1, 0, "tie")]
+)
+def test_numbers_that_may_mean_either_side_are_refused(values):
+    with pytest.raises(UndecidableWinnersError) as refused:
+        read(*values)
+    assert refused.value.hint
+
+
+def test_a_preference_is_a_soft_verdict():
+    verdicts = read(1.93, "1.02", 1.5, 2, 1, None, 0, field="preference")
+    winners = [verdict.winner for verdict in verdicts if isinstance(verdict, WinnerReading)]
+    assert winners == ["b", "a", "tie", "b", "a", "tie"]
+    assert (verdicts[0].probability_a, verdicts[0].probability_b) == pytest.approx((0.07, 0.93))
+    assert (verdicts[1].probability_a, verdicts[1].probability_b) == pytest.approx((0.98, 0.02))
+    assert verdicts[5] == NO_WINNER
+    assert [v.is_soft for v in verdicts[2:5]] == [False] * 3
+
+
+@given(st.lists(st.floats(1, 2), min_size=1))
+def test_preferences_are_cut_at_the_middle(values):
+    verdicts = read(*values, 2.0, field="preference")
+    for value, verdict in zip(values, verdicts, strict=False):
+        assert verdict.winner == ("a" if value < 1.5 else "b" if value > 1.5 else "tie")
+        points = (
+            verdict.probability_a if verdict.is_soft else {"a": 1, "b": 0}.get(verdict.winner, 0.5)
+        )
+        assert points == pytest.approx(2 - value)
+
+
+@pytest.mark.parametrize("values", [(0, 1), (1, 3), (-1, 1), (0.2, 1.4), (1, 1)])
+def test_preferences_on_another_scale_are_refused(values):
+    with pytest.raises(UndecidableWinnersError):
+        read(*values, field="preference")
+
+
+def test_the_winner_may_be_named():
+    sides = [("gpt", "llama"), ("llama", "gpt"), ("gpt", "mistral"), ("gpt", "llama")]
+    verdicts = read_winners(["gpt", "gpt", " mistral ", "tie"], sides)
+    assert [verdict.winner for verdict in verdicts] == ["a", "b", "b", "tie"]
+
+
+def test_names_are_told_by_case():
+    first, second = read("Qwen", "qwen", sides=("qwen", "Qwen"))
+    assert (first.winner, second.winner) == ("b", "a")
+
+
+def test_names_and_words_may_stand_in_one_column():
+    assert letters("x", "model_b", "y") == "abb"
+
+
+def test_names_that_are_numbers_win():
+    assert letters("4", "3.5", sides=(4, 3.5)) == "ab"
+    assert letters(4, 3.5, sides=("4", "3.5")) == "ab"
+    assert letters(4.0, sides=(3.5, 4.0)) == "b"
+
+
+def test_a_letter_that_names_the_other_system_is_refused():
+    sides = [("A", "B"), ("B", "A")]
+    with pytest.raises(UndecidableWinnersError):
+        read_winners(["A", "A"], sides)
+    with pytest.raises(UndecidableWinnersError):
+        read_winners([1, 2], [("1", "2"), ("1", "2"), ("2", "1")][1:])
+
+
+def test_letters_are_sides_where_names_do_not_fit_all():
+    verdicts = read_winners(["A", "B"], [("B", "A"), ("C", "A")])
+    assert [verdict.winner for verdict in verdicts] == ["a", "b"]
+
+
+def test_letters_are_sides_in_our_own_tables():
+    verdicts = read_winners(["a", "b"], [("b", "a"), ("b", "a")], sides_are_letters=True)
+    assert [verdict.winner for verdict in verdicts] == ["a", "b"]
+
+
+def marked(a, b, tie, **others):
+    columns = {"winner_model_a": a, "winner_model_b": b, "winner_tie": tie}
+    return read_one_hot(columns | others)
+
+
+@pytest.mark.parametrize("true", [1, 1.0, "1", "1.0", True, "true", "TRUE", "True", " yes "])
+@pytest.mark.parametrize("false", [0, 0.0, "0", "0.0", False, "false", "FALSE", "False", None, ""])
+def test_one_true_column_is_the_winner(true, false):
+    assert marked(true, false, false) == WinnerReading("a")
+    assert marked(false, true, false) == WinnerReading("b")
+    assert marked(false, false, true) == WinnerReading("tie")
+    bad = marked(false, false, false, winner_bothbad=true)
+    assert bad == WinnerReading("tie", is_both_bad=True)
+
+
+def test_rows_without_one_true_column_have_their_reason():
+    reasons = {marked(*row).reason for row in ((0, 0, 0), (1, 1, 0), (None, None, None))}
+    assert len(reasons) == 3
+    assert not any(marked(*row).is_fault for row in ((0, 0, 0), (1, 1, 0), (None,) * 3))
+    assert marked("maybe", 0, 0).is_fault
