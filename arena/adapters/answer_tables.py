@@ -9,10 +9,11 @@ from types import MappingProxyType
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, question_id, seen_from
 from arena.adapters.field_maps import kinds
 from arena.adapters.files import bare_name, checked_language
+from arena.data.cells import passages_of
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.files import opened
 from arena.data.languages import UNDETERMINED, language_code
-from arena.data.schema import HISTORY, OWN_PASSAGES, finite_number, passages_of, whole_digits
+from arena.data.schema import HISTORY, OWN_PASSAGES, finite_number, whole_digits
 
 TABLE = "csv"
 NEEDED = ("question", "system", "answer")

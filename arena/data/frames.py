@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from arena.data.arena import Arena
+from arena.data.cells import passages_of
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.languages import LANGUAGE_CODE, UNDETERMINED
 from arena.data.published import TABLE as PUBLISHED_RATINGS
@@ -32,7 +33,6 @@ from arena.data.schema import (
     check_table,
     duplicates,
     named_by_criterion,
-    passages_of,
     self_judgments,
     undeclared,
     unknown_questions,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections import Counter
@@ -24,7 +23,6 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, counted_problems
-from arena.data.files import parsed_json
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
 from arena.data.wording import did_you_mean, repeated
@@ -62,9 +60,6 @@ ADAPTIVE = "adaptive"
 """Chosen by the verdicts on others; what rates such judgments must not take them for a sample."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_JSON_LIST = re.compile(r"\s*\[\s*['\"{\]]")
-MOST_WRITTEN = 1_000_000
-"""Characters that are read of a list in Python's words."""
 _PASSAGES_HINT = (
     "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids"
 )
@@ -195,33 +190,6 @@ def history_fault(turns: object) -> str | None:
             return f"history.{number}.role: two turns of the {role} follow each other"
         before = role
     return "ends with the user's turn, before the question" if before == "user" else None
-
-
-def passages_of(value: object) -> list[dict[str, Any]]:
-    """Read the passages of a cell; those without an id are numbered from 1.
-
-    Args:
-        value: None; a text, which is one passage, or a list as JSON text; or a list of texts or
-            of objects with a ``text``. A ValueError if it is something else.
-    """
-    if isinstance(value, str) and _JSON_LIST.match(value):
-        try:
-            value = parsed_json(value)
-        except ValueError as error:
-            try:  # as pandas writes lists to CSV
-                value = ast.literal_eval(str(value)[:MOST_WRITTEN])
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
-                raise ValueError(f"is not a JSON list ({error})") from None
-    if value is None or value == "":
-        return []
-    passages = []
-    for number, item in enumerate(value if isinstance(value, list) else [value], start=1):
-        given = {"text": item} if isinstance(item, str) else item
-        if not isinstance(given, dict) or not isinstance(given.get("text"), str):
-            raise ValueError(f"has no text in passage {number}")
-        known = {"passage_id": str(number), "title": None, "relevance": None}
-        passages.append(known | {name: it for name, it in given.items() if it is not None})
-    return passages
 
 
 def is_derived(judge: str) -> bool:

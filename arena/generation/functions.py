@@ -18,8 +18,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from arena.data.cells import passages_of
 from arena.data.errors import UsageError
-from arena.data.schema import HISTORY, OWN_PASSAGES, passages_fault, passages_of
+from arena.data.schema import HISTORY, OWN_PASSAGES, passages_fault
 from arena.data.wording import did_you_mean
 from arena.generation.questions import GivenQuestion
 from arena.generation.settings import GenerationSettings

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena
-from arena.data.schema import passages_of
+from arena.data.cells import passages_of
 
 ONE_EACH = (
     "prompt,model,output,score,contexts,ground_truth,tokens\n"
