@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,7 @@ from arena.llm.replies import OVER_BUDGET, Completion
 from arena.llm.settings import Message, Prompt
 from arena.llm.usage import Budget, DryRun, Usage, dry_run
 from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates, Trimmer, read_tokenizer
+from arena.text.thoughts import has_thoughts
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -40,8 +40,6 @@ FAILURE_COLUMNS = ["query_id", "language", "system", "reason", "detail", "prompt
 SKIPPED_COLUMNS = [*FAILURE_COLUMNS, "query"]
 CUT_OFF = "length"
 """``finish_reason`` of an answer that reached the most tokens it may have."""
-
-_THOUGHTS = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -316,7 +314,7 @@ def _warnings(
     if cut_off:
         cut = count_of(cut_off, "answer")
         yield f"{cut} cut off at the most tokens of an answer; allow for more"
-    thinking = sum(_THOUGHTS.search(text) is not None for text in answers["answer"])
+    thinking = sum(has_thoughts(text) for text in answers["answer"])
     if thinking:
         yield (
             f"{count_of(thinking, 'answer')} with thoughts of a reasoning model; have the server "

@@ -17,7 +17,7 @@ from arena.generation.settings import GenerationSettings
 from arena.judging.choosing.drawn import question_draw
 from arena.judging.pairs import QuestionKey, ShownPassage, ShownTurn, shown_turns
 from arena.llm.ask import Llm, Progress, ask_table
-from arena.llm.replies import THOUGHTS, Completion, UnparsableError
+from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import LlmSettings, Prompt
 from arena.llm.usage import Budget, Usage
 from arena.text.prompts import (
@@ -27,6 +27,7 @@ from arena.text.prompts import (
     Templates,
     Variable,
 )
+from arena.text.thoughts import without_thoughts
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -201,7 +202,7 @@ def read_label(completion: Completion) -> tuple[str, str]:
     Raises:
         UnparsableError: If there is none, or it is neither yes nor no.
     """
-    text = THOUGHTS.sub(" ", completion.text or "")
+    text = without_thoughts(completion.text or "")
     labels = _LABEL.findall(text)
     if not labels:
         raise UnparsableError("the reply has no <label>; expected yes or no in it")

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from arena.llm.replies import THOUGHTS, Completion, UnparsableError, candidate_masses
+from arena.llm.replies import Completion, UnparsableError, candidate_masses
+from arena.text.thoughts import without_thoughts
 
 Winner = Literal["a", "b", "tie"]
 
@@ -80,7 +81,7 @@ def read_verdict(completion: Completion) -> PairVerdict:
         UnparsableError: If there is none, which makes the judgment INVALID, never a tie.
     """
     is_cut = completion.finish_reason == "length"
-    said = THOUGHTS.sub(" ", completion.text or "")
+    said = without_thoughts(completion.text or "")
     own = _FORMAT.sub(" ", _QUOTED_ANSWER.sub(" ", said))
     letters = [unicodedata.normalize("NFKC", found).upper() for found in _VERDICT.findall(own)]
     if not letters:
@@ -137,7 +138,7 @@ def read_order(text: str) -> tuple[int, ...]:
     Raises:
         UnparsableError: If there is no order, or it does not name every number from 1 once.
     """
-    own = _ORDER_FORMAT.sub(" ", _QUOTED_IN_LIST.sub(" ", THOUGHTS.sub(" ", text)))
+    own = _ORDER_FORMAT.sub(" ", _QUOTED_IN_LIST.sub(" ", without_thoughts(text)))
     own = unicodedata.normalize("NFKC", own)
     orders = _ORDER.findall(own) or _NEARLY_ORDER.findall(own)
     if not orders:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from arena.text.thoughts import answer_start
+
 REFUSAL = "refusal"
 CONTENT_FILTER = "content_filter"
 CONTEXT_LENGTH = "context_length"
@@ -47,12 +49,6 @@ SHOWN_AFTER = 10
 KEY_STAND_IN = "[key]"
 LEAST_KEY = 8
 """Characters of a key below which it is a stand-in, and its like may be in any text."""
-THOUGHTS = re.compile(
-    r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)"
-    r"|\A(?:(?!<think(?:ing)?>).)*?</think(?:ing)?>",  # the chat template has opened them
-    re.DOTALL | re.IGNORECASE,
-)
-"""What some models write before their answer; thoughts that do not end go on to the end."""
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _VERSION = re.compile(r"[-@](?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4})")
@@ -278,7 +274,8 @@ def find_rating(text: str, form: RatingForm) -> tuple[int, int]:
     Raises:
         UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
     """
-    own = _QUOTED.sub(_blanks, THOUGHTS.sub(_blanks, text))
+    start = answer_start(text)
+    own = _QUOTED.sub(_blanks, " " * start + text[start:])
     found = list(_RATING_FORMATS[form].finditer(own)) or list(_LABELED.finditer(own))
     last = found[-1] if found else _BARE.fullmatch(own)
     if last is None:

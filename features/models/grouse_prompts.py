@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from arena.data.errors import UsageError
-from arena.llm.replies import THOUGHTS, UnparsableError
+from arena.llm.replies import UnparsableError
 from arena.llm.settings import Prompt
 from arena.text.prompts import (
     NO_TEMPLATES,
@@ -26,6 +26,7 @@ from arena.text.prompts import (
     delimiter_code,
     packaged_prompt,
 )
+from arena.text.thoughts import without_thoughts
 
 JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
 DERIVED_METRICS = ("positive_acceptance", "negative_rejection")
@@ -303,7 +304,7 @@ class GrouseForm:
         Of replies that are to end in ``[RESULT] 5`` what stands after the last mark counts.
         """
         if self.reply_form == "result":
-            stated = _RESULT.findall(THOUGHTS.sub(" ", text))
+            stated = _RESULT.findall(without_thoughts(text))
             if not stated:
                 raise UnparsableError("the reply does not end in [RESULT] and a score")
             return _score(stated[-1].rstrip("."), task)
@@ -334,7 +335,7 @@ def read_metric_score(text: str, metric: str, scored: Collection[str] = (SCORED,
         UnparsableError: If there is no object with the score, the score is none of the scale, or
             several objects state different scores.
     """
-    found = [*_objects(THOUGHTS.sub(" ", text))]
+    found = [*_objects(without_thoughts(text))]
     key = next((key for key in scored if any(key in reply for reply in found)), None)
     if key is None:
         raise UnparsableError(f"the reply holds no JSON object with {' or '.join(scored)}")

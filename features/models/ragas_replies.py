@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from rapidfuzz.fuzz import ratio
 
-from arena.llm.replies import THOUGHTS, Completion, UnparsableError
+from arena.llm.replies import Completion, UnparsableError
+from arena.text.thoughts import without_thoughts
 
 INSUFFICIENT = "insufficient information"
 NONE = "none"
@@ -58,7 +59,7 @@ def read_whole(completion: Completion) -> str:
     """
     if completion.finish_reason == "length":
         raise UnparsableError("the reply was cut off")
-    return THOUGHTS.sub(" ", completion.text or "")
+    return without_thoughts(completion.text or "")
 
 
 def find_verdicts(text: str, count: int) -> list[bool]:
@@ -100,7 +101,7 @@ def read_question(completion: Completion) -> str:
     Raises:
         UnparsableError: If there is none.
     """
-    for line in _lines(THOUGHTS.sub(" ", completion.text or "")):
+    for line in _lines(without_thoughts(completion.text or "")):
         question = _MARKS.sub("", _LABEL.sub("", line, count=1) if _LABEL.match(line) else line)
         if _WORD.search(question):
             return question.strip()

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, get_args
 
 from arena.data.errors import checked_choice
 from arena.data.languages import named_language
-from arena.llm.replies import THOUGHTS, UnparsableError
+from arena.llm.replies import UnparsableError
 from arena.llm.settings import LlmSettings, Prompt
 from arena.text.prompts import (
     PromptTemplate,
@@ -23,6 +23,7 @@ from arena.text.prompts import (
     delimiter_code,
     packaged_prompt,
 )
+from arena.text.thoughts import without_thoughts
 from features.models.llm_scorer import Verdict
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts
 from surrogate.metaevaluation.memerag.sentences import (
@@ -49,7 +50,7 @@ LABELS_OF: Mapping[Quality, tuple[str, str]] = {
 }
 
 _PACKAGE = "surrogate.metaevaluation.memerag"
-_REASONING = re.compile(rf"{THOUGHTS.pattern}|<rationale>.*?</rationale>", THOUGHTS.flags)
+_RATIONALE = re.compile(r"<rationale>.*?</rationale>", re.DOTALL | re.IGNORECASE)
 _OPENING = re.compile(r"<answer>", re.IGNORECASE)
 _CLOSING = re.compile(r"</\s*answer\s*>", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -197,7 +198,7 @@ def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
     Returns:
         One of ``LABELS_OF`` the quality, or None.
     """
-    said = _REASONING.sub(" ", text)
+    said = _RATIONALE.sub(" ", without_thoughts(text))
     openings = list(_OPENING.finditer(said))
     if openings:
         said = _CLOSING.split(said[openings[-1].end() :], maxsplit=1)[0]

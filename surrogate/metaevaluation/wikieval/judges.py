@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from arena.llm import Budget, Usage
 from arena.llm.ask import Progress
-from arena.llm.replies import THOUGHTS, UnparsableError
+from arena.llm.replies import UnparsableError
 from arena.llm.settings import Prompt
 from arena.text.prompts import (
     NO_TEMPLATES,
@@ -23,6 +23,7 @@ from arena.text.prompts import (
     Variable,
     delimiter_code,
 )
+from arena.text.thoughts import without_thoughts
 from features.declare.feature import Item
 from features.declare.sample import Missing
 from features.measures.llm_rated import QUESTIONS
@@ -228,7 +229,7 @@ def read_score(text: str) -> float:
     Raises:
         UnparsableError: If there is no score, it is beyond that, or it is on another scale.
     """
-    text = THOUGHTS.sub(" ", text)
+    text = without_thoughts(text)
     stated = list(_SCORE.finditer(text)) or list(_OF_TEN.finditer(text))
     last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
     if last is None:
@@ -245,7 +246,7 @@ def read_choice(text: str) -> int:
     Raises:
         UnparsableError: If there is none, or orders contradict each other.
     """
-    text = THOUGHTS.sub(" ", text)
+    text = without_thoughts(text)
     stated = list(_CHOICE.finditer(text))
     last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
     if last is not None:

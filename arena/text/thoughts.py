@@ -1,0 +1,259 @@
+"""Thoughts of reasoning models: where they end in a text, and the answer that follows them.
+
+Thoughts are thoughts only where they open a text. A mark that a text mentions later on is prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+MOST_BLOCKS = 20
+"""Blocks of thoughts in a row that are looked for; bounds the work on hostile texts."""
+MOST_MARKS = 500
+"""Marks within a block that are looked at, likewise."""
+LONGEST_TOKEN = 40
+"""Most characters of a token at the end of a text."""
+LONGEST_LINE = 400
+"""Characters of a line, on either side of a mark, that tell whether it is quoted."""
+
+_NAME = (
+    r"(?:[a-z]{1,12}[:_]|ant)?(?:think(?:ing)?|thoughts?|reasoning)(?:[:_][a-z]{1,12}){0,2}"
+    r"(?:\s{1,3}[\w-]{1,30}=[^<>]{0,80})?\s{0,3}"
+)
+_RESPONSE = (
+    r"<\|(?:START_RESPONSE|START_TEXT|begin_of_solution)\|>"
+    r"|(?:<\|start\|>)?(?:assistant)?<\|channel\|>final[^<>\n]{0,60}<\|message\|>"
+)
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """What opens thoughts, and what closes them."""
+
+    opening: re.Pattern[str]
+    closing: re.Pattern[str]
+
+    @classmethod
+    def of(cls, opening: str, closing: str) -> _Marks:
+        return cls(re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
+
+
+_KINDS = (
+    # DeepSeek, Qwen, GLM, Gemini, EXAONE, Reka, Seed, LongCat and others.
+    _Marks.of(rf"<{_NAME}>", rf"</{_NAME}>"),
+    _Marks.of(r"\[THINK(?:ING)?\]", r"\[/THINK(?:ING)?\]"),  # Mistral
+    _Marks.of(r"◁think▷", r"◁/think▷"),  # Kimi
+    _Marks.of(r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Cohere
+    _Marks.of(r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),  # OpenThinker, Sky-T1
+    _Marks.of(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
+    _Marks.of(r"<\|plamo:begin_think:plamo\|>", r"<\|plamo:end_think:plamo\|>"),
+    _Marks.of(r"<\|channel>\s{0,3}(?:thought|analysis)", r"<channel\|>"),  # Gemma
+    _Marks.of(r"<unused94>(?:thought)?", r"<unused95>"),  # MedGemma
+    _Marks.of(r"\[unused16\]", r"\[unused17\]"),  # Pangu
+)
+_DETAILS = _Marks.of(r"<details\s{1,3}type=[\"']reasoning[\"'][^<>]{0,200}>", r"</details>")
+"""Of Open WebUI; a closing mark alone says nothing."""
+_GRANITE = _Marks.of(
+    r"Here(?: is|['’]s) my thought process:", r"Here(?: is|['’]s) my response:\s{0,3}"
+)
+"""Plain words: they are marks only where both are there."""
+_HARMONY = re.compile(
+    r"(?:<\|start\|>)?(?:assistant)?<\|channel\|>\s{0,3}(?:analysis|commentary)"
+    r"|(?:analysis|commentary)[^<>\n]{0,60}<\|message\|>",
+    re.IGNORECASE,
+)
+# Where a server has dropped the special tokens, their words are left, glued to the text.
+_LEAKED_HARMONY = re.compile(r"analysis(?=[A-Z])|assistantfinal(?=\W|[A-Z])")
+_LEAKED_FINAL = re.compile(r"assistantfinal(?=\W|[A-Z]|\Z)")
+_RESPONSE_OPENING = re.compile(rf"(?:{_RESPONSE})", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"[\s\ufeff\u200b]*(?:(?:<s>|<bos>|<\|begin_of_text\|>|\[gMASK\]|<sop>|<\|end\|>"
+    r"|<\|(?:im_start|start)\|>assistant(?!<\|channel)|<\|start_header_id\|>assistant"
+    r"<\|end_header_id\|>|<\|assistant(?:_start)?\|>|<start_of_turn>model|<\|turn>model"
+    r"|assistant(?=\s*\n))[\s\ufeff\u200b]*){0,5}",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    r"<(?:\|(?:return|end|call|im_end|eot_id|eom_id|endoftext|end_of_text|end_of_solution"
+    r"|END_RESPONSE|END_TEXT|END_OF_TURN_TOKEN|assistant_end|plamo:tag)\||end_of_turn|turn\|)>\Z",
+    re.IGNORECASE,
+)
+_SENTENCE_END = tuple(".!?…。！？।)]*\"”'’")
+_GOES_ON = tuple(",.;:!?)…。，、；：！？\"'`”’")
+_OPENING_QUOTE = re.compile(r"(?:[“„«‹「『‘]|(?:\A|(?<=[\s(\[{*:=–—-])|\\)[`\"']{1,3})\Z")
+_CLOSING_QUOTE = re.compile(r"\\?[`\"'“”»›」』’]")
+
+
+def answer_start(text: str) -> int:
+    """Return the index at which the answer begins: behind the thoughts that open the text.
+
+    Returns:
+        0 for a text without thoughts; ``len(text)`` if the thoughts were cut off.
+    """
+    start = 0
+    for _ in range(MOST_BLOCKS):
+        end = _thoughts_end(text, start)
+        if end == start:
+            break
+        start = end
+    if start == 0:
+        return 0
+    while start < len(text) and text[start].isspace():
+        start += 1
+    return start
+
+
+def without_thoughts(text: str) -> str:
+    """Return the answer proper: without the thoughts before it and channel tokens after it.
+
+    A text without either is returned as it is; thoughts that were cut off leave an empty text.
+    """
+    start, end = answer_start(text), len(text)
+    while True:
+        stripped = end
+        while stripped > start and text[stripped - 1].isspace():
+            stripped -= 1
+        token = _TRAILING.search(text[max(start, stripped - LONGEST_TOKEN) : stripped])
+        if token is None:
+            return text[start:end]
+        end = stripped - len(token[0])
+
+
+def has_thoughts(text: str) -> bool:
+    """Say whether thoughts, or the marks of a channel, open a text."""
+    return answer_start(text) > 0
+
+
+def _thoughts_end(text: str, start: int) -> int:
+    """Return where the block of thoughts at ``start`` ends; ``start`` if there is none."""
+    prefix = _PREFIX.match(text, start)
+    place = start if prefix is None else prefix.end()
+    for marks in (*_KINDS, _DETAILS):
+        opening = marks.opening.match(text, place)
+        if opening is not None:
+            return _closing_end(text, opening.end(), marks)
+    response = _RESPONSE_OPENING.match(text, place)
+    if response is not None:
+        return response.end()
+    if _HARMONY.match(text, place):
+        final = _RESPONSE_OPENING.search(text, place)
+        return len(text) if final is None else final.end()
+    if _LEAKED_HARMONY.match(text, place):
+        final = _LEAKED_FINAL.search(text, place)
+        return len(text) if final is None else final.end()
+    if _GRANITE.opening.match(text, place):
+        response = _GRANITE.closing.search(text, place)
+        return start if response is None else response.end()
+    return _lone_closing_end(text, start)
+
+
+def _closing_end(text: str, start: int, marks: _Marks) -> int:
+    """Return where thoughts end that were opened before ``start``.
+
+    Thoughts may mention marks themselves. If openings and closings are balanced, the one that
+    balances them ends the thoughts; else the first at the end of a line; else the last.
+    """
+    depth = 1
+    closings = []
+    for mark, is_opening in islice(_marks_of(text, start, marks), MOST_MARKS):
+        if _is_quoted(text, mark):
+            continue
+        depth += 1 if is_opening else -1
+        if is_opening:
+            continue
+        if depth == 0:
+            return mark.end()
+        closings.append(mark)
+    for mark in closings:
+        if not text[mark.end() : _line_end(text, mark.end())].strip():
+            return mark.end()
+    return closings[-1].end() if closings else len(text)
+
+
+def _marks_of(text: str, start: int, marks: _Marks) -> Iterator[tuple[re.Match[str], bool]]:
+    """Yield marks in the order of the text, each with whether it is an opening one."""
+    opening = marks.opening.search(text, start)
+    closing = marks.closing.search(text, start)
+    while opening is not None or closing is not None:
+        if closing is None or (opening is not None and opening.start() < closing.start()):
+            assert opening is not None  # noqa: S101 - for mypy
+            yield opening, True
+            opening = marks.opening.search(text, opening.end())
+        else:
+            yield closing, False
+            closing = marks.closing.search(text, closing.end())
+
+
+def _lone_closing_end(text: str, start: int) -> int:
+    """Return where thoughts end that the chat template has opened; ``start`` if there are none.
+
+    Then a closing mark stands without an opening one before it, where a reader would expect it:
+    on its own line, at the end of a line, or between two sentences.
+    """
+    ends = []
+    for marks in _KINDS:
+        for mark, is_opening in islice(_marks_of(text, start, marks), MOST_MARKS):
+            if _is_quoted(text, mark):
+                continue
+            if is_opening:
+                break
+            if _stands_between(text, mark, start) and not _is_inside_quotation(text, mark):
+                ends.append(mark.end())
+                break
+    for final in _RESPONSE_OPENING.finditer(text, start):
+        if not _is_quoted(text, final):
+            ends.append(final.end())
+            break
+    return min(ends, default=start)
+
+
+def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
+    """Say whether a closing mark stands where thoughts end, not within a sentence."""
+    line_start = max(text.rfind("\n", 0, mark.start()) + 1, start)
+    before = text[max(line_start, mark.start() - LONGEST_LINE) : mark.start()]
+    after = text[mark.end() : _line_end(text, mark.end())]
+    following = after.strip()
+    if following.startswith(_GOES_ON):
+        # A quotation mark right behind the mark may open the answer.
+        return after[0] in "\"'`”’" and following[1:2].isalnum()
+    is_apart = before[-1:].isspace() or not before
+    goes_on = following[:1].islower() and after[:1].isspace()
+    if not before.strip():
+        return not goes_on
+    if not is_apart:
+        return True
+    return before.rstrip().endswith(_SENTENCE_END) and not goes_on
+
+
+def _is_quoted(text: str, mark: re.Match[str]) -> bool:
+    """Say whether a mark stands in quotation marks or in a code span of its own line."""
+    before = text[max(0, mark.start() - 8) : mark.start()]
+    if _OPENING_QUOTE.search(before) and _CLOSING_QUOTE.match(text, mark.end()):
+        return True
+    line_before, line_after = _around(text, mark)
+    return line_before.count("`") % 2 == 1 and "`" in line_after
+
+
+def _is_inside_quotation(text: str, mark: re.Match[str]) -> bool:
+    """Say whether a mark stands within a longer quotation, or in a code block."""
+    line_before, line_after = _around(text, mark)
+    if line_before.count('"') % 2 == 1 and '"' in line_after:
+        return True
+    block_marks = text.count("\n```", 0, mark.start()) + text.startswith("```")
+    return block_marks % 2 == 1 and text.find("\n```", mark.end()) >= 0
+
+
+def _around(text: str, mark: re.Match[str]) -> tuple[str, str]:
+    """Return what stands before and after a mark in its line."""
+    line_start = text.rfind("\n", 0, mark.start()) + 1
+    first = max(line_start, mark.start() - LONGEST_LINE)
+    last = min(_line_end(text, mark.end()), mark.end() + LONGEST_LINE)
+    return text[first : mark.start()], text[mark.end() : last]
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
