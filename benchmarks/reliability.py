@@ -27,7 +27,7 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.intervals import conformal_intervals, unseen_distances
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
-from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, TournamentSettings
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.training import finite_means
@@ -135,8 +135,7 @@ def main() -> None:
     judges = dict(item.split("=", 1) for item in options.judge)
     for folder in options.arenas:
         arena = read_arena(folder)
-        settings = TournamentSettings(tournaments=FEW_TOURNAMENTS)
-        study = Study.of(arena, judge=judges.get(folder.name), tournaments=settings)
+        study = Study.of(arena, judge=judges.get(folder.name), tournaments=FEW_TOURNAMENTS)
         chosen = [
             item
             for item in study.languages

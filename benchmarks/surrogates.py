@@ -31,7 +31,6 @@ from arena import Arena, read_arena
 from arena.data import __version__
 from arena.data.errors import ArenaError
 from features import extract
-from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES
 from surrogate.validation.scores import outcome_scores
 from surrogate.validation.study import Study
@@ -122,8 +121,12 @@ def identity(line: Line) -> tuple[object, ...]:
 
 def measured(arena: Arena, table: pd.DataFrame, line: Line, jobs: int) -> Line:
     """Return the scores of a surrogate, or of two halves of the questions."""
-    settings = TournamentSettings(tournaments=line["tournaments"], seed=line["seed"])
-    own = {"judge": line["judge"], "feature_table": table, "tournaments": settings}
+    own = {
+        "judge": line["judge"],
+        "feature_table": table,
+        "tournaments": line["tournaments"],
+        "seed": line["seed"],
+    }
     if line["surrogate"] == HALVES:
         return split_half(Study.of(arena, **own).languages, line["seed"])
     study = Study.of(arena, line["surrogate"], line["repeats"], n_jobs=jobs, **own)

@@ -69,7 +69,6 @@ def test_a_public_name_is_defined_once():
     assert not twice
 
 
-
 @pytest.mark.parametrize("package", PACKAGES)
 def test_nothing_loose_stands_beside_the_stages(package):
     loose = {path.name for path in (ROOT / package).glob("*.py")}
@@ -81,17 +80,12 @@ def test_no_benchmark_has_the_name_of_a_package():
     assert not {path.stem for path in ROOT.glob("benchmarks/*.py")} & set(PACKAGES)
 
 
-
-
-
 def test_building_boards_loads_neither_clients_nor_judging():
     program = "import sys, surrogate.board.build; print(*sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert not {"arena.llm", "arena.judging"} & set(done.stdout.split())
-
-
 
 
 def test_functions_take_few_arguments():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import pandas as pd
 
@@ -33,10 +33,13 @@ from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_jud
 from surrogate.board.rows import judged_rows, unjudged_rows
 from surrogate.board.settings import (
     NOBODY,
+    PRESET,
     BoardRecord,
     BoardSettings,
+    BuildOptions,
     board_judges,
     chosen_settings,
+    lists_options,
 )
 from surrogate.board.study import (
     LanguageStudy,
@@ -59,7 +62,11 @@ from surrogate.learning.languages import (
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
 
+RUN_ARGUMENTS = ("settings", "feature_table", "records", "n_jobs", "models", "progress", "cache")
+"""Keyword arguments of ``build_board`` that are no options of the board."""
 
+
+@lists_options([*BoardSettings.model_fields, PRESET])
 def build_board(
     arena: Arena | Path | str,
     settings: BoardSettings | None = None,
@@ -70,7 +77,7 @@ def build_board(
     models: ModelOptions | None = None,
     progress: Progress | None = None,
     cache: Path | str | None = None,
-    **options: Any,  # noqa: ANN401 - fields of BoardSettings, which checks them
+    **options: Unpack[BuildOptions],
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
@@ -90,15 +97,15 @@ def build_board(
         models: How features' models are run; see ``features.extract``.
         progress: Called as stages advance.
         cache: Folder that keeps features, so that only new answers are measured the next time.
-        options: Fields of ``BoardSettings``, such as ``judge="gpt-4o", tournaments=50, seed=1``;
+        options: Listed below, such as ``judge="gpt-4o", tournaments=50, seed=1``;
             ``preset="mirage"`` for a board as MIRAGE-Bench was published. ``features`` may hold
             features as values, too.
 
     Raises:
-        UsageError: For a choice that the arena does not allow.
+        UsageError: For an unknown option, or a choice that the arena does not allow.
     """
     features = options.pop("features", None)
-    settings = chosen_settings(settings, options)
+    settings = chosen_settings(settings, options, RUN_ARGUMENTS)
     arena = open_arena(arena)
     for _, names in arena.answers.groupby("language")["system"]:  # every two of them are compared
         checked_number(names.nunique())

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
+from arena.data.wording import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
+    from sklearn.base import BaseEstimator
 
     from arena.data.arena import Arena
+    from features.declare.feature import Feature
 
 NONE = "none"
 """Stands for an empty list."""
@@ -67,6 +70,43 @@ def split_list(value: object) -> object:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+Rows = Literal["system", "overall"]
+Missing = Literal["nan", "zero"]
+Ties = Literal["half", "drop"]
+RatingKind = Literal["posterior", "surrogate", "consensus"]
+ArenaRatingKind = Literal["judgments", "tournaments"]
+
+
+class LearningOptions(TypedDict, total=False):
+    """Options of boards and of studies alike: what a surrogate learns from, and how.
+
+    Each is a field of ``BoardSettings``, whose help and defaults they have; ``preset`` names one of
+    ``PRESETS``. ``features`` may hold features as values, too.
+    """
+
+    preset: str | None
+    judge: str | None
+    criterion: str | None
+    by: str
+    features: str | Sequence[str | Feature]
+    rows: Rows
+    missing: Missing
+    tournaments: int
+    questions: int
+    ties: Ties
+    ridge: float
+    seed: int
+
+
+class BuildOptions(LearningOptions, total=False):
+    """All options of boards: the fields of ``BoardSettings``, and ``preset``."""
+
+    surrogate: str | BaseEstimator
+    ratings: RatingKind
+    arena_ratings: ArenaRatingKind
+    holdout: str | Sequence[str] | None
+    r2_tournaments: int
+    r2_trees: int
 
 
 class BoardSettings(BaseModel):
@@ -85,13 +125,13 @@ class BoardSettings(BaseModel):
     )
     criterion: str | None = Field(
         default=None,
-        description="Criterion whose judgments to learn from, where their column 'criterion' has "
-        "several, such as faithfulness.",
+        description="Criterion whose judgments to learn from, such as faithfulness; for judgments "
+        "whose column 'criterion' has several.",
     )
     by: str = Field(
         default="language",
-        description="What parts the board: language, or a column of the questions, such as topic. "
-        "Parts share what is learned, and each has ratings of its own.",
+        description="Column that parts the board; language, or a column of the questions, such as "
+        "topic. Parts share what is learned, and each has ratings of its own.",
     )
     features: Names = Field(
         default=("default",),
@@ -101,20 +141,20 @@ class BoardSettings(BaseModel):
     )
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
         default="answers",
-        description="Surrogate that predicts a system's rating from its answers: "
+        description="Surrogate that predicts a system's rating from its answers; one of "
         "answers, random-forest (the paper's), xgboost, linear, svr, mlp, or the "
         "dotted name of any regressor of scikit-learn's form, such as "
         "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )
-    rows: Literal["system", "overall"] = Field(
+    rows: Rows = Field(
         default="system",
-        description="Training rows of surrogates that regress: one a system and tournament "
-        "(system), or one a system over all questions (overall).",
+        description="Training rows of surrogates that regress; one per system and tournament "
+        "(system), or one per system over all questions (overall).",
     )
-    missing: Literal["nan", "zero"] = Field(
+    missing: Missing = Field(
         default="nan",
-        description="How a feature without a value counts, and an answer that is not there: not "
-        "at all (nan), or 0 (zero).",
+        description="How a missing feature value or answer counts; not at all (nan), or as 0 "
+        "(zero).",
     )
     tournaments: Positive = Field(
         default=200, le=MOST_DRAWS, description="Bootstrapped tournaments per language."
@@ -123,34 +163,37 @@ class BoardSettings(BaseModel):
         default=100,
         description="Questions drawn with replacement per tournament, at most those judged.",
     )
-    ties: Literal["half", "drop"] = Field("half", description="Ties: half a win each, or drop.")
+    ties: Ties = Field(
+        default="half",
+        description="What a tie counts; half a win for each system, or nothing (drop).",
+    )
     ridge: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.1,
-        description="Precision of the prior on coefficients of tournaments; 0 for none, but 2e-6 "
-        "in a tournament that has no maximum likelihood, as choix falls back on.",
+        description="Precision of the prior on coefficients of tournaments; 0 for none, except "
+        "2e-6 in a tournament without a maximum likelihood, which choix falls back on, too.",
     )
-    ratings: Literal["posterior", "surrogate", "consensus"] = Field(
+    ratings: RatingKind = Field(
         default="posterior",
-        description="The board's ratings: what the surrogate expects, corrected by the verdicts "
+        description="The board's ratings; what the surrogate expects, corrected by the verdicts "
         "(posterior), or what the trained surrogate predicts of all answers (surrogate), or, "
         "without any verdict, how far answers agree with the others', with reference answers and "
         "with relevance labels (consensus): what an arena without judgments gets.",
     )
-    arena_ratings: Literal["judgments", "tournaments"] = Field(
+    arena_ratings: ArenaRatingKind = Field(
         default="judgments",
-        description="The arena's own ratings: of all judgments, or the mean over tournaments with "
-        "their percentiles.",
+        description="Ratings by verdicts alone (arena.csv); the posterior of all judgments with "
+        "normal intervals, or the mean over bootstrapped tournaments with their percentiles.",
     )
     holdout: Names | None = Field(
         default=None,
-        description="Systems to keep out of training, or none; if not given two drawn by the seed "
+        description="Systems to keep out of training, or none; by default two drawn by the seed "
         "for surrogates that can learn from one tournament, as the paper's, and none for others.",
     )
     r2_tournaments: Positive = Field(
         default=50,
         le=MOST_DRAWS,
-        description="Most tournaments that get a surrogate of their own, for R² on the held-out "
-        "systems and the spread of importances.",
+        description="Maximum number of tournaments with a surrogate of their own; for R² on the "
+        "held-out systems and the spread of importances.",
     )
     r2_trees: Positive = Field(
         default=25, le=MOST_TREES, description="Trees of the forest of such a surrogate."
@@ -228,31 +271,90 @@ def preset_values(name: object) -> dict[str, object]:
     return {} if name is None else dict(PRESETS[checked_choice(str(name), PRESETS, PRESET)])
 
 
-def chosen_settings(settings: BoardSettings | None, options: Mapping[str, object]) -> BoardSettings:
+def chosen_settings(
+    settings: BoardSettings | None, options: Mapping[str, object], further: Iterable[str] = ()
+) -> BoardSettings:
     """Return settings with some options in their place.
 
     Args:
         settings: Settings, of which those count that were set.
         options: Options by name; ``preset`` names one of ``PRESETS``, whose values are taken where
             no other is set.
+        further: Other keyword arguments of the function that takes the options, for the hint on
+            an unknown one.
 
     Raises:
         UsageError: For an unknown option or preset, or a value that cannot be used.
     """
+    check_option_names(options, [*BoardSettings.model_fields, PRESET], further)
     stated = {} if settings is None else settings.model_dump(exclude_unset=True)
     chosen = {name: value for name, value in options.items() if name != PRESET}
     try:
         return BoardSettings.model_validate(preset_values(options.get(PRESET)) | stated | chosen)
     except ValidationError as error:
-        faults = [(fault["loc"][0], fault["input"], fault["msg"]) for fault in error.errors()]
-        known = BoardSettings.model_fields
-        said = [
-            f"{name} = {value!r}: {why[:1].lower()}{why[1:]}"
-            if name in known
-            else f"there is no option {name}"
-            for name, value, why in faults
-        ]
-        raise UsageError("; ".join(said)) from error
+        faults = []
+        for fault in error.errors():
+            reason = fault["msg"]
+            reason = reason[:1].lower() + reason[1:]
+            faults.append(f"{fault['loc'][0]} = {fault['input']!r}: {reason}")
+        raise UsageError("; ".join(faults)) from error
+
+
+def check_option_names(
+    options: Iterable[str], known: Sequence[str], further: Iterable[str] = ()
+) -> None:
+    """Refuse options that nobody would read.
+
+    Args:
+        options: Names of the options that were given.
+        known: Names of all options.
+        further: Other keyword arguments that may have been meant.
+
+    Raises:
+        UsageError: For an unknown name; it suggests a close one and lists all options.
+    """
+    unknown = [name for name in options if name not in known]
+    if not unknown:
+        return
+    faults = []
+    for name in unknown:
+        hint = did_you_mean(name, [*known, *further])
+        faults.append(f"there is no option {name!r}; {hint}".rstrip("; "))
+    raise UsageError(f"{'; '.join(faults)} (options: {', '.join(known)})")
+
+
+Documented = TypeVar("Documented", bound=Callable[..., Any] | type[Any])
+
+
+def lists_options(names: Collection[str]) -> Callable[[Documented], Documented]:
+    """Make a decorator that adds a line for each option to a docstring, for ``help()``.
+
+    Args:
+        names: Fields of ``BoardSettings``, and perhaps ``preset``; others are passed over.
+    """
+    lines = [option_line(name) for name in BoardSettings.model_fields if name in names]
+    if PRESET in names:
+        lines.append(f"    {PRESET}=None ({'|'.join(PRESETS)}): Settings that go together")
+
+    def decorate(documented: Documented) -> Documented:
+        text = (documented.__doc__ or "").rstrip()  # python -OO has none
+        documented.__doc__ = "\n    ".join([f"{text}\n", "Options, with their defaults:", *lines])
+        return documented
+
+    return decorate
+
+
+def option_line(name: str) -> str:
+    """Describe a field of ``BoardSettings`` in a line: its choices, default and first clause."""
+    field = BoardSettings.model_fields[name]
+    first_clause = re.split(r"[;.] ", field.description or "")[0].rstrip(".")
+    default = ",".join(field.default) if isinstance(field.default, tuple) else field.default
+    is_choice = get_origin(field.annotation) is Literal
+    choices = f" ({'|'.join(get_args(field.annotation))})" if is_choice else ""
+    return f"    {name}={default!r}{choices}: {first_clause}"
+
+
+lists_options(BoardSettings.model_fields)(BoardSettings)
 
 
 def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
@@ -271,5 +373,15 @@ def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
         return ()
     if not arena.judges and settings.judge is None and settings.ratings == "posterior":
         return ()
-    named = f"{settings.judge}:{settings.criterion}"
-    return arena.chosen_judges(named if named in arena.judges else settings.judge)
+    return named_judges(arena, settings)
+
+
+def named_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
+    """Return whose verdicts are learned from, then other judges; see ``Arena.chosen_judges``.
+
+    Args:
+        arena: Judged by the settings' criterion, if they have one.
+        settings: Name the judge.
+    """
+    by_criterion = f"{settings.judge}:{settings.criterion}"
+    return arena.chosen_judges(by_criterion if by_criterion in arena.judges else settings.judge)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from arena.data.errors import UsageError, checked_choice
-from surrogate.board.settings import MOST_DRAWS, PRESET, BoardSettings, chosen_settings
+from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
     FOLDER,
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 STORE = "ratings.sqlite"
 LISTED = ["feature", "summary", "source", "needs", "available"]
 BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
-TABLE_3, SAMPLING = "table3", "sampling"
-SUBSETS = 100
-"""Random parts of each size, of sampling."""
+TABLE_3 = "table3"
 LEFT_OUT = {"replication": ["questions", "judgments"], "ablation": ["features"]}
 """Columns that 80 of the terminal have no room for, by protocol; --json has them."""
 
@@ -116,7 +114,7 @@ def validate(
         int | None, Option(min=1, max=MOST_DRAWS, help="Default: the protocol's")
     ] = None,
     tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
-    seed: opt.Seed = 0,
+    seed: Annotated[int | None, setting(BoardSettings, "seed")] = None,
     config: opt.Config = None,
     jobs: opt.Jobs = -1,
     _backend: opt.Backend = None,
@@ -124,47 +122,23 @@ def validate(
     as_json: opt.Json = False,
 ) -> None:
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
-    given = {"features": features, "tournaments": tournaments, "seed": seed}
-    names = split_names(surrogate) if protocol == TABLE_3 else []
-    given |= {} if names else {"surrogate": surrogate}
-    stated = settings_of(BoardSettings, config, given, ("judge", "holdout", "ratings"))
+    stated = {"judge": judge, "features": features, "tournaments": tournaments, "seed": seed}
+    options: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
+    settings = settings_of(BoardSettings, config, options)
 
     from arena.data.folder import read_arena
-    from arena.judging.choosing.sampling import DEFAULT_SHARES, DESIGNS, study_sampling
-    from features.measures.registry import parse_features
-    from surrogate.learning.languages import TournamentSettings
-    from surrogate.learning.names import TABLE_3_SURROGATES, find_surrogate
     from surrogate.validation import validate as validate_arena
-    from surrogate.validation.study import DEFAULT_TOURNAMENTS
 
-    read, more = read_arena(arena), dict[str, object]({PRESET: preset})
-    if preset is None and "tournaments" not in stated.model_fields_set:
-        more["tournaments"] = DEFAULT_TOURNAMENTS
-    chosen = chosen_settings(stated, more)
-    if protocol == SAMPLING:
-        judgments = read.judged_by(judge).judgments
-        found = study_sampling(
-            *(judgments, DEFAULT_SHARES, tuple(DESIGNS), repeats or SUBSETS),
-            *(chosen.ties, chosen.ridge, chosen.seed),
-        )
-        _show_study(found, protocol, as_json)
-        return
-    options: dict[str, Any] = {}
-    if preset is not None or "features" in stated.model_fields_set:
-        options["features"] = parse_features(",".join(chosen.features))
-    trained = [
-        find_surrogate(name, rows=chosen.rows, missing=chosen.missing)
-        for name in ((names or TABLE_3_SURROGATES) if protocol == TABLE_3 else [chosen.surrogate])
-    ]
+    read = read_arena(arena)
     study = validate_arena(
-        *(read, protocol, trained if protocol == TABLE_3 else trained[0], repeats),
+        *(read, protocol),
+        split_names(surrogate) if surrogate and protocol == TABLE_3 else surrogate,
+        repeats,
+        settings=settings,
+        holdout=holdout,
+        preset=preset,
         **options,
-        holdout=None if holdout is None else split_names(holdout),
-        judge=judge,
         feature_table=given_features(feature_table, read.answers),
-        tournaments=TournamentSettings(
-            *(chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, chosen.seed)
-        ),
         n_jobs=jobs,
         progress=progress_lines(),
     )

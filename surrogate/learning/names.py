@@ -57,12 +57,17 @@ def find_surrogate(
 
 
 def as_surrogate(
-    surrogate: str | Surrogate | BaseEstimator, rows: RowKind = DEFAULT_ROWS
+    surrogate: str | Surrogate | BaseEstimator,
+    rows: RowKind = DEFAULT_ROWS,
+    missing: MissingRule = "nan",
 ) -> Surrogate:
-    """Return a surrogate by its name, an unfitted copy of one, or one of a regressor."""
+    """Return a surrogate by its name, an unfitted copy of one, or one of a regressor.
+
+    ``rows`` and ``missing`` are for surrogates by name and regressors; see ``find_surrogate``.
+    """
     named: str | Surrogate = surrogate_name(surrogate)
     if isinstance(named, str):
-        return find_surrogate(named, rows=rows)
+        return find_surrogate(named, rows=rows, missing=missing)
     return reseeded(named, named.seed)
 
 

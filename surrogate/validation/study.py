@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import pandas as pd
 
@@ -15,10 +15,17 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.diagnostics.families import families_of_systems
-from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
-from features.measures.registry import DEFAULT_FEATURES
+from surrogate.board.settings import (
+    PRESET,
+    BoardSettings,
+    LearningOptions,
+    check_option_names,
+    chosen_settings,
+    lists_options,
+    named_judges,
+)
 from surrogate.learning.cross_fitting import (
     Progress,
     Repeats,
@@ -30,10 +37,11 @@ from surrogate.learning.estimation.replication import FEWEST_QUESTIONS, replicat
 from surrogate.learning.languages import (
     LanguageData,
     TournamentSettings,
+    in_slices,
     language_data,
     with_answers,
 )
-from surrogate.learning.names import DEFAULT_SURROGATE, TABLE_3_SURROGATES, as_surrogate
+from surrogate.learning.names import TABLE_3_SURROGATES, as_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.feature_groups import (
@@ -89,24 +97,51 @@ class StudyTable:
     signature: str
 
 
-class StudyOptions(TypedDict, total=False):
+class StudyOptions(LearningOptions, total=False):
     """What every study takes beside the arena, the surrogate and the number of repeats.
 
     Attributes:
-        features: Features to extract from every answer.
-        judge: Whose judgments to learn from; may be left out where there is one judge.
+        settings: Settings of a board; those that a study has count where they were set.
         feature_table: Features already at hand, used instead of extracting ``features``.
-        tournaments: How tournaments are drawn, and the seed of everything random.
         n_jobs: Processes to use; -1 for all cores.
         progress: Called as trainings end.
     """
 
-    features: Sequence[Feature]
-    judge: str | None
+    settings: BoardSettings | None
     feature_table: pd.DataFrame | None
-    tournaments: TournamentSettings | None
     n_jobs: int
     progress: Progress | None
+
+
+LEARNING_OPTIONS = tuple(LearningOptions.__annotations__)
+STUDY_OPTIONS = tuple(StudyOptions.__annotations__)
+
+
+def study_settings(options: StudyOptions) -> BoardSettings:
+    """Return the settings that options state, by default with fewer tournaments than a board.
+
+    ``features`` that are values are left out.
+
+    Raises:
+        UsageError: As ``chosen_settings`` does.
+    """
+    settings = options.get("settings")
+    stated = {name: value for name, value in options.items() if name in LEARNING_OPTIONS}
+    stated.pop("features", None)
+    is_stated = settings is not None and "tournaments" in settings.model_fields_set
+    if stated.get(PRESET) is None and not is_stated:
+        stated.setdefault("tournaments", DEFAULT_TOURNAMENTS)
+    return chosen_settings(settings, stated)
+
+
+def judged_view(arena: Arena, settings: BoardSettings) -> Arena:
+    """Return an arena as a study sees it: in its parts, judged by one criterion and judge.
+
+    Raises:
+        UsageError: If there is no such judge, part or criterion, or a choice to be made.
+    """
+    view = settings.view(arena)
+    return view.judged_by(named_judges(view, settings)[0])
 
 
 @dataclass(frozen=True)
@@ -134,34 +169,47 @@ class Study:
     families: Mapping[str, Collection[str]]
 
     @classmethod
+    @lists_options(LEARNING_OPTIONS)
     def of(
         cls,
         arena: Arena | Path | str,
-        surrogate: SurrogateLike = DEFAULT_SURROGATE,
+        surrogate: SurrogateLike | None = None,
         repeats: int = REPEATS,
         **options: Unpack[StudyOptions],
     ) -> Study:
         """Measure an arena's features, unless they are at hand, and draw the tournaments.
 
+        Args:
+            arena: The arena, or the path of its folder.
+            surrogate: What is studied; by default that of ``settings``, or ``answers``.
+            repeats: How often to split, draw or reseed.
+            options: See ``StudyOptions``, and below.
+
         Raises:
-            UsageError: For an unknown surrogate, or fewer than one repeat.
+            UsageError: For an unknown option or surrogate, or fewer than one repeat.
         """
+        check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats"])
         if repeats < 1:
             raise UsageError("repeats must be at least 1")
-        settings = options.get("tournaments") or TournamentSettings(DEFAULT_TOURNAMENTS)
-        trained, n_jobs = as_surrogate(surrogate), options.get("n_jobs", 1)
+        settings, n_jobs = study_settings(options), options.get("n_jobs", 1)
+        trained = settings.surrogate if surrogate is None else surrogate
         arena = open_arena(arena)
-        judged = arena.judged_by(options.get("judge"))
+        judged = judged_view(arena, settings)
         table = options.get("feature_table")
         if table is None:
-            table = extract(arena, options.get("features", DEFAULT_FEATURES), n_jobs=n_jobs)
+            table = extract(arena, options.get("features", settings.features), n_jobs=n_jobs)
+        table = in_slices(table, arena.queries, settings.by)
+        how = TournamentSettings(
+            *(settings.tournaments, settings.questions, settings.ties, settings.ridge),
+            seed=settings.seed,
+        )
         return cls(
-            language_data(judged, with_answers(table, arena.answers), settings),
+            language_data(judged, with_answers(table, judged.answers), how),
             tuple(feature_columns(table)),
             judged.info.name,
-            options.get("judge") or arena.chosen_judges()[0],
-            settings,
-            trained,
+            named_judges(settings.view(arena), settings)[0],
+            how,
+            as_surrogate(trained, settings.rows, settings.missing),
             Repeats(repeats, settings.seed, n_jobs, options.get("progress")),
             families_of_systems(judged.info.systems, judged.attributes),
         )

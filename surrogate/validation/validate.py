@@ -10,27 +10,46 @@ from typing import Unpack
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.folder import open_arena
+from arena.judging.choosing.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
+from arena.judging.choosing.sampling import study_sampling
 from features.measures.registry import PAPER_FEATURES
+from surrogate.board.settings import (
+    PRESET,
+    BoardSettings,
+    check_option_names,
+    lists_options,
+)
 from surrogate.board.study import check_holdout
 from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
-from surrogate.learning.names import DEFAULT_SURROGATE, PAPERS_SURROGATE, as_surrogate
-from surrogate.learning.surrogate import FEWEST_SYSTEMS
+from surrogate.learning.names import PAPERS_SURROGATE, TABLE_3_SURROGATES, as_surrogate
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 from surrogate.validation.protocols import HELD_OUT, LANGUAGE, check_languages
 from surrogate.validation.study import (
     BEST,
     DEFAULT_PROTOCOL,
     FAMILIES,
+    LEARNING_OPTIONS,
     MIRAGE,
     REPEATS,
     REPLICATION,
+    STUDY_OPTIONS,
     TABLE_3,
     TABLE_4,
     Study,
     StudyOptions,
     StudyTable,
     SurrogateLike,
+    judged_view,
+    study_settings,
 )
 
+SAMPLING = "sampling"
+OF_SURROGATES = (
+    *("surrogate", "features", "feature_table", "rows", "missing", "tournaments", "questions"),
+)
+"""Options that sampling, which ranks by verdicts alone, has no use for."""
+PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
+"""Arguments that only some protocols take."""
 PROTOCOLS: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     {
         DEFAULT_PROTOCOL: ("leave_systems_out", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
@@ -44,63 +63,132 @@ PROTOCOLS: Mapping[str, tuple[str, int, int]] = MappingProxyType(
         "importances": ("importances", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         "learning-curve": ("learning_curves", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         REPLICATION: ("replicate", 10, 1),
+        SAMPLING: ("", 100, FEWEST_TO_SAMPLE),
     }
 )
-"""Name to the method of ``Study``, how often it repeats, and how many judged systems it needs."""
+"""Name to the method of ``Study``, how often it repeats, and how many judged systems it needs.
+
+``sampling`` needs no surrogate: it is ``arena.study_sampling``."""
 
 
+@lists_options(LEARNING_OPTIONS)
 def validate(
     arena: Arena | Path | str,
     protocol: str = DEFAULT_PROTOCOL,
     surrogate: SurrogateLike | Sequence[SurrogateLike] | None = None,
     repeats: int | None = None,
     *,
-    holdout: Sequence[str] | None = None,
+    holdout: str | Sequence[str] | None = None,
     judged: Sequence[int | None] | None = None,
     **options: Unpack[StudyOptions],
 ) -> StudyTable:
     """Say how well a surrogate ranks systems, languages or questions it was not trained on.
 
-    The same arguments give the same result, whatever ``n_jobs``.
+    The same arguments give the same result, whatever ``n_jobs``. Options have the names and values
+    that they have in ``build_board``.
 
     Args:
         arena: The arena, or the path of its folder.
-        protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names.
-        surrogate: What to validate, ``answers`` by default; for ``table3`` several.
+        protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names, and for
+            ``sampling`` ``arena.study_sampling``.
+        surrogate: What to validate; by default that of ``settings``, the preset's, or
+            ``answers``; for ``table3`` several.
         repeats: How often to repeat with other folds, draws or seeds; the protocol's own number
             if None.
         holdout: For ``mirage`` and ``table4``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
-        options: See ``StudyOptions``.
+        options: See ``StudyOptions``, and below.
 
     Raises:
-        UsageError: For an unknown protocol or surrogate, one the arena is too small for, or an
-            argument that the protocol does not take.
+        UsageError: For an unknown option, protocol or surrogate, one the arena is too small for,
+            or an argument that the protocol does not take.
     """
+    check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats", "holdout", "judged"])
     method, own_repeats, fewest = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
-    given: dict[str, object] = {"holdout": holdout, "judged": judged}
-    given = {name: value for name, value in given.items() if value is not None}
-    takers = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
-    for name in given:
-        if protocol not in takers[name]:
-            raise UsageError(f"`{name}` is for {' and '.join(takers[name])}, not for {protocol}")
-    several = isinstance(surrogate, Sequence) and not isinstance(surrogate, str)
-    if protocol == TABLE_3 and surrogate is not None:
-        given["surrogates"] = surrogate if several else [surrogate]
-        surrogate = None
-    elif several:
+    repeats = own_repeats if repeats is None else repeats
+    settings = study_settings(options)
+    for name, value in {"holdout": holdout, "judged": judged}.items():
+        if value is not None and protocol not in PROTOCOLS_WITH[name]:
+            takers = " and ".join(PROTOCOLS_WITH[name])
+            raise UsageError(f"`{name}` is for {takers}, not for {protocol}")
+    if protocol == SAMPLING:
+        return _sampling(arena, repeats, settings, {**options, "surrogate": surrogate})
+
+    given: dict[str, object] = {}
+    if judged is not None:
+        given["judged"] = judged
+    held_out = settings.holdout if holdout is None else _names_in(holdout)
+    if protocol not in PROTOCOLS_WITH["holdout"]:
+        held_out = None  # of a board's settings
+    if held_out is not None:
+        given["holdout"] = held_out
+
+    several = (
+        None if isinstance(surrogate, str) or not isinstance(surrogate, Sequence) else surrogate
+    )
+    if several is not None and protocol != TABLE_3:
         raise UsageError(f"several surrogates are for {TABLE_3}, not for {protocol}")
-    if protocol == TABLE_4:
-        options.setdefault("features", PAPER_FEATURES)
-    default = PAPERS_SURROGATE if protocol == TABLE_4 else DEFAULT_SURROGATE
-    trained = as_surrogate(default if surrogate is None else surrogate)
-    own = open_arena(arena).judged_by(options.get("judge"))  # before an LLM is paid for features
+    single = surrogate if several is None else None
+    if protocol == TABLE_3:
+        named = several or (TABLE_3_SURROGATES if single is None else [single])
+        given["surrogates"] = [_surrogate_of(item, settings, options) for item in named]
+        single = None
+    if protocol == TABLE_4 and single is None and not _states("surrogate", options):
+        single = PAPERS_SURROGATE
+    if protocol == TABLE_4 and not _states("features", options):
+        options["features"] = PAPER_FEATURES
+    trained = _surrogate_of(settings.surrogate if single is None else single, settings, options)
+
+    opened = open_arena(arena)
+    judged_arena = judged_view(opened, settings)  # before features cost anything
     if protocol == LANGUAGE:
-        check_languages({*own.judgments["language"], *own.published_ratings["language"]}, trained)
-    if holdout is not None:
-        check_holdout(holdout, own.rated_systems)
-    elif len(own.rated_systems) < fewest:
+        rated = {*judged_arena.judgments["language"], *judged_arena.published_ratings["language"]}
+        check_languages(rated, trained)
+    if held_out is not None:
+        check_holdout(held_out, judged_arena.rated_systems)
+    elif len(judged_arena.rated_systems) < fewest:
         raise UsageError(f"{protocol} needs at least {fewest} judged systems")
-    study = Study.of(arena, trained, own_repeats if repeats is None else repeats, **options)
-    found: StudyTable = getattr(study, method)(**given)
-    return found
+    study = Study.of(opened, trained, repeats, **options)
+    table: StudyTable = getattr(study, method)(**given)
+    return table
+
+
+def _names_in(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (
+        tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else tuple(names)
+    )
+
+
+def _states(name: str, options: StudyOptions) -> bool:
+    """Tell whether an option, the settings or a preset choose a value."""
+    settings = options.get("settings")
+    is_set = settings is not None and name in settings.model_fields_set
+    return name in options or is_set or options.get(PRESET) is not None
+
+
+def _surrogate_of(
+    surrogate: SurrogateLike, settings: BoardSettings, options: StudyOptions
+) -> Surrogate:
+    """Return an unfitted surrogate, one by name with the rules of the settings."""
+    if isinstance(surrogate, Surrogate):
+        ruled = [name for name in ("rows", "missing") if name in options]
+        if ruled:
+            raise UsageError(
+                f"`{ruled[0]}` is for surrogates by name; the surrogate {surrogate.name!r} was "
+                "made with its own"
+            )
+    return as_surrogate(surrogate, settings.rows, settings.missing)
+
+
+def _sampling(
+    arena: Arena | Path | str, repeats: int, settings: BoardSettings, given: Mapping[str, object]
+) -> StudyTable:
+    """Rank by part of the verdicts alone; see ``study_sampling``."""
+    unused = [name for name in OF_SURROGATES if given.get(name) is not None]
+    if unused:
+        raise UsageError(f"{SAMPLING} ranks by verdicts alone; leave `{unused[0]}` out")
+    judgments = judged_view(open_arena(arena), settings).judgments
+    study = study_sampling(
+        judgments, repeats=repeats, ties=settings.ties, ridge=settings.ridge, seed=settings.seed
+    )
+    return StudyTable(study.table, study.signature)

@@ -13,7 +13,6 @@ from arena import UsageError
 from features import Feature, extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board import study
-from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.advice import advise
 from surrogate.validation import validate
@@ -21,7 +20,7 @@ from surrogate.validation import validate
 BOOSTING = GradientBoostingRegressor(max_depth=2)
 FEATURES = "answer_length,content_coverage,citation_recall@10"
 OTHERS = [name for name in SURROGATE_NAMES if name != DEFAULT_SURROGATE]
-SETTINGS = TournamentSettings(tournaments=2, seed=3)
+SETTINGS = {"tournaments": 2, "seed": 3}
 
 
 def named(name):
@@ -49,7 +48,7 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     assert f"|surrogate:{surrogate_name(name)}|rows:system|" in board.summary.signature
     validated = validate(
         *(tiny_arena, "leave-systems-out", name),
-        **{"feature_table": tiny_table, "repeats": study.SPLITS, "tournaments": SETTINGS},
+        **{"feature_table": tiny_table, "repeats": study.SPLITS, **SETTINGS},
     )
     taus = validated.table.set_index("language")["tau"]
     for language, item in board.summary.languages.items():
@@ -76,7 +75,7 @@ def test_a_regressor_that_cannot_learn_from_so_little_is_said(tiny_arena, tiny_t
 def test_features_of_ones_own_travel_in_memory_and_are_named_in_the_file(tiny_arena, tmp_path):
     own = Feature("digits", "", "own", (), lambda sample: sum(map(str.isdigit, sample.text)))
     known = {"features": ["answer_length,content_coverage", own]}
-    validated = validate(tiny_arena, repeats=1, tournaments=SETTINGS, **known)
+    validated = validate(tiny_arena, repeats=1, **SETTINGS, **known)
     assert "digits" in validated.signature
     board = build_board(tiny_arena, surrogate="linear", tournaments=2, **known)
     rows = tiny_arena.answers[tiny_arena.answers["system"] == tiny_arena.info.systems[0]]

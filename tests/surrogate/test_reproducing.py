@@ -34,8 +34,9 @@ COMPETING = (REFERENCE, "gpt-4o-azure", BASELINES[10], BASELINES[5], *BASELINES[
 """Baselines that the small data holds."""
 SHORT = {
     "board": "--tournaments 3 --config short.toml --jobs 1 --no-site",
-    "validate": "--tournaments 3 --jobs 1",
-    "table3": "--repeats 1 --json",
+    "validate": "--jobs 1",
+    "table3": "--tournaments 3 --repeats 1 --json",
+    "table4": "--tournaments 3",
     "sampling": "--repeats 2",
 }
 """Options that make a command short."""

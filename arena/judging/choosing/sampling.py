@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.folder import open_arena
 from arena.data.seeds import SAME_DECIMALS, generator
 from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
@@ -43,13 +46,14 @@ class SamplingStudy:
 
 
 def study_sampling(
-    judgments: pd.DataFrame,
+    arena: Arena | Path | str | pd.DataFrame,
     shares: Sequence[float] = DEFAULT_SHARES,
     designs: Sequence[str] = DESIGNS,
     repeats: int = 100,
     ties: TieRule = "half",
     ridge: float = DEFAULT_RIDGE,
     seed: int = 0,
+    judge: str | None = None,
 ) -> SamplingStudy:
     """Rank from random parts of the judgments, language by language; larger parts hold smaller.
 
@@ -57,7 +61,8 @@ def study_sampling(
     system above another has tau 0.
 
     Args:
-        judgments: Columns ``query_id, language, system_a, system_b, winner``; of one judge.
+        arena: The arena, the path of its folder, or judgments of one judge, with columns
+            ``query_id, language, system_a, system_b, winner``.
         shares: Shares of the whole arena, each above 0 and at most 1.
         designs: Of ``DESIGNS``.
         repeats: Subsets of each design and share.
@@ -65,15 +70,22 @@ def study_sampling(
         ridge: Precision of the prior on coefficients; 0 for the weakest that parts have a ranking
             with, as tournaments have.
         seed: Of all draws.
+        judge: Whose judgments of the arena; may be left out where there is one judge.
 
     Raises:
-        UsageError: For a share or number out of range, or fewer than three systems that
-            judgments connect.
+        UsageError: For a share or number out of range, an unknown judge, or fewer than three
+            systems that judgments connect.
     """
     if not all(0 < share <= 1 for share in shares):
         raise UsageError("`shares` must be above 0 and at most 1")
     if repeats < 1:
         raise UsageError(f"`repeats` is {repeats}; use at least 1")
+    if not isinstance(arena, pd.DataFrame):
+        judgments = open_arena(arena).judged_by(judge).judgments
+    elif judge is None:
+        judgments = arena
+    else:
+        raise UsageError("`judge` is for arenas; a table holds the judgments of one judge")
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
     rows: list[tuple[object, ...]] = []

@@ -19,7 +19,6 @@ from surrogate.board.summary import (
     UNSEEN_UNKNOWN,
     Agreements,
 )
-from surrogate.learning.languages import TournamentSettings
 from surrogate.validation import validate
 
 
@@ -74,7 +73,8 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
     found = validate(
         *(small_arena, "leave-systems-out", "answers"),
         feature_table=small_board.features,
-        tournaments=TournamentSettings(tournaments=10, seed=3),
+        tournaments=10,
+        seed=3,
         repeats=5,
     )
     for language, item in small_board.summary.languages.items():

@@ -28,9 +28,7 @@ def flipped(judgments, systems):
 
 @pytest.mark.parametrize(("protocol", "name"), PROTOCOLS)
 def test_a_good_feature_ranks_what_was_not_seen(protocol, name, simulated, table, settings):
-    done = validate(
-        simulated.arena, protocol, name, feature_table=table, repeats=2, tournaments=settings
-    )
+    done = validate(simulated.arena, protocol, name, feature_table=table, repeats=2, **settings)
     macro = done.table.iloc[-1]
     assert macro["tau"] > 0.6
     assert macro["tau_low"] <= macro["tau"] <= macro["tau_high"]
@@ -48,7 +46,7 @@ def test_systems_without_a_row_of_features_are_left_out_and_counted(
     is_gone = table["system"].isin(gone) & (table["language"] == "en")
     done = validate(
         *(simulated.arena, protocol, name),
-        **{"feature_table": table[~is_gone], "repeats": 1, "tournaments": settings},
+        **{"feature_table": table[~is_gone], "repeats": 1, **settings},
     )
     assert list(done.table["systems"])[:2] == [9, 12]
     assert list(done.table["reason"])[:2] == [UNMEASURED.format(3, 12, ", ".join(gone)), ""]
@@ -69,7 +67,7 @@ def test_families_and_the_best_are_held_out_together(simulated, table, settings,
     assert set(best) & set(means.mean().nlargest(4).index)
     arena = replace(arena, attributes=made)
     for protocol in ("leave-families-out", "leave-best-out"):
-        done = validate(arena, protocol, QUICK, feature_table=table, tournaments=settings)
+        done = validate(arena, protocol, QUICK, feature_table=table, **settings)
         assert done.table.iloc[-1]["r2"] > 0.6
         assert np.isfinite(done.table.iloc[-1]["tau"])
 
@@ -77,7 +75,7 @@ def test_families_and_the_best_are_held_out_together(simulated, table, settings,
 def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):
     done = validate(
         *(simulated.arena, "leave-systems-out", QUICK),
-        **{"feature_table": table.drop(columns="close"), "tournaments": settings},
+        **{"feature_table": table.drop(columns="close"), **settings},
     )
     assert abs(done.table.iloc[-1]["tau"]) < 0.5
 
@@ -133,7 +131,7 @@ def test_neither_the_order_of_rows_nor_the_jobs_change_a_byte(
         answers=arena.answers.sample(frac=1, random_state=4).reset_index(drop=True),
         info=arena.info.model_copy(update={"systems": arena.info.systems[::-1]}),
     )
-    common = {"repeats": 1, "tournaments": settings}
+    common = {"repeats": 1, **settings}
     first = validate(arena, protocol, name, feature_table=table, **common)
     other = table.sample(frac=1, random_state=5).reset_index(drop=True)
     second = validate(shuffled, protocol, name, feature_table=other, n_jobs=2, **common)
@@ -154,7 +152,7 @@ def test_neither_the_order_of_rows_nor_the_jobs_change_a_byte(
 )
 def test_what_cannot_be_met_is_said(protocol, options, named, simulated, table, settings):
     with pytest.raises(UsageError, match=named):
-        validate(simulated.arena, protocol, **options, feature_table=table, tournaments=settings)
+        validate(simulated.arena, protocol, **options, feature_table=table, **settings)
 
 
 def test_an_arena_too_small_is_refused_before_answers_are_measured(simulated, table, settings):
@@ -164,6 +162,6 @@ def test_an_arena_too_small_is_refused_before_answers_are_measured(simulated, ta
     small, own = replace(arena, judgments=judged[kept]), Feature("own", "", "", (), unread)
     for protocol in ("leave-systems-out", "leave-language-out", "mirage", "table3"):
         with pytest.raises(UsageError, match="needs at least"):
-            validate(small, protocol, TOGETHER, features=[own], tournaments=settings)
+            validate(small, protocol, TOGETHER, features=[own], **settings)
     with pytest.raises(UsageError, match="alone"):
-        validate(*(arena, "leave-language-out", QUICK), feature_table=table, tournaments=settings)
+        validate(*(arena, "leave-language-out", QUICK), feature_table=table, **settings)

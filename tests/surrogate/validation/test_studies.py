@@ -20,9 +20,7 @@ QUICK = "linear"
 
 @pytest.fixture(scope="module")
 def ablation(simulated, table, settings):
-    return validate(
-        simulated.arena, "ablation", QUICK, 1, feature_table=table, tournaments=settings
-    )
+    return validate(simulated.arena, "ablation", QUICK, 1, feature_table=table, **settings)
 
 
 def rows_by(table, *keys):
@@ -57,7 +55,7 @@ def test_features_are_grouped_by_what_they_look_at():
 def test_the_good_feature_matters_and_the_other_does_not(simulated, table, settings):
     done = validate(
         *(simulated.arena, "importances", "random-forest", 1),
-        **{"feature_table": table, "tournaments": settings},
+        **{"feature_table": table, **settings},
     )
     rows = rows_by(done.table, "language", "feature")
     for language in ("en", "sw"):
@@ -71,9 +69,7 @@ def test_the_good_feature_matters_and_the_other_does_not(simulated, table, setti
 
 def test_a_feature_without_values_has_no_importance(simulated, table, settings):
     empty = table.assign(nothing=np.where(table["language"] == "sw", np.nan, table["nothing"]))
-    done = validate(
-        *(simulated.arena, "importances", QUICK, 1), feature_table=empty, tournaments=settings
-    )
+    done = validate(*(simulated.arena, "importances", QUICK, 1), feature_table=empty, **settings)
     rows = rows_by(done.table, "language", "feature")
     assert rows.loc[("sw", "nothing")].isna().all()
     assert rows.loc[("sw", "close"), "share"] == 1
@@ -81,7 +77,7 @@ def test_a_feature_without_values_has_no_importance(simulated, table, settings):
 
 
 def test_curves_end_at_what_validate_finds(simulated, table, settings):
-    common = {"feature_table": table, "repeats": 1, "tournaments": settings}
+    common = {"feature_table": table, "repeats": 1, **settings}
     done = Study.of(simulated.arena, QUICK, **common).learning_curves(shares=(0.1, 1.0))
     rows = rows_by(done.table, "language", "axis", "share")
     whole = validate(simulated.arena, "leave-systems-out", QUICK, **common)
@@ -120,9 +116,7 @@ def test_the_papers_features_fall_into_its_groups(features):
 def test_a_group_that_holds_the_good_feature_does_as_well_as_all(simulated, table, settings):
     """The good feature passes for one that an LLM rates, the other for language detection."""
     renamed = table.rename(columns={"close": "llm_overlap", "nothing": "target_language"})
-    done = validate(
-        *(simulated.arena, "table4", "linear"), feature_table=renamed, tournaments=settings
-    )
+    done = validate(*(simulated.arena, "table4", "linear"), feature_table=renamed, **settings)
     taus = done.table.set_index(["language", "group"])["tau"].loc["macro"]
     assert taus["all features"] > 0.6
     assert taus["only LLM-measured"] == pytest.approx(taus["all features"], abs=0.2)
@@ -135,7 +129,7 @@ def test_a_group_that_is_not_there_has_no_tau_and_says_why(simulated, table, set
     held = simulated.arena.info.systems[:2]
     found = validate(
         *(simulated.arena, "table4", find_surrogate("linear", missing="zero"), 2),
-        **{"feature_table": table, "tournaments": settings, "holdout": held},
+        **{"feature_table": table, **settings, "holdout": held},
     )
     absent = found.table[found.table["group"] != "all features"]
     assert absent["tau"].isna().all()
