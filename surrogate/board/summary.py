@@ -183,6 +183,10 @@ class Agreements(_Part):
         tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
             and its battles (three to five folds over systems; repeated where ratings are few).
             With its 95% bootstrap interval over systems, as ``gain`` has.
+        r2_unseen: R² of the same predictions; 0 for the mean of the systems trained on. Tau says
+            nothing of the scale: predictions in the right order may lie far too wide apart.
+        coverage_unseen: Share of the ratings inside the 90% intervals of the same predictions;
+            None where the surrogate has no standard errors.
         split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
             the questions with ratings by the verdicts on the other half; mean over splits.
         split_half_verdicts: The same of ratings by the verdicts alone.
@@ -196,6 +200,8 @@ class Agreements(_Part):
     tau_unseen: Number = None
     tau_unseen_low: Number = None
     tau_unseen_high: Number = None
+    r2_unseen: Number = None
+    coverage_unseen: Number = None
     split_half: Number = None
     split_half_verdicts: Number = None
     gain: Number = None

@@ -50,8 +50,11 @@ ANSWERS_SHARE = 2 / 3
 """Of the blend, that is the prediction by single answers."""
 LEAST_AGREEMENT = 0.1
 """Correlation of ratings and blend that is taken to be there at least, so that ranks are told."""
-PRIOR_SYSTEMS = 4
-"""How many systems the belief counts for that ratings spread by a logit."""
+SMALLEST_UNIT = 0.02
+"""Of the spread of ratings: a part whose left-out predictions vary by less says next to nothing,
+and must not be blown up to the size of the other part."""
+PRIOR_SYSTEMS = 1
+"""Number of systems that the belief counts for that ratings spread by one logit."""
 MOST_QUESTIONS, MOST_SYSTEMS = 200, 300
 """Of a language that are learned from at most, so that a board stays small and time is bounded."""
 AT_ONCE = 100
@@ -163,38 +166,53 @@ class AnswersSurrogate(Surrogate):
 
     def _blend(self, rated: Mapping[str, Floats]) -> None:
         """Learn the units of both parts, the slope and the error, from systems left out."""
-        parts = []
-        for name, own in rated.items():
-            known = np.isfinite(own)
-            systems = np.array(self.fields_[name].tensor.systems, dtype=object)[known]
-            scores = np.zeros(len(own))
-            if self.scores_ is not None and name in self.scores_.left_out:
-                scores = np.nan_to_num(self.scores_.left_out[name])
-            part = pd.DataFrame({"language": name, "system": systems, "scores": scores[known]})
-            keys = [(name, system) for system in systems]
-            part["ridge"] = [self.ridge_.left_out[key] for key in keys]
-            part["variance"] = [self.ridge_.left_out_variances[key] for key in keys]
-            # Of all systems' mean each is a part itself; it is to be told from the others'.
-            part["share"] = 1 - 1 / len(systems)
-            part["away"] = (own[known] - own[known].mean()) / part["share"]
-            parts.append(part)
-        table = pd.concat(parts, ignore_index=True)
-        units = np.sqrt((table[["scores", "ridge"]] ** 2).mean()).to_numpy()
-        shares = np.array([ANSWERS_SHARE, 1 - ANSWERS_SHARE]) * (units > SMALLEST)
-        units = np.where(units > SMALLEST, units, 1.0)
-        self.weights_ = shares / max(shares.sum(), SMALLEST) / units
-        blend = table[["scores", "ridge"]].to_numpy() @ self.weights_
-        away = table["away"].to_numpy()
-        told = np.sqrt(max(float(blend @ blend), SMALLEST) * max(float(away @ away), SMALLEST))
-        likely = (float(away @ away) + PRIOR_SYSTEMS) / (len(away) + PRIOR_SYSTEMS)
-        spread = np.sqrt(likely / max(float(blend @ blend) / len(blend), SMALLEST))
-        self.slope_ = max(float(blend @ away) / told, LEAST_AGREEMENT) * spread
-        missed = away - self.slope_ * blend
-        freedom = max(len(missed) - 1, 1)
-        # Of few systems the error itself is hardly known (Student): 90% intervals are to hold 90%.
-        unsure = stdtrit(freedom, UPPER_90) / NORMAL_90
-        self.error_ = float(np.sqrt(missed @ missed / freedom) * unsure)
+        table = pd.concat(
+            [self._left_out_predictions(language, ratings) for language, ratings in rated.items()],
+            ignore_index=True,
+        )
+        target = table["target"].to_numpy(np.float64)
+        parts = table[["scores", "ridge"]].to_numpy(np.float64)
+        self.weights_ = _blend_weights(parts, target)
+        predictions = parts @ self.weights_
+        self.slope_ = _calibration_slope(predictions, target)
+        residuals = target - self.slope_ * predictions
+        degrees_of_freedom = max(len(residuals) - 1, 1)
+        # The error is estimated from few systems, so a normal interval would be too narrow:
+        # Student's quantile replaces the normal one.
+        student_factor = stdtrit(degrees_of_freedom, UPPER_90) / NORMAL_90
+        residual_variance = float(residuals @ residuals) / degrees_of_freedom
+        self.error_ = float(np.sqrt(residual_variance) * student_factor)
         self.usual_variance_ = float(table["variance"].mean())
+
+    def _left_out_predictions(self, language: str, ratings: Floats) -> pd.DataFrame:
+        """Return what both parts predict of each rated system when it is left out.
+
+        Args:
+            language: Of the field.
+            ratings: Rating of each system of the field, shape (N,); NaN of those without.
+
+        Returns:
+            Columns ``language, system, scores, ridge, variance, target``, a row a rated system.
+        """
+        is_rated = np.isfinite(ratings)
+        systems = np.array(self.fields_[language].tensor.systems, dtype=object)[is_rated]
+        scores = np.zeros(len(ratings))
+        if self.scores_ is not None and language in self.scores_.left_out:
+            scores = np.nan_to_num(self.scores_.left_out[language])
+        keys = [(language, system) for system in systems]
+        centered = ratings[is_rated] - ratings[is_rated].mean()
+        # The mean holds the system itself; what is predicted is its distance from the others' mean.
+        target = centered / (1 - 1 / len(systems))
+        return pd.DataFrame(
+            {
+                "language": language,
+                "system": systems,
+                "scores": scores[is_rated],
+                "ridge": [self.ridge_.left_out[key] for key in keys],
+                "variance": [self.ridge_.left_out_variances[key] for key in keys],
+                "target": target,
+            }
+        )
 
     def _scales(self, fields: Mapping[str, Field]) -> dict[str, Scale]:
         """How fields are standardized: by the rated systems, or by all where none are."""
@@ -346,6 +364,41 @@ class AnswersSurrogate(Surrogate):
         """The vectors of the field's answers, in place of the answers."""
         own = {language: field.arrays() for language, field in self.fields_.items()}
         return {language: arrays for language, arrays in own.items() if arrays}
+
+
+def _blend_weights(parts: Floats, target: Floats) -> Floats:
+    """Return the weight of both parts in the blend, shape (2,).
+
+    Each part is divided by the root mean square of its left-out predictions; scores count twice.
+
+    Args:
+        parts: Left-out predictions by scores and by the ridge, shape (N, 2).
+        target: Ratings less the others' mean, shape (N,).
+    """
+    units = np.sqrt(np.mean(parts**2, axis=0))
+    smallest = max(SMALLEST_UNIT * float(np.sqrt(np.mean(target**2))), SMALLEST)
+    shares = np.where(units > SMALLEST, [ANSWERS_SHARE, 1 - ANSWERS_SHARE], 0.0)
+    total = max(float(shares.sum()), SMALLEST)
+    return np.asarray(shares / total / np.maximum(units, smallest))
+
+
+def _calibration_slope(predictions: Floats, target: Floats) -> float:
+    """Return the logits that a unit of the blend is worth: correlation times ratio of spreads.
+
+    Args:
+        predictions: Left-out predictions by the blend, shape (N,).
+        target: Ratings less the others' mean, shape (N,).
+    """
+    n_systems = len(target)
+    target_square = float(target @ target)
+    prediction_square = max(float(predictions @ predictions), SMALLEST)
+    norms = np.sqrt(prediction_square * max(target_square, SMALLEST))
+    correlation = max(float(predictions @ target) / norms, LEAST_AGREEMENT)
+    # The two spreads are averaged geometrically. An arithmetic mean would let one logit swamp the
+    # ratings of an arena whose systems are close, and place most new systems above all judged ones.
+    variance = max(target_square / n_systems, SMALLEST) ** (n_systems / (n_systems + PRIOR_SYSTEMS))
+    spread = np.sqrt(variance / (prediction_square / n_systems))
+    return float(correlation * spread)
 
 
 def _beside(fields: Mapping[str, Field], rows: pd.DataFrame) -> Iterator[dict[str, FieldView]]:

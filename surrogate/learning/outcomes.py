@@ -18,6 +18,7 @@ import pandas as pd
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import bootstrap_weights
 from arena.statistics.rank_agreement import kendall_taus, resampled_taus
+from arena.statistics.significance import NORMAL_90
 from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
@@ -97,6 +98,22 @@ class Outcome:
         spread = np.sum((self.truth - means)[both] ** 2)
         missed = np.sum((self.truth - self.predicted)[both] ** 2)
         return float(1 - missed / spread) if spread > 0 else float("nan")
+
+    @property
+    def coverage(self) -> float:
+        """Share of the arena's ratings inside the 90% intervals of their predictions.
+
+        NaN where the surrogate has no standard errors. The noise of the arena's ratings counts as
+        an error of the prediction.
+        """
+        if self.standard_errors is None:
+            return float("nan")
+        errors = np.abs(self.predicted - self.truth)
+        is_rated = np.isfinite(errors) & np.isfinite(self.standard_errors)
+        if not is_rated.any():
+            return float("nan")
+        is_inside = errors <= NORMAL_90 * self.standard_errors
+        return float(np.mean(is_inside[is_rated]))
 
     def resampled(self, times: Floats) -> Floats:
         """Tau of resamples of the systems, shape (B, S) to (B,); NaN where one has none."""

@@ -20,9 +20,17 @@ NOT_RATED = "fewer than three systems have a predicted and an arena rating"
 ALIKE = "all systems have the same rating, predicted or the arena's"
 NO_LANGUAGE = "no language has a defined score"
 FEWEST_RATED = 3
-AVERAGED = ["tau", "pairwise_accuracy", "r2"]
+AVERAGED = ["tau", "pairwise_accuracy", "r2", "coverage"]
 SCORES = [
-    *("language", "tau", "tau_low", "tau_high", "pairwise_accuracy", "r2", "systems", "reason")
+    "language",
+    "tau",
+    "tau_low",
+    "tau_high",
+    "pairwise_accuracy",
+    "r2",
+    "coverage",
+    "systems",
+    "reason",
 ]
 
 
@@ -46,8 +54,9 @@ def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
         Columns ``SCORES``, a row a language and ``macro``, the average over languages with a
         defined score: Kendall tau-b of the systems held out together (0 without signal) with its
         95% bootstrap interval over systems, the same systems in every language; share of their
-        pairs in the arena's order; R² (0 for the mean of the systems trained on); systems with a
-        predicted and an arena rating. NaN where a score is not defined, with the reason.
+        pairs in the arena's order; R² (0 for the mean of the systems trained on); coverage (share
+        of ratings inside the predictions' 90% intervals); systems with a predicted and an arena
+        rating. NaN where a score is not defined, with the reason.
     """
     taus = resample_outcomes(outcomes, seed)
     rated = {item.language: _rated(item) for item in outcomes}
@@ -82,6 +91,7 @@ def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
         "tau_high": high,
         "pairwise_accuracy": outcome.pairwise_accuracy if is_rated else float("nan"),
         "r2": outcome.explained,
+        "coverage": outcome.coverage,
         "systems": systems,
         "reason": "; ".join(outcome.reasons or why),
     }

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.answers import AnswersSurrogate, _blend_weights
 from surrogate.learning.estimation.field import Field
 from surrogate.learning.estimation.question_scores import (
     LIKENESS_VARIANCE,
@@ -301,3 +301,36 @@ def test_more_systems_than_are_learned_from_are_rated_as_if_all_were(judged, mon
         errors = known_of_all.standard_errors
         np.testing.assert_allclose(found.ratings[place], known_of_all.ratings, atol=0.15)
         np.testing.assert_allclose(found.standard_errors[place], errors, rtol=0.2)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_predictions_are_on_the_scale_of_ratings_that_are_close_as_of_ones_far_apart(share):
+    """In an arena of close systems a coin gives nine verdicts in ten."""
+    answers, judgments = arena(questions=40, languages=("en",), seed=3)
+    random = np.random.default_rng(0)
+    is_coin = random.random(len(judgments)) > share
+    coin = np.where(random.random(len(judgments)) < 0.5, "a", "b")
+    judgments = judgments.assign(winner=judgments["winner"].where(~is_coin, coin))
+    whole = training_ratings(known(judgments))["en"]
+    ratings = pd.Series(whole.means, list(whole.systems))
+    errors, above = [], 0
+    for held in ratings.index:
+        rest = known(without(judgments, [held]))
+        fitted = AnswersSurrogate().fit(without(answers, [held]), rest)
+        rated = training_ratings(rest)["en"]
+        others = pd.Series(rated.means, list(rated.systems))
+        predicted = fitted.predict(answers[answers["system"] == held])["rating"].iloc[0]
+        # Both are centered on the systems that were learned from.
+        errors.append(predicted - (ratings[held] - ratings.drop(held).mean()))
+        above += predicted > others.max()
+    spread = ratings.std(ddof=0)
+    assert np.sqrt(np.mean(np.square(errors))) < 1.3 * spread
+    assert above <= 3
+
+
+def test_a_part_that_predicts_next_to_nothing_is_not_blown_up():
+    target = np.array([-1.0, 0.5, 0.5, 1.0])
+    parts = np.column_stack([target, [1e-4, -1e-4, 1e-4, -1e-4]])
+    weights = _blend_weights(parts, target)
+    assert np.abs(parts[:, 1] * weights[1]).max() < 0.01
+    assert np.abs(parts[:, 0] * weights[0]).max() > 0.5

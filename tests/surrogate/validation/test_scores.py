@@ -1,5 +1,7 @@
 """Scores against values computed by hand and by other libraries."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
@@ -25,6 +27,16 @@ def test_scores_of_a_ranking_with_one_swap():
     assert found.tau == pytest.approx(4 / 6)
     assert found.pairwise_accuracy == pytest.approx(5 / 6)
     assert found.explained == pytest.approx(r2_score(TRUTH, predicted))
+
+
+def test_coverage_counts_ratings_inside_90_percent_of_their_predictions():
+    rated = replace(
+        outcome([1.0, 2.0, 3.0, 9.0]), standard_errors=np.array([[0.1, 0.1, np.nan, 0.1]])
+    )
+    assert rated.coverage == pytest.approx(2 / 3)
+    assert np.isnan(outcome(TRUTH).coverage)
+    scores = outcome_scores([rated], 0)
+    assert scores["coverage"].tolist() == pytest.approx([2 / 3, 2 / 3])
 
 
 def test_only_systems_held_out_together_are_compared():
