@@ -79,6 +79,7 @@ class AnswersSurrogate(Surrogate):
     """
 
     pooled: ClassVar[bool] = True
+    reads_texts: ClassVar[bool] = True
 
     name: str = "answers"
     rows: RowKind = DEFAULT_ROWS

@@ -53,6 +53,7 @@ class Surrogate(ABC):
         rows: One training row a ``system`` and tournament, or one ``overall``.
         pooled: Whether all verdicts in all languages are learned from together, and languages that
             it has not seen rated; else it can be trained on one tournament, and has an R² for each.
+        reads_texts: Whether it learns from the column ``answer`` of a table, too.
         failures_: Language to why it could not be learned from.
         borrowing_: Languages with few rated systems, where what others tell of answers counts.
         X_: The rows it was trained on.
@@ -60,6 +61,7 @@ class Surrogate(ABC):
     """
 
     pooled: ClassVar[bool] = False
+    reads_texts: ClassVar[bool] = False
     borrowing_: frozenset[str] = frozenset()
 
     name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,11 +16,14 @@ from features.measures.registry import FEATURES, GROUPS, parse_features
 from surrogate.learning.cross_fitting import Repeats, derived_seed, systems_by_content
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.outcomes import Outcome, on_common_systems
-from surrogate.learning.surrogate import Surrogate, reseeded
+from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
 from surrogate.validation.protocols import drawn_holdout
 from surrogate.validation.scores import MACRO, outcome_scores, replicate_taus
 
 ALL = "all"
+TEXTS = "texts"
+"""The family of what a surrogate reads in the answers themselves, beside the features."""
+TEXT_COLUMN = "answer"
 FEWEST_GROUPS = 2
 COLUMNS = [
     *("language", "subset", "features", "tau", "tau_low", "tau_high"),
@@ -29,6 +33,37 @@ LLM_MEASURED = frozenset(feature.name for feature in GROUPS["llm"])
 LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nli_neutral"})
 """Language detection and support: the features of little importance in MIRAGE-Bench's figure 5."""
 ABSENT = "the features that this group is about are not there"
+NO_VALUES = "no answer has a value of {}"
+
+
+@dataclass(frozen=True)
+class FeatureSubset:
+    """Part of what a surrogate learns from.
+
+    Attributes:
+        family: The family that is left out or stands alone; None for everything.
+        columns: Features in it.
+        has_texts: Whether the texts of the answers are in it.
+        family_columns: Columns of the family, with or without a value.
+    """
+
+    family: str | None
+    columns: tuple[str, ...]
+    has_texts: bool
+    family_columns: tuple[str, ...] = ()
+
+    def tells(self, data: LanguageData) -> bool:
+        """Tell whether any answer of a language has a value of the family."""
+        if self.family is None:
+            return True
+        if self.family == TEXTS:
+            return bool((data.X[TEXT_COLUMN].fillna("") != "").any())
+        return bool(data.X[list(self.family_columns)].notna().any(axis=None))
+
+    def of(self, data: LanguageData) -> LanguageData:
+        """Return a language with this part of its features and texts alone."""
+        kept = [*KEYS, *self.columns, *([TEXT_COLUMN] if self.has_texts else [])]
+        return replace(data, X=data.X[[name for name in data.X if name in kept]])
 
 
 def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:
@@ -55,47 +90,93 @@ def feature_name(column: str) -> str:
     return feature.name
 
 
-def feature_subsets(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Return the subsets of features to compare: all, without each family, each family alone.
+def feature_subsets(columns: Sequence[str], reads_texts: bool) -> dict[str, FeatureSubset]:
+    """Return the subsets to compare: everything, without each family, each family alone.
+
+    Args:
+        columns: All features.
+        reads_texts: Whether the surrogate reads the answers, too; then texts are a family.
 
     Raises:
         UsageError: With fewer than two families.
     """
-    families = feature_families(columns)
+    families = {name: tuple(own) for name, own in feature_families(columns).items()}
+    if reads_texts:
+        families = {TEXTS: (), **families}
     if len(families) < FEWEST_GROUPS:
         raise UsageError(f"{len(families)} family of features leaves nothing to compare")
-    without = {
-        f"without {name}": [column for column in columns if column not in family]
-        for name, family in families.items()
-    }
-    alone = {f"only {name}": family for name, family in families.items()}
-    return {ALL: list(columns), **without, **alone}
+    subsets = {ALL: FeatureSubset(None, tuple(columns), reads_texts)}
+    for name, family in families.items():
+        others = tuple(column for column in columns if column not in family)
+        keeps_texts = reads_texts and name != TEXTS
+        subsets[f"without {name}"] = FeatureSubset(name, others, keeps_texts, family)
+    for name, family in families.items():
+        subsets[f"{name} alone"] = FeatureSubset(name, family, name == TEXTS, family)
+    return subsets
 
 
 def compared_with_all(
-    outcomes: Mapping[str, Sequence[Outcome]], subsets: Mapping[str, Sequence[str]], seed: int
+    outcomes: Mapping[str, Sequence[Outcome]],
+    subsets: Mapping[str, FeatureSubset],
+    languages: Sequence[str],
+    seed: int,
 ) -> pd.DataFrame:
     """Tabulate tau of each subset and its paired difference from that of all features.
 
     Systems that some subset has no prediction of are left out of all.
+
+    Args:
+        outcomes: Of each subset, in the languages where its family has values.
+        subsets: The subsets by name, ``all`` among them.
+        languages: All languages, for which every subset has a row.
+        seed: Of the resamples behind intervals.
     """
-    common = [on_common_systems(items) for items in zip(*outcomes.values(), strict=True)]
-    outcomes = dict(zip(outcomes, zip(*common, strict=True), strict=True))
-    reference = replicate_taus(outcomes[ALL], seed)
-    whole = outcome_scores(outcomes[ALL], seed)["tau"]
+    outcomes = _on_common_systems(outcomes)
     tables = []
-    for name, items in outcomes.items():
-        replicates = replicate_taus(items, seed)
-        scores = outcome_scores(items, seed).assign(subset=name, features=len(subsets[name]))
-        scores["difference"] = scores["tau"] - whole
-        bounds = np.array(
-            [percentile_interval(replicates[code] - reference[code]) for code in scores["language"]]
-        )
-        bounds[scores["difference"].isna()] = np.nan
-        scores["difference_low"], scores["difference_high"] = bounds.T
-        tables.append(scores[COLUMNS])
+    for name, subset in subsets.items():
+        told = [item.language for item in outcomes[name]]
+        silent = [code for code in languages if code not in told]
+        scores = pd.DataFrame({"language": silent, "reason": NO_VALUES.format(subset.family)})
+        if told:
+            whole = [item for item in outcomes[ALL] if item.language in told]
+            scores = pd.concat([scores, _differences(outcomes[name], whole, seed)])
+        else:
+            scores.loc[len(scores)] = [MACRO, NO_VALUES.format(subset.family)]
+        scores = scores.assign(subset=name, features=len(subset.columns))
+        order = [*languages, MACRO]
+        scores = scores.sort_values("language", key=lambda codes: codes.map(order.index))
+        tables.append(scores.reindex(columns=COLUMNS))
     table = pd.concat(tables).sort_values("language", kind="stable", ignore_index=True)
-    return table if table["language"].nunique() > 2 else table[table["language"] != MACRO]
+    return table if len(languages) > 1 else table[table["language"] != MACRO]
+
+
+def _differences(items: Sequence[Outcome], whole: Sequence[Outcome], seed: int) -> pd.DataFrame:
+    """Score the outcomes of a subset, and their difference from those of all features."""
+    scores, replicates = outcome_scores(items, seed), replicate_taus(items, seed)
+    reference = replicate_taus(whole, seed)
+    scores["difference"] = scores["tau"] - outcome_scores(whole, seed)["tau"]
+    bounds = np.array(
+        [percentile_interval(replicates[code] - reference[code]) for code in scores["language"]]
+    )
+    bounds[scores["difference"].isna()] = np.nan
+    scores["difference_low"], scores["difference_high"] = bounds.T
+    return scores
+
+
+def _on_common_systems(
+    outcomes: Mapping[str, Sequence[Outcome]],
+) -> dict[str, list[Outcome]]:
+    """Keep of each language the predictions of the systems that all subsets there rate."""
+    by_language: dict[str, dict[str, Outcome]] = {}
+    for name, items in outcomes.items():
+        for item in items:
+            by_language.setdefault(item.language, {})[name] = item
+    common: dict[str, list[Outcome]] = {name: [] for name in outcomes}
+    for items_by_name in by_language.values():
+        kept = on_common_systems(list(items_by_name.values()))
+        for name, item in zip(items_by_name, kept, strict=True):
+            common[name].append(item)
+    return common
 
 
 def papers_groups(columns: Sequence[str]) -> dict[str, list[str]]:

@@ -32,6 +32,7 @@ from surrogate.learning.cross_fitting import (
     Training,
     everything_left,
     leave_systems_out,
+    system_folds,
 )
 from surrogate.learning.estimation.replication import FEWEST_QUESTIONS, replicate
 from surrogate.learning.languages import (
@@ -283,21 +284,34 @@ class Study:
     def ablate(self) -> StudyTable:
         """Rank unseen systems with all features, without each family of them, and each alone.
 
-        Every subset has the same folds and tournaments, so differences are paired. For families
-        see ``feature_families``.
+        Where the surrogate reads the answers themselves (``answers``), texts are a family: they
+        are in every row but ``without texts`` and those of a single family. Every subset has the
+        same folds and tournaments, so differences are paired. For families see
+        ``feature_families``.
 
         Returns:
             Columns ``language, subset, features, tau, tau_low, tau_high, difference,
             difference_low, difference_high, reason``: the number of features, Kendall tau of
             unseen systems and its difference from that of all features, both with 95% intervals
-            over systems. NaN where tau is not defined, with the reason.
+            over systems. NaN with the reason where tau is not defined, and for a family of which
+            no answer in the language has a value; ``macro`` leaves such languages out.
 
         Raises:
-            UsageError: With fewer than two families of features, or too few systems.
+            UsageError: With fewer than two families, or too few systems.
         """
-        subsets = feature_subsets(self.features)
-        outcomes = {name: self.with_features(names).unseen() for name, names in subsets.items()}
-        return self._given(compared_with_all(outcomes, subsets, self.settings.seed), "ablation")
+        subsets = feature_subsets(self.features, self.surrogate.reads_texts)
+        folds = system_folds(self.languages, self.repeats)
+        outcomes: dict[str, list[Outcome]] = {}
+        for name, subset in subsets.items():
+            told = [data.language for data in self.languages if subset.tells(data)]
+            outcomes[name] = []
+            if told:
+                parts = [subset.of(data) for data in self.languages]
+                rated = leave_systems_out(parts, self.surrogate, self.repeats, folds=folds)
+                outcomes[name] = [item for item in rated if item.language in told]
+        languages = [data.language for data in self.languages]
+        table = compared_with_all(outcomes, subsets, languages, self.settings.seed)
+        return self._given(table, "ablation")
 
     def importances(self) -> StudyTable:
         """Say how much the ranking rests on each feature.

@@ -1,5 +1,7 @@
 """Studies by part of the features or judgments, on an arena whose good feature is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from surrogate.learning.names import find_surrogate
 from surrogate.validation import Study, validate
 from surrogate.validation.feature_groups import (
     ABSENT,
+    NO_VALUES,
     feature_families,
     feature_subsets,
     papers_groups,
@@ -30,9 +33,9 @@ def rows_by(table, *keys):
 def test_what_the_good_feature_is_worth_is_found(ablation):
     rows = rows_by(ablation.table, "language", "subset")
     assert set(rows.loc["en"].index) == {
-        *("all", "without close", "without nothing", "only close", "only nothing")
+        *("all", "without close", "without nothing", "close alone", "nothing alone")
     }
-    without, alone = rows.loc[("macro", "without close")], rows.loc[("macro", "only close")]
+    without, alone = rows.loc[("macro", "without close")], rows.loc[("macro", "close alone")]
     assert without["difference"] < 0
     assert alone["tau"] > 0.6
     assert abs(alone["difference"]) < 0.3
@@ -49,7 +52,50 @@ def test_features_are_grouped_by_what_they_look_at():
         "language": ["english(identifier=langid)"],
     }
     with pytest.raises(UsageError, match="1 family"):
-        feature_subsets(["bleu"])
+        feature_subsets(["bleu"], reads_texts=False)
+    assert list(feature_subsets(["bleu"], reads_texts=True)) == [
+        *("all", "without texts", "without overlap", "texts alone", "overlap alone")
+    ]
+
+
+def test_texts_are_a_family_of_a_surrogate_that_reads_them(simulated, table, settings):
+    """A family alone once had the texts beside it: features without a value ranked as they do."""
+    done = validate(simulated.arena, "ablation", repeats=1, feature_table=table, **settings)
+    rows = rows_by(done.table, "language", "subset")
+    assert set(rows.loc["macro"].index) == {
+        *("all", "without texts", "without close", "without nothing"),
+        *("texts alone", "close alone", "nothing alone"),
+    }
+    blank = replace(simulated.arena, answers=simulated.arena.answers.assign(answer=""))
+    unread = validate(blank, "ablation", repeats=1, feature_table=table, **settings)
+    without = rows_by(unread.table, "language", "subset").loc["macro"]
+    alone = rows.loc["macro"]
+    assert alone.loc["without texts", "tau"] == pytest.approx(without.loc["all", "tau"], abs=0.15)
+    assert alone.loc["close alone", "tau"] > 0.6 > alone.loc["nothing alone", "tau"]
+    assert alone.loc["texts alone", "features"] == 0
+    for name in ("texts alone", "without texts"):
+        assert np.isnan(without.loc[name, "tau"])
+        assert without.loc[name, "reason"] == NO_VALUES.format("texts")
+
+
+@pytest.mark.parametrize("surrogate", ["answers", QUICK])
+def test_a_family_without_any_value_is_marked_and_not_scored(surrogate, simulated, table, settings):
+    gone = table.assign(absent=np.nan)
+    gone.loc[gone["language"] == "sw", "nothing"] = np.nan
+    done = validate(simulated.arena, "ablation", surrogate, 1, feature_table=gone, **settings)
+    rows = rows_by(done.table, "language", "subset")
+    taus = ["tau", "tau_low", "tau_high", "difference", "difference_low", "difference_high"]
+    for language in ("en", "sw", "macro"):
+        for subset in ("without absent", "absent alone"):
+            assert rows.loc[(language, subset), taus].isna().all()
+            assert rows.loc[(language, subset), "reason"] == NO_VALUES.format("absent")
+    for subset in ("without nothing", "nothing alone"):
+        assert np.isnan(rows.loc[("sw", subset), "tau"])
+        assert rows.loc[("sw", subset), "reason"] == NO_VALUES.format("nothing")
+        english, macro = rows.loc[("en", subset)], rows.loc[("macro", subset)]
+        assert macro[taus].to_list() == pytest.approx(english[taus].to_list(), nan_ok=True)
+    without, everything = rows.loc[("en", "without close")], rows.loc[("en", "all")]
+    assert without["difference"] == pytest.approx(without["tau"] - everything["tau"])
 
 
 def test_the_good_feature_matters_and_the_other_does_not(simulated, table, settings):
