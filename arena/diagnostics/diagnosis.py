@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from arena.adapters.judgments import ANONYMOUS_JUDGE, checked_judgments
+from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.rows import plain_records
-from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, is_derived
+from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, VOTER, is_derived
 from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_findings, agreement_table
 from arena.diagnostics.bias import Looked, answer_lengths, flips, length, position
 from arena.diagnostics.verdicts import (
     GROUP,
-    ITEM,
     PAIR,
     Finding,
     Severity,
@@ -31,8 +31,14 @@ from arena.diagnostics.verdicts import (
     listed,
     verdicts,
 )
-from arena.rating.battles import copies_of_others, selected_judgments
+from arena.rating.battles import (
+    copies_of_others,
+    named_voters,
+    selected_judgments,
+    weights_of,
+)
 from arena.rating.pairs import connected_groups
+from arena.rating.ratings import judgment_notes
 
 FEW_QUESTIONS = 10
 """With fewer questions, a bootstrap over questions says little."""
@@ -134,7 +140,8 @@ def _found(
     chosen: pd.DataFrame, everybody: pd.DataFrame, arena: Arena | None, seed: int
 ) -> Diagnosis:
     """Diagnose chosen judgments, beside everybody's; copies of others count once."""
-    table = verdicts(chosen[~copies_of_others(chosen)])
+    copies = copies_of_others(chosen)
+    table = verdicts(chosen[~copies])
     around = verdicts(everybody[~copies_of_others(everybody)])
     systems = () if arena is None else arena.info.systems
     looks: list[Callable[[pd.DataFrame], Looked]] = [
@@ -143,7 +150,8 @@ def _found(
     if arena is not None and len(arena.answers):
         lengths = answer_lengths(arena.answers)
         looks += [partial(unmet_answers, answers=lengths), partial(length, lengths=lengths)]
-    rows, findings = [], [*copy_findings(verdicts(chosen)), *name_findings(table, systems)]
+    rows, findings = [], [*copy_findings(chosen, copies), *name_findings(table, systems)]
+    findings += row_findings(chosen[~copies])
     for (code, name), part in table.groupby(GROUP):
         row = {"language": code, "judge": name}
         for look in looks:
@@ -160,22 +168,53 @@ def _found(
     return Diagnosis(by_severity(findings), pd.DataFrame(rows), agreement, seed)
 
 
-def copy_findings(table: pd.DataFrame) -> Iterator[Finding]:
-    """Say which judgments repeat others: whole copies count once, see ``copies_of_others``."""
-    asked = [*ITEM, "first_on_a"]
-    repeats = table[table.duplicated(asked)]
-    equal = table.duplicated([*asked, "outcome"])
-    for (language, judge), rows in repeats.groupby(GROUP):
-        severity: Severity = "info" if (rows["judge"] == ANONYMOUS_JUDGE).all() else "warning"
-        same = int(equal[rows.index].sum())
-        said = "all with the same verdict, as of a file joined twice: each verdict counts once"
-        if same < len(rows):
-            said = (
-                f"{same:,} with the same verdict and {len(rows) - same:,} with another: this judge "
-                "was asked more than once, and each judgment counts"
+def copy_findings(judgments: pd.DataFrame, copies: npt.NDArray[np.bool_]) -> Iterator[Finding]:
+    """Say which judgments repeat others.
+
+    Args:
+        judgments: The judgments.
+        copies: Which of them are ``copies_of_others``, shape (N,).
+    """
+    asked = [*QUESTION_KEY, "system_a", "system_b", "judge"]
+    asked += [VOTER] if VOTER in judgments else []
+    repeats = judgments.duplicated(asked).to_numpy() & ~copies
+    by_judge = judgments.assign(is_copy=copies, is_repeat=repeats, is_named=named_voters(judgments))
+    columns = ["is_copy", "is_repeat", "is_named"]
+    counts = by_judge.groupby(GROUP)[columns].agg(
+        {"is_copy": "sum", "is_repeat": "sum"} | {"is_named": "all"}
+    )
+    for (language, judge), row in counts.iterrows():
+        subject = f"{language}, {judge}"
+        if row["is_copy"]:
+            sentence = (
+                f"{count_of(int(row['is_copy']), 'judgment')} left out: exact copies of others by "
+                "the same judge, as of a file joined twice; each counts once"
             )
-        repeated = f"{count_of(len(rows), 'judgment')} of the same question, sides and judge"
-        yield Finding(severity, "copies", f"{language}, {judge}", f"{repeated} as others, {said}")
+            yield Finding("warning", "copies", subject, sentence)
+        if row["is_repeat"]:
+            by = (
+                "this judge was asked more than once" if row["is_named"] else "voters are not named"
+            )
+            sentence = (
+                f"{count_of(int(row['is_repeat']), 'judgment')} of the same question, sides and "
+                f"judge as others: {by}, and each judgment counts"
+            )
+            yield Finding("info", "repeats", subject, sentence)
+
+
+def row_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
+    """Say how many judgments find both answers bad, and how much they weigh."""
+    for (language, judge), part in judgments.groupby(GROUP):
+        subject = f"{language}, {judge}"
+        for note in judgment_notes(part):
+            yield Finding("info", "both bad", subject, note)
+        weights = weights_of(part)
+        if weights is not None:
+            sentence = (
+                f"judgments weigh {weights.min():g} to {weights.max():g}: ratings count these "
+                "weights; the shares and counts here count every judgment once"
+            )
+            yield Finding("info", "weights", subject, sentence)
 
 
 def name_findings(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Finding]:

@@ -61,7 +61,11 @@ def fit(
             "interval": spans(table),
             "ranks": spans(table, "rank_low", "rank_high", "–", str),
         }
-        names = [*RATINGS, *(["note"] if table["note"].any() else [])]
+        names = list(RATINGS)
+        if table["group"].nunique() > 1:
+            names.insert(0, "group")
+        if table["note"].any():
+            names.append("note")
         shown["ratings"] = table.assign(**bounds)[names]
     show(shown, as_json, {"position_effect": "Advantage of side A in logits"})
 
