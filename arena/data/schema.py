@@ -50,6 +50,17 @@ SOFT = "soft"
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
 BOTH_BAD = "both_bad"
 """Column of judgments, if it is there: true where neither answer is good, which is a tie."""
+VOTER = "voter"
+"""Column of judgments, if it is there: who voted, where the judge stands for several people."""
+TURN = "turn"
+"""Column of judgments, if it is there: which turn of a conversation was judged."""
+WEIGHT = "weight"
+"""Column of judgments, if it is there: how many judgments each counts for; 1 where it is null."""
+REPEAT = "repeat"
+"""Column of judgments, if it is there: which vote this is of one judge who gave several votes on
+the same question and sides; null for the first."""
+UNKNOWN_JUDGE = "unknown"
+"""Name of the judge where a file does not say who judged."""
 PANEL = "panel("
 """How the names of judges begin who say what others said."""
 CRITERION = "criterion"
@@ -59,6 +70,7 @@ CHOSEN = "chosen"
 ADAPTIVE = "adaptive"
 """Chosen by the verdicts on others; what rates such judgments must not take them for a sample."""
 
+_TRUE = frozenset({"true", "1", "1.0"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PASSAGES_HINT = (
     "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids"
@@ -279,6 +291,11 @@ def _column_hint(rows: Rows, column: str, schema: TableSchema) -> str:
         return f"add it to every row{renamed}"
     argument = f" or give {column}=..." if column in FOR_ALL_ROWS else ""
     return f"add it{argument}{renamed}"
+
+
+def is_true(values: pd.Series) -> pd.Series:
+    """Tell where a column of truth values, or of texts for them, is true."""
+    return values.map(lambda value: str(value).lower() in _TRUE).astype(bool)
 
 
 def finite_number(value: object) -> float | None:

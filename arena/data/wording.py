@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -15,7 +16,14 @@ FORMULA_STARTS = frozenset("=+-@＝＋－＠'\t\r\n")
 """How cells begin that spreadsheets run, or that ``guarded`` made."""
 PERSON, PEOPLE = "person:", "people"
 """How the name of a person begins as a judge, and what stands for all people who judged."""
-PEOPLE_NAMES = (PERSON, PEOPLE, "human", "crowd", "annotator")
+_PEOPLE = "human|crowd|people|person|annotator|arena[ _-]?user"
+_VOTERS = "user|voter|worker|rater|expert|author|participant|evaluator|reviewer|labeler|labeller"
+_PERSON_NAME = re.compile(
+    rf"(?:{_PEOPLE})s?(?![a-z]).*|(?:{_VOTERS})s?|(?:{_VOTERS})[\s_#:.-]*\d+"
+    rf"|(?:{_VOTERS})[\s_#:.-]+(?:[0-9a-f]{{6,}}|[0-9a-f-]{{32,}})",
+    re.IGNORECASE,
+)
+_UNNAMED = re.compile(rf"(?:(?:{_PEOPLE}|{_VOTERS})s?|unknown|anonymous|judge)?", re.IGNORECASE)
 MOST_COMPARED = 200
 """Characters of a name, and names, that a misspelt one is compared with."""
 
@@ -39,8 +47,17 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def is_person(judge: str) -> bool:
-    """Tell by its name whether a judge is a person, or people, and no machine."""
-    return judge.lower().startswith(PEOPLE_NAMES)
+    """Tell by its name whether a judge is a person, or people, and no machine.
+
+    So are called ``people``, ``human``, ``crowd`` and what begins with one of them, and people by
+    what they do with a number or a hash: ``arena_user_17``, ``expert_0``, ``voter-3``.
+    """
+    return _PERSON_NAME.fullmatch(judge.strip()) is not None
+
+
+def names_one_judge(judge: str) -> bool:
+    """Tell whether a judge's name is that of one judge, rather than of people, or of nobody."""
+    return _UNNAMED.fullmatch(judge.strip()) is None
 
 
 def guarded(text: str) -> str:

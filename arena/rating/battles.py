@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,19 @@ import pandas as pd
 
 from arena.data.arena import chosen_judges, judges_named
 from arena.data.errors import UsageError
-from arena.data.schema import ADAPTIVE, ALL, CHOSEN, QUESTION_KEY, SOFT, SOFT_COLUMNS, WINNERS
+from arena.data.schema import (
+    ADAPTIVE,
+    ALL,
+    CHOSEN,
+    CRITERION,
+    SOFT,
+    SOFT_COLUMNS,
+    VOTER,
+    WEIGHT,
+    WINNERS,
+    is_true,
+)
+from arena.data.wording import names_one_judge
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +38,6 @@ POINTS_OF_A = np.array([1.0, 0.0, 0.5])
 TIE = WINNERS.index("tie")
 _RECORD = ("wins", "losses", "ties")
 _SHARES = list(SOFT_COLUMNS[1:])
-_TRUE = ("true", "1", "1.0")
 _ROUNDING = 1e-9
 
 
@@ -43,8 +54,8 @@ class Battles:
         n_questions: Number of questions Q.
         questions: Their query ids, sorted; empty where they were not read.
         adaptive: Whether battles were chosen by the outcomes of others.
-        weight: What share of a battle each row is, where soft verdicts are spread over outcomes,
-            shape (N,); None where every row is a whole one.
+        weight: How many battles each row counts for, shape (N,): the weight of its judgment,
+            and of soft verdicts, which are spread over outcomes, the share. None where all are 1.
     """
 
     systems: tuple[str, ...]
@@ -65,17 +76,20 @@ class Battles:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
                 it every judgment is a question of its own), ``language`` (questions of two
                 languages are two, whatever their ids), ``chosen`` (``adaptive`` where a
-                judgment was asked for because of others) and ``soft`` (true where probabilities
-                take the verdict's place; see ``spread``).
+                judgment was asked for because of others), ``soft`` (true where probabilities
+                take the verdict's place; see ``spread``) and ``weight`` (how many judgments
+                each counts for).
             systems: Systems that are to be among those of the battles, whether they met or not.
 
         Raises:
-            UsageError: If there are none, a winner is unknown, a name is missing, or a system is
-                judged against itself.
+            UsageError: If there are none, a winner is unknown, a name is missing, a weight is
+                not a number above 0, or a system is judged against itself.
         """
         if judgments.empty:
             raise UsageError("there are no judgments to count")
-        judgments, _, weight = spread(judgments[~copies_of_others(judgments)])
+        counted = judgments[~copies_of_others(judgments)]
+        judgments, position, weight = spread(counted)
+        weight = _times(weight, weights_of(counted), position)
         sides = pd.concat([judgments["system_a"], judgments["system_b"]], ignore_index=True)
         if sides.isna().any():
             raise UsageError("judgments hold a system without a name")
@@ -111,7 +125,7 @@ class Battles:
 
     @property
     def judged(self) -> int:
-        """Number of judgments: of rows, or of the whole battles that their shares make."""
+        """Number of judgments: of rows, or the sum of their weights, rounded."""
         return len(self) if self.weight is None else round(float(self.weight.sum()))
 
     def decided(self) -> Battles:
@@ -153,10 +167,26 @@ class Battles:
 
     def largest_group(self) -> Battles:
         """Keep the largest group of systems that battles connect, and its questions."""
-        groups = connected_groups(self.side_a, self.side_b, len(self.systems))
-        if not groups.any():
-            return self
-        names = [name for name, group in zip(self.systems, groups, strict=True) if group == 0]
+        numbers = self._group_numbers()
+        return self._group(numbers, 0) if numbers.any() else self
+
+    def groups(self) -> list[Battles]:
+        """Part the battles into the groups of systems that they connect, the largest first.
+
+        Systems without a battle are in none.
+        """
+        numbers = self._group_numbers()
+        has_battles = np.unique(numbers[self.side_a])
+        if not numbers.any():
+            return [self] if len(self) else []
+        return [self._group(numbers, int(number)) for number in has_battles]
+
+    def _group_numbers(self) -> Integers:
+        size = len(self.systems)
+        return connected_groups(self.side_a, self.side_b, size, battles=self.weight)
+
+    def _group(self, numbers: Integers, number: int) -> Battles:
+        names = [name for name, its in zip(self.systems, numbers, strict=True) if its == number]
         return self.among(names).on_battled_questions()
 
     def _take(self, rows: npt.NDArray[np.bool_]) -> Battles:
@@ -204,9 +234,12 @@ class Battles:
 
         Returns:
             Columns ``system, opponent, wins, losses, ties``, sorted; whole numbers, of soft
-            verdicts sums of their shares.
+            verdicts and weights sums of these.
         """
-        weight = np.ones(len(self), dtype=np.intp) if self.weight is None else self.weight
+        weight: npt.NDArray[Any] = np.ones(len(self), dtype=np.intp)
+        if self.weight is not None:
+            is_whole = bool((self.weight == np.round(self.weight)).all())
+            weight = self.weight.astype(np.intp) if is_whole else self.weight
         places = (self.winner, np.array([1, 0, TIE])[self.winner])
         sides = [(self.side_a, self.side_b), (self.side_b, self.side_a)]
         names = np.array(self.systems, dtype=object)
@@ -254,26 +287,73 @@ def selected_judgments(
 def copies_of_others(judgments: pd.DataFrame) -> npt.NDArray[np.bool_]:
     """Tell which judgments are copies of others, as of a file that was joined twice.
 
-    A copy has the question, sides, judge and winner of another. Where a judge contradicts itself
-    somewhere it was asked more than once, and all it said is its own.
+    A copy is like another judgment in all columns, and by a judge or voter who has a name. Where
+    a file does not say who voted, or only that people did, rows that are alike are several votes.
 
     Returns:
         Shape (N,); nobody's where questions have no ids.
     """
     if "query_id" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)
-    asked = [*QUESTION_KEY, "system_a", "system_b", "judge"]
-    asked = [name for name in asked if name in judgments]
-    said = [name for name in ("winner", *SOFT_COLUMNS) if name in judgments]
-    same = judgments.duplicated([*asked, *said]).to_numpy()
-    if not same.any():
-        return np.asarray(same)
-    again = judgments.duplicated(asked).to_numpy() & ~same
-    by = [name for name in ("language", "judge") if name in judgments]
-    if not by:
-        return np.asarray(same & (not again.any()))
-    varied = pd.Series(again, judgments.index).groupby([judgments[name] for name in by])
-    return np.asarray(same & ~varied.transform("any").to_numpy(bool))
+    is_named = named_voters(judgments)
+    if not is_named.any():
+        return is_named
+    named = judgments[is_named]
+    try:
+        same = named.duplicated().to_numpy()
+    except TypeError:  # lists have no hash
+        same = named.astype(str).duplicated().to_numpy()
+    copies = np.zeros(len(judgments), dtype=np.bool_)
+    copies[is_named] = same
+    return copies
+
+
+def named_voters(judgments: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Tell which judgments say who made them, rather than that people did, or nothing.
+
+    Args:
+        judgments: An arena's ``judgments``; ``judge``, ``voter`` and ``criterion`` count.
+
+    Returns:
+        Shape (N,).
+    """
+    if "judge" not in judgments:
+        return np.zeros(len(judgments), dtype=np.bool_)
+    codes, names = pd.factorize(judgments["judge"].astype(str))
+    is_one = np.array([names_one_judge(name) for name in names], dtype=np.bool_)[codes]
+    if CRITERION in judgments:
+        for row in np.flatnonzero(is_one & judgments[CRITERION].notna().to_numpy()):
+            criterion = str(judgments[CRITERION].iloc[row])
+            judge = str(judgments["judge"].iloc[row]).removesuffix(f":{criterion}")
+            is_one[row] = names_one_judge(judge)
+    if VOTER in judgments:
+        is_one |= judgments[VOTER].notna().to_numpy()
+    return np.asarray(is_one)
+
+
+def weights_of(judgments: pd.DataFrame) -> Floats | None:
+    """Return how many judgments each counts for, shape (N,); None where each counts once.
+
+    Raises:
+        UsageError: If a weight is not a finite number above 0.
+    """
+    if WEIGHT not in judgments or judgments[WEIGHT].isna().all():
+        return None
+    numbers = pd.to_numeric(judgments[WEIGHT], errors="coerce").to_numpy(np.float64)
+    is_given = judgments[WEIGHT].notna().to_numpy()
+    is_sound = np.isfinite(numbers) & (numbers > 0)
+    if (is_given & ~is_sound).any():
+        wrong = judgments[WEIGHT].iloc[int(np.argmax(is_given & ~is_sound))]
+        raise UsageError(f"the weight {wrong!r} of a judgment is not a finite number above 0")
+    weights = np.where(is_given, numbers, 1.0)
+    return None if (weights == 1.0).all() else weights
+
+
+def _times(shares: Floats | None, weights: Floats | None, position: Integers) -> Floats | None:
+    """Multiply the shares of rows by the weights of the judgments they are of."""
+    if weights is None:
+        return shares
+    return weights[position] if shares is None else shares * weights[position]
 
 
 def points_of_a(judgments: pd.DataFrame) -> pd.Series:
@@ -337,7 +417,7 @@ def spread(
     """
     every = np.arange(len(judgments), dtype=np.intp)
     is_soft = (
-        np.array([str(value).lower() in _TRUE for value in judgments[SOFT]], dtype=np.bool_)
+        is_true(judgments[SOFT]).to_numpy(np.bool_)
         if SOFT in judgments
         else np.zeros(len(judgments), dtype=np.bool_)
     )

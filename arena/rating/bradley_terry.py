@@ -89,6 +89,7 @@ class PenalizedLikelihood:
         counts: Battles of each pair, shape (P, R).
         prior: What is known of the coefficients.
         position: Whether the first of a pair has an advantage, to be estimated.
+        position_precision: Precision of the normal prior on that advantage about 0; 0 for none.
     """
 
     pairs: Pairs
@@ -96,6 +97,7 @@ class PenalizedLikelihood:
     counts: Floats
     prior: NormalPrior
     position: bool = False
+    position_precision: float = 0.0
 
     def take(self, columns: slice | Integers) -> PenalizedLikelihood:
         """Keep some replicates."""
@@ -124,8 +126,11 @@ class PenalizedLikelihood:
         surplus = self.points - half - half * np.tanh(self._logits(parameters) / 2)
         theta = parameters[: self.pairs.n_systems]
         away = self.prior.precisions[:, None] * (theta - self.prior.means[:, None])
-        gradient = away - self.pairs.incidence @ surplus
-        return np.vstack([gradient, -surplus.sum(axis=0)]) if self.position else gradient
+        gradient: Floats = away - self.pairs.incidence @ surplus
+        if not self.position:
+            return gradient
+        of_position = self.position_precision * parameters[-1] - surplus.sum(axis=0)
+        return np.vstack([gradient, of_position])
 
     def loss(self, parameters: Floats) -> Floats:
         """Penalized negative log-likelihood, shape (R,)."""
@@ -133,7 +138,10 @@ class PenalizedLikelihood:
         terms = self.counts * np.logaddexp(0.0, logits) - self.points * logits
         away = parameters[: self.pairs.n_systems] - self.prior.means[:, None]
         penalty = self.prior.precisions[:, None] * away**2
-        return np.asarray(terms.sum(axis=0) + 0.5 * penalty.sum(axis=0))
+        loss = terms.sum(axis=0) + 0.5 * penalty.sum(axis=0)
+        if self.position:
+            loss = loss + 0.5 * self.position_precision * parameters[-1] ** 2
+        return np.asarray(loss)
 
     def solver(self, parameters: Floats) -> Solver:
         """Factorize the information of one replicate with the prior's; parameters (K, 1).
@@ -150,7 +158,8 @@ class PenalizedLikelihood:
             matrix += 1.0 / len(matrix)
         if self.position:
             edge = self.pairs.incidence @ information[:, None]
-            matrix = np.block([[matrix, edge], [edge.T, information.sum(keepdims=True)]])
+            corner = information.sum(keepdims=True) + self.position_precision
+            matrix = np.block([[matrix, edge], [edge.T, corner]])
         factor = scipy.linalg.cho_factor(matrix)
         if (np.diag(factor[0]) ** 2 <= SINGULAR).any():
             raise np.linalg.LinAlgError("singular information")

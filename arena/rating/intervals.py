@@ -26,6 +26,8 @@ Booleans = npt.NDArray[np.bool_]
 LEVEL = 0.95
 MOST_COMPARED = 1_500
 """Systems whose pairs are all compared."""
+CONSTANT = 1e-6
+"""Range of a coefficient over bootstrap samples that is rounding error, in logits."""
 RESAMPLE_TOLERANCE = 1e-8
 """Largest error of bootstrap resamples, of which only the spread counts, in logits."""
 
@@ -40,6 +42,8 @@ class Uncertainty:
         covariance: Of the coefficients, shape (S, S); NaN where it is not known.
         freedom: Degrees of freedom that the covariance was estimated with; infinity if it is known.
         regularized: Bootstrap samples whose likelihood has no maximum, fitted with a prior.
+        constant: Coefficients that are the same in every bootstrap sample, and thus have no
+            interval, shape (S,).
     """
 
     low: Floats
@@ -47,6 +51,7 @@ class Uncertainty:
     covariance: Floats
     freedom: float = np.inf
     regularized: int = 0
+    constant: Booleans | None = None
 
     @classmethod
     def unknown(cls, systems: int) -> Uncertainty:
@@ -67,7 +72,8 @@ def bootstrap(
     Of few questions percentiles are too near, as normal quantiles are beside Student's: those taken
     are as far out as the t-distribution of Q - 1 degrees of freedom asks (Hesterberg, 2015, "What
     teachers should know about the bootstrap", the expanded percentile interval). Resamples without
-    a maximum have the usual weak prior.
+    a maximum have the usual weak prior. A coefficient that is the same in all samples has no
+    interval: resamples of a few verdicts that agree do not show how far it may be off.
     """
     questions, systems = items.n_questions, items.pairs.n_systems
     if questions < 2:  # resamples of one question are all alike
@@ -79,7 +85,8 @@ def bootstrap(
         drawn = replace(problem, points=points, counts=counts)
         found = solve(drawn, start, RESAMPLE_TOLERANCE)
         if (again := np.flatnonzero(~found.converged)).size:
-            degenerate = solve(replace(drawn.take(again), prior=prior)).checked()
+            weak = replace(drawn.take(again), prior=prior, position_precision=DEFAULT_RIDGE)
+            degenerate = solve(weak).checked()
             found.parameters[again] = degenerate.parameters
         parts.append(found.coefficients)
         regularized += again.size
@@ -89,7 +96,10 @@ def bootstrap(
     outside = 100 * float(ndtr(-quantile * np.sqrt(larger)))
     low, high = percentile_intervals(replicates, (outside, 100 - outside))
     covariance = larger * np.atleast_2d(np.cov(replicates, rowvar=False))
-    return Uncertainty(low, high, covariance, questions - 1, int(regularized))
+    constant = np.asarray(np.ptp(replicates, axis=0) <= CONSTANT)
+    low, high = (np.where(constant, np.nan, bound) for bound in (low, high))
+    covariance[constant] = covariance[:, constant] = np.nan
+    return Uncertainty(low, high, covariance, questions - 1, int(regularized), constant)
 
 
 def ranks_and_tiers(

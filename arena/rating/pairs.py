@@ -214,7 +214,11 @@ def checked_number(systems: int) -> int:
 
 
 def connected_groups(
-    first: Integers, second: Integers, n_systems: int, one_way: bool = False
+    first: Integers,
+    second: Integers,
+    n_systems: int,
+    one_way: bool = False,
+    battles: Floats | None = None,
 ) -> Integers:
     """Number the groups of systems that edges connect, the largest group first.
 
@@ -224,9 +228,11 @@ def connected_groups(
         n_systems: Number of systems S.
         one_way: Edges lead from ``first`` to ``second`` only, and a group is strongly connected:
             a way leads from each of its systems to each other.
+        battles: Battles of each edge, shape (E,); by default one.
 
     Returns:
-        Group of each system, shape (S,): 0 the largest, equal ones by first system.
+        Group of each system, shape (S,): 0 the one with most systems; of as many systems that
+        with more battles; only then the one whose first system comes first.
     """
     edges = (np.ones(len(first), dtype=np.int8), (first, second))
     graph = coo_array(edges, shape=(n_systems, n_systems)).tocsr()
@@ -234,8 +240,10 @@ def connected_groups(
     _, labels = scipy.sparse.csgraph.connected_components(graph, connection=connection)
     _, earliest, label = np.unique(labels, return_index=True, return_inverse=True)
     sizes = np.bincount(label)
+    weights = np.ones(len(first)) if battles is None else battles
+    amounts = np.bincount(label[first], weights, len(sizes))
     rank = np.empty_like(sizes)
-    rank[np.lexsort((earliest, -sizes))] = np.arange(len(sizes))
+    rank[np.lexsort((earliest, -amounts, -sizes))] = np.arange(len(sizes))
     return np.asarray(rank[label], dtype=np.intp)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +12,17 @@ from threadpoolctl import threadpool_limits
 
 from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
+from arena.data.schema import BOTH_BAD, is_true
 from arena.data.seeds import SAME_DECIMALS, generator
-from arena.rating.battles import TIE_RULES, Battles, selected_judgments
-from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood, solve
+from arena.data.wording import count_of
+from arena.rating.battles import TIE_RULES, Battles, copies_of_others, selected_judgments
+from arena.rating.bradley_terry import (
+    DEFAULT_RIDGE,
+    BradleyTerryFit,
+    NormalPrior,
+    PenalizedLikelihood,
+    solve,
+)
 from arena.rating.intervals import MOST_COMPARED, Uncertainty, bootstrap, ranks_and_tiers
 from arena.rating.pairs import checked_number
 from arena.rating.posterior import battle_posterior
@@ -23,9 +32,9 @@ Floats = npt.NDArray[np.float64]
 DEFAULT_ROUNDS = 1000
 RATING_COLUMNS = (
     *("system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"),
-    *("wins", "losses", "ties", "note"),
+    *("wins", "losses", "ties", "group", "note"),
 )
-_WHOLE = ("rank", "rank_low", "rank_high", "tier")
+_WHOLE = ("rank", "rank_low", "rank_high", "tier", "group")
 
 TOO_MANY = f"rank intervals and tiers compare all pairs: not done above {MOST_COMPARED:,} systems"
 NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
@@ -39,6 +48,20 @@ STRETCHED = (
     "pairs were chosen by the verdicts on others: ratings are stretched, and intervals too narrow, "
     "unless they are the posterior's"
 )
+APART = (
+    "the systems fall into {} groups that never met: each is rated on a scale of its own, and "
+    "ratings and ranks of two groups cannot be compared"
+)
+EFFECT_OF_LARGEST = "the advantage of side A is that of the largest group"
+EFFECT_WITHOUT_MAXIMUM = (
+    "the advantage of side A has no maximum of the likelihood (one side wins nearly always): "
+    f"a Gaussian prior of precision {DEFAULT_RIDGE:g} keeps it finite"
+)
+ALL_SAMPLES_ALIKE = (
+    "there are no intervals: all bootstrap samples give the same ratings, as the verdicts on "
+    "all questions agree; the default method, without `ridge` and `position`, has intervals"
+)
+SOME_SAMPLES_ALIKE = "a rating that is the same in all bootstrap samples has no interval"
 ONE_QUESTION = "all verdicts are on one question: there is nothing to resample, and no interval"
 SAMPLES_REGULARIZED = (
     "in {} of {} bootstrap samples the likelihood has no maximum: these have a Gaussian prior of "
@@ -52,8 +75,10 @@ class Ratings:
 
     Attributes:
         table: Columns ``system, rating, low, high, rank, rank_low, rank_high, tier, wins,
-            losses, ties, note``, best first; unrated systems last. Ratings are logits, centered
-            on 0. ``note`` says why a system is unrated, or bounded by the prior only.
+            losses, ties, group, note``, best first; unrated systems last. Ratings are logits,
+            centered on 0 in each ``group`` of systems that battles connect, of which 1 is the
+            largest; those of two groups cannot be compared. ``note`` says why a system is unrated,
+            or bounded by the prior only.
         position_effect: Advantage of side A in logits; None where it is not modeled.
         notes: Sentences on what limits the ratings.
         signature: Settings that reproduce them.
@@ -100,83 +125,216 @@ def rate(
             systems.
         ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
     """
+    if isinstance(judgments, Battles):
+        return rate_battles(
+            judgments, ties=ties, position=position, ridge=ridge, rounds=rounds, seed=seed
+        )
+    selected = selected_judgments(judgments, language, judge)
+    copies = int(copies_of_others(selected).sum())
+    rated = rate_battles(
+        Battles.from_judgments(selected),
+        ties=ties,
+        position=position,
+        ridge=ridge,
+        rounds=rounds,
+        seed=seed,
+    )
+    notes = [*([copies_note(copies)] if copies else []), *judgment_notes(selected)]
+    return replace(rated, notes=(*rated.notes, *notes))
+
+
+def rate_battles(
+    battles: Battles,
+    *,
+    ties: str = "half",
+    position: bool = False,
+    ridge: float | None = None,
+    rounds: int = DEFAULT_ROUNDS,
+    seed: int = 0,
+    largest_only: bool = False,
+) -> Ratings:
+    """Rate the systems of battles, each group that battles connect on a scale of its own.
+
+    Args:
+        battles: The battles.
+        ties: As for ``rate``; so are ``position``, ``ridge``, ``rounds`` and ``seed``.
+        position: Estimate the advantage of side A.
+        ridge: Precision of the Gaussian prior.
+        rounds: Bootstrap replicates.
+        seed: Seed of the resamples.
+        largest_only: Leave all but the largest group without a rating.
+
+    Raises:
+        UsageError: For an unknown choice, or without two systems that met.
+        ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
+    """
     checked_choice(ties, TIE_RULES, "tie rule")
     if rounds < 0 or rounds == 1:
         raise UsageError("rounds must be 0 (no intervals) or at least 2")
-    everything = (
-        judgments
-        if isinstance(judgments, Battles)
-        else Battles.from_judgments(selected_judgments(judgments, language, judge))
-    )
-    connected = (everything.decided() if ties == "drop" else everything).largest_group()
-    systems = checked_number(len(connected.systems))
-    if not position and ridge is None:
-        known = battle_posterior(connected)
-        spread = Uncertainty(*known.bounds, known.covariance)
-        return _ratings(everything, connected, known.ratings, spread, f"ties:{ties}|posterior")
-    items = connected.items_by_side if position else connected.items
-    points, counts = (total[:, None] for total in items.totals)
-    prior = NormalPrior.ridge(systems, ridge or 0.0)
-    problem = PenalizedLikelihood(items.pairs, points, counts, prior, position)
-    notes: list[str] = []
-    with threadpool_limits(1):  # small matrices: threads cost more than they bring
-        fit = solve(problem)
-        if ridge is None and not fit.converged.all():
-            problem = replace(problem, prior=NormalPrior.ridge(systems, DEFAULT_RIDGE))
-            fit = solve(problem)
-            notes.append(PRIOR_NEEDED)
-        fit.checked()
-        spread = Uncertainty.unknown(systems)
-        if rounds:
-            spread = bootstrap(items, problem, fit, rounds, generator(seed, "ratings", "bootstrap"))
-    if connected.adaptive:
-        notes.append(STRETCHED)
-    if rounds and items.n_questions < 2:
-        notes.append(ONE_QUESTION)
-    if spread.regularized and PRIOR_NEEDED not in notes:
-        notes.append(SAMPLES_REGULARIZED.format(f"{spread.regularized:,}", f"{rounds:,}"))
-    how = (
-        f"ties:{ties}|position:{'yes' if position else 'no'}"
-        f"|ridge:{problem.prior.precisions.max(initial=0.0):g}|rounds:{rounds}|seed:{seed}"
-    )
-    found = _ratings(everything, connected, fit.coefficients[0], spread, how)
-    effect = float(fit.parameters[0, -1]) if position else None
-    return replace(found, position_effect=effect, notes=(*notes, *found.notes))
-
-
-def _ratings(
-    everything: Battles, connected: Battles, coefficients: Floats, spread: Uncertainty, how: str
-) -> Ratings:
+    method = _Method(ties, position, ridge, rounds, seed)
+    counted = battles.decided() if ties == "drop" else battles
+    groups = counted.groups()
+    if largest_only or not groups:
+        groups = [counted.largest_group()]
+    for group in groups:
+        checked_number(len(group.systems))
+    rated = [_rate_group(group, method) for group in groups]
+    table = _table(battles, groups, rated)
+    notes = list(dict.fromkeys(note for each in rated for note in each.notes))
+    if len(groups) > 1:
+        notes.insert(0, APART.format(f"{len(groups):,}"))
+        if position:
+            notes.insert(1, EFFECT_OF_LARGEST)
+    unrated = int(table["rating"].isna().sum())
+    if unrated:
+        notes.append(f"{unrated:,} of {len(battles.systems):,} systems are unrated")
+    if any(len(group.systems) > MOST_COMPARED for group in groups):
+        notes.append(TOO_MANY)
+    total = sum(group.judged for group in groups)
+    questions = counted.on_battled_questions().n_questions if len(groups) > 1 else None
     signature = (
-        f"bradley-terry|{how}|systems:{len(connected.systems)}"
-        f"|battles:{connected.judged}|questions:{connected.n_questions}|version:{__version__}"
+        f"bradley-terry|{rated[0].how}|systems:{sum(len(group.systems) for group in groups)}"
+        f"|battles:{total}|questions:{questions or groups[0].n_questions}|version:{__version__}"
     )
-    same = pd.Series(coefficients).round(SAME_DECIMALS)
-    rated = pd.DataFrame(
-        {
-            "system": connected.systems,
-            "rating": coefficients,
+    return Ratings(table, rated[0].position_effect, tuple(notes), signature)
+
+
+@dataclass(frozen=True)
+class _Method:
+    """How a group is rated; see ``rate``."""
+
+    ties: str
+    position: bool
+    ridge: float | None
+    rounds: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class _GroupRatings:
+    """Ratings of one group of systems that battles connect."""
+
+    coefficients: Floats
+    uncertainty: Uncertainty
+    how: str
+    position_effect: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
+    if not method.position and method.ridge is None:
+        posterior = battle_posterior(battles)
+        uncertainty = Uncertainty(*posterior.bounds, posterior.covariance)
+        return _GroupRatings(posterior.ratings, uncertainty, f"ties:{method.ties}|posterior")
+    systems = len(battles.systems)
+    items = battles.items_by_side if method.position else battles.items
+    points, counts = (total[:, None] for total in items.totals)
+    prior = NormalPrior.ridge(systems, method.ridge or 0.0)
+    problem = PenalizedLikelihood(items.pairs, points, counts, prior, method.position)
+    with threadpool_limits(1):  # small matrices: threads cost more than they bring
+        problem, fit = _fit_with_priors(problem, may_add_ridge=method.ridge is None)
+        uncertainty = Uncertainty.unknown(systems)
+        if method.rounds:
+            random = generator(method.seed, "ratings", "bootstrap")
+            uncertainty = bootstrap(items, problem, fit, method.rounds, random)
+    notes: list[str] = []
+    has_added_ridge = method.ridge is None and bool(problem.prior.precisions.any())
+    if has_added_ridge:
+        notes.append(PRIOR_NEEDED)
+    if problem.position_precision:
+        notes.append(EFFECT_WITHOUT_MAXIMUM)
+    if battles.adaptive:
+        notes.append(STRETCHED)
+    if method.rounds and items.n_questions < 2:
+        notes.append(ONE_QUESTION)
+    if uncertainty.constant is not None and uncertainty.constant.any():
+        notes.append(ALL_SAMPLES_ALIKE if uncertainty.constant.all() else SOME_SAMPLES_ALIKE)
+    if uncertainty.regularized and not has_added_ridge:
+        counted = (f"{uncertainty.regularized:,}", f"{method.rounds:,}")
+        notes.append(SAMPLES_REGULARIZED.format(*counted))
+    how = (
+        f"ties:{method.ties}|position:{'yes' if method.position else 'no'}"
+        f"|ridge:{problem.prior.precisions.max(initial=0.0):g}"
+        f"|rounds:{method.rounds}|seed:{method.seed}"
+    )
+    effect = float(fit.parameters[0, -1]) if method.position else None
+    return _GroupRatings(fit.coefficients[0], uncertainty, how, effect, tuple(notes))
+
+
+def _fit_with_priors(
+    problem: PenalizedLikelihood, *, may_add_ridge: bool
+) -> tuple[PenalizedLikelihood, BradleyTerryFit]:
+    """Fit, with as few weak priors as give the likelihood a maximum.
+
+    Raises:
+        ConvergenceError: If none that may be added does.
+    """
+    ridge = NormalPrior.ridge(problem.pairs.n_systems, DEFAULT_RIDGE)
+    attempts = [problem]
+    if may_add_ridge:
+        attempts.append(replace(problem, prior=ridge))
+    if problem.position:
+        attempts += [replace(each, position_precision=DEFAULT_RIDGE) for each in attempts]
+    for attempt in attempts:
+        fit = solve(attempt)
+        if fit.converged.all():
+            return attempt, fit
+    return attempts[-1], solve(attempts[-1]).checked()
+
+
+def _table(
+    everything: Battles, groups: Sequence[Battles], rated: Sequence[_GroupRatings]
+) -> pd.DataFrame:
+    """Put the ratings of groups together, with the records of all systems."""
+    parts = []
+    for number, (battles, found) in enumerate(zip(groups, rated, strict=True), start=1):
+        same = pd.Series(found.coefficients).round(SAME_DECIMALS)
+        spread = found.uncertainty
+        part = {
+            "system": battles.systems,
+            "rating": found.coefficients,
             "low": spread.low,
             "high": spread.high,
             "rank": same.rank(ascending=False, method="min"),
-            **ranks_and_tiers(coefficients, spread.covariance, spread.freedom),
+            **ranks_and_tiers(found.coefficients, spread.covariance, spread.freedom),
+            "group": number,
         }
-    )
-    table = everything.records().merge(rated, how="left", on="system")
+        parts.append(pd.DataFrame(part))
+    table = everything.records().merge(pd.concat(parts), how="left", on="system")
     reasons = {
         NOT_CONNECTED: table["rating"].isna(),
         ALL_WON: table["losses"] + table["ties"] == 0,
         ALL_LOST: table["wins"] + table["ties"] == 0,
     }
     table["note"] = np.select(list(reasons.values()), list(reasons), "").astype(object)
-    outside = len(everything.systems) - len(connected.systems)
-    notes = [f"{outside:,} of {len(everything.systems):,} systems are unrated"] if outside else []
-    if len(connected.systems) > MOST_COMPARED:
-        notes.append(TOO_MANY)
-    return Ratings(best_first(table), None, tuple(notes), signature)
+    return best_first(table)
+
+
+def copies_note(copies: int) -> str:
+    """Say how many judgments are exact copies, which count once."""
+    return f"{count_of(copies, 'judgment')} left out: exact copies of others by the same judge"
+
+
+def judgment_notes(judgments: pd.DataFrame) -> list[str]:
+    """Say what judgments hold that ratings do not show.
+
+    Args:
+        judgments: An arena's ``judgments``, of one judge or several.
+    """
+    notes: list[str] = []
+    if BOTH_BAD in judgments and len(judgments):
+        bad = int(is_true(judgments[BOTH_BAD]).sum())
+        share = bad / len(judgments)
+        if bad:
+            notes.append(
+                f"in {count_of(bad, 'judgment')} of {len(judgments):,} ({share:.0%}) neither "
+                "answer is good: ratings take these as ties"
+            )
+    return notes
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:
     """Bring ratings to the columns, types and order of ``Ratings.table``."""
-    ordered = table[list(RATING_COLUMNS)].astype(dict.fromkeys(_WHOLE, "Int64"))
-    return ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
+    grouped = table if "group" in table else table.assign(group=1)
+    ordered = grouped[list(RATING_COLUMNS)].astype(dict.fromkeys(_WHOLE, "Int64"))
+    return ordered.sort_values(["group", "rank", "system"], kind="stable", ignore_index=True)

@@ -21,7 +21,7 @@ from arena.rating.bradley_terry import (
     solve,
 )
 from arena.rating.pairs import Pairs, checked_number, connected_groups
-from arena.rating.ratings import Ratings, best_first, rate
+from arena.rating.ratings import Ratings, best_first, rate_battles
 from arena.statistics.bootstrap import bootstrap_weights, percentile_intervals
 
 Floats = npt.NDArray[np.float64]
@@ -93,7 +93,7 @@ class Tournaments:
                 as MIRAGE-Bench prints them (tables 7 and 8); ranks' intervals and tiers are those
                 of all judgments.
         """
-        rated = rate(self.battles, ties=self.ties, seed=self.seed)
+        rated = rate_battles(self.battles, ties=self.ties, seed=self.seed, largest_only=True)
         if by == "judgments":
             return rated
         low, high = percentile_intervals(self.coefficients)
@@ -211,10 +211,14 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
 
 def _connected(pairs: Pairs, met: Floats) -> npt.NDArray[np.bool_]:
     """Tell which systems belong to the largest connected group, overall and per tournament."""
-    overall = connected_groups(pairs.first, pairs.second, pairs.n_systems) == 0
+    everything = met.sum(axis=0)
+    groups = connected_groups(pairs.first, pairs.second, pairs.n_systems, battles=everything)
+    overall = groups == 0
     connected = np.tile(overall, (len(met), 1))
     for tournament in np.flatnonzero((met == 0).any(axis=1)):
         meets = met[tournament] > 0
         first, second = pairs.first[meets], pairs.second[meets]
-        connected[tournament] &= connected_groups(first, second, pairs.n_systems) == 0
+        amounts = met[tournament][meets]
+        groups = connected_groups(first, second, pairs.n_systems, battles=amounts)
+        connected[tournament] &= groups == 0
     return connected

@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.rating.battles import Battles
+from arena.rating.battles import Battles, copies_of_others
 from arena.rating.pairs import connected_groups, is_strongly_connected
 
 ROWS = pd.DataFrame(
@@ -78,13 +80,65 @@ def test_wins_lead_from_every_system_to_every_other_or_do_not():
     assert not is_strongly_connected(pairs, np.array([1.0, 1.0, 0.5]), every)
 
 
-def test_a_file_that_is_joined_twice_counts_once_and_judges_asked_again_count_each_time():
-    once = Battles.from_judgments(ROWS)
-    twice = Battles.from_judgments(pd.concat([ROWS, ROWS], ignore_index=True))
-    pd.testing.assert_frame_equal(once.records(), twice.records())
-    other = ROWS.assign(winner=ROWS["winner"].map({"a": "b", "b": "tie", "tie": "a"}))
-    both = Battles.from_judgments(pd.concat([ROWS, ROWS, other], ignore_index=True))
-    assert len(both) == 3 * len(once)
+NAMED = {"judge": "gpt-4"}, {"judge": "human", "voter": "17"}, {"judge": "person:anna"}
+UNNAMED = {}, {"judge": "unknown"}, {"judge": "human"}, {"judge": "crowd"}, {"judge": "users"}
+
+
+@pytest.mark.parametrize(
+    ("by", "times"), [*((by, 1) for by in NAMED), *((by, 2) for by in UNNAMED)]
+)
+def test_copies_of_a_named_judge_count_once_and_votes_of_nobody_each(by, times):
+    twice = Battles.from_judgments(pd.concat([ROWS, ROWS], ignore_index=True).assign(**by))
+    assert len(twice) == times * len(ROWS)
+
+
+@given(st.data())
+def test_copies_never_depend_on_other_rows(data):
+    rows = st.tuples(
+        *(st.sampled_from(["q1", "q2"]), st.sampled_from(["gpt-4", "human", "voter_1"])),
+        *(st.sampled_from("ab"), st.sampled_from(["a", "b", "tie"])),
+    )
+    columns = ["query_id", "judge", "system_a", "winner"]
+    some, others = (data.draw(st.lists(rows, min_size=1)) for _ in range(2))
+    table = pd.DataFrame(some, columns=columns).assign(system_b="c")
+    # Rows on other questions can be no copies of these.
+    beside = pd.DataFrame(others, columns=columns).assign(system_b="c")
+    beside["query_id"] = "other-" + beside["query_id"]
+    alone = copies_of_others(table)
+    together = copies_of_others(pd.concat([table, beside], ignore_index=True))
+    np.testing.assert_array_equal(alone, together[: len(table)])
+
+
+def test_votes_that_differ_in_any_column_are_no_copies():
+    table = pd.concat([ROWS, ROWS], ignore_index=True).assign(judge="gpt-4")
+    numbered = table.assign(repeat=[None] * len(ROWS) + ["2"] * len(ROWS))
+    assert len(Battles.from_judgments(numbered)) == 2 * len(ROWS)
+
+
+@given(st.lists(st.integers(1, 5), min_size=len(ROWS), max_size=len(ROWS)))
+def test_a_weight_is_the_number_of_times_that_a_row_stands_there(weights):
+    weighted = Battles.from_judgments(ROWS.assign(weight=weights))
+    repeated = Battles.from_judgments(ROWS.loc[np.repeat(ROWS.index, weights)])
+    assert weighted.judged == repeated.judged
+    pd.testing.assert_frame_equal(weighted.records(), repeated.records())
+    for ours, others in zip(weighted.items.totals, repeated.items.totals, strict=True):
+        np.testing.assert_allclose(ours, others)
+
+
+@pytest.mark.parametrize("weight", [0, -1, "many", float("inf")])
+def test_a_weight_that_is_no_positive_number_is_refused(weight):
+    with pytest.raises(UsageError, match="weight"):
+        Battles.from_judgments(ROWS.assign(weight=[weight, *[1] * (len(ROWS) - 1)]))
+
+
+def test_groups_are_ordered_by_systems_then_battles_never_by_name():
+    rows = [("a", "b"), *[("z1", "z2")] * 3, *[("m1", "m2"), ("m2", "m3")]]
+    table = pd.DataFrame(rows, columns=["system_a", "system_b"]).assign(winner="a")
+    groups = Battles.from_judgments(table).groups()
+    assert [group.systems for group in groups] == [("m1", "m2", "m3"), ("z1", "z2"), ("a", "b")]
+    heavy = table.assign(weight=[9, 1, 1, 1, 1, 1])
+    groups = Battles.from_judgments(heavy).groups()
+    assert [group.systems[0] for group in groups] == ["m1", "a", "z1"]
 
 
 @pytest.mark.parametrize("has_questions", [True, False])

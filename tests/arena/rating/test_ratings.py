@@ -19,8 +19,10 @@ from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.ratings import (
     ALL_LOST,
     ALL_WON,
+    EFFECT_WITHOUT_MAXIMUM,
     NOT_CONNECTED,
     rate,
+    rate_battles,
 )
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data"
@@ -132,7 +134,10 @@ def test_of_systems_that_only_win_or_lose_the_order_stands_and_the_reason(ridge)
     )
     assert list(ratings.table["system"]) == names
     assert list(ratings.table["note"]) == [ALL_WON, "", "", ALL_LOST]
-    assert np.isfinite(ratings.table[["rating", "low", "high"]].to_numpy()).all()
+    assert np.isfinite(ratings.table["rating"]).all()
+    # Resamples of questions on which all verdicts are the same do not differ.
+    has_intervals = ratings.table[["low", "high"]].notna().all(axis=None)
+    assert has_intervals == (ridge is None)
 
 
 def held(systems, questions, number, **options):
@@ -192,14 +197,69 @@ def test_bootstrap_samples_without_a_maximum_have_a_prior_of_their_own():
 def test_systems_that_no_battles_connect_are_not_put_on_one_scale():
     table = pd.concat([arena_of([0.5, 0.0, -0.5], 10), judgments([("q", "x", "y", "a")])])
     ratings = rated(table)
+    apart = ratings.table.set_index("system").loc[["x", "y"]]
+    assert list(apart["group"]) == [2, 2]
+    assert list(apart["rank"]) == [1, 2]
+    assert apart["rating"].sum() == pytest.approx(0)
+    assert list(ratings.table["group"]) == [1, 1, 1, 2, 2]
+    assert "cannot be compared" in ratings.notes[0]
+    alone = rated(arena_of([0.5, 0.0, -0.5], 10)).table
+    columns = ["system", "rating", "low", "high", "rank", "tier"]
+    pd.testing.assert_frame_equal(ratings.table[columns][:3], alone[columns])
+
+
+def test_a_board_rates_the_largest_group_alone():
+    table = pd.concat([arena_of([0.5, 0.0, -0.5], 10), judgments([("q", "x", "y", "a")])])
+    ratings = rate_battles(Battles.from_judgments(table), largest_only=True)
     unrated = ratings.table.set_index("system").loc[["x", "y"]]
     assert unrated[["rating", "rank"]].isna().all(axis=None)
     assert list(unrated["wins"]) == [1, 0]
     assert list(unrated["note"]) == [NOT_CONNECTED, NOT_CONNECTED]
-    assert ratings.notes[0] == "2 of 5 systems are unrated"
-    pairs = [("q", f"s{index:05}", f"s{index + 1:05}", "a") for index in range(0, 10_000, 2)]
-    many = rated(judgments(pairs)).table
-    assert many["rating"].notna().sum() == 2
+    assert "2 of 5 systems are unrated" in ratings.notes
+
+
+FIRST_SIDE = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "c"), ("b", "a"), ("c", "b")]
+
+
+@pytest.mark.parametrize("ridge", [None, 0.0, 10.0])
+def test_where_every_verdict_names_the_first_side_ratings_exist_with_a_position(ridge):
+    rows = [(f"q{n}", *pair, "a") for n, pair in enumerate(FIRST_SIDE)]
+    ratings = rate(judgments(rows), position=True, ridge=ridge)
+    assert np.isfinite(ratings.table["rating"]).all()
+    assert ratings.table["rating"].abs().max() < 1e-6
+    assert ratings.position_effect > 1
+    assert EFFECT_WITHOUT_MAXIMUM in ratings.notes
+
+
+def test_a_position_that_has_a_maximum_has_no_prior():
+    ratings = rate(arena_of([0.5, 0.0, -0.5], 40, side=0.5), position=True, rounds=20)
+    assert EFFECT_WITHOUT_MAXIMUM not in ratings.notes
+
+
+@pytest.mark.parametrize("options", [{"ridge": 0.0}, {"ridge": 0.1}, {"position": True}])
+def test_there_is_no_interval_where_all_samples_are_the_same(options):
+    rows = [("q1", "a", "b", "tie"), ("q2", "b", "c", "tie"), ("q3", "c", "a", "tie")]
+    ratings = rate(judgments(rows), **options)
+    assert ratings.table[["low", "high", "rank_low", "tier"]].isna().all(axis=None)
+    assert any("samples" in note for note in ratings.notes)
+
+
+def test_a_weight_counts_as_so_many_battles_in_every_method():
+    table = arena_of([0.5, 0.0, -0.5], 30, tie=0.3)
+    weights = np.random.default_rng(0).integers(1, 4, len(table))
+    weighted, repeated = table.assign(weight=weights), table.loc[np.repeat(table.index, weights)]
+    repeated = repeated.assign(judge="human").reset_index(drop=True)
+    for options in ({}, {"ridge": 0.1}, {"position": True}, {"ties": "drop"}):
+        one, other = (rate(each, rounds=50, **options) for each in (weighted, repeated))
+        for name in ("rating", "low", "high", "wins", "losses", "ties"):
+            np.testing.assert_allclose(one.table[name], other.table[name], atol=1e-8)
+
+
+def test_copies_that_count_once_are_said():
+    table = arena_of([0.5, 0.0, -0.5], 5)
+    named = pd.concat([table, table[:3]]).assign(judge="gpt-4")
+    assert any("3 judgments left out" in note for note in rate(named).notes)
+    assert not any("left out" in note for note in rate(named.assign(judge="human")).notes)
 
 
 def test_rank_intervals_and_tiers_separate_only_what_differs():
