@@ -22,6 +22,7 @@ class FieldMap(BaseModel):
         title: What a file of this kind is called in messages.
         signs: Sets of paths; a file or record that has all of one set is surely of this kind.
         lists: Where a JSON object holds its records, the first that is there.
+        hidden_files: Files that the tool keeps in a folder, and that are read if it is named.
         header: Paths of what a JSON object says of all its records.
         other_lists: Lists of a JSON object that are not read, each with the reason.
         form: How records must be put together before fields are read; None where each is whole.
@@ -40,6 +41,7 @@ class FieldMap(BaseModel):
     title: str = ""
     signs: list[list[str]] = []
     lists: list[str] = []
+    hidden_files: list[str] = []
     header: list[str] = []
     other_lists: list[dict[str, str]] = []
     form: Form | None = None

@@ -86,6 +86,8 @@ def _table_of(rows: Rows) -> str | None:
     columns = {str(column).strip() for column in rows.table}
     if columns >= set(_GAME):
         return "games"
+    if "raw_answer" in columns:  # what an LLM said of single answers or documents
+        return None
     if {"agent", "answer"} <= columns:
         return "answers"
     if columns & set(_DOCUMENTS) and columns & set(_IDS):

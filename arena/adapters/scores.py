@@ -38,33 +38,39 @@ def scores_of(kind: FieldMap, record: Record) -> dict[str, list[object]]:
             if value is not None:
                 found.setdefault(name, []).extend(_values(value))
             continue
-        for score, given in _named_scores(record, place.removesuffix("."), kind.words):
-            value = at(given, inner[1:]) if inner else given
+        for score, value in _named_scores(record, place.removesuffix("."), inner, kind.words):
             for part, values in _parts(score, value):
                 found.setdefault(part, []).extend(values)
     return found
 
 
 def _named_scores(
-    record: Record, place: str, words: Mapping[str, float]
+    record: Record, place: str, inner: str, words: Mapping[str, float]
 ) -> Iterator[tuple[str, object]]:
-    """Yield what a record of scores, a list of them, or columns hold by name."""
+    """Yield what a record of scores, a list of them, or columns hold by name.
+
+    Args:
+        record: The record.
+        place: Path of the scores; the whole record if it is empty.
+        inner: What follows the name of a score, such as ``.value``.
+        words: Words that are scores.
+    """
     if not place:
         yield from _columns_of_numbers(record, words)
         return
     inside = opened_value(at(record, place))
     if isinstance(inside, Mapping):
         for name, value in inside.items():
-            yield str(name), value
+            yield str(name), at(value, inner[1:]) if inner else value
     for item in inside if isinstance(inside, list) else ():
-        inner = opened_value(item)
-        name = _first(inner, _NAMES) if isinstance(inner, Mapping) else None
+        score = opened_value(item)
+        name = _first(score, _NAMES) if isinstance(score, Mapping) else None
         if name is not None:
-            yield str(name), inner
+            yield str(name), score
     start = f"{place}."
     for column, value in record.items():
-        if column.startswith(start) and value is not None:
-            yield column.removeprefix(start), value
+        if column.startswith(start) and column.endswith(inner) and value is not None:
+            yield column.removeprefix(start).removesuffix(inner), value
 
 
 def _columns_of_numbers(

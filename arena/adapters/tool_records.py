@@ -83,7 +83,7 @@ def read_tool_records(
         DataError: With every problem of all files.
     """
     kind, read = kinds()[tool], Collected()
-    files = files_below(paths, (JSON, *SUFFIXES))
+    files = files_below(_with_hidden_files(kind, paths), (JSON, *SUFFIXES))
     found = list(_whole_records(tool, kind, files, paths, read))
     records = list(_answers(kind, found, read))
     named = [record for _, record in records]
@@ -103,6 +103,15 @@ def read_tool_records(
     if lower:
         note += f" Lower is better: {', '.join(lower)}."
     return put_together(read, name or tool, reference_system, note, most_pairs)
+
+
+def _with_hidden_files(kind: FieldMap, paths: Sequence[Path | str]) -> list[Path | str]:
+    """Return paths, of folders where a tool keeps a hidden file that file."""
+    found: list[Path | str] = []
+    for path in paths:
+        inside = [Path(path, name) for name in kind.hidden_files]
+        found.append(next((each for each in inside if each.is_file()), path))
+    return found
 
 
 def _whole_records(
@@ -143,7 +152,7 @@ def _records(
 ) -> Iterator[Found]:
     """Yield the records of a file with their places."""
     numbered: Iterable[tuple[int, Any]]
-    if path.name.endswith(JSON):
+    if path.name.endswith(JSON) or not path.suffix:
         numbered = enumerate(_listed(tool, kind, path, source, read), start=1)
     elif path.name.endswith(SUFFIXES):
         rows = read_rows(path, source)
@@ -175,7 +184,7 @@ def _listed(tool: str, kind: FieldMap, path: Path, source: str, read: Collected)
             read.skip(source, "record", others["reason"], len(items))
     lists = [items for place in kind.lists if isinstance(items := at(value, place), list)]
     if not lists:
-        if not kind.lists and isinstance(value, Mapping):
+        if isinstance(value, Mapping) and (not kind.lists or _is_one_record(kind, value)):
             return [value]
         places = " or ".join(map(repr, kind.lists)) or "the top"
         fault = f"holds no records of {tool}: no list at {places}"
@@ -188,6 +197,11 @@ def _listed(tool: str, kind: FieldMap, path: Path, source: str, read: Collected)
         if found is not None:
             header[place] = found
     return [{**header, **item} if isinstance(item, Mapping) else item for item in lists[0]]
+
+
+def _is_one_record(kind: FieldMap, value: Mapping[str, Any]) -> bool:
+    """Tell whether a JSON object is a record itself: it has a question and an answer."""
+    return all(any(at(value, path) is not None for path in kind.fields[it]) for it in _TEXTS)
 
 
 def _answers(kind: FieldMap, found: Iterable[Found], read: Collected) -> Iterator[Found]:
@@ -387,7 +401,8 @@ def _rows(
     """Yield place, record and values of each record."""
     rows = [(place, record, _values(record, chosen)) for place, record in records]
     _name_variants(kind, rows)
-    _name_scopes(kind, rows, chosen.names["system"])
+    if "query_id" not in chosen.stated:
+        _name_scopes(kind, rows, chosen.names["system"])
     yield from rows
 
 

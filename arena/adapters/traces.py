@@ -53,7 +53,8 @@ _CONTENT_EVENTS = {"gen_ai.content.prompt": _PROMPT, "gen_ai.content.completion"
 _DETAILS_EVENT = "gen_ai.client.inference.operation.details"
 _RESULT_EVENTS = ("db.query.result", "db.search.result")
 _RESULT_TEXTS = ("db.query.result.document", "db.search.result.document")
-_COLUMNS = "attributes."
+_COLUMNS, _SCORES = "attributes.", "eval."
+"""How columns of tables of spans begin: those of attributes, and those of evaluations."""
 _LEVELS = 8
 
 Found = tuple[Place, Record]
@@ -211,6 +212,8 @@ def _span_of_row(place: Place, record: Record) -> _Span:
     for name, value in record.items():
         if name.startswith(_COLUMNS) and value is not None:
             attributes |= _flat_of(name.removeprefix(_COLUMNS), opened_value(value))
+        elif name.startswith(_SCORES):
+            attributes[name] = value
     if "file" in record:
         attributes["file"] = record["file"]
     if record.get("span_kind") is not None:

@@ -201,6 +201,18 @@ def test_tables_of_phoenix_are_joined_by_trace(tmp_path, kind, ending):
     ]
 
 
+def test_evaluations_of_phoenix_are_judges(tmp_path):
+    table = phoenix_rows()
+    scores = {"large-r": 0.0, "small-r": 1.0}
+    table["eval.Hallucination.score"] = table["context.span_id"].map(scores)
+    table["eval.Hallucination.label"] = "factual"
+    table.to_parquet(tmp_path / "spans.parquet")
+    read = import_arena("phoenix", [tmp_path])
+    assert read.arena.judges == ("Hallucination",)
+    row = read.arena.judgments.iloc[0]
+    assert row[f"system_{row['winner']}"] == "large"  # a hallucination is 1
+
+
 def test_spans_of_phoenix_api_are_read(tmp_path):
     root = {"input": {"value": QUESTION}, "output": {"value": "Yes."}}
     spans = [

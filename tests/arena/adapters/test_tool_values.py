@@ -296,6 +296,15 @@ def test_ids_of_inspect_are_those_of_a_task(tmp_path):
     assert len(read.arena.answers) == 3
 
 
+def test_an_id_that_the_user_names_is_taken_as_it_is(tmp_path):
+    logs = [log(task, "a", [(1, f"{task}?")]) for task in ("lakes", "fish")]
+    for each in logs:
+        each["samples"][0]["metadata"] = {"key": f"{each['eval']['task']}-1"}
+        (tmp_path / f"{each['eval']['task']}.json").write_text(json.dumps(each))
+    read = import_arena("inspect", [tmp_path], columns={"query_id": "metadata.key"})
+    assert set(read.arena.queries["query_id"]) == {"lakes-1", "fish-1"}
+
+
 def test_two_data_sets_of_one_task_are_kept_apart(tmp_path):
     logs = [log("qa", "a", [(1, text)], name) for text, name in (("How?", "de"), ("Why?", "fr"))]
     read = logs_of(tmp_path, *logs)
@@ -384,6 +393,21 @@ def test_the_system_of_a_deepeval_run_is_its_model_or_file(tmp_path):
     assert named.arena.info.systems == ("latest_test_run",)
     path.write_text(json.dumps(snake_run()))
     assert import_arena("deepeval", [path]).arena.info.systems == ("latest_test_run",)
+
+
+def test_the_folder_that_deepeval_keeps_and_files_without_an_ending_are_read(tmp_path):
+    (tmp_path / ".deepeval").mkdir()
+    (tmp_path / ".deepeval" / ".latest_test_run.json").write_text(json.dumps(RUN))
+    (tmp_path / "20260102_030405").write_text(json.dumps(snake_run()))
+    for path in (tmp_path, tmp_path / ".deepeval"):
+        assert import_arena("deepeval", [path]).arena.answers["answer"].tolist() == [ANSWERS[0]]
+    read = import_arena("deepeval", [tmp_path / "20260102_030405"])
+    assert read.arena.answers["answer"].tolist() == [ANSWERS[1]]
+
+
+def test_one_trace_alone_is_a_record(tmp_path):
+    (trace, _) = traces({"question": QUESTION}, ANSWERS)
+    assert texts(read_of(tmp_path, trace)) == ([QUESTION], [ANSWERS[0]])
 
 
 def test_ragchecker_results(tmp_path):
