@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
+from arena.llm.names import is_file_name, is_same_model, names_deployments
 from arena.llm.replies import (
     OTHER_MODEL,
     OVER_BUDGET,
@@ -20,8 +21,6 @@ from arena.llm.replies import (
     Completion,
     Reply,
     UnparsableError,
-    is_file_name,
-    is_same_model,
 )
 from arena.llm.sending import Sender
 from arena.llm.settings import LlmSettings, Prompt, Request, request_for
@@ -158,6 +157,8 @@ class _Run(Generic[T]):
                     self._wait()
             while self._waiting:
                 self._wait()
+            if self._sender is not None:
+                self._sender.conclude()
         return [self._replies[key] for key in keys]
 
     def _take_on(self, prompts: Sequence[Prompt]) -> list[str]:
@@ -225,7 +226,9 @@ class _Run(Generic[T]):
         served = completion.served_model
         if served is not None and not is_same_model(self._llm.settings.model, served):
             self._usage.count_other_model(served)
-            if not (self._llm.settings.any_model or is_file_name(served)):
+            settings = self._llm.settings
+            is_accepted = settings.any_model or names_deployments(settings.base_url)
+            if not (is_accepted or is_file_name(served)):
                 self._stop_if_hopeless(served)
                 return None, OTHER_MODEL, f"{served!r} answered"
         elif completion.is_final:
@@ -252,5 +255,5 @@ class _Run(Generic[T]):
     def _hand_out(self, reply: Reply[T], rows: int, repeated: int) -> None:
         self._usage.repeated += repeated
         if reply.reason is not None:
-            self._usage.count_failure(reply.reason, rows)
+            self._usage.count_failure(reply.reason, rows, reply.detail)
         self._count(rows)

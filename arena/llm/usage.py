@@ -74,6 +74,7 @@ class Usage:
         calls: Calls sent, retries among them.
         retries: Of these, those after one that failed in passing.
         failures: Outcomes without a usable answer, by reason.
+        details: More about the first of each reason.
         tokens_in: Of the prompts of this run's calls, as the endpoint counts.
         tokens_out: Of their answers.
         without_tokens: Answers whose endpoint did not count tokens.
@@ -87,6 +88,7 @@ class Usage:
     calls: int = 0
     retries: int = 0
     failures: dict[str, int] = field(default_factory=dict)
+    details: dict[str, str] = field(default_factory=dict)
     tokens_in: int = 0
     tokens_out: int = 0
     without_tokens: int = 0
@@ -99,6 +101,8 @@ class Usage:
         for name, count in ((name, count) for each in usages for name, count in vars(each).items()):
             if isinstance(count, int):
                 setattr(whole, name, getattr(whole, name) + count)
+            elif name == "details":
+                whole.details = count | whole.details
             elif isinstance(count, dict):
                 getattr(whole, name).update(Counter(getattr(whole, name)) + Counter(count))
         return whole
@@ -135,9 +139,11 @@ class Usage:
         self.tokens_out += tokens_out or 0
         self.without_tokens += tokens_in is None or tokens_out is None
 
-    def count_failure(self, reason: str, rows: int) -> None:
+    def count_failure(self, reason: str, rows: int, detail: str = "") -> None:
         """Add rows without a usable answer."""
         self.failures[reason] = self.failures.get(reason, 0) + rows
+        if detail:
+            self.details.setdefault(reason, detail)
 
     def count_other_model(self, served: str) -> None:
         """Add an answer of another model than the one asked."""
@@ -152,8 +158,11 @@ class Usage:
             f"{self.tokens_in} tokens in, {self.tokens_out} out",
         ]
         if self.failures:
-            reasons = ", ".join(f"{count} {name}" for name, count in sorted(self.failures.items()))
-            parts.append(f"failed: {reasons}")
+            reasons = []
+            for name, count in sorted(self.failures.items()):
+                detail = self.details.get(name, "")
+                reasons.append(f"{count} {name} ({detail})" if detail else f"{count} {name}")
+            parts.append(f"failed: {', '.join(reasons)}")
         if self.other_models:
             served = ", ".join(f"{n} by {name[:80]!r}" for name, n in self.other_models.items())
             parts.append(f"answered by another model: {served}")
