@@ -158,7 +158,7 @@ _REFUSING = re.compile(
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportedError:
     """What a server said of an error.
 
     Attributes:
@@ -178,21 +178,23 @@ class Report:
     is_paid: bool = False
 
 
-def reported(status: int, text: str) -> Report:
+def reported(status: int, text: str) -> ReportedError:
     """Read what a server said with an error status: JSON in any form, or plain text."""
     try:
         body: object = json.loads(text)
     except (ValueError, RecursionError):
-        return Report(text[:MOST_READ], status=status)
+        return ReportedError(text[:MOST_READ], status=status)
     report = _report(_error_part(body), body)
     codes_status = report.status
     is_narrower = codes_status in {401, 402, 403, 404} and status not in {413, 429}
     if is_narrower or (codes_status == 429 and status in {400, 403, 500}):
         status = codes_status or status
-    return Report(report.message or text[:MOST_READ], report.codes, status, report.names, body)
+    return ReportedError(
+        report.message or text[:MOST_READ], report.codes, status, report.names, body
+    )
 
 
-def reported_error(payload: object) -> Report | None:
+def reported_error(payload: object) -> ReportedError | None:
     """Return the error that an answer with status 200 holds in place of a completion, if any.
 
     It stands in ``error``, at the top or in the first choice, or is the whole answer
@@ -224,7 +226,7 @@ def reported_error(payload: object) -> Report | None:
 
 
 def fault_of(
-    report: Report, headers: Mapping[str, str], api_key: str, fields: Collection[str] = ()
+    report: ReportedError, headers: Mapping[str, str], api_key: str, fields: Collection[str] = ()
 ) -> Fault:
     """Say what an error means.
 
@@ -261,7 +263,7 @@ def fault_of(
     return Fault(replies.REJECTED, detail, setting=setting)
 
 
-def is_too_long(report: Report) -> bool:
+def is_too_long(report: ReportedError) -> bool:
     """Say whether a server refuses one prompt for its length, whatever its words.
 
     Limits of tokens a minute, quotas, and too large a ``max_tokens`` are no length of a prompt.
@@ -289,7 +291,7 @@ def is_too_long(report: Report) -> bool:
     return any(words.search(low) for words in _LONG_WORDS)
 
 
-def named_fields(report: Report, fields: Collection[str]) -> list[str]:
+def named_fields(report: ReportedError, fields: Collection[str]) -> list[str]:
     """Return the fields of the request that an error names as its cause, in their order there."""
     if report.status not in {None, 400, 422, 500, 501}:
         return []
@@ -322,7 +324,7 @@ def _setting_advice(names: list[str], low: str) -> str:
     return f"change the settings: {' and '.join(hints)} (in a file of --config, or in Python)"
 
 
-def _hopeless_status(report: Report, low: str) -> int | None:
+def _hopeless_status(report: ReportedError, low: str) -> int | None:
     """Return the status that says that no call can succeed: 401, 402, 403 or 404."""
     status = report.status
     codes = " ".join(report.codes).casefold()
@@ -400,10 +402,10 @@ def _error_part(body: object) -> object:
     return body
 
 
-def _report(part: object, body: object) -> Report:
+def _report(part: object, body: object) -> ReportedError:
     """Read the part that says what an error is."""
     if isinstance(part, str):
-        return Report(part[:MOST_READ], body=body)
+        return ReportedError(part[:MOST_READ], body=body)
     if isinstance(part, list):  # pydantic's: [{"loc": ["body", "top_k"], "msg": …}]
         entries = [each for each in part[:20] if isinstance(each, Mapping)]
         locations = [each.get("loc") for each in entries]
@@ -414,9 +416,9 @@ def _report(part: object, body: object) -> Report:
             f"{'.'.join(map(str, loc)) if isinstance(loc, list) else ''}: {_first_text(each)}"
             for each, loc in zip(entries, locations, strict=True)
         ]
-        return Report("; ".join(texts)[:MOST_READ], ("validation_error",), 422, names, body)
+        return ReportedError("; ".join(texts)[:MOST_READ], ("validation_error",), 422, names, body)
     if not isinstance(part, Mapping):
-        return Report("", body=body)
+        return ReportedError("", body=body)
     message = _first_text(part)
     raw = _upstream(part)
     if raw and raw not in message:
@@ -430,7 +432,7 @@ def _report(part: object, body: object) -> Report:
         codes += [each.get("reason") for each in details[:20] if isinstance(each, Mapping)]
     stated = tuple(str(code) for code in codes if isinstance(code, str | int) and code is not True)
     param = part.get("param")
-    return Report(
+    return ReportedError(
         message=message[:MOST_READ],
         codes=stated,
         status=_status_of(stated),
