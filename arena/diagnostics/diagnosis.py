@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.adapters.judgments import checked_judgments
@@ -150,7 +149,7 @@ def _found(
     if arena is not None and len(arena.answers):
         lengths = answer_lengths(arena.answers)
         looks += [partial(unmet_answers, answers=lengths), partial(length, lengths=lengths)]
-    rows, findings = [], [*copy_findings(chosen, copies), *name_findings(table, systems)]
+    rows, findings = [], [*copy_findings(chosen), *name_findings(table, systems)]
     findings += row_findings(chosen[~copies])
     for (code, name), part in table.groupby(GROUP):
         row = {"language": code, "judge": name}
@@ -168,23 +167,19 @@ def _found(
     return Diagnosis(by_severity(findings), pd.DataFrame(rows), agreement, seed)
 
 
-def copy_findings(judgments: pd.DataFrame, copies: npt.NDArray[np.bool_]) -> Iterator[Finding]:
-    """Say which judgments repeat others.
-
-    Args:
-        judgments: The judgments.
-        copies: Which of them are ``copies_of_others``, shape (N,).
-    """
+def copy_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
+    """Say which judgments repeat others, and which of these count; see ``copies_of_others``."""
+    if judgments.empty:
+        return
+    copies = copies_of_others(judgments)
     asked = [*QUESTION_KEY, "system_a", "system_b", "judge"]
     asked += [VOTER] if VOTER in judgments else []
     repeats = judgments.duplicated(asked).to_numpy() & ~copies
     by_judge = judgments.assign(is_copy=copies, is_repeat=repeats, is_named=named_voters(judgments))
-    columns = ["is_copy", "is_repeat", "is_named"]
-    counts = by_judge.groupby(GROUP)[columns].agg(
-        {"is_copy": "sum", "is_repeat": "sum"} | {"is_named": "all"}
-    )
-    for (language, judge), row in counts.iterrows():
-        subject = f"{language}, {judge}"
+    totals = {"is_copy": "sum", "is_repeat": "sum", "is_named": "all"}
+    counts = by_judge.groupby(GROUP)[list(totals)].agg(totals).reset_index()
+    for row in counts.to_dict("records"):
+        subject = f"{row['language']}, {row['judge']}"
         if row["is_copy"]:
             sentence = (
                 f"{count_of(int(row['is_copy']), 'judgment')} left out: exact copies of others by "

@@ -114,7 +114,6 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     from arena.data.systems import alike
     from arena.diagnostics.contents import same_answer_findings
     from arena.diagnostics.diagnosis import copy_findings
-    from arena.diagnostics.verdicts import verdicts
 
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
@@ -123,7 +122,7 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     a, b = (arena.judgments.set_index(side).index.isin(answered) for side in sides)
     if absent := int((~(a & b)).sum()):
         yield f"{count_of(absent, 'judgment')} of answers that are not in the arena"
-    yield from map(str, copy_findings(verdicts(arena.judgments)))
+    yield from map(str, copy_findings(arena.judgments))
     yield from map(str, same_answer_findings(arena))
     rated, questions = set(arena.rated_systems), len(arena.queries)
     counts = arena.answers["system"].value_counts()

@@ -92,10 +92,19 @@ def test_copies_count_once_and_are_said():
     rows = [(f"q{n}", "x", "y", "a") for n in range(4)]
     found = diagnose(judgments([*rows, *rows], judge="m"))
     assert counts(found, "judgments") == [4]
-    assert "joined twice" in said(found, "copies")[0]
+    assert "4 judgments left out" in said(found, "copies")[0]
     again = diagnose(judgments([*rows, *rows[:1], ("q1", "x", "y", "b")], judge="m"))
-    assert counts(again, "judgments") == [6]
-    assert "1 with the same verdict and 1 with another" in said(again, "copies")[0]
+    assert counts(again, "judgments") == [5]
+    assert "1 judgment left out" in said(again, "copies")[0]
+    assert "1 judgment of the same question" in said(again, "repeats")[0]
+
+
+def test_votes_of_unnamed_people_all_count():
+    rows = [(f"q{n}", "x", "y", "a") for n in range(4)]
+    found = diagnose(judgments([*rows, *rows], judge="human"))
+    assert counts(found, "judgments") == [8]
+    assert not said(found, "copies")
+    assert "4 judgments of the same question" in said(found, "repeats")[0]
 
 
 def small_arena(rows, answers, **options):
