@@ -13,11 +13,11 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import pandas as pd
 from pydantic import BaseModel, StringConstraints, ValidationError
 
-from arena.adapters.files import files_below, read_foreign_rows, shown_path
+from arena.adapters.files import files_below, shown_path
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, checked_choice, counted_problems
 from arena.data.frames import checked_arena
-from arena.data.rows import Rows, plain_table
+from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import (
     ANSWERS,
     BOTH_BAD,
@@ -102,7 +102,7 @@ class Collected:
         """Read the files that are named or lie in folders; a damaged one is a problem."""
         for path in files_below(paths):
             try:
-                yield path, read_foreign_rows(path, shown_path(path, paths))
+                yield path, read_rows(path, shown_path(path, paths))
             except DataError as error:
                 self.problems += error.problems
 

@@ -6,9 +6,11 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+Form = Literal["spans", "trec-rag", "passage rows"]
 
 
 class FieldMap(BaseModel):
@@ -17,37 +19,71 @@ class FieldMap(BaseModel):
     Attributes:
         fields: Field to the names or paths where it may stand, the best first.
         hint: What to write or export where a file holds something else.
+        title: What a file of this kind is called in messages.
+        signs: Sets of paths; a file or record that has all of one set is surely of this kind.
         lists: Where a JSON object holds its records, the first that is there.
+        hidden_files: Files that the tool keeps in a folder, and that are read if it is named.
+        header: Paths of what a JSON object says of all its records.
+        other_lists: Lists of a JSON object that are not read, each with the reason.
+        form: How records must be put together before fields are read; None where each is whole.
         scores: Name of a score to its path; a star in it stands for names of scores.
+        words: Words that are scores, to their numbers.
+        lower_is_better: Names of scores of which the lower wins.
         left_out: Paths that tell that a record is no answer, each with the reason.
         variant: Path of what tells several prompts of one system apart, if it has them.
-        spans: Whether records are spans, of which those that answer are joined with their trace.
+        id_scope: Paths of what ids are unique within, such as a task; the widest first.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     fields: dict[str, list[str]]
     hint: str
+    title: str = ""
+    signs: list[list[str]] = []
     lists: list[str] = []
+    hidden_files: list[str] = []
+    header: list[str] = []
+    other_lists: list[dict[str, str]] = []
+    form: Form | None = None
     scores: dict[str, str] = {}
+    words: dict[str, float] = {}
+    lower_is_better: list[str] = []
     left_out: list[dict[str, Any]] = []
     variant: str | None = None
-    spans: bool = False
+    id_scope: list[str] = []
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    text = files(__package__).joinpath("tools.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def usual_names(field: str) -> list[str]:
+    """Return the names that a field has in records of any program, if it has any."""
+    names: dict[str, list[str]] = _tables()["names"]
+    return names.get(field, [])
 
 
 @cache
 def kinds() -> Mapping[str, FieldMap]:
     """Return the kinds of ``tools.toml`` by name."""
-    told = tomllib.loads(files(__package__).joinpath("tools.toml").read_text(encoding="utf-8"))
-    names = told.pop("names")
-
-    def expanded(path: str) -> list[str]:
-        start, brace, rest = path.partition("{")
-        return [start + name for name in names[rest[:-1]]] if brace else [path]
-
-    for kind in told.values():
-        kind["fields"] = {
-            ours: [place for path in paths for place in expanded(path)]
-            for ours, paths in kind["fields"].items()
+    tables = dict(_tables())
+    names = tables.pop("names")
+    maps: dict[str, FieldMap] = {}
+    for name, table in tables.items():
+        base = tables[table["like"]] if "like" in table else {}
+        merged = {**base, **table}
+        merged.pop("like", None)
+        merged["fields"] = {
+            field: [place for path in paths for place in _expanded(path, names)]
+            for field, paths in merged["fields"].items()
         }
-    return {name: FieldMap.model_validate(kind) for name, kind in told.items()}
+        maps[name] = FieldMap.model_validate(merged)
+    return maps
+
+
+def _expanded(path: str, names: Mapping[str, list[str]]) -> list[str]:
+    """Return a path once for each of the names that its end in braces stands for."""
+    start, brace, rest = path.partition("{")
+    return [start + name for name in names[rest[:-1]]] if brace else [path]

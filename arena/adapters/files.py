@@ -7,17 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import UsageError
 from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
-from arena.data.rows import (
-    JSON_NAMES,
-    SUFFIXES,
-    Rows,
-    json_object,
-    read_json_value,
-    read_rows,
-    rows_of_records,
-)
+from arena.data.rows import TABLE_SUFFIXES
 
 MOST_FILES = 100_000
 """A folder with more files than this is no clone of a data set."""
@@ -29,7 +21,9 @@ _PARTS = re.compile(r"[^A-Za-z]+")
 _SPLITS = ("train", "dev", "test", "testA", "testB", "validation")
 
 
-def files_below(paths: Sequence[Path | str], suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
+def files_below(
+    paths: Sequence[Path | str], suffixes: Sequence[str] = TABLE_SUFFIXES
+) -> list[Path]:
     """List files, whatever their ending, and those with some endings in folders at any depth.
 
     Returns:
@@ -71,19 +65,6 @@ def shown_path(path: Path, below: Sequence[Path | str]) -> str:
 def bare_name(path: Path) -> str:
     """Return the name of a file without its ending: ``gpt-4.1`` of ``gpt-4.1.csv.gz``."""
     return re.sub(r"\.[a-z]+(\.gz|\.zst)?$", "", path.name)
-
-
-def read_foreign_rows(path: Path, source: str) -> Rows:
-    """Read the rows of a file; of a ``.json`` file the objects of its array, by their places."""
-    if not path.name.endswith(JSON):
-        return read_rows(path, source)
-    hint = "write one JSON array of objects"
-    items = read_json_value(path, source, hint)
-    if not isinstance(items, list):
-        fault = f"holds a JSON {JSON_NAMES[type(items)]}, not an array"
-        raise DataError([Problem(source, None, None, None, fault, hint)])
-    found = ((place, json_object(it, source, place)) for place, it in enumerate(items, start=1))
-    return rows_of_records(found, source)
 
 
 def language_of(path: Path, below: Sequence[Path | str], language: str | None = None) -> str | None:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import partial, wraps
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from arena.adapters.answer_tables import TABLE, read_answer_tables
 from arena.adapters.collected import ForeignArena
+from arena.adapters.evident import evident_kind
 from arena.adapters.field_maps import kinds
 from arena.adapters.lmarena import read_battles, read_fastchat
 from arena.adapters.memerag import read_memerag_answers
 from arena.adapters.miracl import read_miracl
 from arena.adapters.mirage import read_mirage
+from arena.adapters.ragelo import read_ragelo
+from arena.adapters.search_arena import read_search_battles
 from arena.adapters.tool_records import read_tool_records
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.files import replaced_folder
 from arena.data.folder import write_arena
 from arena.data.rows import write_rows
@@ -25,13 +29,27 @@ from arena.data.schema import INFO_FILE
 
 Reader = Callable[..., ForeignArena]
 
+_SEARCH_ARENA = "search-arena"
+
+
+@wraps(read_battles)
+def _read_lmarena(paths: Sequence[Path | str], **options: Any) -> ForeignArena:  # noqa: ANN401
+    """Read battles of any of LMArena's arenas, that of search included."""
+    evident = evident_kind(paths)
+    if evident is not None and evident[0] == _SEARCH_ARENA:
+        return import_arena(_SEARCH_ARENA, paths, **options)
+    return read_battles(paths, **options)
+
+
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
         "mirage": read_mirage,
         "miracl": read_miracl,
         "memerag": read_memerag_answers,
-        "lmarena": read_battles,
+        "lmarena": _read_lmarena,
+        _SEARCH_ARENA: read_search_battles,
         "fastchat": read_fastchat,
+        "ragelo": read_ragelo,
         TABLE: read_answer_tables,
         **{tool: partial(read_tool_records, tool) for tool in kinds() if tool != TABLE},
     }
@@ -39,6 +57,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
 """Reader of each kind of source: paths, and options by name."""
 
 FEATURES_FILE = "published_features.parquet"
+_SHOWN_REASONS = 3
 APART_FILE = "apart_answers.jsonl.gz"
 
 
@@ -54,13 +73,48 @@ def import_arena(kind: str, paths: Sequence[Path | str], **options: object) -> F
         The arena, what was left out and why, and published features, if there are any.
 
     Raises:
-        UsageError: For an unknown kind or option, and as the reader says.
+        UsageError: For an unknown kind or option, where nothing was read, and as the reader says.
         DataError: With every problem of all files.
     """
     known = reader_options(kind)
     for name in options:
         checked_choice(name, known, f"option of {kind}")
-    return READERS[kind](paths, **options)
+    try:
+        foreign = READERS[kind](paths, **options)
+    except (UsageError, DataError) as error:
+        raise _with_evident_kind(error, kind, paths) from None
+    if foreign.arena.queries.empty and foreign.arena.judgments.empty:
+        raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
+    return foreign
+
+
+def _nothing_read(foreign: ForeignArena) -> str:
+    """Say that nothing was read, with what was left out most often."""
+    skipped = foreign.skipped.sort_values("count", ascending=False, kind="stable")
+    reasons = [
+        f"{row['count']} of {row['item']}: {row['reason']}"
+        for row in skipped.head(_SHOWN_REASONS).to_dict(orient="records")
+    ]
+    listed = "; ".join(reasons) or "the files hold no rows"
+    return f"nothing could be read ({listed}); nothing was written"
+
+
+def _with_evident_kind(
+    error: UsageError | DataError, kind: str, paths: Sequence[Path | str]
+) -> UsageError | DataError:
+    """Add to an error of the form of files which kind they evidently are of, if it is another."""
+    is_of_rows = isinstance(error, DataError) and any(
+        problem.line is not None for problem in error.problems
+    )
+    evident = None if is_of_rows else evident_kind(paths)
+    if evident is None or evident[0] == kind:
+        return error
+    other, title = evident
+    hint = f"this looks like {title}: use 'import {other}'"
+    if isinstance(error, UsageError):
+        return UsageError(f"{error}; {hint}")
+    first, *others = error.problems
+    return DataError([replace(first, hint=f"{first.hint}; {hint}"), *others])
 
 
 def reader_options(kind: str) -> list[str]:

@@ -20,13 +20,12 @@ from arena.adapters.files import (
     checked_language,
     files_below,
     language_of,
-    read_foreign_rows,
     shown_path,
     without_language,
 )
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import lenient_text
-from arena.data.rows import SUFFIXES, json_records
+from arena.data.rows import SUFFIXES, json_records, read_rows
 from arena.data.schema import Text, validation_problems
 
 SOURCE = "MIRACL (Zhang et al., 2023)"
@@ -95,7 +94,7 @@ def read_miracl(
             for place, cells in _cells(read, path, source, 2, _TOPIC):
                 _add_question(read, place, (code, cells[0]), cells[1])
             continue
-        for place, row in read.records(read_foreign_rows(path, source), JudgedQuery):
+        for place, row in read.records(read_rows(path, source), JudgedQuery):
             key = (code, row.query_id)
             _add_question(read, place, key, row.query)
             for label, listed in ((1, row.positive_passages), (0, row.negative_passages)):

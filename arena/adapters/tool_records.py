@@ -8,41 +8,45 @@ higher wins.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from arena.adapters.answer_tables import (
-    FILE,
-    NEEDED,
-    NO_COLUMNS,
-    add_row,
-    put_together,
-)
+from arena.adapters.answer_tables import FILE, NEEDED, NO_COLUMNS, add_row, put_together
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
-from arena.adapters.field_maps import FieldMap, kinds
+from arena.adapters.field_maps import FieldMap, kinds, usual_names
 from arena.adapters.files import JSON, bare_name, checked_language, files_below, shown_path
-from arena.adapters.traces import Found, joined_spans
+from arena.adapters.passage_rows import joined_passage_rows
+from arena.adapters.record_values import (
+    ASSISTANT,
+    USER,
+    at,
+    dotted,
+    messages_of,
+    opened_value,
+    paths_of,
+    text_of,
+    unquoted,
+)
+from arena.adapters.scores import marks_of, scores_of
+from arena.adapters.traces import joined_spans
+from arena.adapters.trec_rag import joined_runs
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
-from arena.data.files import opened
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import CSV_SUFFIXES, SUFFIXES, read_json_value, read_rows
-from arena.data.schema import HISTORY, finite_number, history_fault
+from arena.data.rows import SUFFIXES, read_json_value, read_rows
+from arena.data.schema import HISTORY, history_fault, whole_digits
 
 MOST_LABEL = 60
 """Characters of a prompt's label that names a system."""
-USER = ("user", "human")
-ASSISTANT = ("assistant", "ai")
 
 _LISTED = 40
 _LOOKED_AT = 100
+_MOST_INSIDE = 4
 _AGAIN = "its system has answered the question before: the first answer is kept"
-_INNER = ("content", "text", "messages", "kwargs", "data", "choices", "message")
-_PASSAGE_TEXTS = ("text", "page_content", "pageContent", "content")
-_NUMBERS = MappingProxyType(
-    {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-)
-"""Words of scores; C (correct), P (partly), I (incorrect), N (no answer) are those of Inspect."""
+_TEXTS = ("question", "answer")
+"""Fields that a record may have elsewhere than others of its file."""
+
+Found = tuple[Place, Record]
 
 
 def read_tool_records(
@@ -61,8 +65,8 @@ def read_tool_records(
     Args:
         tool: One of ``kinds()``.
         paths: Files, or folders of them.
-        columns: Field to its path in a record, such as ``question`` to ``vars.topic``; the
-            name of a file without its ending stands at ``file``.
+        columns: Field to its path in a record, such as ``question`` to ``vars.topic`` or
+            ``input.args.0``; the name of a file without its ending stands at ``file``.
         scores: Scores to read, each a judge; all by default.
         language: Language of records that name none; undetermined (``und``) if left out.
         name: Name of the arena; that of the tool by default.
@@ -79,59 +83,87 @@ def read_tool_records(
         DataError: With every problem of all files.
     """
     kind, read = kinds()[tool], Collected()
-    there = files_below(paths, (JSON, *SUFFIXES))
-    found = (it for path in there for it in _records(tool, kind, path, shown_path(path, paths)))
-    if kind.spans:
-        spans = joined_spans(found)
-        found = ((place, {name: opened(it) for name, it in span.items()}) for place, span in spans)
-    records: list[Found] = []
-    for place, record in found:
-        reason = next((it["reason"] for it in kind.left_out if _holds(record, it)), None)
-        if reason is None:
-            records.append((place, record))
-        else:
-            read.skip(place.source, "record", str(reason))
-    read.names = _chosen_paths(tool, [record for _, record in records], columns, len(there))
-    judges = _chosen_scores(kind, [record for _, record in records], scores)
+    files = files_below(_with_hidden_files(kind, paths), (JSON, *SUFFIXES))
+    found = list(_whole_records(tool, kind, files, paths, read))
+    records = list(_answers(kind, found, read))
+    named = [record for _, record in records]
+    chosen = _chosen_paths(tool, named, columns, len(files))
+    read.names = chosen.names
+    judges = _chosen_scores(kind, named, scores)
     default = checked_language(language) or UNDETERMINED
-    seen = set()
-    for place, record, values in _named_systems(kind, records, read.names):
-        lacking = next((ours for ours in NEEDED if values[ours] is None), None)
-        values[HISTORY], *_ = conversation(at(record, read.names["question"]))
-        if (fault := history_fault(values[HISTORY])) is not None:
-            read.skip(place.source, "history", fault)
-            values[HISTORY] = []
-        key = tuple(str(values.get(it)) for it in ("query_id", "question", "language", HISTORY))
-        if lacking is not None:
-            reason = f"it has no text at {read.names[lacking]!r}, for the {lacking}"
-            read.skip(place.source, "record", reason)
-        elif (*key, values["system"]) in seen:
-            read.skip(place.source, "record", _AGAIN)
-        else:
-            seen.add((*key, values["system"]))
-            values["marks"] = _marks(read, place, _scores(kind, record), record, judges)
-            add_row(read, place, values, default)
-    says = [f"{ours} from {path!r}" for ours, path in read.names.items()]
-    note = f"Fields: {', '.join(says)}. Scores: {', '.join(judges) or 'none'}."
+    answered: set[tuple[str, ...]] = set()
+    marked: set[str] = set()
+    for place, record, values in _rows(kind, records, chosen):
+        marks = values["marks"] = marks_of(read, place, kind, record, judges)
+        marked |= {judge for judge in marks if marks[judge] is not None}
+        _add(read, place, values, chosen, default, answered)
+    read_scores = [judge for judge in judges if judge in marked]
+    lower = [judge for judge in read_scores if judge in kind.lower_is_better]
+    note = f"Fields: {', '.join(chosen.shown())}. Scores: {', '.join(read_scores) or 'none'}."
+    if lower:
+        note += f" Lower is better: {', '.join(lower)}."
     return put_together(read, name or tool, reference_system, note, most_pairs)
 
 
-def _records(tool: str, kind: FieldMap, path: Path, source: str) -> Iterator[Found]:
-    """Yield the records of a file; cells of tables that hold JSON are opened."""
+def _with_hidden_files(kind: FieldMap, paths: Sequence[Path | str]) -> list[Path | str]:
+    """Return paths, of folders where a tool keeps a hidden file that file."""
+    found: list[Path | str] = []
+    for path in paths:
+        inside = [Path(path, name) for name in kind.hidden_files]
+        found.append(next((each for each in inside if each.is_file()), path))
+    return found
+
+
+def _whole_records(
+    tool: str, kind: FieldMap, files: Sequence[Path], paths: Sequence[Path | str], read: Collected
+) -> Iterator[Found]:
+    """Yield the records of all files; those that belong together are joined to one."""
+    found: list[Found] = []
+    empty: list[Problem] = []
+    for path in files:
+        source = shown_path(path, paths)
+        try:
+            found += _records(tool, kind, path, source, read)
+        except _NoListError as error:
+            empty.append(error.problem)
+    if empty and not found:
+        raise DataError(empty)
+    for problem in empty:
+        read.skip(problem.source, "file", problem.fault)
+    if kind.form == "spans":
+        yield from joined_spans(found)
+    elif kind.form == "trec-rag":
+        yield from joined_runs(found, read)
+    elif kind.form == "passage rows":
+        yield from joined_passage_rows(found, read)
+    else:
+        yield from found
+
+
+class _NoListError(Exception):
+    """A JSON file without a list of records."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+
+def _records(
+    tool: str, kind: FieldMap, path: Path, source: str, read: Collected
+) -> Iterator[Found]:
+    """Yield the records of a file with their places."""
     numbered: Iterable[tuple[int, Any]]
-    if path.name.endswith(JSON):
-        numbered = enumerate(_listed(tool, kind, path, source), start=1)
+    if path.name.endswith(JSON) or not path.suffix:
+        numbered = enumerate(_listed(tool, kind, path, source, read), start=1)
     elif path.name.endswith(SUFFIXES):
         rows = read_rows(path, source)
         if rows.problems:
             raise DataError(rows.problems)
-        is_text = path.name.endswith((*CSV_SUFFIXES, ".parquet"))
-        table = rows.table.map(opened) if is_text else rows.table
-        cells = table.to_dict(orient="records") or [{} for _ in rows.lines]
+        cells = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]
         numbered = zip(rows.lines, cells, strict=True)
     else:
         raise UsageError(f"{source} is none of {', '.join((JSON, *SUFFIXES))}; {kind.hint}")
-    stem, wrong = bare_name(path), []
+    stem = bare_name(path).lstrip(".")
+    wrong = []
     for line, item in numbered:
         if isinstance(item, Mapping):
             yield Place(source, int(line)), {FILE: stem, **item}
@@ -141,17 +173,45 @@ def _records(tool: str, kind: FieldMap, path: Path, source: str) -> Iterator[Fou
         raise DataError(counted_problems(wrong))
 
 
-def _listed(tool: str, kind: FieldMap, path: Path, source: str) -> list[Any]:
+def _listed(tool: str, kind: FieldMap, path: Path, source: str, read: Collected) -> list[Any]:
     """Return the records of a JSON file, each with what the file says of all of them."""
     value = read_json_value(path, source)
     if isinstance(value, list):
         return value
-    for items in (at(value, place) for place in kind.lists):
-        if isinstance(items, list):
-            header = {name: said for name, said in value.items() if isinstance(said, Mapping)}
-            return [{**header, **it} if isinstance(it, Mapping) else it for it in items]
-    fault = f"holds no records of {tool}: no list at {' or '.join(map(repr, kind.lists))}"
-    raise DataError([Problem(source, None, None, None, fault, kind.hint)])
+    for others in kind.other_lists:
+        items = at(value, others["at"])
+        if isinstance(items, list) and items:
+            read.skip(source, "record", others["reason"], len(items))
+    lists = [items for place in kind.lists if isinstance(items := at(value, place), list)]
+    if not lists:
+        if isinstance(value, Mapping) and (not kind.lists or _is_one_record(kind, value)):
+            return [value]
+        places = " or ".join(map(repr, kind.lists)) or "the top"
+        fault = f"holds no records of {tool}: no list at {places}"
+        raise _NoListError(Problem(source, None, None, None, fault, kind.hint))
+    if kind.form == "spans":
+        return [item for items in lists for item in items]
+    header: Record = {}
+    for place in kind.header:
+        found = at(value, place)
+        if found is not None:
+            header[place] = found
+    return [{**header, **item} if isinstance(item, Mapping) else item for item in lists[0]]
+
+
+def _is_one_record(kind: FieldMap, value: Mapping[str, Any]) -> bool:
+    """Tell whether a JSON object is a record itself: it has a question and an answer."""
+    return all(any(at(value, path) is not None for path in kind.fields[it]) for it in _TEXTS)
+
+
+def _answers(kind: FieldMap, found: Iterable[Found], read: Collected) -> Iterator[Found]:
+    """Yield the records that are answers; others are counted, with the reason."""
+    for place, record in found:
+        reason = next((rule["reason"] for rule in kind.left_out if _holds(record, rule)), None)
+        if reason is None:
+            yield place, record
+        else:
+            read.skip(place.source, "record", str(reason))
 
 
 def _holds(record: Record, rule: Mapping[str, Any]) -> bool:
@@ -159,232 +219,290 @@ def _holds(record: Record, rule: Mapping[str, Any]) -> bool:
     return bool(found == rule["is"] if "is" in rule else found)
 
 
+@dataclass(frozen=True)
+class _Paths:
+    """Where the fields of records are.
+
+    Attributes:
+        names: Field to its path.
+        others: Field to the paths where records have it that have nothing at the first.
+        stated: Fields whose path the user named.
+        is_quoted: Fields whose texts are all written as JSON strings.
+    """
+
+    names: dict[str, str]
+    others: dict[str, list[str]]
+    stated: frozenset[str]
+    is_quoted: frozenset[str]
+
+    def shown(self) -> list[str]:
+        """Say where each field is read from."""
+        texts = []
+        for field, path in self.names.items():
+            listed = " or ".join(map(repr, [path, *self.others.get(field, ())]))
+            texts.append(f"{field} from {listed}")
+        return texts
+
+
 def _chosen_paths(
     tool: str, records: Sequence[Record], named: Mapping[str, str], files: int
-) -> dict[str, str]:
+) -> _Paths:
     """Return the path of each field: the one named, else the first of the tool's with a value."""
     kind = kinds()[tool]
-    inside = sorted({path for record in records[:_LOOKED_AT] for path in paths_of(record)})
-    more = f" and {len(inside) - _LISTED} more" if len(inside) > _LISTED else ""
-    there = ", ".join(inside[:_LISTED]) + more
-    for ours, path in named.items():
-        checked_choice(ours, kind.fields, f"field of {tool}")
-        if not any(at(record, path) is not None for record in records):
-            raise UsageError(f"no record has anything at {path!r}; they have {there}")
     if not records:
         raise UsageError(f"there is no record of an answer to read; {kind.hint}")
-    chosen = {}
-    for ours, places in kind.fields.items():
-        usable = [path for path in places if path != FILE or files > 1]
-        holding = (path for path in usable if any(_value(ours, it, path) for it in records))
-        path = named.get(ours) or next(holding, "")
-        if path:
-            chosen[ours] = path
-    lacking = [ours for ours in NEEDED if ours not in chosen]
+    stated = {field: _stated_path(kind, tool, field, named[field], records) for field in named}
+    places = {
+        field: [stated[field]] if field in stated else _usable(paths, files)
+        for field, paths in kind.fields.items()
+    }
+    holding: dict[str, set[str]] = {field: set() for field in places}
+    plain: dict[str, set[str]] = {field: set() for field in _TEXTS}
+    for record in records:  # all paths of one record at a time: JSON text is opened once
+        for field, paths in places.items():
+            first = None
+            for path in paths:
+                if _value(field, record, path, is_stated=field in stated) is None:
+                    continue
+                holding[field].add(path)
+                if first is None and field in plain and _is_plain(record, path):
+                    plain[field].add(path)
+                first = first or path
+    names, others = dict[str, str](), dict[str, list[str]]()
+    for field, paths in places.items():
+        held = [path for path in paths if path in holding[field]]
+        if field in stated or held:
+            names[field] = stated.get(field) or held[0]
+            others[field] = [path for path in held[1:] if path in plain.get(field, ())]
+    lacking = [field for field in NEEDED if not holding[field]]
     if lacking:
-        raise UsageError(
-            f"no record says its {' or '.join(lacking)} where {tool} usually has it; they have "
-            f"{there}; say where with --column, such as --column {lacking[0]}={inside[0]}"
-        )
-    return chosen
+        raise UsageError(_lacking_fields(tool, kind, records, lacking))
+    chosen = _Paths(names, others, frozenset(stated), frozenset())
+    quoted = [field for field in _TEXTS if _is_quoted(field, records, chosen)]
+    return replace(chosen, is_quoted=frozenset(quoted))
 
 
-def _value(ours: str, record: Record, path: str) -> Any:  # noqa: ANN401 - what the field takes
+def _usable(paths: Sequence[str], files: int) -> list[str]:
+    """Leave out the name of the file where there is one file, unless it is the last resort."""
+    usable = []
+    for number, path in enumerate(paths, start=1):
+        if (path != FILE or files > 1 or number == len(paths)) and path not in usable:
+            usable.append(path)
+    return usable
+
+
+def _stated_path(
+    kind: FieldMap, tool: str, field: str, path: str, records: Sequence[Record]
+) -> str:
+    """Return a path that the user named, its brackets as dots.
+
+    Raises:
+        UsageError: If the field is unknown, or no record has anything there.
+    """
+    checked_choice(field, kind.fields, f"field of {tool}")
+    for written in (path, dotted(path)):
+        if any(at(record, written) is not None for record in records):
+            return written
+    shown = _shown_paths(kind, records)
+    raise UsageError(f"no record has anything at {path!r}; they have {shown}")
+
+
+def _lacking_fields(
+    tool: str, kind: FieldMap, records: Sequence[Record], lacking: Sequence[str]
+) -> str:
+    """Say which fields were not found, what records have, and how to name a path."""
+    listed = _listed_paths(kind, records)
+    roots = {path.partition(".")[0] for path in kind.fields[lacking[0]]}
+    texts = [path for path, is_text in listed.items() if is_text]
+    likely = [path for path in [*texts, *listed] if path.partition(".")[0] in roots]
+    example = next(iter([*likely, *texts]), FILE)
+    return (
+        f"no record says its {' or '.join(lacking)} where {tool} usually has it; they have "
+        f"{_shown_paths(kind, records)}; say where with --column, such as "
+        f"--column {lacking[0]}={FILE if lacking[0] == 'system' else example}"
+    )
+
+
+def _shown_paths(kind: FieldMap, records: Sequence[Record]) -> str:
+    listed = list(_listed_paths(kind, records))
+    rest = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+    return ", ".join(listed[:_LISTED]) + rest
+
+
+def _listed_paths(kind: FieldMap, records: Sequence[Record]) -> dict[str, bool]:
+    """Return the paths of texts and lists in records, and whether a text is there.
+
+    Those beside a field's usual paths come first, in the order of the fields.
+    """
+    held: dict[str, bool] = {}
+    for record in records[:_LOOKED_AT]:
+        for path, value in paths_of(record):
+            inside = opened_value(value)
+            if isinstance(inside, str | list) and inside:  # what a field may be read from
+                held[path] = held.get(path, False) or isinstance(inside, str)
+    roots: dict[str, int] = {}
+    for paths in kind.fields.values():
+        for path in paths:
+            roots.setdefault(path.partition(".")[0], len(roots))
+
+    def rank(path: str) -> tuple[int, bool, str]:
+        root = roots.get(path.partition(".")[0], len(roots))
+        return (root, not held[path], path)
+
+    return {path: held[path] for path in sorted(held, key=rank)}
+
+
+def _value(field: str, record: Record, path: str, *, is_stated: bool) -> Any:  # noqa: ANN401
+    """Return what a field takes of what stands at a path, or None if that is nothing."""
     value = at(record, path)
-    if ours == "answer":
+    if field in _TEXTS and not is_stated:
+        value = _inside(value, usual_names(field))
+    if field == "answer":
         return text_of(value, ASSISTANT)
-    if ours == "passages":
-        return passages_at(value)
-    if ours == "query_id":
+    if field == "passages":
+        return None if value in ("", [], {}) else value
+    if field == "query_id":
         return None if isinstance(value, Mapping | list) else value
-    if ours == "reference":
-        is_several = isinstance(value, list) and value and isinstance(value[0], str)
-        return text_of(value[0] if is_several else value, ASSISTANT)  # the first that is right
+    if field == "reference":
+        inside = opened_value(value)
+        is_several = isinstance(inside, list) and inside and isinstance(inside[0], str)
+        return text_of(inside[0] if is_several else value, ASSISTANT)  # the first that is right
     return text_of(value, USER)
 
 
-def _named_systems(
-    kind: FieldMap, records: Sequence[Found], chosen: Mapping[str, str]
+def _inside(value: Any, names: Sequence[str], levels: int = _MOST_INSIDE) -> Any:  # noqa: ANN401
+    """Return what a record, also one that is JSON text, has under one of some names, or itself."""
+    inside = opened_value(value)
+    if not isinstance(inside, Mapping) or not levels:
+        return value
+    for name in names:
+        inner = inside.get(name)
+        if isinstance(inner, str) and inner.strip():
+            return _inside(inner, names, levels - 1)
+    return value
+
+
+def _is_plain(record: Record, path: str) -> bool:
+    """Tell whether a text, or a list of messages, stands at a path: no record of something else."""
+    return not isinstance(at(record, path), Mapping)
+
+
+def _is_quoted(field: str, records: Sequence[Record], chosen: _Paths) -> bool:
+    """Tell whether every text of a field is written as a JSON string."""
+    is_stated = field in chosen.stated
+    values = (_value(field, it, chosen.names[field], is_stated=is_stated) for it in records)
+    texts = [text for text in values if text is not None]
+    return bool(texts) and all(unquoted(text) is not None for text in texts)
+
+
+def _rows(
+    kind: FieldMap, records: Sequence[Found], chosen: _Paths
 ) -> Iterator[tuple[Place, Record, Record]]:
-    """Yield place, record and values; a system with several prompts is one a prompt."""
-    rows = [
-        (place, record, {ours: _value(ours, record, path) for ours, path in chosen.items()})
-        for place, record in records
-    ]
-    prompts: dict[object, set[str]] = {}
-    for _, record, values in rows if kind.variant else ():
-        prompts.setdefault(values["system"], set()).add(str(at(record, str(kind.variant))))
-    has_variants = any(len(variants) > 1 for variants in prompts.values())
-    for place, record, values in rows:
-        if has_variants and values["system"] is not None:
-            label, number = at(record, "prompt.label"), at(record, str(kind.variant))
-            is_name = isinstance(label, str) and not {"\n", "{"} & {*label}
-            if not is_name or len(label) > MOST_LABEL:
-                label = f"prompt {number + 1 if isinstance(number, int) else number}"
-            values["system"] = f"{values['system']} | {label}"
-        yield place, record, values
+    """Yield place, record and values of each record."""
+    rows = [(place, record, _values(record, chosen)) for place, record in records]
+    _name_variants(kind, rows)
+    if "query_id" not in chosen.stated:
+        _name_scopes(kind, rows, chosen.names["system"])
+    yield from rows
 
 
-def _scores(kind: FieldMap, record: Record) -> dict[str, object]:
-    """Return the scores of a record by name."""
-    found: dict[str, object] = {}
-    for name, path in kind.scores.items():
-        place, star, inner = path.partition("*")
-        if not star:
-            found |= {name: at(record, path)} if at(record, path) is not None else {}
-            continue
-        for score, given in _under(record, place.removesuffix(".")):
-            value = at(given, inner[1:]) if inner else given
-            if isinstance(value, Mapping):
-                found |= {f"{score}.{part}": mark for part, mark in value.items()}
-            else:
-                found[score] = value
-    return found
+def _values(record: Record, chosen: _Paths) -> Record:
+    values: Record = {}
+    for field, path in chosen.names.items():
+        is_stated = field in chosen.stated
+        value = _value(field, record, path, is_stated=is_stated)
+        taken = path
+        for other in chosen.others.get(field, ()):
+            if value is None and _is_plain(record, other):
+                value, taken = _value(field, record, other, is_stated=is_stated), other
+        if field in chosen.is_quoted and isinstance(value, str):
+            value = unquoted(value) or value
+        values[field] = value
+        if field == "question":
+            values[HISTORY] = _history(at(record, taken))
+    return values
 
 
-def _under(record: Record, place: str) -> Iterator[tuple[str, object]]:
-    """Yield what a record or list of scores holds by name, or columns; lists of numbers alone."""
-    if not place:
-        for name, value in record.items():
-            if isinstance(value, list) and number_of(value) is not None:
-                yield name, value
+def _history(value: object) -> list[Record]:
+    turns, *_ = conversation(messages_of(value))
+    return turns
+
+
+def _name_variants(kind: FieldMap, rows: Sequence[tuple[Place, Record, Record]]) -> None:
+    """Name a system with several prompts once for each prompt."""
+    if kind.variant is None:
         return
-    inside = at(record, place)
-    if isinstance(inside, Mapping):
-        yield from ((str(name), value) for name, value in inside.items())
-    for item in inside if isinstance(inside, list) else ():
-        if isinstance(item, Mapping) and "name" in item:
-            yield str(item["name"]), item.get("value")
-    start = f"{place}."
-    yield from ((n.removeprefix(start), record[n]) for n in record if n.startswith(start))
+    prompts: dict[object, set[str]] = {}
+    for _, record, values in rows:
+        prompts.setdefault(values["system"], set()).add(str(at(record, kind.variant)))
+    if not any(len(variants) > 1 for variants in prompts.values()):
+        return
+    for _, record, values in rows:
+        if values["system"] is None:
+            continue
+        label, number = at(record, "prompt.label"), at(record, kind.variant)
+        is_name = isinstance(label, str) and not {"\n", "{"} & {*label}
+        if not is_name or len(label) > MOST_LABEL:
+            label = f"prompt {number + 1 if isinstance(number, int) else number}"
+        values["system"] = f"{values['system']} | {label}"
 
 
-def _chosen_scores(kind: FieldMap, records: Sequence[Record], named: Sequence[str]) -> list[str]:
-    there = sorted({score for record in records for score in _scores(kind, record)})
+def _name_scopes(
+    kind: FieldMap, rows: Sequence[tuple[Place, Record, Record]], system_path: str
+) -> None:
+    """Put before ids what they are unique within, such as the task, where there are several.
+
+    What names the systems is left out: they answer the same questions.
+    """
+    scopes: list[tuple[str, ...]] = [() for _ in rows]
+    for path in kind.id_scope:
+        if path == system_path:
+            continue
+        names = [str(at(record, path) or "") for _, record, _ in rows]
+        within: dict[tuple[str, ...], set[str]] = {}
+        for scope, name in zip(scopes, names, strict=True):
+            within.setdefault(scope, set()).add(name)
+        if any(len(found) > 1 for found in within.values()):
+            scopes = [(*scope, name) for scope, name in zip(scopes, names, strict=True)]
+    for (_, _, values), scope in zip(rows, scopes, strict=True):
+        query_id = values.get("query_id")
+        if query_id is not None and scope:
+            own = whole_digits(query_id) or str(query_id)
+            values["query_id"] = "/".join([*filter(None, scope), own])
+
+
+def _add(
+    read: Collected,
+    place: Place,
+    values: Record,
+    chosen: _Paths,
+    default: str,
+    answered: set[tuple[str, ...]],
+) -> None:
+    """Add a record to what was read, unless it lacks something or its system answers again."""
+    fault = history_fault(values[HISTORY])
+    if fault is not None:
+        read.skip(place.source, "history", fault)
+        values[HISTORY] = []
+    for field in NEEDED:
+        if values[field] is None:
+            reason = f"it has no text at {chosen.names[field]!r}, for the {field}"
+            read.skip(place.source, "record", reason)
+            return
+    question = [str(values.get(name)) for name in ("query_id", "question", "language", HISTORY)]
+    key = (*question, values["system"])
+    if key in answered:
+        read.skip(place.source, "record", _AGAIN)
+        return
+    answered.add(key)
+    add_row(read, place, values, default)
+
+
+def _chosen_scores(
+    kind: FieldMap, records: Sequence[Record], named: Sequence[str]
+) -> tuple[str, ...]:
+    known = sorted({score for record in records for score in scores_of(kind, record)})
     for score in named:  # or a path, as of a column that is no list
         if not any(at(record, score) is not None for record in records):
-            checked_choice(score, there, "score")
-    return list(named) or there
-
-
-def _marks(
-    read: Collected, place: Place, said: Record, record: Record, judges: Sequence[str]
-) -> dict[str, float | None]:
-    """Return the numbers of a record's scores; those that are none are counted."""
-    marks = {}
-    for judge in judges:
-        value = said.get(judge, at(record, judge))
-        marks[judge] = number_of(value)
-        if marks[judge] is None:
-            fault = "missing" if value is None else "no number"
-            read.skip(place.source, "score", f"{judge!r} is {fault}")
-    return marks
-
-
-def at(record: object, path: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return what stands at a path such as ``vars.question``, or None.
-
-    Names may hold dots themselves, as the columns ``inputs.question`` of a table do.
-    """
-    if not isinstance(record, Mapping):
-        return None
-    if path in record:
-        return record[path]
-    parts = path.split(".")
-    for count in range(1, len(parts)):
-        found = at(record.get(".".join(parts[:count])), ".".join(parts[count:]))
-        if found is not None:
-            return found
-    return None
-
-
-def paths_of(record: object, levels: int = 6) -> Iterator[str]:
-    """Yield the paths of a record that hold something that is no record."""
-    for name, value in record.items() if isinstance(record, Mapping) and levels else ():
-        if isinstance(value, Mapping) and value:
-            yield from (f"{name}.{path}" for path in paths_of(value, levels - 1))
-        elif value is not None:
-            yield str(name)
-
-
-def text_of(value: object, roles: Sequence[str]) -> str | None:
-    """Return the text of a value as programs log it, or None if it holds none.
-
-    Args:
-        value: A text; a message or a list of them, of which the last by one of ``roles`` counts;
-            parts of a text; a completion with ``choices``; or one of these in a record.
-        roles: Whose messages count.
-    """
-    if isinstance(value, str):
-        return value if value.strip() else None
-    if isinstance(value, Mapping):
-        if _role(value) not in (None, *roles):
-            return None
-        inner = (text_of(value[name], roles) for name in _INNER if name in value)
-        only = next(iter(value.values())) if len(value) == 1 else None
-        return next((text for text in inner if text is not None), None) or (
-            text_of(only, roles) if isinstance(only, str) else None
-        )
-    if not isinstance(value, list) or not value:
-        return None
-    if all(isinstance(item, Mapping) and item.get("type") == "text" for item in value):
-        return text_of("\n".join(str(item.get("text", "")) for item in value), roles)
-    texts = (text_of(item, roles) for item in reversed(value) if isinstance(item, Mapping))
-    return next((text for text in texts if text is not None), None)
-
-
-def _role(message: Mapping[str, Any]) -> str | None:
-    role = message.get("role")
-    if role is None and ("content" in message or "data" in message):
-        role = message.get("type")
-    named = isinstance(role, str) and role in (*USER, *ASSISTANT, "system", "tool", "developer")
-    return str(role) if named else None
-
-
-def number_of(value: object) -> float | None:
-    """Return a score as a number: a truth value, a word of ``_NUMBERS``; of a list its mean."""
-    if isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str):
-        known = _NUMBERS.get(value, _NUMBERS.get(value.strip().lower()))
-        return finite_number(value) if known is None else known
-    if isinstance(value, list) and value:
-        numbers = [number_of(item) for item in value]
-        whole = [number for number in numbers if number is not None]
-        return sum(whole) / len(whole) if len(whole) == len(numbers) else None
-    return finite_number(value)
-
-
-def passages_at(value: object) -> object:
-    """Return passages as ``arena.data.schema.passages_of`` reads them.
-
-    Args:
-        value: A text, a list of texts, or of records with their text as ``text``, ``content`` or
-            ``page_content``; records keep their id and title.
-    """
-    if isinstance(value, Mapping):
-        inner = [value[name] for name in ("documents", "contexts", "passages") if name in value]
-        value = inner[0] if len(inner) == 1 else [value]
-    if not isinstance(value, list):
-        return value
-    items = [_passage(item) for item in value]
-    ids = {item.get("passage_id") for item in items if isinstance(item, dict)}
-    if len(ids - {None}) < len(items):  # several parts of one document, or some without an id
-        for item in items:
-            if isinstance(item, dict):
-                item.pop("passage_id", None)
-    return items
-
-
-def _passage(item: object) -> object:
-    if not isinstance(item, Mapping):
-        return item
-    inner = item["kwargs"] if isinstance(item.get("kwargs"), Mapping) else item
-    told = opened(inner.get("metadata"))
-    told = told if isinstance(told, Mapping) else {}
-    known = {
-        "text": next((inner[name] for name in _PASSAGE_TEXTS if name in inner), None),
-        "passage_id": inner.get("passage_id") or inner.get("id") or inner.get("document_id"),
-        "title": inner.get("title") or told.get("title"),
-    }
-    return {name: value for name, value in known.items() if isinstance(value, str)}
+            checked_choice(score, known, "score")
+    return tuple(named) or tuple(known)

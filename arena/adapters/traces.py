@@ -1,22 +1,78 @@
-"""Spans that OpenTelemetry exports as JSON, joined to one record for each question answered."""
+"""Spans of traces, joined to one record for each question answered.
+
+Spans come as OpenTelemetry exports them (OTLP as JSON, with events and log records), or as rows of
+a table, as Phoenix writes them. Attributes are those of OpenInference, of OpenTelemetry's own
+conventions for generative AI (``gen_ai.*``), and of OpenLLMetry.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from arena.adapters.collected import Place, Record
+from arena.adapters.record_values import opened_value
 
-ANSWER = "output.value"
-"""Attribute (OpenInference's) of a span that answers."""
-KIND, NO_ANSWERS = "openinference.span.kind", ("RETRIEVER", "EMBEDDING", "RERANKER")
-LISTS = frozenset({"retrieval.documents", "reranker.output_documents"})
-_PARTS = ("resourceSpans", "scopeSpans", "spans")
-_DOCUMENT = re.compile(rf"({'|'.join(map(re.escape, sorted(LISTS)))})\.(\d+)\.document\.(\w+)")
+KIND = "openinference.span.kind"
+LISTS = ("retrieval.documents", "reranker.output_documents")
+"""Attributes that hold documents: those of several spans are joined."""
+
+_ANSWERS = (
+    "output.value",
+    "gen_ai.output.messages",
+    "gen_ai.completion",
+    "traceloop.entity.output",
+)
+"""Attributes of a span that answers."""
+_NO_ANSWERS = {
+    KIND: ("RETRIEVER", "EMBEDDING", "RERANKER", "TOOL", "GUARDRAIL", "EVALUATOR"),
+    "gen_ai.operation.name": ("embeddings", "execute_tool", "retrieval"),
+    "traceloop.span.kind": ("tool",),
+}
+_PARTS = (
+    *("resourceSpans", "scopeSpans", "instrumentationLibrarySpans", "spans"),
+    *("resourceLogs", "scopeLogs", "logRecords"),
+)
+_INDEXED = (
+    *LISTS,
+    *("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.output_messages"),
+)
+"""Attributes that are lists, written as one attribute for each leaf."""
+_LEAF = re.compile(rf"({'|'.join(map(re.escape, _INDEXED))})\.(\d+)\.(.+)")
+_WRAPPERS = ("document", "message")
+_PROMPT, _COMPLETION = "gen_ai.prompt", "gen_ai.completion"
+_MESSAGE_EVENTS = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+}
+_CHOICE_EVENT = "gen_ai.choice"
+_CONTENT_EVENTS = {"gen_ai.content.prompt": _PROMPT, "gen_ai.content.completion": _COMPLETION}
+_DETAILS_EVENT = "gen_ai.client.inference.operation.details"
+_RESULT_EVENTS = ("db.query.result", "db.search.result")
+_RESULT_TEXTS = ("db.query.result.document", "db.search.result.document")
+_COLUMNS, _SCORES = "attributes.", "eval."
+"""How columns of tables of spans begin: those of attributes, and those of evaluations."""
 _LEVELS = 8
 
 Found = tuple[Place, Record]
+
+
+@dataclass
+class _Span:
+    """A span: where it stands, its ids, when it ended, and its attributes by name."""
+
+    place: Place
+    trace_id: str
+    span_id: str
+    parent_id: str
+    end: str
+    status: object
+    attributes: Record
+    events: list[Record] = field(default_factory=list)
+    is_log: bool = False
 
 
 def joined_spans(records: Iterable[Found]) -> Iterator[Found]:
@@ -24,67 +80,274 @@ def joined_spans(records: Iterable[Found]) -> Iterator[Found]:
 
     It holds the attributes of that span and its resource, and what these lack of the spans within
     it (of the whole trace, if it has one answer); documents as lists, each once, those of several
-    retrievers joined; and ``status``.
+    retrievers joined; messages of events as ``gen_ai.prompt`` and ``gen_ai.completion``; and
+    ``status``.
 
     Args:
-        records: Exports: ``resourceSpans``, ``scopeSpans``, ``spans``.
+        records: Exports (``resourceSpans``, ``scopeSpans``, ``spans``, ``resourceLogs``), or rows
+            of a table of spans.
     """
-    traces: dict[str, list[Found]] = {}
+    traces: dict[str, list[_Span]] = {}
     for place, record in records:
-        for span in _spans(record, {}):
-            traces.setdefault(str(span.get("traceId")), []).append((place, span))
+        for span in _spans_of(place, record):
+            traces.setdefault(span.trace_id, []).append(span)
     for spans in traces.values():
-        spans.sort(key=lambda found: str(found[1].get("endTimeUnixNano")))  # the outermost is last
-        known = {str(span.get("spanId")): span for _, span in spans}
-        groups: dict[str, list[Found]] = {}
-        for place, span in spans:
-            groups.setdefault(_answer_around(span, known), []).append((place, span))
-        is_one = len(groups.keys() - {""}) < 2
-        for group in [spans] if is_one else groups.values():
-            joined: Record = {}
-            for _, span in group:
-                said = span["attributes"]
-                listed = {name: joined.get(name, []) + said[name] for name in LISTS & said.keys()}
-                joined |= said | listed
-            for name in LISTS & joined.keys():
-                joined[name] = list({str(it.get("content")): it for it in joined[name]}.values())
-            yield group[-1][0], joined | {"status": group[-1][1].get("status")}
+        yield from _answers_of_trace(_with_logs(spans))
 
 
-def _answer_around(span: Record, known: Mapping[str, Record]) -> str:
+def _answers_of_trace(spans: list[_Span]) -> Iterator[Found]:
+    for span in spans:
+        _read_events(span)
+    spans.sort(key=lambda span: span.end)  # the outermost is last
+    by_id = {span.span_id: span for span in spans}
+    groups: dict[str, list[_Span]] = {}
+    for span in spans:
+        groups.setdefault(_answer_around(span, by_id), []).append(span)
+    has_one_answer = len(groups.keys() - {""}) < 2
+    for group in [spans] if has_one_answer else groups.values():
+        yield _joined(group)
+
+
+def _joined(spans: list[_Span]) -> Found:
+    """Join spans; what an outer one says counts."""
+    record: Record = {}
+    for span in spans:
+        for name, value in span.attributes.items():
+            is_joined = name in LISTS and isinstance(value, list) and name in record
+            record[name] = record[name] + value if is_joined else value
+    for name in LISTS:
+        if isinstance(record.get(name), list):
+            record[name] = _distinct(record[name])
+    return spans[-1].place, record | {"status": spans[-1].status}
+
+
+def _distinct(documents: list[Any]) -> list[Any]:
+    """Return documents without those whose text is there already."""
+    kept: dict[str, Any] = {}
+    for document in documents:
+        text = document.get("content", document) if isinstance(document, Mapping) else document
+        kept.setdefault(str(text), document)
+    return list(kept.values())
+
+
+def _answer_around(span: _Span, by_id: Mapping[str, _Span]) -> str:
     """Return the id of the outermost span that answers around a span, itself included, or none."""
     found = ""
-    for _ in known:  # no more, where spans are within each other
-        said = span["attributes"]
-        if ANSWER in said and said.get(KIND) not in NO_ANSWERS:
-            found = str(span.get("spanId"))
-        parent = str(span.get("parentSpanId"))
-        if parent not in known:
+    for _ in by_id:  # no more, where spans are within each other
+        if _is_answer(span.attributes):
+            found = span.span_id
+        if span.parent_id not in by_id:
             break
-        span = known[parent]
+        span = by_id[span.parent_id]
     return found
 
 
-def _spans(record: Mapping[str, Any], around: Record) -> Iterator[Record]:
+def _is_answer(attributes: Record) -> bool:
+    for name, values in _NO_ANSWERS.items():
+        if attributes.get(name) in values:
+            return False
+    return any(attributes.get(name) not in (None, "", []) for name in _ANSWERS)
+
+
+def _with_logs(spans: list[_Span]) -> list[_Span]:
+    """Return spans with the log records that belong to them as their events."""
+    by_id = {span.span_id: span for span in spans if not span.is_log}
+    kept = [span for span in spans if not span.is_log]
+    for span in spans:
+        if not span.is_log:
+            continue
+        if span.span_id in by_id:
+            by_id[span.span_id].events += span.events
+        else:  # the span itself is not in the files
+            span.is_log = False
+            by_id[span.span_id] = span
+            kept.append(span)
+    return kept
+
+
+def _spans_of(place: Place, record: Record) -> Iterator[_Span]:
+    is_export = any(isinstance(opened_value(record.get(part)), list) for part in _PARTS)
+    if not is_export and ("context.trace_id" in record or "context" in record):
+        yield _span_of_row(place, record)
+    else:
+        yield from _spans_of_export(place, record, {})
+
+
+def _spans_of_export(place: Place, record: Mapping[str, Any], around: Record) -> Iterator[_Span]:
     """Yield the spans of an export, their attributes by name, and those of their resource."""
     resource = record.get("resource")
-    own = _named(resource.get("attributes")) if isinstance(resource, Mapping) else {}
-    own |= {"file": record["file"]} if "file" in record else {}
-    parts = next((record[part] for part in _PARTS if isinstance(record.get(part), list)), None)
-    for part in parts or ():
+    inherited = dict(around)
+    if isinstance(resource, Mapping):
+        inherited |= _named(resource.get("attributes"))
+    if "file" in record:
+        inherited["file"] = record["file"]
+    lists = [record[part] for part in _PARTS if isinstance(record.get(part), list)]
+    for part in (part for parts in lists for part in parts):
         if isinstance(part, Mapping):
-            yield from _spans(part, around | own)
-    if parts is None:
-        said = around | own | _named(record.get("attributes"))
-        documents: dict[str, dict[int, Record]] = {name: {} for name in LISTS}
-        for name, value in said.items():
-            if found := _DOCUMENT.fullmatch(name):
-                documents[found[1]].setdefault(int(found[2]), {})[found[3]] = value
-        listed = {name: [it[n] for n in sorted(it)] for name, it in documents.items() if it}
-        yield {**record, "attributes": said | listed}
+            yield from _spans_of_export(place, part, inherited)
+    if lists:
+        return
+    attributes = _named(record.get("attributes"))
+    is_log = "body" in record
+    events = record.get("events")
+    yield _Span(
+        place=place,
+        trace_id=str(record.get("traceId")),
+        span_id=str(record.get("spanId")),
+        parent_id=str(record.get("parentSpanId")),
+        end=_time(record.get("endTimeUnixNano") or record.get("timeUnixNano")),
+        status=record.get("status"),
+        attributes=inherited if is_log else _with_lists(inherited | attributes),
+        events=[_log_event(record, attributes)] if is_log else _events(events),
+        is_log=is_log,
+    )
+
+
+def _span_of_row(place: Place, record: Record) -> _Span:
+    """Return the span of a row of a table, or of an object with ``context`` and ``attributes``."""
+    context = opened_value(record.get("context"))
+    ids = context if isinstance(context, Mapping) else {}
+    given = opened_value(record.get("attributes"))
+    attributes = _flat(given) if isinstance(given, Mapping) else {}
+    for name, value in record.items():
+        if name.startswith(_COLUMNS) and value is not None:
+            attributes |= _flat_of(name.removeprefix(_COLUMNS), opened_value(value))
+        elif name.startswith(_SCORES):
+            attributes[name] = value
+    if "file" in record:
+        attributes["file"] = record["file"]
+    if record.get("span_kind") is not None:
+        attributes.setdefault(KIND, str(record["span_kind"]).upper())
+    row = f"row {place.line} of {place.source}"
+    return _Span(
+        place=place,
+        trace_id=str(record.get("context.trace_id") or ids.get("trace_id") or row),
+        span_id=str(record.get("context.span_id") or ids.get("span_id") or row),
+        parent_id=str(record.get("parent_id")),
+        end=_time(record.get("end_time")),
+        status={"code": record.get("status_code")},
+        attributes=_with_lists(attributes),
+        events=_events(opened_value(record.get("events"))),
+    )
+
+
+def _time(value: object) -> str:
+    """Return a time as a text that sorts as it does: digits, or as ISO 8601 writes it."""
+    return str(value).rjust(24)
+
+
+def _flat(record: Mapping[str, Any]) -> Record:
+    flat: Record = {}
+    for name, value in record.items():
+        flat |= _flat_of(str(name), value)
+    return flat
+
+
+def _flat_of(name: str, value: object, levels: int = _LEVELS) -> Record:
+    """Return a value by its dotted name; a record also by the names of what it holds."""
+    flat: Record = {name: value}
+    if isinstance(value, Mapping) and levels:
+        for inner, held in value.items():
+            flat |= _flat_of(f"{name}.{inner}", held, levels - 1)
+    return flat
+
+
+def _with_lists(attributes: Record) -> Record:
+    """Return attributes with lists of records where one attribute for each leaf is written."""
+    indexed: dict[str, dict[int, Record]] = {}
+    for name, value in attributes.items():
+        leaf = _LEAF.fullmatch(name)
+        if leaf is not None:
+            items = indexed.setdefault(leaf[1], {})
+            items.setdefault(int(leaf[2]), {})[leaf[3]] = value
+    found = dict(attributes)
+    for name, items in indexed.items():
+        found[name] = [_unwrapped(items[place]) for place in sorted(items)]
+    for name in _INDEXED:
+        value = opened_value(found.get(name))
+        if isinstance(value, list) and name not in indexed:
+            found[name] = [_unwrapped(item) for item in value]
+    return found
+
+
+def _unwrapped(item: object) -> object:
+    """Return ``{content}`` of ``{document: {content}}`` or ``{document.content}``."""
+    if not isinstance(item, Mapping):
+        return item
+    inner: Record = {}
+    for name, value in item.items():
+        first, dot, rest = str(name).partition(".")
+        if first not in _WRAPPERS:
+            inner[str(name)] = value
+        elif dot:
+            inner[rest] = value
+        elif isinstance(value, Mapping):
+            inner |= value
+        else:
+            inner[first] = value
+    return inner
+
+
+def _events(events: object) -> list[Record]:
+    """Return the events of a span, each with its ``name`` and its attributes."""
+    found = []
+    for event in events if isinstance(events, list) else ():
+        if not isinstance(event, Mapping):
+            continue
+        given = event.get("attributes")
+        attributes = dict(given) if isinstance(given, Mapping) else _named(given)
+        name = event.get("name") or event.get("event.name") or attributes.get("event.name")
+        found.append({**event, **attributes, "name": name})
+    return found
+
+
+def _log_event(record: Mapping[str, Any], attributes: Record) -> Record:
+    """Return a log record as an event."""
+    body = _plain(record.get("body"), _LEVELS)
+    named = body if isinstance(body, Mapping) else {"content": body}
+    name = record.get("eventName") or attributes.get("event.name")
+    return {**named, **attributes, "name": name}
+
+
+def _read_events(span: _Span) -> None:
+    """Add to a span's attributes what its events say: messages, and documents that were found."""
+    logged = opened_value(span.attributes.get("events"))  # as Logfire writes them
+    prompt: list[Record] = []
+    completion: list[Record] = []
+    documents: list[Record] = []
+    for event in [*_events(logged), *span.events]:
+        name = str(event["name"])
+        if name in _MESSAGE_EVENTS:
+            role = event.get("role") or _MESSAGE_EVENTS[name]
+            prompt.append({"role": role, "content": _content(event)})
+        elif name == _CHOICE_EVENT:
+            completion.append({"role": "assistant", "content": _content(event)})
+        elif name in _CONTENT_EVENTS:
+            attribute = _CONTENT_EVENTS[name]
+            if event.get(attribute) is not None:
+                span.attributes.setdefault(attribute, event[attribute])
+        elif name == _DETAILS_EVENT:
+            span.attributes = {**event, **span.attributes}
+        elif name in _RESULT_EVENTS:
+            texts = [event[key] for key in _RESULT_TEXTS if isinstance(event.get(key), str)]
+            documents += [{"content": text} for text in texts]
+    for attribute, value in ((_PROMPT, prompt), (_COMPLETION, completion), (LISTS[0], documents)):
+        if value:
+            span.attributes.setdefault(attribute, value)
+
+
+def _content(event: Record) -> object:
+    """Return what a message of an event says: its content, or that of its ``message``."""
+    message = opened_value(event.get("message"))
+    if isinstance(message, Mapping):
+        return message.get("content")
+    return event.get("content") if message is None else message
 
 
 def _named(attributes: object, levels: int = _LEVELS) -> Record:
+    """Return a list of ``{key, value}`` as a record."""
+    if isinstance(attributes, Mapping):
+        return _flat(attributes)
     pairs = attributes if isinstance(attributes, list) else ()
     maps = (pair for pair in pairs if isinstance(pair, Mapping))
     return {str(pair.get("key")): _plain(pair.get("value"), levels) for pair in maps}

@@ -275,6 +275,7 @@ def _passage(item: object, number: int) -> Passage:
         raise ValueError(f"has no text in passage {number}")
     if holder is item and "text" in item:
         passage = {name: value for name, value in item.items() if value is not None}
+        passage["text"] = text
     else:
         passage = {"text": text}
     nearest = [holder, *(record for record in records if record is not holder)]

@@ -51,7 +51,10 @@ MOST_LEVELS = 100
 LINE = ".line"
 """Column of the numbers of rows."""
 PACKED = (".gz", ".zst")
-_CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
+_DELIMITED_NAMES = tuple(
+    f"{name}{packed}" for name in (".csv", ".tsv", ".txt") for packed in ("", *PACKED)
+)
+_LOOKED_AT_BYTES = 4096
 _LOG = logging.getLogger(__name__)
 
 
@@ -231,25 +234,42 @@ def open_text(path: Path, mode: str = "rt") -> Iterator[TextIO]:
 def lenient_text(path: Path) -> Iterator[TextIO]:
     """Open a text file for reading, whatever its bytes.
 
-    A byte order mark is left out; a byte that is not UTF-8 reads as a character of
-    U+DC80..U+DCFF, which UTF-8 text cannot hold, so that the reader can say where it stands.
+    A byte order mark is left out; one of UTF-16 says that the file is that. Of others, a byte that
+    is not UTF-8 reads as a character of U+DC80..U+DCFF, which UTF-8 text cannot hold, so that the
+    reader can say where it stands.
     """
-    with _open_text(path, "rt", "utf-8-sig", "surrogateescape") as stream:
+    with _open_text(path, "rt", None, "surrogateescape") as stream:
         yield stream
 
 
 @contextmanager
-def _open_text(path: Path, mode: str, encoding: str, errors: str) -> Iterator[TextIO]:
+def _open_text(path: Path, mode: str, encoding: str | None, errors: str) -> Iterator[TextIO]:
+    """Open a text file; without an encoding, that of its first bytes."""
     binary = mode.replace("t", "b")
-    newline = "" if path.name.endswith(_CSV_NAMES) else "\n"
+    newline = "" if path.name.lower().endswith(_DELIMITED_NAMES) else "\n"
     with cast(IO[bytes], path.open(binary)) as stream:
         if path.suffix in PACKED:
             stream = cast(IO[bytes], _packed(stream, path.suffix, binary))
             if binary == "rb":
                 bounded = _BoundedStream(stream, path.name, most_expanded(path.stat().st_size))
                 stream = cast(IO[bytes], io.BufferedReader(bounded, READ_AT_ONCE))
+        if encoding is None:
+            encoding = _encoding_of(cast(io.BufferedReader, stream).peek(_LOOKED_AT_BYTES))
         with io.TextIOWrapper(stream, encoding, errors, newline) as text:
             yield text
+
+
+def _encoding_of(start: bytes) -> str:
+    """Tell a text's encoding from its first bytes: UTF-16 as spreadsheets write it, or UTF-8."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    start = start[:_LOOKED_AT_BYTES]
+    # Without a mark: in text of ASCII characters, every second byte of UTF-16 is zero.
+    if len(start) > 2 and start[1::2].count(0) > len(start) // 4 and 0 not in start[::2]:
+        return "utf-16-le"
+    if len(start) > 2 and start[::2].count(0) > len(start) // 4 and 0 not in start[1::2]:
+        return "utf-16-be"
+    return "utf-8-sig"
 
 
 def _packed(stream: IO[bytes], suffix: str, mode: str) -> object:

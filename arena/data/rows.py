@@ -1,4 +1,7 @@
-"""Reading and writing rows: JSONL, CSV and Parquet, plain or compressed (.gz, .zst)."""
+"""Reading and writing rows: JSONL, CSV and Parquet, plain or compressed (.gz, .zst).
+
+Tables of others are read in further forms: JSON, tab-separated text, and workbooks of Excel.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,26 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from arena.data.delimited import (
+    COMMA,
+    LOOKED_AT,
+    TAB,
+    Dialect,
+    clean_header,
+    dialect_of,
+    fitted,
+    stated_delimiter,
+)
 from arena.data.errors import (
     HALF_SURROGATE,
     HALF_SURROGATE_HINT,
@@ -31,6 +44,7 @@ from arena.data.files import (
     MOST_CELLS,
     MOST_EXPANDED,
     MOST_LINES,
+    PACKED,
     atomic_path,
     lenient_text,
     open_text,
@@ -40,21 +54,35 @@ from arena.data.files import (
     refuse_beyond,
     with_partition,
 )
-from arena.data.wording import repeated
+from arena.data.json_shapes import json_items
+from arena.data.wording import count_of, repeated
+from arena.data.workbooks import WORKBOOKS, read_workbook
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", *CSV_SUFFIXES, ".parquet")
+"""Endings of files that are written, and that an arena's folder may hold."""
+TABLE_SUFFIXES = (
+    *SUFFIXES,
+    *(f"{name}{packed}" for name in (".ndjson", ".tsv") for packed in ("", *PACKED)),
+    *WORKBOOKS,
+)
+"""Endings of files that hold a table, whatever wrote it."""
+READ_SUFFIXES = (
+    *TABLE_SUFFIXES,
+    *(f"{name}{packed}" for name in (".json", ".txt") for packed in ("", *PACKED)),
+)
+"""Endings of files that are read as tables where they are named; others may hold anything."""
 MOST_JSON_BYTES = 2**30
 """A file that is one JSON value is read in one piece: a larger one is refused."""
 MOST_BAD_LINES = 100_000
 """After so many lines that are no record, the others are not looked at."""
 
-_DELIMITERS = (",", ";", "\t")
-"""What parts cells: spreadsheets write semicolons where commas part decimals."""
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", float: "number"}
 JSON_NAMES |= {bool: "boolean", type(None): "null"}
 _ONE_OBJECT_A_LINE = "write one JSON object a line"
+_ONE_ARRAY = "write one JSON array of objects"
+_SAVE_AS_UTF8 = "save the file as UTF-8, as 'CSV UTF-8' in Excel or by iconv -f CP1252 -t UTF-8"
 
 Numbered = Iterable[tuple[int, dict[str, Any] | Problem]]
 """Lines with their numbers: what each holds, or what is wrong with it."""
@@ -71,6 +99,7 @@ class Rows:
         problems: Lines that are no record at all (broken JSON, wrong encoding).
         is_frame: Whether they are those of a table in memory; lines then count from 0.
         sources: File of each row, where they are of several.
+        notes: What a user should know of how the file was read.
     """
 
     table: pd.DataFrame
@@ -79,6 +108,7 @@ class Rows:
     problems: tuple[Problem, ...] = ()
     is_frame: bool = False
     sources: pd.Series | None = None
+    notes: tuple[str, ...] = ()
 
     def problem(self, row: object, field: str, value: object, fault: str, hint: str) -> Problem:
         """Say what is wrong in a row, which its label in ``table`` names."""
@@ -125,6 +155,18 @@ class _BadRowError(Exception):
         return Problem(source, line, None, None, self.fault, self.hint)
 
 
+@dataclass(frozen=True)
+class _NotUtf8(Problem):
+    """A line that is not UTF-8; a file's are told as one problem."""
+
+
+class _NotUtf8Error(_BadRowError):
+    """A row that is not UTF-8, mostly one of many."""
+
+    def problem(self, source: str, line: int | None) -> Problem:
+        return _NotUtf8(source, line, None, None, self.fault, self.hint)
+
+
 def row_suffix(path: Path) -> str:
     """Return the one of ``SUFFIXES`` that a file's name ends in; a UsageError if there is none."""
     for suffix in SUFFIXES:
@@ -133,14 +175,29 @@ def row_suffix(path: Path) -> str:
     raise UsageError(f"{path.name}: unknown format; use one of {', '.join(SUFFIXES)}")
 
 
+def table_suffix(path: Path) -> str:
+    """Return the one of ``READ_SUFFIXES`` that a file's name ends in, in any case.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    for suffix in READ_SUFFIXES:
+        if path.name.lower().endswith(suffix):
+            return suffix
+    raise UsageError(f"{path.name}: unknown format; use one of {', '.join(READ_SUFFIXES)}")
+
+
 def read_rows(
     path: Path, source: str | None = None, queries: Collection[str] | None = None
 ) -> Rows:
-    """Read a JSONL, CSV or Parquet file, or a folder of Parquet files, keeping every row's line.
+    """Read a table, keeping every row's line.
 
-    Text is UTF-8, with or without a byte order mark. CSV knows neither null nor nested values:
-    an empty cell reads as missing, every other cell as a string. Semicolons or tabs part its cells
-    where the header holds no comma.
+    JSONL, CSV, tab-separated text, a JSON array (or an object around one), a workbook of Excel,
+    Parquet, or a folder of Parquet files. Text is UTF-8, or UTF-16 with a byte order mark. CSV
+    knows neither null nor nested values: an empty cell reads as missing, every other cell as a
+    string. Its delimiter is the one by which rows fit the header, or that a line ``sep=;`` states.
+    Names of columns lose spaces at their edges; empty rows, and columns at the end that have
+    neither a name nor a value, are none. NaN and infinite numbers are missing values.
 
     Problems call the file by ``source``, or its name. Of Parquet, only rows whose ``query_id``
     is among ``queries`` are taken, if these are given.
@@ -149,17 +206,22 @@ def read_rows(
         UsageError: If the format is unknown or there is no such file.
         DataError: If the file is damaged, or holds more than ``arena.data.files`` reads.
     """
-    suffix = ".parquet" if path.is_dir() and not path.suffix else row_suffix(path)
+    suffix = ".parquet" if path.is_dir() and not path.suffix else table_suffix(path)
     if not path.is_file() and not (suffix == ".parquet" and path.is_dir()):
         raise UsageError(f"there is no file {path}")
     source = path.name if source is None else source
     try:
         if suffix == ".parquet":
             return _read_parts(path, source, queries)
-        if path.stat().st_size == 0 and suffix not in (".jsonl", ".csv"):
+        if suffix in WORKBOOKS:
+            return _read_workbook(path, source)
+        is_plain = not suffix.endswith(PACKED)
+        if path.stat().st_size == 0 and not is_plain:
             raise EOFError("it holds no bytes")
-        if suffix in CSV_SUFFIXES:
-            return _read_csv(path, source)
+        if suffix.startswith((".csv", ".tsv", ".txt")):
+            return _read_csv(path, source, COMMA if suffix.startswith(".csv") else TAB)
+        if suffix.startswith(".json") and not suffix.startswith(".jsonl"):
+            return _read_json(path, source)
         return rows_of_records(json_records(path, source), source)
     except (EOFError, OSError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
@@ -199,36 +261,58 @@ def _objects(column: pa.ChunkedArray) -> list[Any]:
     return list(texts[encoded.indices.fill_null(-1).to_numpy()])
 
 
-def _read_csv(path: Path, source: str) -> Rows:
+def _read_csv(path: Path, source: str, usual: str) -> Rows:
     csv.field_size_limit(MOST_EXPANDED)
     with lenient_text(path) as stream:
         texts = _bounded_lines(stream, source)
-        first = next(texts, "")
-        mark = next((mark for mark in _DELIMITERS if mark in first), _DELIMITERS[0])
-        reader = csv.reader(chain([first], texts), delimiter=mark, strict=True)
-        line, header = next(_csv_rows(reader, source), (1, []))
-        fault, hint = "appears several times in the header", "keep one of the columns"
-        wrong = [header] if isinstance(header, Problem) else []
-        twice = repeated(() if wrong else header)
-        wrong += [Problem(source, line, name, None, fault, hint) for name in twice]
-        if wrong:
-            return rows_of_records([(line, problem) for problem in wrong], source)
-        return rows_of_records(_csv_rows(reader, source, header), source, header)
+        first_lines = list(islice(texts, LOOKED_AT))
+        before = 0
+        stated = stated_delimiter(first_lines[0]) if first_lines else None
+        if stated is not None:
+            before, first_lines = 1, first_lines[1:]
+        dialect = dialect_of(first_lines, usual) if stated is None else Dialect(stated)
+        reader = csv.reader(
+            chain(first_lines, texts),
+            delimiter=dialect.delimiter,
+            skipinitialspace=dialect.skips_spaces,
+            strict=True,
+        )
+        line, cells = next(_csv_rows(reader, source, before), (1, []))
+        if isinstance(cells, Problem):
+            return rows_of_records([(line, cells)], source)
+        header = clean_header(cells)
+        if twice := _repeated_columns(header, source, line):
+            return rows_of_records(((line, problem) for problem in twice), source)
+        return rows_of_records(_csv_rows(reader, source, before, header), source, header)
 
 
-def _csv_rows(reader: Any, source: str, header: Sequence[str] = ()) -> Iterator[tuple[int, Any]]:  # noqa: ANN401
+def _repeated_columns(header: Sequence[str], source: str, line: int) -> list[Problem]:
+    fault, hint = "appears several times in the header", "keep one of the columns"
+    return [Problem(source, line, name, None, fault, hint) for name in repeated(header)]
+
+
+def _csv_rows(
+    reader: Any,  # noqa: ANN401 - of the csv module, which does not name its type
+    source: str,
+    before: int,
+    header: Sequence[str] = (),
+) -> Iterator[tuple[int, Any]]:
     """Yield each row with the line it begins on: its cells, or a record where a header is given.
 
-    Of a row that is at fault a problem; nothing follows one that is not CSV.
+    Of a row that is at fault a problem; nothing follows one that is not CSV. ``before`` is the
+    number of lines that the reader was not given.
     """
     while True:
-        line = reader.line_num + 1
+        line = before + reader.line_num + 1
         try:
             cells = next(reader, None)
             if cells is None:
                 return
             _check_encoding("".join(cells))
-            if header and cells and len(cells) != len(header):
+            if not any(cells):
+                continue
+            row = fitted(cells, len(header)) if header else cells
+            if row is None:
                 hint = "quote cells that hold commas or line breaks"
                 raise _BadRowError("has more or fewer cells than the header", hint)
         except csv.Error as error:
@@ -239,9 +323,56 @@ def _csv_rows(reader: Any, source: str, header: Sequence[str] = ()) -> Iterator[
         except _BadRowError as bad:
             yield line, bad.problem(source, line)
         else:
-            if cells:
-                named = zip(header, cells, strict=False)
-                yield line, {name: cell or None for name, cell in named} if header else cells
+            named = zip(header, row, strict=False)
+            yield line, {name: cell or None for name, cell in named} if header else row
+
+
+def _read_workbook(path: Path, source: str) -> Rows:
+    sheet = read_workbook(path, source)
+    if not sheet.rows:
+        return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
+    header = clean_header(sheet.rows[0])
+    if twice := _repeated_columns(header, source, sheet.first_line):
+        raise DataError(twice)
+    numbered: list[tuple[int, Any]] = []
+    for line, cells in enumerate(sheet.rows[1:], start=sheet.first_line + 1):
+        row = fitted(cells, len(header))
+        if row is None:
+            fault, hint = "has a cell beyond the header", "give its column a name, or empty it"
+            numbered.append((line, Problem(source, line, None, None, fault, hint)))
+        elif any(cell is not None for cell in row):
+            numbered.append((line, dict(zip(header, row, strict=True))))
+    return replace(rows_of_records(numbered, source, header), notes=sheet.notes)
+
+
+def _read_json(path: Path, source: str) -> Rows:
+    """Read a file that holds one JSON value, or an object a line whatever its name says."""
+    try:
+        return rows_of_items(read_json_value(path, source, _ONE_ARRAY), source)
+    except DataError:
+        rows = rows_of_records(json_records(path, source), source)
+        if rows.table.empty or len(rows.lines) + len(rows.problems) < 2:
+            raise
+        return rows
+
+
+def rows_of_items(value: object, source: str) -> Rows:
+    """Make rows of a JSON value that ``json_items`` reads, by the places of its items.
+
+    Raises:
+        DataError: If it holds no items.
+    """
+    numbered = enumerate(_items(value, source), start=1)
+    return rows_of_records(
+        ((place, json_object(item, source, place)) for place, item in numbered), source
+    )
+
+
+def _items(value: object, source: str) -> list[Any]:
+    try:
+        return json_items(value)
+    except ValueError as error:
+        raise DataError([Problem(source, None, None, None, str(error), _ONE_ARRAY)]) from None
 
 
 def _bounded_lines(stream: TextIO, source: str) -> Iterator[str]:
@@ -251,9 +382,19 @@ def _bounded_lines(stream: TextIO, source: str) -> Iterator[str]:
 
 
 def json_records(path: Path, source: str) -> Numbered:
-    """Yield each line of a JSONL file with its number: the object it holds, or what is wrong."""
+    """Yield each line of a JSONL file with its number: the object it holds, or what is wrong.
+
+    Of a file that is one JSON array, in spite of its name, the items with their places.
+    """
     with lenient_text(path) as stream:
-        for number, line in enumerate(_bounded_lines(stream, source), start=1):
+        numbered = enumerate(_bounded_lines(stream, source), start=1)
+        first = next(((number, line) for number, line in numbered if line.strip()), None)
+        if first is None:
+            return
+        if _opens_array(first[1]):
+            yield from _records_of_array(path, source)
+            return
+        for number, line in chain([first], numbered):
             if line.strip():
                 try:
                     value = _json_value(line.rstrip(), _ONE_OBJECT_A_LINE)
@@ -262,12 +403,30 @@ def json_records(path: Path, source: str) -> Numbered:
                     yield number, bad.problem(source, number)
 
 
+def _opens_array(line: str) -> bool:
+    """Tell whether a file's first line is that of an array that goes on, or of a whole table."""
+    text = line.strip()
+    if text in ("[", "{"):
+        return True
+    return text.startswith("[{") and not text.startswith("[{}")
+
+
+def _records_of_array(path: Path, source: str) -> Numbered:
+    items = _items(read_json_value(path, source, _ONE_OBJECT_A_LINE), source)
+    for place, item in enumerate(items, start=1):
+        yield place, json_object(item, source, place)
+
+
 def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()) -> Rows:
     """Make rows of numbered lines, as ``json_records`` yields them; columns come as they come."""
     cells: dict[str, list[Any]] = {name: [] for name in columns}
     lines, problems = list[int](), list[Problem]()
     texts: dict[str, str] = {}  # each once, however many rows hold it
+    not_utf8 = list[_NotUtf8]()
     for number, found in numbered:
+        if isinstance(found, _NotUtf8):
+            not_utf8.append(found)
+            continue
         if isinstance(found, Problem):
             problems.append(found)
             if len(problems) == MOST_BAD_LINES:
@@ -281,8 +440,19 @@ def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()
             held.append(texts.setdefault(value, value) if isinstance(value, str) else value)
         lines.append(number)
     table = {name: pd.Series(held, dtype=object) for name, held in cells.items()}
+    if not_utf8:
+        problems = sorted([*problems, _first_of(not_utf8)], key=lambda each: each.line or 0)
     told, index = tuple(counted_problems(problems)), range(len(lines))
     return Rows(pd.DataFrame(table, index), pd.Series(lines, dtype=int), source, told)
+
+
+def _first_of(lines: Sequence[_NotUtf8]) -> Problem:
+    """Tell of lines that are not UTF-8 as one problem, which one save corrects."""
+    first = lines[0]
+    more = len(lines) - 1
+    fault = f"{first.fault}, nor {'is' if more == 1 else 'are'} {count_of(more, 'further line')}"
+    fault = fault if more else first.fault
+    return Problem(first.source, first.line, None, None, fault, first.hint)
 
 
 def json_object(value: object, source: str, line: int) -> dict[str, Any] | Problem:
@@ -329,20 +499,20 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise _BadRowError(f"holds {name}, which is not JSON", "write null for a missing number")
+def _missing_constant(_name: str) -> None:
+    """Read NaN and infinities, which programs write for missing numbers, as such."""
 
 
 @cache
 def _strict() -> json.JSONDecoder:
-    return json.JSONDecoder(object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+    return json.JSONDecoder(object_pairs_hook=_distinct_keys, parse_constant=_missing_constant)
 
 
 def _check_encoding(text: str) -> None:
     if wrong := None if text.isascii() else _NOT_UTF8.search(text):
         byte = ord(wrong.group()) - 0xDC00
         fault = f"is not UTF-8 text (byte 0x{byte:02x} at character {wrong.start() + 1})"
-        raise _BadRowError(fault, "save the file as UTF-8")
+        raise _NotUtf8Error(fault, _SAVE_AS_UTF8)
 
 
 def write_rows(table: pd.DataFrame, path: Path) -> None:

@@ -25,7 +25,8 @@ from arena.data.wording import did_you_mean
 from arena.generation.questions import GivenQuestion
 from arena.generation.settings import GenerationSettings
 from arena.llm import replies
-from arena.llm.replies import Completion, Fault, read_completion, shown_detail
+from arena.llm.completions import read_completion
+from arena.llm.replies import Completion, Fault, shown_detail
 from arena.llm.settings import Message, Prompt, Request
 
 BY_NAME = ("language", OWN_PASSAGES, HISTORY)

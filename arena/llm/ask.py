@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
+from arena.llm.names import is_file_name, is_same_model, names_deployments
 from arena.llm.replies import (
     OTHER_MODEL,
     OVER_BUDGET,
@@ -20,8 +21,6 @@ from arena.llm.replies import (
     Completion,
     Reply,
     UnparsableError,
-    is_file_name,
-    is_same_model,
 )
 from arena.llm.sending import Sender
 from arena.llm.settings import LlmSettings, Prompt, Request, request_for
@@ -34,8 +33,6 @@ AHEAD_PER_CONNECTION = 16
 HOPELESS_OTHERS = 3
 """Answers of another model, and none of the one asked, after which a run stops."""
 SHOWN_NAME = 80
-SHOWN_REPLY = 160
-"""Characters of a reply that are shown where it holds no value."""
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -160,6 +157,8 @@ class _Run(Generic[T]):
                     self._wait()
             while self._waiting:
                 self._wait()
+            if self._sender is not None:
+                self._sender.conclude()
         return [self._replies[key] for key in keys]
 
     def _take_on(self, prompts: Sequence[Prompt]) -> list[str]:
@@ -227,7 +226,9 @@ class _Run(Generic[T]):
         served = completion.served_model
         if served is not None and not is_same_model(self._llm.settings.model, served):
             self._usage.count_other_model(served)
-            if not (self._llm.settings.any_model or is_file_name(served)):
+            settings = self._llm.settings
+            is_accepted = settings.any_model or names_deployments(settings.base_url)
+            if not (is_accepted or is_file_name(served)):
                 self._stop_if_hopeless(served)
                 return None, OTHER_MODEL, f"{served!r} answered"
         elif completion.is_final:
@@ -237,7 +238,7 @@ class _Run(Generic[T]):
         try:
             return self._parse(completion), None, ""
         except UnparsableError as error:
-            return None, UNPARSABLE, _why_unparsable(error, completion)
+            return None, UNPARSABLE, str(error)
 
     def _stop_if_hopeless(self, served: str) -> None:
         """Stop where nothing but another model answers; what it said is in the store."""
@@ -256,12 +257,3 @@ class _Run(Generic[T]):
         if reply.reason is not None:
             self._usage.count_failure(reply.reason, rows, reply.detail)
         self._count(rows)
-
-
-def _why_unparsable(error: UnparsableError, completion: Completion) -> str:
-    """Say why a reply holds no value, with what it says."""
-    words = " ".join((completion.text or "").split())
-    if len(words) > SHOWN_REPLY:
-        words = f"{words[: SHOWN_REPLY // 2]} … {words[-SHOWN_REPLY // 2 :]}"
-    cut_off = "; it was cut off: raise `max_tokens`" if completion.finish_reason == "length" else ""
-    return f"{error}{cut_off}; the reply: {words!r}"

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-import sys
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from arena.text.thoughts import answer_start
 
@@ -26,6 +24,7 @@ SERVER_ERROR = "server_error"
 TIMEOUT = "timeout"
 CONNECTION = "connection"
 MALFORMED = "malformed"
+BROKEN_OFF = "broken_off"
 REJECTED = "rejected"
 RAISED = "raised"
 
@@ -33,8 +32,14 @@ OVER_BUDGET = "over_budget"
 
 FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY})
 """The model's answer to this prompt: asking again would pay for the same."""
-PASSING = frozenset({RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, REJECTED, RAISED})
-"""No answer came: a later run tries again."""
+PASSING = frozenset(
+    {RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, BROKEN_OFF, REJECTED, RAISED}
+)
+"""No whole answer came: a later run tries again."""
+
+WHOLE = "stop"
+CUT = "length"
+"""Finish reasons that all servers' words for a whole answer, and for one cut off, are read as."""
 
 LEAST_LOGPROB = -9999.0
 """Stands for a probability of 0, since JSON has no minus infinity."""
@@ -82,10 +87,6 @@ class UnparsableError(ValueError):
     """Raised by a parser of completions where the text holds no value; the message says why."""
 
 
-class MalformedAnswerError(ValueError):
-    """What came is no chat completion; the message says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class TokenLogprobs:
     """The token chosen at one place, the likeliest ones there, and their log-probabilities."""
@@ -101,7 +102,8 @@ class Completion:
 
     Attributes:
         text: The answer, if any.
-        finish_reason: Why the model stopped, in the endpoint's words.
+        finish_reason: Why the model stopped: ``stop``, ``length`` (it was cut off), or the
+            endpoint's word for anything else.
         refusal: The model's refusal, where the endpoint tells it from an answer.
         failure: Why there is no usable answer (one of ``FINAL`` or ``PASSING``), or None.
         detail: More about the failure, for people.
@@ -139,6 +141,8 @@ class Fault:
         again: Whether to try again in this run.
         asked_wait_s: Seconds that the server asks to wait.
         advice: What the user must do first, where no call can succeed before.
+        setting: Which settings to change, where a field of the request is refused.
+        is_paid: Whether an answer was begun: each further try may cost as much.
     """
 
     reason: str
@@ -146,6 +150,8 @@ class Fault:
     again: bool = False
     asked_wait_s: float = 0.0
     advice: str | None = None
+    setting: str | None = None
+    is_paid: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,83 +178,12 @@ class Reply(Generic[T]):
         return self.reason not in PASSING and self.reason != OVER_BUDGET
 
 
-def read_completion(payload: object, latency_s: float) -> Completion:
-    """Read the JSON of a chat completion.
-
-    Texts are made storable everywhere: NUL and half surrogate pairs become U+FFFD.
-
-    Raises:
-        MalformedAnswerError: If the payload is no chat completion with an answer in it.
-    """
-    answer = _mapping(payload, "the answer")
-    choice = _mapping(_first(answer, "choices"), "a choice")
-    message = _mapping(choice.get("message"), "a message")
-    text, refusal = _text(message.get("content")), _text(message.get("refusal"))
-    finish_reason = _text(choice.get("finish_reason"))
-    failure = None
-    if finish_reason == "content_filter":
-        failure = CONTENT_FILTER
-    elif refusal:
-        failure = REFUSAL
-    elif text is None or not text.strip():
-        failure = EMPTY
-    return Completion(
-        text=text,
-        finish_reason=finish_reason,
-        refusal=refusal,
-        failure=failure,
-        served_model=_text(answer.get("model")),
-        tokens_in=_tokens(answer, "prompt_tokens"),
-        tokens_out=_tokens(answer, "completion_tokens"),
-        latency_s=latency_s,
-        logprobs=_logprobs(choice.get("logprobs")),
-    )
-
-
-def read_embedding(payload: object, latency_s: float) -> Completion:
-    """Read an embedding (else MalformedAnswerError); the text is the vector, as a JSON list."""
-    answer = _mapping(payload, "the answer")
-    vector = _mapping(_first(answer, "data"), "an embedding").get("embedding")
-    if not isinstance(vector, list) or not vector or not all(map(_is_finite, vector)):
-        raise MalformedAnswerError("the embedding is not a list of finite numbers")
-    tokens_in = _tokens(answer, "prompt_tokens")
-    return Completion(
-        text=json.dumps(vector, separators=(",", ":")),
-        served_model=_text(answer.get("model")),
-        tokens_in=tokens_in,
-        tokens_out=None if tokens_in is None else 0,
-        latency_s=latency_s,
-    )
-
-
 def read_vector(completion: Completion) -> tuple[float, ...]:
     """Return the vector of ``read_embedding``; UnparsableError if it is 0 everywhere."""
     vector = tuple(map(float, json.loads(completion.text or "[]")))
     if not any(vector):
         raise UnparsableError("the embedding is 0 everywhere")
     return vector
-
-
-def is_same_model(asked: str, served: str) -> bool:
-    """Say whether a model that answered is the one asked, as endpoints write names.
-
-    ``gpt-4o`` is answered by ``gpt-4o-2024-08-06``, ``openai/gpt-4o`` by ``gpt-4o``, ``llama3`` by
-    ``llama3:latest``, ``mistral-large-latest`` by ``mistral-large-2411``; ``gpt-4o`` is not by
-    ``gpt-4o-mini``.
-    """
-    wanted, got = (
-        re.sub(
-            r"(?:[-:]latest|:free|\.gguf)\Z", "", re.split(r"[/\\]", name.strip().casefold())[-1]
-        )
-        for name in (asked, served)
-    )
-    is_version = _VERSION.fullmatch(got[len(wanted) :]) is not None
-    return got == wanted or (got.startswith(wanted) and is_version)
-
-
-def is_file_name(served: str) -> bool:
-    """Say whether a server names the file it runs: it has one model, and knows no other name."""
-    return served.casefold().endswith(".gguf") or Path(served).is_absolute()
 
 
 def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[str, float]:
@@ -292,7 +227,7 @@ def without_key(completion: Completion, api_key: str) -> Completion:
     """Take the key out of an answer that repeats it, so that it is nowhere written down."""
     if len(api_key) < LEAST_KEY:
         return completion
-    names = ("text", "finish_reason", "refusal", "served_model")
+    names = ("text", "finish_reason", "refusal", "detail", "served_model")
     texts = {name: text for name in names if (text := getattr(completion, name))}
     cleaned = {
         name: text.replace(api_key, KEY_STAND_IN) for name, text in texts.items() if api_key in text
@@ -317,58 +252,3 @@ def shown_detail(text: str, api_key: str) -> str:
 def _blanks(match: re.Match[str]) -> str:
     """Return spaces in the place of a match, so that places after it stay what they are."""
     return " " * len(match[0])
-
-
-def _mapping(value: object, name: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise MalformedAnswerError(f"{name} is not a JSON object")
-    return value
-
-
-def _first(answer: Mapping[str, Any], name: str) -> object:
-    listed = answer.get(name)
-    if not isinstance(listed, list) or not listed:
-        error = answer.get("error")
-        said = "" if error is None else f", but an error: {error}"
-        raise MalformedAnswerError(f"there are no {name}{said}")
-    return listed[0]
-
-
-def _is_finite(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
-
-
-def _text(value: object) -> str | None:
-    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else None
-
-
-def _tokens(answer: Mapping[str, Any], name: str) -> int | None:
-    usage = answer.get("usage")
-    count = usage.get(name) if isinstance(usage, Mapping) else None
-    return count if type(count) is int and 0 <= count <= MOST_COUNT else None
-
-
-def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
-    """Read tokens; None where they are none: the answer beside them is paid for all the same."""
-    content = value.get("content") if isinstance(value, Mapping) else None
-    if not isinstance(content, list):
-        return None
-    try:
-        return tuple(
-            TokenLogprobs(*_pair(entry), tuple(map(_pair, _listed(entry.get("top_logprobs")))))
-            for entry in content
-        )
-    except (AttributeError, KeyError, TypeError, OverflowError):
-        return None
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _pair(entry: Any) -> tuple[str, float]:  # noqa: ANN401 - of JSON
-    token, logprob = _text(entry["token"]), entry["logprob"]
-    if token is None or not logprob <= MOST_LOGPROB:
-        raise TypeError("a token has no log-probability")
-    return token, min(max(float(logprob), LEAST_LOGPROB), 0.0)

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Protocol
 
 from arena.data.errors import UsageError
-from arena.llm.replies import FINAL, MALFORMED, REJECTED, Completion, Fault
+from arena.llm.replies import BROKEN_OFF, MALFORMED, REJECTED, Completion, Fault
 from arena.llm.settings import LlmSettings, Request
 from arena.llm.store import Store
 from arena.llm.usage import Usage
@@ -22,8 +22,15 @@ BACKOFF_S = 0.5
 """Wait before the first retry, doubled each time."""
 LONGEST_WAIT_S = 60.0
 """Where a server asks to wait for longer, the call fails."""
-HOPELESS_AFTER = 3
-"""Unusable answers in a row, from the first on, after which the request itself must be wrong."""
+HOPELESS_AFTER = 8
+"""Rejected prompts, and no answered one, after which the settings must be wrong: a few prompts
+alone may be rejected for what they hold."""
+HOPELESS_AT_END = 3
+"""Likewise, where no prompt is left to send."""
+MALFORMED_AFTER = 3
+"""Prompts with a malformed answer at each try, and none answered, after which a run stops."""
+MOST_BROKEN = 3
+"""Most tries of a prompt whose answers are broken off: each of them may be paid for."""
 
 
 class Transport(Protocol):
@@ -61,7 +68,10 @@ class Sender:
         """Open the connections; ``proven`` if the model has answered such a request before."""
         self.finished: SimpleQueue[tuple[str, Completion] | BaseException] = SimpleQueue()
         self._settings, self._store, self._usage = settings, store, usage
-        self._proven, self._unusable, self._closed_until = proven, 0, 0.0
+        self._is_proven = proven
+        self._unusable = 0
+        self._last_unusable: Fault | None = None
+        self._closed_until = 0.0
         self._calls: set[Future[None]] = set()
         settings.api_key()  # before a thread begins
         self._loop = asyncio.new_event_loop()
@@ -114,7 +124,8 @@ class Sender:
         Raises:
             UsageError: If no call can succeed before the user has changed something.
         """
-        tries, fault = 0, None
+        tries = 0
+        fault = None
         while tries <= self._settings.retries:
             await self._pause(self._closed_until - time.monotonic())
             if self._stopping.is_set():
@@ -124,13 +135,20 @@ class Sender:
             self._usage.retries += tries > 1
             answer = await self._transport.call(request)
             if isinstance(answer, Completion):
-                self._proven = True
+                self._is_proven = True
                 self._usage.count_tokens(answer.tokens_in, answer.tokens_out)
-                return tries, answer
-            fault = answer
+                if answer.is_final:
+                    return tries, answer
+                fault = Fault(answer.failure or BROKEN_OFF, answer.detail, again=True, is_paid=True)
+            else:
+                fault = answer
             if fault.advice is not None:
                 raise self._error(fault, fault.advice)
+            if fault.setting is not None and not self._is_proven:
+                raise self._error(fault, fault.setting)
             if not fault.again or fault.asked_wait_s > LONGEST_WAIT_S:
+                break
+            if fault.is_paid and tries >= MOST_BROKEN:
                 break
             if tries <= self._settings.retries:
                 backoff = min(LONGEST_WAIT_S, BACKOFF_S * 2.0 ** (tries - 1))
@@ -139,13 +157,31 @@ class Sender:
                 await self._pause(max(backoff, fault.asked_wait_s) * random.uniform(1.0, 1.1))  # noqa: S311
         if fault is None:
             return tries, None
-        if fault.reason in (REJECTED, MALFORMED) and not self._proven:
-            self._unusable += 1
-            if self._unusable >= HOPELESS_AFTER:
-                advice = "; check the model's settings" if self._settings.transport is None else ""
-                raise self._error(fault, f"no call has succeeded{advice}")
-        self._proven = self._proven or fault.reason in FINAL
+        self._count_unusable(fault)
         return tries, Completion(None, failure=fault.reason, detail=fault.detail)
+
+    def _count_unusable(self, fault: Fault) -> None:
+        """Stop the run (UsageError) where prompt after prompt shows that none can succeed.
+
+        A prompt that is too long or filtered says nothing of the others.
+        """
+        if self._is_proven or fault.reason not in (REJECTED, MALFORMED):
+            return
+        self._unusable += 1
+        self._last_unusable = fault
+        most = HOPELESS_AFTER if fault.reason == REJECTED else MALFORMED_AFTER
+        if self._unusable >= most:
+            raise self._hopeless(fault)
+
+    def conclude(self) -> None:
+        """Raise the UsageError of a run in which all prompts were sent and none succeeded."""
+        is_hopeless = not self._is_proven and self._unusable >= HOPELESS_AT_END
+        if is_hopeless and self._last_unusable is not None:
+            raise self._hopeless(self._last_unusable)
+
+    def _hopeless(self, fault: Fault) -> UsageError:
+        advice = "; check the model's settings" if self._settings.transport is None else ""
+        return self._error(fault, f"no call has succeeded{advice}")
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless stopped."""

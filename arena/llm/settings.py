@@ -29,6 +29,7 @@ Role = Literal["system", "developer", "user", "assistant"]
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 _STATED_APART = frozenset({"model", "messages", "input", "temperature", "max_tokens"})
 _UNUSABLE_FIELDS = frozenset({"stream", "n"})
+_NEEDED_FIELDS = frozenset({"model", "messages", "input"})
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SECRET_NAME = re.compile(
     r"(?:.*[-_.])?(?:api[-_]?key|authorization|password|passwd|secret|credentials?"
@@ -110,6 +111,13 @@ def listed_names(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+def _omitted(value: tuple[str, ...]) -> tuple[str, ...]:
+    if needed := sorted(_NEEDED_FIELDS & set(value)):
+        fault = f"holds {', '.join(needed)}, without which nothing can be asked"
+        raise PydanticCustomError("omit", "{fault}", {"fault": fault})
+    return value
+
+
 Names = Annotated[tuple[str, ...], BeforeValidator(listed_names)]
 Address = Annotated[str, AfterValidator(_without_password)]
 Server = Annotated[str, AfterValidator(_server)]
@@ -119,9 +127,9 @@ Variable = Annotated[str, AfterValidator(_name_of_variable)]
 class LlmSettings(BaseModel):
     """How a model is asked, in Python, on the command line and in TOML.
 
-    The model, the temperature, ``max_tokens`` and ``body`` are what may change a reply: they are
-    part of the key by which a store knows it. Steps that ask models have records that extend this
-    one. ``settings.model_copy(update={"model": name})`` asks another model.
+    The model, the temperature, ``max_tokens``, ``body`` and ``omit`` are what may change a reply:
+    they are part of the key by which a store knows it. Steps that ask models have records that
+    extend this one. ``settings.model_copy(update={"model": name})`` asks another model.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
@@ -139,6 +147,10 @@ class LlmSettings(BaseModel):
     max_tokens: int | None = Field(default=1024, ge=1, description="Most tokens of a reply.")
     body: Annotated[dict[str, Any], AfterValidator(_body)] = Field(
         default_factory=dict, description="Further fields of the request, such as top_p."
+    )
+    omit: Annotated[Names, AfterValidator(_omitted)] = Field(
+        default=(),
+        description="Fields of the request to leave out, such as temperature or top_p.",
     )
     concurrency: int = Field(
         default=8, ge=1, le=MOST_CONNECTIONS, description="Most calls at the same time."
@@ -208,24 +220,11 @@ class LlmSettings(BaseModel):
             "temperature": None,
             "max_tokens": None,
             "body": {},
+            "omit": (),
         }
         handled = self.model_copy(update={"model": model, **stated})
         handled._local, handled._transport = where, transport
         return handled
-
-    def with_defaults(self, fields: Mapping[str, Any]) -> Self:
-        """Return these settings with values for the fields that they do not state.
-
-        Args:
-            fields: Fields of the request, such as those of a published protocol.
-        """
-        settings = {
-            name: value
-            for name, value in fields.items()
-            if name in _STATED_APART and name not in self.model_fields_set
-        }
-        body = {name: value for name, value in fields.items() if name not in _STATED_APART}
-        return self.model_copy(update={**settings, "body": {**body, **self.body}})
 
     def sending(self, **fields: object) -> Self:
         """Return these settings with further fields of the request; those that are None go."""
@@ -235,15 +234,19 @@ class LlmSettings(BaseModel):
     def fields(self) -> dict[str, object]:
         """Return the fields of the request, without messages.
 
-        ``max_tokens`` is left out where the body limits them by another name.
+        ``max_tokens`` is left out where the body limits them by another name; so is what is in
+        ``omit``, whoever set it.
         """
-        body = {name: value for name, value in self.body.items() if value is not None}
-        fields: dict[str, object] = {"model": self.model, **body}
+        fields: dict[str, object] = {"model": self.model, **self.body}
         if self.temperature is not None and self.temperature >= 0:
             fields["temperature"] = self.temperature
-        if self.max_tokens is not None and "max_completion_tokens" not in self.body:
+        if self.max_tokens is not None and self.body.get("max_completion_tokens") is None:
             fields["max_tokens"] = self.max_tokens
-        return fields
+        return {
+            name: value
+            for name, value in fields.items()
+            if value is not None and name not in self.omit
+        }
 
     def refuse_key(self, content: str) -> None:
         """Refuse (UsageError) to send, and so to keep, what holds the key itself."""
@@ -324,6 +327,7 @@ class Request:
         version: Of the prompt.
         model: Its name.
         path: After the address of the server.
+        fields: Names of the fields that are sent besides the model and the prompt.
     """
 
     key: str
@@ -332,6 +336,7 @@ class Request:
     version: str
     model: str
     path: str
+    fields: tuple[str, ...] = ()
 
 
 def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
@@ -348,10 +353,17 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
     try:
         embeds = settings.path == EMBEDDINGS
         asked = {"input": messages[-1]["content"]} if embeds else {"messages": messages}
-        body = canonical_json(settings.fields() | asked)
+        fields = settings.fields()
+        body = canonical_json(fields | asked)
         content = f'{{"body":{body},"purpose":{canonical_json(prompt.purpose)}}}'
         return Request(
-            digest(content), body, content, prompt.version, settings.model, settings.path
+            key=digest(content),
+            body=body,
+            content=content,
+            version=prompt.version,
+            model=settings.model,
+            path=settings.path,
+            fields=tuple(name for name in fields if name != "model"),
         )
     except UnicodeEncodeError as error:
         raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error

@@ -6,41 +6,22 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 import aiohttp
 import httpx2
 import openai
 
 from arena.llm import replies
-from arena.llm.replies import (
-    Completion,
-    Fault,
-    MalformedAnswerError,
-    read_completion,
-    read_embedding,
-    shown_detail,
-    without_key,
-)
+from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
+from arena.llm.events import is_event_stream, joined_events
+from arena.llm.faults import fault_of, reported, reported_error
+from arena.llm.replies import Completion, Fault, shown_detail, without_key
 from arena.llm.settings import EMBEDDINGS, LlmSettings, Request
 
 MOST_BYTES = 32 * 2**20
 """Most bytes of an answer that are read."""
 PLAIN = "identity"
 """How answers are asked for: not compressed, so that none grows beyond the bound as it is read."""
-
-_FILTER_CODES = ("content_filter", "content_policy", "ResponsibleAIPolicyViolation", "moderation")
-_CONTEXT_SIGNS = ("context_length", "context length", "context window", "maximum context", "n_ctx")
-_PASSING_STATUS = {408: replies.TIMEOUT, 409: replies.SERVER_ERROR, 429: replies.RATE_LIMITED}
-_NO_CREDIT = "the account has no credit left; the results so far are in the store"
-_ADVICE = {
-    401: "the key is not accepted; check it, and the variable that `api_key_env` names",
-    402: _NO_CREDIT,
-    403: "the key may not use this model; check the model's name and the key's permissions",
-    404: "check the model's name, and that base_url ends where /chat/completions or /embeddings "
-    "begins",
-}
 
 
 class ServerTransport:
@@ -72,12 +53,7 @@ class ServerTransport:
             async with asyncio.timeout(self._settings.timeout_s):
                 response = await self._post(request)
             self._was_reached = True
-            if not response.is_success:
-                said = response.content.decode(errors="replace").strip()
-                return status_fault(response.status_code, said, response.headers, self._api_key)
-            read = read_embedding if request.path == EMBEDDINGS else read_completion
-            completion = read(_json(response), time.perf_counter() - started)
-            return without_key(completion, self._api_key)
+            return self._read(response, request, time.perf_counter() - started)
         except MalformedAnswerError as error:
             return Fault(replies.MALFORMED, shown_detail(str(error), self._api_key), again=True)
         except (openai.APIConnectionError, httpx2.RequestError, OSError) as error:
@@ -94,6 +70,24 @@ class ServerTransport:
             )
         except openai.APIStatusError as error:
             return error.response
+
+    def _read(
+        self, response: httpx2.Response, request: Request, latency_s: float
+    ) -> Completion | Fault:
+        """Read an answer, or the error that it holds, whatever its status."""
+        status = response.status_code
+        if 300 <= status < 400:
+            return _redirect_fault(response.headers, self._api_key)
+        report = None
+        if not response.is_success:
+            report = reported(status, response.content.decode(errors="replace").strip())
+        else:
+            payload = _payload(response)
+            report = reported_error(payload)
+        if report is not None:
+            return fault_of(report, response.headers, self._api_key, request.fields)
+        read = read_embedding if request.path == EMBEDDINGS else read_completion
+        return without_key(read(payload, latency_s), self._api_key)
 
     def _connection_fault(self, error: Exception) -> Fault:
         """Say what it means that no whole answer came."""
@@ -141,57 +135,18 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def status_fault(status: int, said: str, headers: Mapping[str, str], api_key: str) -> Fault:
-    """Say what an answer with an error status means."""
-    message = _message(said)
-    if 300 <= status < 400:
-        there = shown_detail(headers.get("location", "nowhere"), api_key)
-        detail = f"it sends prompts on to {there}, where they were not sent"
-        advice = "if that is whom you want to ask, give its address as base_url"
-        return Fault(replies.REJECTED, detail, advice=advice)
-    detail = shown_detail(f"status {status}: {message}" if message else f"status {status}", api_key)
-    if status in (400, 403, 413, 422):
-        if any(code.lower() in said.lower() for code in _FILTER_CODES):
-            return Fault(replies.CONTENT_FILTER, detail)
-        if any(sign in said.lower() for sign in _CONTEXT_SIGNS):
-            return Fault(replies.CONTEXT_LENGTH, detail)
-    is_spent = status == 429 and "insufficient_quota" in said
-    known = _NO_CREDIT if is_spent else _ADVICE.get(status)
-    if known is not None:  # what a server says of a wrong key may hold parts of it
-        shown = f"status {status}" if status in (401, 403) else detail
-        return Fault(replies.REJECTED, shown, advice=known)
-    if status in _PASSING_STATUS or status >= 500:
-        reason = _PASSING_STATUS.get(status, replies.SERVER_ERROR)
-        return Fault(reason, detail, again=True, asked_wait_s=asked_wait(headers))
-    return Fault(replies.REJECTED, detail)
+def _redirect_fault(headers: Mapping[str, str], api_key: str) -> Fault:
+    """Say where a server sends prompts on to; they are not sent there."""
+    target = shown_detail(headers.get("location", "nowhere"), api_key)
+    detail = f"it sends prompts on to {target}, where they were not sent"
+    advice = "if that is whom you want to ask, give its address as base_url"
+    return Fault(replies.REJECTED, detail, advice=advice)
 
 
-def asked_wait(headers: Mapping[str, str]) -> float:
-    """Read how many seconds a server asks to wait, from ``Retry-After``; 0 if it does not."""
-    stated = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(stated))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(stated)
-        return max(0.0, moment.timestamp() - datetime.now(UTC).timestamp())
-    except (ValueError, OverflowError, TypeError, IndexError):  # of absurd dates
-        return 0.0
-
-
-def _message(said: str) -> str:
-    """Take the message out of what a server said, if it said it in JSON."""
-    try:
-        body = json.loads(said)
-    except (ValueError, RecursionError):
-        return said
-    error = body.get("error", body) if isinstance(body, Mapping) else body
-    message = error.get("message") if isinstance(error, Mapping) else None
-    return str(message or error or said)
-
-
-def _json(response: httpx2.Response) -> object:
+def _payload(response: httpx2.Response) -> object:
+    """Read the JSON of an answer, or of the events that it streams."""
+    if is_event_stream(response.headers.get("content-type", ""), response.content):
+        return joined_events(response.content)
     try:
         return json.loads(response.content)
     except (ValueError, RecursionError):

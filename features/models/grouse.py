@@ -119,14 +119,13 @@ def metrics_of(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
 def _ask(
     llm: EndpointModel, form: GrouseForm, metric: str, samples: Sequence[AnswerSample]
 ) -> list[Verdict]:
-    settings = llm.settings
-    reply_format = form.reply_format(metric)
+    reply_format, settings = form.reply_format(metric), llm.settings
     if reply_format is not None:
         settings = settings.sending(response_format=reply_format)
     asked = llm.ask(
         samples,
         partial(form.prompt, metric),
-        lambda reply: form.read(reply, metric),
+        lambda reply: form.read(reply.text or "", metric),
         settings,
     )
-    return [Verdict.of(each) for each in asked.replies]
+    return [Verdict(each.value, each.reason, each.was_asked) for each in asked.replies]

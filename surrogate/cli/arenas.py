@@ -215,8 +215,10 @@ def import_command(
     kind: Annotated[
         str,
         Argument(
-            help="mirage, miracl, memerag, lmarena, fastchat, mtrag (published); csv (your table: "
-            "CSV, JSONL, Parquet, JSON); promptfoo, inspect, langfuse, langsmith, opentelemetry."
+            help="csv (your table: CSV, JSONL, Parquet, JSON); deepeval, inspect, langfuse, "
+            "langsmith, open-rag-eval, opentelemetry, phoenix, promptfoo, ragchecker, ragelo "
+            "(tools); fastchat, lmarena, memerag, miracl, mirage, mtrag, search-arena, trec-rag "
+            "(published)."
         ),
     ],
     out: opt.ArenaFolder,
@@ -228,8 +230,9 @@ def import_command(
         Option(
             "--column",
             metavar="FIELD=NAME",
-            help="Column of a table, or path in a record, such as question=vars.topic or "
-            "system=file (the file's name); repeatable. The guide lists the fields.",
+            help="Column of a table, or path in a record, such as question=vars.topic, "
+            "question=input.args.0 or system=file (the file's name); repeatable. The guide lists "
+            "the fields.",
         ),
     ] = None,
     judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,

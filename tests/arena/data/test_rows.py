@@ -68,7 +68,8 @@ def test_jsonl_keeps_types_and_nulls(suffix: str, rows: list[dict], tmp_path: Pa
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_missing_values_and_tables_without_rows(suffix: str, tmp_path: Path):
     path = tmp_path / f"t{suffix}"
-    write_rows(pd.DataFrame({"x": [0.5, float("nan")], "y": ["a", None]}), path)
+    table = pd.DataFrame({"x": [0.5, float("nan")], "y": ["a", None], "z": ["b", "c"]})
+    write_rows(table, path)
     back = read_rows(path).table
     assert back["x"].iloc[1] is None
     assert back["y"].iloc[1] is None
@@ -128,8 +129,6 @@ BAD_LINES = {
     b"true": "holds a JSON boolean",
     b"3.5": "holds a JSON number",
     b'{"x": "caf\xe9"}': "is not UTF-8 text (byte 0xe9 at character 11)",
-    b'{"x": NaN}': "holds NaN",
-    b'{"x": {"y": -Infinity}}': "holds -Infinity",
     b'{"x": 1, "x": 2}': "holds the key 'x' several times",
     b'{"x": [{"y": 1, "y": 1}]}': "holds the key 'y' several times",
     b"[" * 100_000: "is not usable JSON (nested",

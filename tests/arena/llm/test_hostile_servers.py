@@ -14,12 +14,8 @@ from pydantic import ValidationError
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store, read_text
-from arena.llm.replies import (
-    MalformedAnswerError,
-    is_same_model,
-    read_completion,
-    read_embedding,
-)
+from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
+from arena.llm.names import is_same_model
 
 KEY = "planted-Zq8vKx31-key"
 
@@ -216,7 +212,7 @@ def test_the_key_itself_is_neither_sent_nor_kept(serve, store, store_path, monke
 def echoing(prompt, earlier):
     """Repeat the key in every place where a server can."""
     kinds = {
-        "0": say.completion(f"[[A]] {KEY}", finish_reason=KEY, usage=(KEY, 1)),
+        "0": say.completion(f"[[A]] {KEY}", usage=(KEY, 1)),
         "1": say.completion(None, refusal=f"no, {KEY}"),
         "2": say.error(400, f"bad key {KEY}", headers={"x-key": KEY}),
         "3": say.error(500, KEY),
@@ -226,8 +222,9 @@ def echoing(prompt, earlier):
         "7": say.rate_limited(KEY),
         "8": say.Reply(raw=json.dumps(say.completion(KEY).payload | {"model": "m"}).replace(
             "planted", "\\u0070lanted").encode()),
+        "9": say.completion("a", finish_reason=KEY),
     }  # fmt: skip
-    return kinds.get(prompt[-1], say.completion("fine"))
+    return kinds.get(prompt.split()[-1], say.completion("fine"))
 
 
 def _token(text):
@@ -240,10 +237,10 @@ def test_a_key_that_a_server_repeats_is_nowhere(
     monkeypatch.setenv("SOME_KEY", KEY)
     server = serve(echoing)
     settings = at(server, api_key_env="SOME_KEY", retries=1, concurrency=1)
-    asked = ask_table(list(reversed(prompts(10))), lambda row: row, read_text, Llm(settings, store))
+    asked = ask_table(list(reversed(prompts(11))), lambda row: row, read_text, Llm(settings, store))
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert asked.replies[-1].value == "[[A]] [key]"
-    assert asked.replies[1].value == "[key]"
+    assert asked.replies[2].value == "[key]"
     said = repr(asked) + asked.table().to_json() + str(asked.usage) + str(capfd.readouterr())
     assert KEY not in said
     files = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -1,0 +1,64 @@
+"""Of which kind a file evidently is, so that an error can name it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.adapters.field_maps import kinds
+from arena.adapters.files import JSON, files_below
+from arena.adapters.record_values import at
+from arena.data.errors import ArenaError
+from arena.data.files import lenient_text, parsed_json
+from arena.data.rows import CSV_SUFFIXES, SUFFIXES
+
+MOST_READ = 16 * 2**20
+"""Characters of a file that are looked at."""
+
+_PARQUET = ".parquet"
+_WITHOUT_MAP = {
+    "search-arena": ("a table of LMArena's search arena", [["messages_a", "messages_b"]]),
+    "ragelo": ("a table of RAGElo", [["qid", "agent", "answer"], ["qid", "agent_a", "agent_b"]]),
+    "fastchat": ("a file of FastChat's", [["question_id", "g1_winner", "g2_winner"]]),
+}
+
+
+def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
+    """Return the kind of source that files evidently are of, and what to call such a file.
+
+    Args:
+        paths: Files, or folders of them, of which the first is looked at.
+
+    Returns:
+        None where no kind, or nothing, is evident.
+    """
+    try:
+        record = _beginning(files_below(paths, (JSON, *SUFFIXES))[0])
+    except (ArenaError, OSError, ValueError):
+        return None
+    signs = {name: (kind.title, kind.signs) for name, kind in kinds().items()}
+    for name, (title, sets) in (signs | _WITHOUT_MAP).items():
+        for sign in sets:
+            if all(at(record, path) is not None for path in sign):
+                return name, title
+    return None
+
+
+def _beginning(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the first record of a file, or the object that it is; of a table, its columns."""
+    if path.name.endswith(_PARQUET):
+        import pyarrow.parquet as pq
+
+        return dict.fromkeys(pq.read_schema(path).names, True)
+    with lenient_text(path) as stream:
+        if path.name.endswith(CSV_SUFFIXES):
+            return dict.fromkeys(next(csv.reader([stream.readline(MOST_READ)]), []), True)
+        if path.name.endswith(JSON):
+            value = parsed_json(stream.read(MOST_READ))
+        else:
+            value = parsed_json(stream.readline(MOST_READ))
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return value[0]
+    return value

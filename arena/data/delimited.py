@@ -1,0 +1,81 @@
+"""Tables of delimited text as spreadsheets and programs write them: delimiters and headers."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+COMMA, TAB = ",", "\t"
+_DELIMITERS = (COMMA, ";", TAB, "|")
+"""Spreadsheets write semicolons where a comma separates decimals."""
+_STATED_DELIMITER = re.compile(r'\A"?sep=(?P<mark>.)"?\s*\Z', re.IGNORECASE | re.DOTALL)
+UNNAMED = "Unnamed: {}"
+"""Name of a column without one, by its number from 0, as pandas has it."""
+LOOKED_AT = 50
+"""Lines by which a file's delimiter is known."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the cells of a file are written.
+
+    Attributes:
+        delimiter: Character between cells.
+        skips_spaces: Whether a space after each delimiter is not part of the cell.
+    """
+
+    delimiter: str
+    skips_spaces: bool = False
+
+
+def stated_delimiter(line: str) -> str | None:
+    """Return the delimiter that a line such as ``sep=;`` states for Excel; None for any other."""
+    match = _STATED_DELIMITER.match(line)
+    return match["mark"] if match else None
+
+
+def dialect_of(lines: Sequence[str], usual: str = COMMA) -> Dialect:
+    """Tell the dialect from a file's first lines.
+
+    Args:
+        lines: The header and what follows, with their line ends.
+        usual: The delimiter where there is no other sign, and of two that fit equally well.
+
+    Returns:
+        The delimiter by which most rows have as many cells as the header, of at least two.
+    """
+    best, best_fit = usual, (0.0, 1)
+    for delimiter in dict.fromkeys((usual, *_DELIMITERS)):
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if any(row)]
+        if not rows or len(rows[0]) < 2:
+            continue
+        body = rows[1:] or rows
+        fitting = sum(len(row) == len(rows[0]) for row in body)
+        fit = (fitting / len(body), len(rows[0]))
+        if fit > best_fit:
+            best, best_fit = delimiter, fit
+    header = next((row for row in csv.reader(lines, delimiter=best) if any(row)), [])
+    further = [cell for cell in header[1:] if cell]
+    spaced = best != TAB and bool(further) and all(cell.startswith(" ") for cell in further)
+    return Dialect(best, spaced)
+
+
+def clean_header(header: Sequence[object]) -> list[str]:
+    """Return the names of columns: without spaces at the edges, numbered where one has no name.
+
+    Empty cells at the end, which spreadsheets leave, are no columns.
+    """
+    names = ["" if name is None else str(name).strip() for name in header]
+    while names and not names[-1]:
+        names.pop()
+    return [name or UNNAMED.format(number) for number, name in enumerate(names)]
+
+
+def fitted(cells: Sequence[object], width: int) -> list[object] | None:
+    """Return a row's cells without empty ones beyond the header; None if a row does not fit."""
+    row = list(cells)
+    while len(row) > width and row[-1] in ("", None):
+        row.pop()
+    return row if len(row) == width else None

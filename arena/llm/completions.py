@@ -1,0 +1,328 @@
+"""Reading the JSON of a completion, in the forms in which servers send it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from arena.llm.replies import (
+    BROKEN_OFF,
+    CONTENT_FILTER,
+    CUT,
+    EMPTY,
+    LEAST_LOGPROB,
+    MOST_COUNT,
+    MOST_LOGPROB,
+    REFUSAL,
+    SHOWN_CHARACTERS,
+    WHOLE,
+    Completion,
+    TokenLogprobs,
+)
+
+DEEPEST_PART = 5
+"""Levels of lists and objects in which the text of an answer is looked for."""
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_THOUGHTS_FIELDS = ("reasoning_content", "reasoning", "thinking", "thoughts", "reasoning_details")
+_THOUGHTS_PART = re.compile(r"thinking|reasoning|thought|summary", re.IGNORECASE)
+_REFUSAL_PART = "refusal"
+# Finish reasons, in lower case and with underscores.
+_WHOLE_WORDS = frozenset(
+    {
+        *("", "stop", "stopped", "end_turn", "end_of_turn", "eos", "eos_token", "stop_sequence"),
+        *("stop_token", "stop_word", "stop_string", "complete", "completed", "complete_turn"),
+        *("finish", "finished", "end", "done", "eot", "success", "normal", "null", "none"),
+        *("finish_reason_stop", "natural", "end_of_text", "end_of_sequence"),
+    }
+)
+_CUT_WORDS = re.compile(
+    r"length|max_\w*tokens?|max_tokens?|token_limit|output_limit|context_window|truncat|stop_limit"
+    r"|token_budget"
+)
+_FILTER_WORDS = re.compile(
+    r"content_?filter|^filter|safety|recitation|prohibited|blocklist|^blocked|spii|sensitive"
+    r"|data_inspection|refusal|moderat|guardrail|content_polic|policy|inappropriate|censor|toxic"
+    r"|^risk|1301"
+)
+
+
+class MalformedAnswerError(ValueError):
+    """What came is no chat completion; the message says why."""
+
+
+def read_completion(payload: object, latency_s: float) -> Completion:
+    """Read the JSON of a chat completion.
+
+    The content may be a text or a list of parts; parts that hold thoughts are left out, and so
+    are fields such as ``reasoning_content``. Texts are made storable everywhere: NUL and half
+    surrogate pairs become U+FFFD. An answer that was broken off, for another reason than its
+    length, fails as ``broken_off`` and can be asked again; one without a text is ``empty``.
+
+    Raises:
+        MalformedAnswerError: If the payload is no chat completion.
+    """
+    answer = _mapping(payload, "the answer")
+    choice = _first_choice(answer)
+    message = choice.get("message") or choice.get("delta")
+    message = message if isinstance(message, Mapping) else {}
+    content = message.get("content", choice.get("text"))
+    text = _text(content) if isinstance(content, str) else _joined(content)
+    stated_refusal = _text(message.get("refusal")) or _joined(content, _REFUSAL_PART)
+    finish_reason, failure, detail = _finish(answer, choice)
+    if failure is None and stated_refusal:
+        failure = REFUSAL
+    elif failure is None and (text is None or not text.strip()):
+        failure, detail = EMPTY, _why_empty(answer, choice, message, finish_reason)
+    return Completion(
+        text=text,
+        finish_reason=finish_reason,
+        refusal=stated_refusal or None,
+        failure=failure,
+        detail=detail,
+        served_model=_text(answer.get("model")),
+        tokens_in=_tokens(answer, "prompt_tokens", "input_tokens"),
+        tokens_out=_tokens(answer, "completion_tokens", "output_tokens"),
+        latency_s=latency_s,
+        logprobs=_logprobs(choice.get("logprobs")),
+    )
+
+
+def read_embedding(payload: object, latency_s: float) -> Completion:
+    """Read an embedding (else MalformedAnswerError); the text is the vector, as a JSON list."""
+    answer = _mapping(payload, "the answer")
+    listed = answer.get("data")
+    if not isinstance(listed, list) or not listed:
+        raise MalformedAnswerError("there are no data")
+    vector = _mapping(listed[0], "an embedding").get("embedding")
+    if not isinstance(vector, list) or not vector or not all(map(_is_finite, vector)):
+        raise MalformedAnswerError("the embedding is not a list of finite numbers")
+    tokens_in = _tokens(answer, "prompt_tokens")
+    return Completion(
+        text=json.dumps(vector, separators=(",", ":")),
+        served_model=_text(answer.get("model")),
+        tokens_in=tokens_in,
+        tokens_out=None if tokens_in is None else 0,
+        latency_s=latency_s,
+    )
+
+
+def text_of_parts(content: object) -> str:
+    """Join the text parts of a message's content, in any form; thoughts are left out."""
+    return "".join(_texts(content, None, DEEPEST_PART))
+
+
+def finish_kind(reason: str) -> str | None:
+    """Return what a finish reason means: ``stop``, ``length``, ``content_filter``, or None."""
+    word = re.sub(r"[\s-]+", "_", reason.strip()).casefold().removeprefix("finish_reason_")
+    if word in _WHOLE_WORDS:
+        return WHOLE
+    if _FILTER_WORDS.search(word):
+        return CONTENT_FILTER
+    if _CUT_WORDS.search(word):
+        return CUT
+    return None
+
+
+def _finish(
+    answer: Mapping[str, Any], choice: Mapping[str, Any]
+) -> tuple[str | None, str | None, str]:
+    """Return the finish reason, and the failure that it means with more about it."""
+    stated = [_text(choice.get(name)) for name in ("finish_reason", "native_finish_reason")]
+    if stated == [None, None]:
+        stated = [_text(choice.get("stop_reason")) or _text(answer.get("stop_reason"))]
+    reasons = [reason for reason in stated if reason is not None]
+    if not reasons:
+        return (None, CONTENT_FILTER, _blocked(answer)) if _blocked(answer) else (None, None, "")
+    kinds = [finish_kind(reason) for reason in reasons]
+    for kind, reason in zip(kinds, reasons, strict=True):
+        if kind == CONTENT_FILTER:
+            return reason, CONTENT_FILTER, f"the server ended the answer: {_shown(reason)}"
+    if CUT in kinds:
+        return CUT, None, ""
+    # A gateway's own words for what its server said count only if they are known to be bad.
+    if kinds[0] is None or (len(kinds) > 1 and kinds[1] is None and _is_bad(reasons[1])):
+        reason = reasons[0] if kinds[0] is None else reasons[1]
+        return reason, BROKEN_OFF, f"the answer was broken off: finish_reason {_shown(reason)}"
+    return WHOLE, None, ""
+
+
+def _is_bad(native: str) -> bool:
+    return (
+        re.search(r"error|abort|cancel|malformed|timeout|fail", native, re.IGNORECASE) is not None
+    )
+
+
+def _shown(reason: str) -> str:
+    return repr(reason[:SHOWN_CHARACTERS])
+
+
+def _blocked(answer: Mapping[str, Any]) -> str:
+    """Return why a prompt was blocked, where the server says so in place of a finish reason."""
+    for name in ("prompt_feedback", "promptFeedback"):
+        feedback = answer.get(name)
+        if isinstance(feedback, Mapping):
+            reason = feedback.get("block_reason") or feedback.get("blockReason")
+            if reason:
+                return f"the prompt was blocked: {_shown(str(reason))}"
+    return ""
+
+
+def _why_empty(
+    answer: Mapping[str, Any],
+    choice: Mapping[str, Any],
+    message: Mapping[str, Any],
+    finish_reason: str | None,
+) -> str:
+    """Say why an answer has no text, and which setting may help."""
+    in_thoughts = _thought_tokens(answer)
+    name = next((name for name in _THOUGHTS_FIELDS if message.get(name)), None)
+    holds_thoughts = name is not None or any(_texts(message.get("content"), "", DEEPEST_PART))
+    more = "raise max_tokens (or max_completion_tokens in `body`), or let the model think less"
+    if in_thoughts:
+        return f"{in_thoughts} tokens went into thoughts and none into an answer; {more}"
+    if finish_reason == CUT:
+        used = "thoughts used up all tokens" if holds_thoughts else "all tokens were used up"
+        return f"{used} before an answer; {more}"
+    if name is not None:
+        return (
+            f"the text stands in `{name}`, where thoughts belong; turn off the server's reasoning "
+            "parser, or thinking by a field of `body`"
+        )
+    if holds_thoughts:
+        return f"the answer holds thoughts alone; {more}"
+    if message.get("tool_calls") or message.get("function_call"):
+        return "the model called a tool in place of an answer"
+    if not isinstance(choice.get("message"), Mapping):
+        return "the server sent a choice without a message"
+    return "the server sent an answer without a text"
+
+
+def _thought_tokens(answer: Mapping[str, Any]) -> int:
+    """Return the tokens that went into thoughts, as the server counts; 0 if it says nothing.
+
+    Where it counts them in the total alone, they are what is neither prompt nor answer.
+    """
+    usage = answer.get("usage")
+    if not isinstance(usage, Mapping):
+        return 0
+    details = [
+        usage,
+        *(usage.get(name) for name in ("completion_tokens_details", "output_tokens_details")),
+    ]
+    for part in details:
+        if not isinstance(part, Mapping):
+            continue
+        for name in ("reasoning_tokens", "thoughts_token_count", "thoughtsTokenCount"):
+            count = _count(part.get(name))
+            if count:
+                return count
+    total, used = _count(usage.get("total_tokens")), _count(usage.get("prompt_tokens"))
+    answered = _count(usage.get("completion_tokens"))
+    if total is None or used is None or answered is None:
+        return 0
+    return max(0, total - used - answered)
+
+
+def _mapping(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise MalformedAnswerError(f"{name} is not a JSON object")
+    return value
+
+
+def _first_choice(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the first choice; an empty one where there is none and the prompt was paid for."""
+    choices = answer.get("choices")
+    if isinstance(choices, list) and choices:
+        return _mapping(choices[0], "a choice")
+    if isinstance(answer.get("usage"), Mapping) and answer["usage"]:
+        return {}
+    if _blocked(answer):
+        return {}
+    raise MalformedAnswerError("there are no choices")
+
+
+def _joined(content: object, kind: str | None = None) -> str | None:
+    """Join the texts of parts of one kind; None where there are none."""
+    if content is None or isinstance(content, str):
+        return None
+    texts = list(_texts(content, kind, DEEPEST_PART))
+    return _text("".join(texts)) if texts else None
+
+
+def _texts(content: object, kind: str | None, depth: int) -> Iterator[str]:
+    """Yield the texts of parts: of the answer (None), of thoughts (""), or of a type."""
+    if isinstance(content, str):
+        if kind is None:
+            yield content
+        return
+    if depth == 0:
+        return
+    if isinstance(content, list):
+        for part in content:
+            yield from _texts(part, kind, depth - 1)
+        return
+    if not isinstance(content, Mapping):
+        return
+    type_name = content.get("type")
+    type_name = type_name if isinstance(type_name, str) else ""
+    is_thought = content.get("thought") is True or _THOUGHTS_PART.search(type_name) is not None
+    part_kind = "" if is_thought else _REFUSAL_PART if type_name == _REFUSAL_PART else None
+    for name in ("text", "content", "parts", "value", "output_text", "thinking", "refusal"):
+        inner = content.get(name)
+        if inner is None:
+            continue
+        if part_kind is None:
+            yield from _texts(inner, kind, depth - 1)
+        elif kind == part_kind:
+            yield from _texts(inner, None, depth - 1)
+        return
+
+
+def _is_finite(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
+
+
+def _text(value: object) -> str | None:
+    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else None
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value <= MOST_COUNT else None
+
+
+def _tokens(answer: Mapping[str, Any], *names: str) -> int | None:
+    usage = answer.get("usage")
+    if not isinstance(usage, Mapping):
+        return None
+    counts = (_count(usage.get(name)) for name in names)
+    return next((count for count in counts if count is not None), None)
+
+
+def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
+    """Read tokens; None where they are none: the answer beside them is paid for all the same."""
+    content = value.get("content") if isinstance(value, Mapping) else None
+    if not isinstance(content, list):
+        return None
+    try:
+        return tuple(
+            TokenLogprobs(*_pair(entry), tuple(map(_pair, _listed(entry.get("top_logprobs")))))
+            for entry in content
+        )
+    except (AttributeError, KeyError, TypeError, OverflowError):
+        return None
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _pair(entry: Any) -> tuple[str, float]:  # noqa: ANN401 - of JSON
+    token, logprob = _text(entry["token"]), entry["logprob"]
+    if token is None or not logprob <= MOST_LOGPROB:
+        raise TypeError("a token has no log-probability")
+    return token, min(max(float(logprob), LEAST_LOGPROB), 0.0)

@@ -1,0 +1,85 @@
+"""Server-sent events, which some gateways answer with though no stream was asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from arena.llm.completions import MalformedAnswerError, text_of_parts
+
+_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+_BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b": ")
+
+
+def is_event_stream(content_type: str, body: bytes) -> bool:
+    """Say whether an answer is a stream of events."""
+    return "text/event-stream" in content_type or body.lstrip()[:8].startswith(_BEGINNINGS)
+
+
+def joined_events(body: bytes) -> dict[str, Any]:
+    """Put the events of a whole stream together to what a plain answer would have been.
+
+    Raises:
+        MalformedAnswerError: If an event is no JSON, or the stream ends before its end.
+    """
+    answer: dict[str, Any] = {}
+    choice: dict[str, Any] = {}
+    texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
+    tokens: list[object] = []
+    is_done = False
+    for event in _events(body):
+        if event is None:
+            is_done = True
+            break
+        if event.get("error"):
+            return dict(event)
+        answer |= {name: event[name] for name in ("model", "usage") if event.get(name)}
+        choices = event.get("choices")
+        first = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(first, Mapping) or first.get("index", 0) != 0:
+            continue
+        if first.get("error"):
+            return {"error": first["error"]}
+        reasons = ("finish_reason", "native_finish_reason")
+        choice |= {name: first[name] for name in reasons if first.get(name)}
+        delta = first.get("delta") or first.get("message")
+        if isinstance(delta, Mapping):
+            for name in _TEXTS:
+                texts[name].append(text_of_parts(delta.get(name)))
+        logprobs = first.get("logprobs")
+        listed = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+        tokens += listed if isinstance(listed, list) else []
+    if not is_done and not choice:
+        raise MalformedAnswerError(
+            "the server streams events, and the stream ended early; let it send whole answers"
+        )
+    message = {name: "".join(parts) for name, parts in texts.items() if any(parts)}
+    choice["message"] = message
+    if tokens:
+        choice["logprobs"] = {"content": tokens}
+    return answer | {"choices": [choice]}
+
+
+def _events(body: bytes) -> Iterator[dict[str, Any] | None]:
+    """Yield the JSON of each event; None for the end."""
+    data: list[bytes] = []
+    for line in [*body.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"), b""]:
+        if line.startswith(b"data:"):
+            data.append(line[5:].strip())
+            continue
+        if line or not data:
+            continue
+        whole = b"\n".join(data)
+        data = []
+        if whole == b"[DONE]":
+            yield None
+            return
+        try:
+            event = json.loads(whole)
+        except (ValueError, RecursionError):
+            raise MalformedAnswerError(
+                "the server streams events, and one is no JSON; let it send whole answers"
+            ) from None
+        if isinstance(event, dict):
+            yield event

@@ -1,0 +1,244 @@
+"""Spans of OpenTelemetry's gen_ai conventions and of OpenLLMetry, and Phoenix's tables of spans."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from arena import UsageError, import_arena
+
+QUESTION = "How deep is the lake?"
+ANSWERS = {"large": "It is 40 m deep.", "small": "About 45 m."}
+PASSAGES = ["The lake is 40 m deep.", "Pikes live in it."]
+
+
+def value(it):
+    if isinstance(it, bool):
+        return {"boolValue": it}
+    if isinstance(it, int):
+        return {"intValue": str(it)}
+    if isinstance(it, list):
+        return {"arrayValue": {"values": [value(each) for each in it]}}
+    if isinstance(it, dict):
+        return {"kvlistValue": {"values": pairs(it)}}
+    return {"stringValue": it}
+
+
+def pairs(attributes):
+    return [{"key": name, "value": value(it)} for name, it in attributes.items()]
+
+
+def span(trace, number, attributes, parent="", events=()):
+    return {
+        "traceId": trace,
+        "spanId": f"{trace}-{number}",
+        "parentSpanId": parent and f"{trace}-{parent}",
+        "endTimeUnixNano": str(10**18 + int(number)),
+        "attributes": pairs(attributes),
+        "events": [{"name": name, "attributes": pairs(it)} for name, it in events],
+    }
+
+
+def otlp(spans):
+    resource = {"attributes": pairs({"service.name": "service"})}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": spans}]}]}
+
+
+def message(role, text, is_part=True):
+    parts = [{"type": "reasoning", "content": "Hm."}, {"type": "text", "content": text}]
+    return {"role": role, "parts": parts} if is_part else {"role": role, "content": text}
+
+
+def asked(form, answer):
+    """Return attributes and events of a call in one of the forms of the conventions."""
+    if form == "indexed":
+        return {
+            "gen_ai.prompt.0.role": "system",
+            "gen_ai.prompt.0.content": "Be brief.",
+            "gen_ai.prompt.1.role": "user",
+            "gen_ai.prompt.1.content": QUESTION,
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.content": answer,
+        }, ()
+    messages = ([message("user", QUESTION)], [message("assistant", answer)])
+    names = ("gen_ai.input.messages", "gen_ai.output.messages")
+    if form == "messages":
+        return dict(zip(names, messages, strict=True)), ()
+    if form == "messages as text":
+        return dict(zip(names, map(json.dumps, messages), strict=True)), ()
+    if form == "details":
+        details = dict(zip(names, messages, strict=True))
+        return {}, [("gen_ai.client.inference.operation.details", details)]
+    reply = message("assistant", answer, is_part=False)
+    if form == "events":
+        choice = {"index": 0, "finish_reason": "stop", "message": json.dumps(reply)}
+        return {}, [("gen_ai.user.message", {"content": QUESTION}), ("gen_ai.choice", choice)]
+    if form == "content events":
+        prompt = json.dumps([message("user", QUESTION, is_part=False)])
+        return {}, [
+            ("gen_ai.content.prompt", {"gen_ai.prompt": prompt}),
+            ("gen_ai.content.completion", {"gen_ai.completion": json.dumps([reply])}),
+        ]
+    logged = [
+        {"event.name": "gen_ai.user.message", "role": "user", "content": QUESTION},
+        {"event.name": "gen_ai.choice", "message": reply},
+    ]
+    return {"events": json.dumps(logged)}, ()
+
+
+FORMS = ["indexed", "messages", "messages as text", "details", "events", "content events", "logged"]
+
+
+def answers(read):
+    rows = read.arena.answers.to_dict(orient="records")
+    return {row["system"]: row["answer"] for row in rows}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_the_conventions_is_read(tmp_path, form):
+    spans = []
+    for model, answer in ANSWERS.items():
+        attributes, events = asked(form, answer)
+        attributes |= {"gen_ai.request.model": model, "gen_ai.operation.name": "chat"}
+        spans.append(span(model, "1", attributes, events=events))
+    (tmp_path / "spans.json").write_text(json.dumps(otlp(spans)))
+    read = import_arena("opentelemetry", [tmp_path])
+    assert read.arena.queries["query"].tolist() == [QUESTION]
+    assert answers(read) == ANSWERS
+
+
+def test_log_records_belong_to_their_spans(tmp_path):
+    records = []
+    for model, answer in ANSWERS.items():
+        place = {"traceId": model, "spanId": f"{model}-1"}
+        body = {"kvlistValue": {"values": pairs({"content": QUESTION})}}
+        records.append(place | {"eventName": "gen_ai.user.message", "body": body})
+        reply = {"index": 0, "message": {"role": "assistant", "content": answer}}
+        named = pairs({"event.name": "gen_ai.choice"})
+        body = {"kvlistValue": {"values": pairs(reply)}}
+        records.append(place | {"attributes": named, "body": body})
+    logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
+    spans = otlp([span(model, "1", {"gen_ai.request.model": model}) for model in ANSWERS])
+    lines = (json.dumps(each) for each in (logs, spans))
+    (tmp_path / "export.jsonl").write_text("\n".join(lines))
+    assert answers(import_arena("opentelemetry", [tmp_path])) == ANSWERS
+
+
+def test_a_workflow_around_calls_is_the_answer_with_what_was_found(tmp_path):
+    spans = []
+    for model, answer in ANSWERS.items():
+        found = [("db.query.result", {"db.query.result.document": text}) for text in PASSAGES]
+        call = {"gen_ai.request.model": model, "gen_ai.prompt.0.content": f"... {QUESTION}"}
+        call |= {"gen_ai.prompt.0.role": "user", "gen_ai.completion.0.content": "draft"}
+        outer = {"traceloop.span.kind": "workflow", "traceloop.entity.output": json.dumps(answer)}
+        outer["traceloop.entity.input"] = json.dumps({"args": [QUESTION], "kwargs": {}})
+        spans += [
+            span(model, "1", {"db.system": "chroma"}, "3", found),
+            span(model, "2", call, "3"),
+        ]
+        spans.append(span(model, "3", outer))
+    (tmp_path / "spans.json").write_text(json.dumps(otlp(spans)))
+    read = import_arena("opentelemetry", [tmp_path])
+    assert read.arena.queries["query"].tolist() == [QUESTION]
+    assert answers(read) == ANSWERS
+    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+
+
+def test_embeddings_are_left_out(tmp_path):
+    attributes, _ = asked("indexed", "Yes.")
+    spans = [span("a", "1", attributes | {"gen_ai.request.model": "large"})]
+    spans.append(span("b", "1", {"gen_ai.operation.name": "embeddings"}))
+    (tmp_path / "spans.json").write_text(json.dumps(otlp(spans)))
+    read = import_arena("opentelemetry", [tmp_path])
+    assert read.skipped["reason"].tolist() == ["it embeds, and answers nothing"]
+
+
+def phoenix_rows():
+    rows = []
+    for model, answer in ANSWERS.items():
+        found = [
+            {"document.content": text, "document.id": f"d{number}", "document.score": 0.5}
+            for number, text in enumerate(PASSAGES)
+        ]
+        root = {"input.value": QUESTION, "output.value": answer, "metadata": {"system": model}}
+        parts = [
+            ("1", "r", "RETRIEVER", {"input.value": QUESTION, "retrieval.documents": found}),
+            ("2", "r", "LLM", {"input.value": "prompt", "output.value": "draft"}),
+            ("r", None, "CHAIN", root),
+        ]
+        for second, (name, parent, kind, attributes) in enumerate(parts):
+            rows.append(
+                {
+                    "context.trace_id": model,
+                    "context.span_id": f"{model}-{name}",
+                    "parent_id": parent and f"{model}-{parent}",
+                    "name": kind.lower(),
+                    "span_kind": kind,
+                    "status_code": "OK",
+                    "end_time": pd.Timestamp("2026-01-01T00:00:00Z") + pd.Timedelta(seconds=second),
+                    **{f"attributes.{key}": it for key, it in attributes.items()},
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("kind", ["phoenix", "opentelemetry"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_tables_of_phoenix_are_joined_by_trace(tmp_path, kind, ending):
+    table, path = phoenix_rows(), tmp_path / f"spans.{ending}"
+    if ending == "csv":
+        table.to_csv(path)  # lists and records as Python prints them
+    elif ending == "parquet":
+        table.to_parquet(path)
+    else:
+        table.to_json(path, orient="records", lines=True, date_format="iso")
+    read = import_arena(kind, [path])
+    assert read.arena.queries["query"].tolist() == [QUESTION]
+    assert answers(read) == ANSWERS
+    passages = read.arena.queries["passages"][0]
+    assert [(it["passage_id"], it["text"]) for it in passages] == [
+        *(("d0", PASSAGES[0]), ("d1", PASSAGES[1]))
+    ]
+
+
+def test_evaluations_of_phoenix_are_judges(tmp_path):
+    table = phoenix_rows()
+    scores = {"large-r": 0.0, "small-r": 1.0}
+    table["eval.Hallucination.score"] = table["context.span_id"].map(scores)
+    table["eval.Hallucination.label"] = "factual"
+    table.to_parquet(tmp_path / "spans.parquet")
+    read = import_arena("phoenix", [tmp_path])
+    assert read.arena.judges == ("Hallucination",)
+    row = read.arena.judgments.iloc[0]
+    assert row[f"system_{row['winner']}"] == "large"  # a hallucination is 1
+
+
+def test_spans_of_phoenix_api_are_read(tmp_path):
+    root = {"input": {"value": QUESTION}, "output": {"value": "Yes."}}
+    spans = [
+        {
+            "name": name,
+            "context": {"trace_id": "t", "span_id": name},
+            "parent_id": parent,
+            "span_kind": kind,
+            "end_time": f"2026-01-01T00:00:0{second}Z",
+            "attributes": attributes,
+        }
+        for second, (name, parent, kind, attributes) in enumerate(
+            [
+                ("r", "root", "RETRIEVER", {"retrieval.documents.0.document.content": PASSAGES[0]}),
+                ("root", None, "CHAIN", root),
+            ]
+        )
+    ]
+    (tmp_path / "spans.json").write_text(json.dumps({"data": spans}))
+    read = import_arena("phoenix", [tmp_path])
+    assert read.arena.answers["answer"].tolist() == ["Yes."]
+    assert read.arena.info.systems == ("spans",)
+    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES[:1]
+
+
+def test_spans_without_an_answer_are_said(tmp_path):
+    (tmp_path / "spans.json").write_text(json.dumps(otlp([span("a", "1", {"x": "y"})])))
+    with pytest.raises(UsageError, match="question or answer"):
+        import_arena("opentelemetry", [tmp_path])

@@ -1,0 +1,471 @@
+"""What tools log, in the manners that they write it: JSON text, indices, arguments, scores."""
+
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena import DataError, UsageError, import_arena
+from arena.adapters.record_values import at, text_of
+from surrogate.cli.app import main
+
+QUESTION = "How deep is the lake?"
+ANSWERS = ("It is 40 m deep.", "About 45 m.")
+PASSAGES = ["The lake is 40 m deep.", "Pikes live in it."]
+
+
+def traces(question, answers, **more):
+    """Return one trace for each answer; ``more`` has a value for each."""
+    return [
+        {"id": f"t{n}", "release": f"v{n}", "input": question, "output": answer}
+        | {name: values[n] for name, values in more.items()}
+        for n, answer in enumerate(answers)
+    ]
+
+
+def written(folder, rows, ending=".json"):
+    path = folder / f"traces{ending}"
+    if ending == ".json":
+        path.write_text(json.dumps(rows))
+    elif ending == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif ending == ".csv":
+        pd.DataFrame(rows).to_csv(path, index=False)
+    else:
+        pd.DataFrame(rows).to_parquet(path)
+    return path
+
+
+def read_of(folder, rows, ending=".json", kind="langfuse", **options):
+    return import_arena(kind, [written(folder, rows, ending)], **options)
+
+
+def texts(read):
+    answers = read.arena.answers.sort_values("system")["answer"]
+    return list(read.arena.queries["query"]), list(answers)
+
+
+def skipped(read):
+    return dict(zip(read.skipped["reason"], read.skipped["count"], strict=True))
+
+
+def winners(read, judge):
+    rows = read.arena.judgments.to_dict(orient="records")
+    named = [row for row in rows if row["judge"] == judge]
+    return [None if row["winner"] == "tie" else row[f"system_{row['winner']}"] for row in named]
+
+
+def json_text(value, times=1):
+    for _ in range(times):
+        value = json.dumps(value)
+    return value
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".csv", ".parquet"])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_json_text_is_opened_wherever_it_stands(tmp_path, ending, times):
+    answers = [{"answer": text, "contexts": json_text(PASSAGES)} for text in ANSWERS]
+    rows = traces(json_text({"question": QUESTION}, times), [json_text(a, times) for a in answers])
+    read = read_of(tmp_path, rows, ending)
+    assert texts(read) == ([QUESTION], list(ANSWERS))
+    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+
+
+def test_json_text_within_a_known_field_is_opened(tmp_path):
+    inner = json_text({"query": QUESTION, "k": 4})
+    rows = traces({"input": inner}, [{"response": json_text({"text": text})} for text in ANSWERS])
+    assert texts(read_of(tmp_path, rows)) == ([QUESTION], list(ANSWERS))
+
+
+@pytest.mark.parametrize(
+    "answer", ['{"depth": 40, "unit": "m"}', '{"depth": "40 m"}', '["40", "m"]', "[1] says 40 m."]
+)
+def test_an_answer_in_json_stays_the_answer(tmp_path, answer):
+    rows = traces({"question": QUESTION}, [answer, ANSWERS[0]])
+    assert texts(read_of(tmp_path, rows))[1] == [answer, ANSWERS[0]]
+
+
+def test_records_that_hold_the_answer_elsewhere_are_read(tmp_path):
+    rows = traces({"question": QUESTION}, [{"answer": ANSWERS[0]}, ANSWERS[1]])
+    read = read_of(tmp_path, rows)
+    assert texts(read)[1] == list(ANSWERS)
+    assert "answer from 'output.answer' or 'output'" in read.arena.info.note
+
+
+def test_texts_that_are_all_quoted_lose_their_quotes(tmp_path):
+    rows = traces(json_text(QUESTION), [json_text(text) for text in ANSWERS])
+    assert texts(read_of(tmp_path, rows)) == ([QUESTION], list(ANSWERS))
+    rows[1]["output"] = "plain"
+    assert texts(read_of(tmp_path, rows))[1] == [json_text(ANSWERS[0]), "plain"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            [{"name": "right", "value": 1}, {"name": "right", "value": 0}],
+            [{"name": "right", "value": 0.4}],
+        ),
+        ({"right": [1, 0]}, {"right": [0.4, 0.4]}),
+        ({"right": "[1, 0]"}, {"right": "[0.4]"}),
+        (
+            json_text([{"name": "right", "value": 1}, {"name": "right", "value": 0}]),
+            json_text([{"name": "right", "value": 0.4}]),
+        ),
+        (
+            [{"name": "right", "value": True}, {"name": "right", "value": False}],
+            {"right": {"value": 0.4, "dataType": "NUMERIC"}},
+        ),
+    ],
+)
+def test_several_values_of_a_score_count_by_their_mean(tmp_path, first, second):
+    read = read_of(tmp_path, traces(QUESTION, ANSWERS, scores=[first, second]))
+    assert winners(read, "right") == ["v0"]  # 0.5 over 0.4
+
+
+def test_a_missing_value_of_a_score_is_counted_and_the_others_are_read(tmp_path):
+    rows = traces(QUESTION, ANSWERS, scores=[{"right": [1, None]}, {"right": [0.9]}])
+    read = read_of(tmp_path, rows)
+    assert winners(read, "right") == ["v0"]
+    assert skipped(read) == {"'right' is missing": 1}
+
+
+def test_equal_means_are_a_tie_however_many_values_they_have(tmp_path):
+    rows = traces(QUESTION, ANSWERS, scores=[{"right": [0.1, 0.1, 0.1]}, {"right": 0.1}])
+    assert winners(read_of(tmp_path, rows), "right") == [None]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            {"value": 0, "stringValue": "polite", "dataType": "CATEGORICAL"},
+            {"value": 0, "stringValue": "rude", "dataType": "CATEGORICAL"},
+        ),
+        ({"value": 0, "stringValue": "polite"}, {"value": None, "stringValue": "rude"}),
+        ({"value": "polite", "dataType": "TEXT"}, {"value": "1", "data_type": "CATEGORICAL"}),
+    ],
+)
+def test_categories_are_no_ties_but_left_out_and_counted(tmp_path, first, second):
+    scores = [[{"name": "tone", **score}] for score in (first, second)]
+    read = read_of(tmp_path, traces(QUESTION, ANSWERS, scores=scores))
+    assert read.arena.judgments.empty
+    assert skipped(read) == {"'tone' is a category, not a number": 2}
+    assert "Scores: none" in read.arena.info.note
+
+
+def test_truth_values_are_read_and_a_grade_is_no_word_of_inspects(tmp_path):
+    scores = [
+        [
+            {"name": "ok", "value": value, "stringValue": text, "dataType": "BOOLEAN"},
+            {"name": "grade", "value": grade},
+        ]
+        for value, text, grade in ((0, "False", "C"), (1, "True", "A"))
+    ]
+    read = read_of(tmp_path, traces(QUESTION, ANSWERS, scores=scores))
+    assert winners(read, "ok") == ["v1"]
+    assert winners(read, "grade") == []
+
+
+def test_langsmith_counts_categories_too(tmp_path):
+    rows = [
+        {"session_name": f"v{n}", "inputs": {"question": QUESTION}, "outputs": {"answer": text}}
+        | {"feedback_stats": {"tone": {"n": 1, "avg": None, "values": {"polite": 1}}}}
+        for n, text in enumerate(ANSWERS)
+    ]
+    read = read_of(tmp_path, rows, kind="langsmith")
+    assert skipped(read) == {"'tone' is a category, not a number": 2}
+
+
+@pytest.mark.parametrize(
+    ("logged", "path"),
+    [
+        ({"args": [QUESTION, "de"], "kwargs": {}}, "input.args.0"),
+        ({"args": [QUESTION, "de"], "kwargs": {}}, "input.args[0]"),
+        ({"args": [{"k": 3}, QUESTION]}, "input.args.-1"),
+        ({"contents": [{"parts": [{"text": QUESTION}]}]}, "input.contents.0.parts.0.text"),
+        (json_text({"log": [{"text": "x"}, {"text": QUESTION}]}), "input.log.1.text"),
+    ],
+)
+def test_paths_have_places_in_lists(tmp_path, logged, path):
+    read = read_of(tmp_path, traces(logged, ANSWERS), columns={"question": path})
+    assert texts(read) == ([QUESTION], list(ANSWERS))
+
+
+@pytest.mark.parametrize(
+    "logged",
+    [
+        {"args": [QUESTION], "kwargs": {}},
+        json_text({"args": [QUESTION], "kwargs": {"k": 3}}),
+        {"args": [], "kwargs": {"question": QUESTION, "language": "de"}},
+        {"args": [{"session": 1}, QUESTION, 5], "kwargs": {}},
+        {"args": [[{"role": "user", "content": QUESTION}]], "kwargs": {}},
+        {"contents": [{"role": "user", "parts": [{"text": QUESTION}]}]},
+        [["system", "Be brief."], ["human", QUESTION]],
+        json_text(
+            [{"role": "system", "content": "Be brief."}, {"role": "USER", "content": QUESTION}]
+        ),
+    ],
+)
+def test_calls_and_messages_are_read_without_a_path(tmp_path, logged):
+    assert texts(read_of(tmp_path, traces(logged, ANSWERS)))[0] == [QUESTION]
+
+
+def test_several_texts_of_a_call_are_listed_and_not_guessed(tmp_path):
+    rows = traces({"args": [QUESTION, "de"], "kwargs": {}}, ANSWERS)
+    with pytest.raises(UsageError) as caught:
+        read_of(tmp_path, rows)
+    assert "input.args.0" in str(caught.value)
+    assert "--column question=input.args.0" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": ANSWERS[0]}]}}]},
+        {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": ANSWERS[0]}]},
+        [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": ANSWERS[0]}],
+        [{"role": "assistant", "content": [{"type": "output_text", "text": ANSWERS[0]}]}],
+        {"generations": [[{"text": ANSWERS[0], "generation_info": {}}, {"text": "Other."}]]},
+        {"choices": [{"message": {"content": ANSWERS[0]}}, {"message": {"content": "Other."}}]},
+    ],
+)
+def test_replies_are_read_in_the_manner_of_each_provider(tmp_path, reply):
+    for logged in (reply, json_text(reply)):
+        rows = traces(QUESTION, [logged, ANSWERS[1]])
+        assert texts(read_of(tmp_path, rows))[1] == list(ANSWERS)
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".csv"])
+def test_runs_of_chat_models_are_read(tmp_path, ending):
+    def message(kind, text):
+        ids = ["langchain", "schema", "messages", f"{kind}Message"]
+        return {"lc": 1, "type": "constructor", "id": ids, "kwargs": {"content": text}}
+
+    asked = {"messages": [[message("System", "Be brief."), message("Human", QUESTION)]]}
+    rows = [
+        {"session_name": f"v{n}", "run_type": "llm", "inputs": asked}
+        | {"outputs": {"generations": [[{"text": "", "message": message("AI", text)}]]}}
+        for n, text in enumerate(ANSWERS)
+    ]
+    if ending == ".csv":
+        rows = [
+            row | {"inputs": json_text(row["inputs"]), "outputs": json_text(row["outputs"])}
+            for row in rows
+        ]
+    assert texts(read_of(tmp_path, rows, ending, "langsmith")) == ([QUESTION], list(ANSWERS))
+
+
+def test_nothing_read_is_a_failure(tmp_path, capsys):
+    path = written(tmp_path, traces({"args": [1, 2]}, ANSWERS))
+    out = tmp_path / "arena"
+    arguments = ["import", "langfuse", str(path), "--column", "question=input.args"]
+    with pytest.raises(SystemExit) as stopped:
+        main([*arguments, "--out", str(out)])
+    assert stopped.value.code not in (0, None)
+    assert "input.args" in capsys.readouterr().err
+    assert not out.exists()
+    (tmp_path / "answers.csv").write_text("question,system,answer\n")
+    with pytest.raises(UsageError, match="nothing could be read"):
+        import_arena("csv", [tmp_path / "answers.csv"])
+
+
+def log(task, model, samples, dataset=None):
+    return {
+        "version": 2,
+        "eval": {"task": task, "model": model, "dataset": {"name": dataset or task}},
+        "samples": [
+            {"id": number, "epoch": 1, "input": asked, "output": {"completion": f"{asked} Yes."}}
+            for number, asked in samples
+        ],
+    }
+
+
+def logs_of(folder, *logs):
+    for number, each in enumerate(logs):
+        (folder / f"{number}.json").write_text(json.dumps(each))
+    return import_arena("inspect", [folder])
+
+
+def test_ids_of_inspect_are_those_of_a_task(tmp_path):
+    lakes, fish = [(1, "How deep?"), (2, "How wide?")], [(1, "How long?")]
+    read = logs_of(tmp_path, log("lakes", "a", lakes), log("fish", "a", fish))
+    assert set(read.arena.queries["query_id"]) == {"lakes/1", "lakes/2", "fish/1"}
+    assert len(read.arena.answers) == 3
+
+
+def test_an_id_that_the_user_names_is_taken_as_it_is(tmp_path):
+    logs = [log(task, "a", [(1, f"{task}?")]) for task in ("lakes", "fish")]
+    for each in logs:
+        each["samples"][0]["metadata"] = {"key": f"{each['eval']['task']}-1"}
+        (tmp_path / f"{each['eval']['task']}.json").write_text(json.dumps(each))
+    read = import_arena("inspect", [tmp_path], columns={"query_id": "metadata.key"})
+    assert set(read.arena.queries["query_id"]) == {"lakes-1", "fish-1"}
+
+
+def test_two_data_sets_of_one_task_are_kept_apart(tmp_path):
+    logs = [log("qa", "a", [(1, text)], name) for text, name in (("How?", "de"), ("Why?", "fr"))]
+    read = logs_of(tmp_path, *logs)
+    assert set(read.arena.queries["query"]) == {"How?", "Why?"}
+
+
+def test_one_task_run_by_two_models_shares_its_questions(tmp_path):
+    lakes = [(1, "How deep?"), (2, "How wide?")]
+    logs = [log(task, model, lakes) for task in ("lakes", "ponds") for model in ("a", "b")]
+    read = logs_of(tmp_path, *logs)
+    assert len(read.arena.queries) == 4
+    assert len(read.arena.answers) == 8
+    alone = logs_of(tmp_path, *logs[:2], *logs[:2])
+    assert set(alone.arena.queries["query_id"]) == {"1", "2"}
+
+
+def test_a_log_without_samples_is_counted(tmp_path):
+    empty = log("lakes", "b", [])
+    del empty["samples"]
+    read = logs_of(tmp_path, log("lakes", "a", [(1, "How deep?")]), empty)
+    assert read.skipped["item"].tolist() == ["file"]
+    with pytest.raises(DataError):
+        import_arena("inspect", [tmp_path / "1.json"])
+
+
+def test_paths_that_help_are_listed_first(tmp_path):
+    row = {"config": {"a": "x"}, "vars": {"topic": "lakes", "n": 3}, "provider": "p"}
+    row |= {"response": {"output": "Deep."}, "prompt": {"raw": "Say something of lakes."}}
+    path = written(tmp_path, [row], ".jsonl")
+    with pytest.raises(UsageError) as caught:
+        import_arena("promptfoo", [path])
+    listed = str(caught.value)
+    assert listed.index("vars.topic") < listed.index("response.output") < listed.index("config.a")
+    assert "--column question=vars.topic" in listed
+
+
+RUN = {
+    "testRunData": {
+        "testCases": [
+            {
+                "name": "test_case_0",
+                "input": QUESTION,
+                "actualOutput": ANSWERS[0],
+                "expectedOutput": "40 m",
+                "context": ["ideal"],
+                "retrievalContext": PASSAGES,
+                "metricsData": [
+                    {"name": "Faithfulness", "score": 0.9, "success": True},
+                    {"name": "Hallucination", "score": 0.1, "success": True},
+                    {"name": "Bias", "score": None, "error": "the call failed"},
+                ],
+            }
+        ],
+        "conversationalTestCases": [{"name": "c", "turns": []}],
+        "hyperparameters": {"model": "large"},
+    }
+}
+
+
+def snake_run(**changes):
+    case = {"input": QUESTION, "actual_output": ANSWERS[1], "retrieval_context": PASSAGES}
+    metrics = [{"name": "Faithfulness", "score": 0.5}, {"name": "Hallucination", "score": 0.6}]
+    talk = {"conversational": True, "turns": [{"role": "user", "content": "?"}]}
+    return {"test_results": [case | {"metrics_data": metrics}, talk]} | changes
+
+
+def test_deepeval_test_runs_of_two_versions(tmp_path):
+    (tmp_path / "first.json").write_text(json.dumps(RUN))
+    (tmp_path / "second.json").write_text(json.dumps(snake_run()))
+    read = import_arena("deepeval", [tmp_path])
+    assert texts(read) == ([QUESTION], list(ANSWERS))
+    assert read.arena.info.systems == ("first", "second")
+    assert read.arena.queries["reference"].tolist() == ["40 m"]
+    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+    assert winners(read, "Faithfulness") == ["first"]
+    assert winners(read, "Hallucination") == ["first"]  # of which the lower is better
+    assert skipped(read)["it is a conversation of DeepEval's"] == 1
+    assert "'Bias' is missing" in skipped(read)
+
+
+def test_the_system_of_a_deepeval_run_is_its_model_or_file(tmp_path):
+    path = tmp_path / ".latest_test_run.json"
+    path.write_text(json.dumps(RUN))
+    assert import_arena("deepeval", [path]).arena.info.systems == ("large",)
+    named = import_arena("deepeval", [path], columns={"system": "file"})
+    assert named.arena.info.systems == ("latest_test_run",)
+    path.write_text(json.dumps(snake_run()))
+    assert import_arena("deepeval", [path]).arena.info.systems == ("latest_test_run",)
+
+
+def test_the_folder_that_deepeval_keeps_and_files_without_an_ending_are_read(tmp_path):
+    (tmp_path / ".deepeval").mkdir()
+    (tmp_path / ".deepeval" / ".latest_test_run.json").write_text(json.dumps(RUN))
+    (tmp_path / "20260102_030405").write_text(json.dumps(snake_run()))
+    for path in (tmp_path, tmp_path / ".deepeval"):
+        assert import_arena("deepeval", [path]).arena.answers["answer"].tolist() == [ANSWERS[0]]
+    read = import_arena("deepeval", [tmp_path / "20260102_030405"])
+    assert read.arena.answers["answer"].tolist() == [ANSWERS[1]]
+
+
+def test_one_trace_alone_is_a_record(tmp_path):
+    (trace, _) = traces({"question": QUESTION}, ANSWERS)
+    assert texts(read_of(tmp_path, trace)) == ([QUESTION], [ANSWERS[0]])
+
+
+def test_ragchecker_results(tmp_path):
+    def results(answer, f1, noise):
+        contexts = [{"doc_id": f"d{n}", "text": text} for n, text in enumerate(PASSAGES)]
+        metrics = {"f1": f1, "noise_sensitivity_in_relevant": noise}
+        row = {"query_id": "q7", "query": QUESTION, "gt_answer": "40 m", "response": answer}
+        return {
+            "results": [row | {"retrieved_context": contexts, "metrics": metrics}],
+            "metrics": {"overall": {"f1": 50.0}},
+        }
+
+    (tmp_path / "a.json").write_text(json.dumps(results(ANSWERS[0], 0.8, 0.1)))
+    (tmp_path / "b.json").write_text(json.dumps(results(ANSWERS[1], 0.6, 0.3)))
+    read = import_arena("ragchecker", [tmp_path])
+    assert texts(read) == ([QUESTION], list(ANSWERS))
+    assert read.arena.queries["query_id"].tolist() == ["q7"]
+    assert [it["passage_id"] for it in read.arena.queries["passages"][0]] == ["d0", "d1"]
+    assert winners(read, "f1") == winners(read, "noise_sensitivity_in_relevant") == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("given_kind", "content", "other"),
+    [
+        ("csv", RUN, "deepeval"),
+        ("langfuse", RUN, "deepeval"),
+        ("promptfoo", log("lakes", "a", []), "inspect"),
+        ("deepeval", {"resourceSpans": []}, "opentelemetry"),
+    ],
+)
+def test_a_file_of_another_kind_is_named(tmp_path, given_kind, content, other):
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises((DataError, UsageError), match=f"import {other}"):
+        import_arena(given_kind, [path])
+
+
+WORDS = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30
+).filter(lambda text: text.strip())
+
+
+@settings(max_examples=60, deadline=None)
+@given(WORDS, st.integers(min_value=1, max_value=4), st.sampled_from(["answer", "response"]))
+def test_any_text_comes_back_from_any_number_of_quotings(text, times, name):
+    record = {"output": json_text({name: text}, times)}
+    assert at(record, f"output.{name}") == text
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), WORDS), min_size=1))
+def test_the_last_message_of_a_role_counts_in_every_manner(turns):
+    said = [text for role, text in turns if role == "user"]
+    expected = said[-1] if said else None
+    messages = [{"role": role, "content": text} for role, text in turns]
+    parts = [{"role": role, "content": [{"type": "text", "text": it}]} for role, it in turns]
+    contents = [{"role": role, "parts": [{"text": it}]} for role, it in turns]
+    pairs = [[role, text] for role, text in turns]
+    for logged in (messages, parts, {"messages": messages}, {"contents": contents}, pairs):
+        assert text_of(logged, ("user",)) == expected
+        assert text_of(json.dumps(logged), ("user",)) == expected

@@ -1,0 +1,225 @@
+"""TREC RAG runs, RAGElo's tables, open-rag-eval's rows, and the search arena."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from arena import DataError, UsageError, import_arena
+
+QUESTION = "How deep is the lake?"
+ANSWERS = ("It is 40 m deep.", "About 45 m.")
+PASSAGES = ["The lake is 40 m deep.", "Pikes live in it."]
+
+
+def lines(folder, rows, name="run.jsonl"):
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def skipped(read):
+    return dict(zip(read.skipped["reason"], read.skipped["count"], strict=True))
+
+
+def answers(read):
+    rows = read.arena.answers.to_dict(orient="records")
+    return {row["system"]: row["answer"] for row in rows}
+
+
+def passages(read, query=0):
+    found = read.arena.queries["passages"][query]
+    return [(it["passage_id"], it["text"]) for it in found]
+
+
+def test_runs_of_2024_count_references_from_0(tmp_path):
+    rows = [
+        {"run_id": f"run{n}", "topic_id": "2024-7", "topic": QUESTION, "response_length": 9}
+        | {"references": ["d#1", "d#2", "d#3"]}
+        | {"answer": [{"text": text, "citations": [0, 2]}, {"text": "So.", "citations": [9]}]}
+        for n, text in enumerate(ANSWERS)
+    ]
+    read = import_arena("trec-rag", [lines(tmp_path, rows)])
+    assert read.arena.queries["query_id"].tolist() == ["2024-7"]
+    assert answers(read) == {f"run{n}": f"{text} [1][3] So." for n, text in enumerate(ANSWERS)}
+    assert passages(read) == []
+    assert skipped(read) == {
+        "the text of the reference is not in the files": 6,
+        "no reference has its number": 2,
+    }
+
+
+def run_of_2025(number, text, citations):
+    head = {"team_id": "t", "run_id": f"run{number}", "narrative_id": 7, "narrative": QUESTION}
+    answer = [{"text": text, "citations": citations}]
+    return {"metadata": head, "references": ["d#1", "d#2"], "answer": answer}
+
+
+@pytest.mark.parametrize("citations", [[1, 0], ["d#2", "d#1"], {"d#1": 0.1, "d#2": 0.9}])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [{"docid": f"d#{n}", "segment": text} for n, text in enumerate(PASSAGES, 1)],
+        [
+            {
+                "query": {"qid": "7", "text": QUESTION},
+                "candidates": [
+                    {"docid": f"d#{n}", "score": 1.0, "doc": {"segment": text}}
+                    for n, text in enumerate(PASSAGES, 1)
+                ],
+            }
+        ],
+        [{"docid": "d#1", "contents": PASSAGES[0]}, {"id": "d#2", "text": PASSAGES[1]}],
+    ],
+)
+def test_runs_of_2025_with_the_texts_of_references(tmp_path, citations, texts):
+    rows = [run_of_2025(n, text, citations) for n, text in enumerate(ANSWERS)]
+    lines(tmp_path, texts, "texts.jsonl")
+    lines(tmp_path, rows)
+    read = import_arena("trec-rag", [tmp_path])
+    assert read.arena.queries["query"].tolist() == [QUESTION]
+    assert answers(read) == {f"run{n}": f"{text} [2][1]" for n, text in enumerate(ANSWERS)}
+    assert passages(read) == [("1", PASSAGES[0]), ("2", PASSAGES[1])]
+    assert skipped(read) == {}
+
+
+def test_reports_with_documents_and_topics_of_their_own_file(tmp_path):
+    rows = [
+        {"metadata": {"run_id": "r", "topic_id": "5"}}
+        | {"responses": [{"text": "Deep.", "citations": {"a": 0.2, "b": 0.8}}]}
+        | {"documents": {"a": {"text": PASSAGES[0]}, "b": {"text": PASSAGES[1], "title": "Fish"}}}
+    ]
+    lines(tmp_path, [{"id": "5", "title": QUESTION}], "topics.jsonl")
+    lines(tmp_path, rows)
+    read = import_arena("trec-rag", [tmp_path])
+    assert read.arena.queries["query"].tolist() == [QUESTION]
+    assert answers(read) == {"r": "Deep. [1][2]"}
+    assert passages(read) == [("1", PASSAGES[1]), ("2", PASSAGES[0])]
+
+
+QUERIES = "qid,query\n0, How deep is the lake?\n1, Which fish live in it?\n"
+AGENTS = 'qid,agent,answer\n0, one,"40 m [0]."\n0, two,"45 m."\n1, one,"Pikes."\n1,two,"Eels."\n'
+DOCUMENTS = "qid,did,document\n0,0, The lake is 40 m deep.\n1,1, Pikes live in it.\n"
+GAMES = (
+    'qid,agent_a,agent_b,raw_answer,answer,relevance\n0,one,two,"A is right, so A",A,\n'
+    "1,two,one,Both are,C,\n"
+)
+
+
+def ragelo(folder, **tables):
+    for name, text in tables.items():
+        (folder / f"{name}.csv").write_text(text)
+    return folder
+
+
+def test_tables_of_ragelo_are_joined(tmp_path):
+    folder = ragelo(tmp_path, queries=QUERIES, answers=AGENTS, documents=DOCUMENTS, games=GAMES)
+    read = import_arena("ragelo", [folder])
+    assert read.arena.info.systems == ("one", "two")
+    assert read.arena.queries["query"].tolist()[0] == QUESTION
+    assert passages(read) == [("0", PASSAGES[0])]
+    assert len(read.arena.answers) == 4
+    table = read.arena.judgments[["query_id", "system_a", "system_b", "winner", "judge"]]
+    assert sorted(map(tuple, table.to_numpy().tolist())) == [
+        ("0", "one", "two", "a", "ragelo"),
+        ("1", "two", "one", "tie", "ragelo"),
+    ]
+
+
+def test_games_of_ragelo_may_name_the_query_by_its_text(tmp_path):
+    games = GAMES.replace("0,one", f'"{QUESTION}",one').replace(
+        "1,two", "Which fish live in it?,two"
+    )
+    read = import_arena("ragelo", [ragelo(tmp_path, queries=QUERIES, answers=AGENTS, g=games)])
+    assert len(read.arena.judgments) == 2
+
+
+def test_what_was_retrieved_for_one_agent_is_that_agents(tmp_path):
+    documents = "did,document,qid,agent\n0,The lake is 40 m deep.,0,one\n"
+    read = import_arena("ragelo", [ragelo(tmp_path, q=QUERIES, a=AGENTS, d=documents)])
+    own = read.arena.answers.set_index(["query_id", "system"])["passages"]
+    assert [it["text"] for it in own["0", "one"]] == PASSAGES[:1]
+    assert own["0", "two"] is None
+    assert passages(read) == []
+
+
+def test_tables_of_ragelo_without_their_queries_are_said(tmp_path):
+    with pytest.raises(DataError, match=r"queries\.csv"):
+        import_arena("ragelo", [ragelo(tmp_path, answers=AGENTS)])
+    with pytest.raises(UsageError, match=r"answers\.csv"):
+        import_arena("ragelo", [ragelo(tmp_path / "..", queries=QUERIES) / "queries.csv"])
+
+
+def test_rows_of_passages_become_one_answer_each(tmp_path):
+    table = (
+        "\ufeffquery_id,query,query_run,passage_id,passage,generated_answer\n"
+        "q1,How deep is the lake?,1,[2],The lake is 40 m deep.,It is 40 m deep [2].\n"
+        "q1,How deep is the lake?,1,[3],Pikes live in it.,\n"
+        "q1,How deep is the lake?,2,[1],The lake is 40 m deep.,About 45 m.\n"
+        "q2,Which fish?,1,[1],Pikes live in it.,NO_ANSWER\n"
+    )
+    (tmp_path / "base.csv").write_text(table)
+    read = import_arena("open-rag-eval", [tmp_path])
+    assert answers(read) == {"base": "It is 40 m deep [2]."}
+    assert passages(read) == [("2", PASSAGES[0]), ("3", PASSAGES[1])]
+    assert skipped(read) == {
+        "its call failed": 1,
+        "its system has answered the question before: the first answer is kept": 1,
+    }
+
+
+def test_results_with_json_in_cells(tmp_path):
+    for name, text, score in (("a", ANSWERS[0], 0.9), ("b", ANSWERS[1], 0.4)):
+        row = {
+            "query_id": "q1",
+            "query": QUESTION,
+            "run_1_retrieved_passages": json.dumps({"[1]": PASSAGES[0], "[2]": PASSAGES[1]}),
+            "run_1_generated_answer": json.dumps([{"text": text, "citations": ["[2]"]}]),
+            "run_1_generation_score_hallucination_score": score,
+            "run_1_generation_score_citation_scores": json.dumps({"f1": 0.5}),
+        }
+        pd.DataFrame([row]).to_csv(tmp_path / f"{name}.csv", index=False)
+    read = import_arena("open-rag-eval", [tmp_path])
+    assert answers(read) == {"a": f"{ANSWERS[0]} [2]", "b": f"{ANSWERS[1]} [2]"}
+    assert read.arena.judges == ("hallucination_score",)
+    row = read.arena.judgments.iloc[0]
+    assert row[f"system_{row['winner']}"] == "a"
+
+
+def battle(winner, **more):
+    def turns(text):
+        return [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": text}]
+
+    return {
+        "model_a": "one",
+        "model_b": "two",
+        "winner": winner,
+        "messages_a": turns(f"{ANSWERS[0]} [1]"),
+        "messages_b": turns(ANSWERS[1]),
+        "system_a_metadata": {"web_search_trace": [[["[1]", "https://lakes.example"]]]},
+        "system_b_metadata": {"retrieved_context": [{"text": PASSAGES[0]}]},
+        "languages": ["English"],
+    } | more
+
+
+@pytest.mark.parametrize("kind", ["search-arena", "lmarena"])
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", "csv"])
+def test_battles_of_the_search_arena(tmp_path, kind, ending):
+    rows = [battle("model_b"), battle("tie (bothbad)", languages=["German", "English"])]
+    rows.append(battle(None))
+    path = tmp_path / f"battles.{ending}"
+    if ending == "jsonl":
+        lines(tmp_path, rows, path.name)
+    elif ending == "csv":
+        pd.DataFrame(rows).to_csv(path, index=False)
+    else:
+        pd.DataFrame(rows).to_parquet(path)
+    read = import_arena(kind, [path])
+    assert sorted(read.arena.info.languages) == ["de", "en"]
+    assert read.arena.judgments["winner"].tolist() == ["b", "tie"]
+    assert answers(read) == {"one": f"{ANSWERS[0]} [1]", "two": ANSWERS[1]}
+    own = {row["system"]: row["passages"] for row in read.arena.answers.to_dict(orient="records")}
+    assert own["one"] is None
+    assert [it["text"] for it in own["two"]] == PASSAGES[:1]
+    assert skipped(read)["only its address is in the file"] == 2
+    assert skipped(read)["it has no winner"] == 1
