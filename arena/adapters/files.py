@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from arena.data.errors import UsageError
-from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
+from arena.data.languages import MIRACL_LANGUAGES, read_language
 from arena.data.rows import TABLE_SUFFIXES
 
 MOST_FILES = 100_000
@@ -17,6 +18,7 @@ MOST_FILES = 100_000
 JSON = ".json"
 """Ending of files that hold one array of objects; in folders, others hold settings."""
 
+_LOG = logging.getLogger(__name__)
 _PARTS = re.compile(r"[^A-Za-z]+")
 _SPLITS = ("train", "dev", "test", "testA", "testB", "validation")
 
@@ -83,15 +85,20 @@ def language_of(path: Path, below: Sequence[Path | str], language: str | None = 
     return next((name for name in names if name in MIRACL_LANGUAGES), None)
 
 
-def checked_language(code: str | None) -> str | None:
-    """Return a language code.
+def checked_language(name: str | None) -> str | None:
+    """Return the code of a language by its code, English name, or tag; a tag's region is told.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If it names none.
     """
-    if code is not None and not re.fullmatch(LANGUAGE_CODE, code):
-        raise UsageError(f"{code!r} is not a language code; use one such as 'en' or 'und'")
-    return code
+    if name is None:
+        return None
+    reading = read_language(name)
+    if reading.code is None:
+        raise UsageError(f"{name!r} is not a language code; {reading.hint}")
+    if reading.remark:
+        _LOG.warning("Language: %s", reading.remark)
+    return reading.code
 
 
 def split_of(path: Path) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from html import escape
@@ -14,7 +13,7 @@ from pydantic import ValidationError
 from arena.data.arena import Arena
 from arena.data.cells import passages_of
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.languages import LANGUAGE_CODE, UNDETERMINED
+from arena.data.languages import UNDETERMINED, is_language_code, language_hint
 from arena.data.published import TABLE as PUBLISHED_RATINGS
 from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import Rows, plain_table
@@ -52,8 +51,8 @@ def arena_of_frames(
     frames: Frames, language: str | None, judge: str | None, info: Mapping[str, object]
 ) -> Arena:
     """Make an arena of tables by the names of the arguments of ``Arena.from_frames``."""
-    if language is not None and not re.fullmatch(LANGUAGE_CODE, language):
-        fault, hint = "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
+    if language is not None and not is_language_code(language):
+        fault, hint = "is not a language code", language_hint(language)
         raise DataError([Problem(_WHOLE, None, "language", language, fault, hint)])
     asked = _rows(frames, "questions", QUERIES, language)
     answered = _rows(frames, "answers", ANSWERS, language, asked)
@@ -61,7 +60,7 @@ def arena_of_frames(
     given = asked.table.get(OWN_PASSAGES, [None] * len(asked.lines))
     cells = pd.Series([_passages(cell) for cell in given], index=asked.table.index, dtype=object)
     asked = replace(asked, table=asked.table.assign(**{OWN_PASSAGES: cells}))
-    languages = [code for code in _distinct(asked, "language") if re.fullmatch(LANGUAGE_CODE, code)]
+    languages = [code for code in _distinct(asked, "language") if is_language_code(code)]
     told = {"languages": languages, "systems": _distinct(answered, "system"), **info}
     beside = (
         None if (table := frames[name]) is None else frame_rows(table, name)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     StringConstraints,
@@ -23,7 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, counted_problems
-from arena.data.languages import LANGUAGE_CODE
+from arena.data.languages import is_language_code, language_hint
 from arena.data.rows import Rows
 from arena.data.wording import did_you_mean, repeated
 
@@ -82,7 +83,20 @@ _HISTORY_HINT = (
 _NO_WINNER = ("is not a winner", "write 'a', 'b' or 'tie', and leave failed judgments out")
 
 Text = Annotated[str, StringConstraints(min_length=1)]
-LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
+
+
+def _checked_code(code: str) -> str:
+    if not is_language_code(code):
+        raise PydanticCustomError(
+            "language_code",
+            "'{code}' is not a language code; {hint}",
+            {"code": code, "hint": language_hint(code)},
+        )
+    return code
+
+
+LanguageCode = Annotated[str, AfterValidator(_checked_code)]
+"""A code of ISO 639-1, or of ISO 639-3 where no two-letter code exists."""
 Fault = tuple[str, str]
 """What is wrong with a value, and what to do about it."""
 Kind = Literal["name", "text", "language", "winner", "passages", "history"]
@@ -274,8 +288,8 @@ def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
         return "is not a string", "write it as a JSON string"
     if kind == "name" and not str(value).strip():
         return "is empty", "give it a value"
-    if kind == "language" and not re.fullmatch(LANGUAGE_CODE, str(value)):
-        return "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
+    if kind == "language" and not is_language_code(str(value)):
+        return "is not a language code", language_hint(value)
     return None
 
 

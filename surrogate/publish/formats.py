@@ -14,7 +14,7 @@ from operator import mul
 from types import MappingProxyType
 from typing import Literal, SupportsFloat
 
-from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES, UNDETERMINED
+from arena.data.languages import MIRACL_LANGUAGES, UNDETERMINED, is_language_code
 
 MISSING = "–"
 MINUS = "−"
@@ -116,7 +116,7 @@ def language_name(code: str) -> str:
 
 def language_tag(code: str) -> str:
     """Return the value of an HTML ``lang`` attribute; ``und`` for what is no language code."""
-    return code if re.fullmatch(LANGUAGE_CODE, code) else "und"
+    return code if is_language_code(code) else UNDETERMINED
 
 
 def direction(code: str) -> Literal["rtl", "ltr"]:

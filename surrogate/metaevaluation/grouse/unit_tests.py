@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from arena.data.errors import Problem, checked_choice
-from arena.data.languages import LANGUAGE_CODE
+from arena.data.schema import LanguageCode
 from features.models.grouse import acceptance
 from features.models.grouse_prompts import DERIVED_METRICS, JUDGED_METRICS, METRICS, AnswerSample
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, refuse
@@ -208,7 +208,7 @@ class WrittenMetadata(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
     test_type: str | int | None = None
-    language: Annotated[str, Field(pattern=f"^{LANGUAGE_CODE}$")] | None = None
+    language: LanguageCode | None = None
     topic: str | None = None
 
 

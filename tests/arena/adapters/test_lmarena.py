@@ -219,8 +219,8 @@ def test_what_is_no_conversation_is_told(tmp_path, cell, fault):
 
 
 def test_a_code_given_by_the_caller_is_checked(battles):
-    with pytest.raises(UsageError, match="'English' is not a language code"):
-        battles(BATTLES, language="English")
+    with pytest.raises(UsageError, match="'jp' is not a language code; did you mean 'ja'"):
+        battles(BATTLES, language="jp")
 
 
 def test_language_names():
