@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from arena.adapters.files import JSON, files_below
 from arena.adapters.record_values import at
 from arena.data.errors import ArenaError
 from arena.data.files import lenient_text, parsed_json
-from arena.data.rows import CSV_SUFFIXES, SUFFIXES
+from arena.data.rows import TABLE_SUFFIXES
 
 MOST_READ = 16 * 2**20
 """Characters of a file that are looked at."""
 
+_DELIMITED = re.compile(r"\.(csv|tsv|txt)(\.gz|\.zst)?$", re.IGNORECASE)
+_DELIMITERS = (",", ";", "\t")
 _PARQUET = ".parquet"
 _WITHOUT_MAP = {
     "search-arena": ("a table of LMArena's search arena", [["messages_a", "messages_b"]]),
@@ -35,7 +38,7 @@ def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
         None where no kind, or nothing, is evident.
     """
     try:
-        record = _beginning(files_below(paths, (JSON, *SUFFIXES))[0])
+        record = _beginning(files_below(paths, (JSON, *TABLE_SUFFIXES))[0])
     except (ArenaError, OSError, ValueError):
         return None
     signs = {name: (kind.title, kind.signs) for name, kind in kinds().items()}
@@ -53,8 +56,11 @@ def _beginning(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
 
         return dict.fromkeys(pq.read_schema(path).names, True)
     with lenient_text(path) as stream:
-        if path.name.endswith(CSV_SUFFIXES):
-            return dict.fromkeys(next(csv.reader([stream.readline(MOST_READ)]), []), True)
+        if _DELIMITED.search(path.name):
+            header = stream.readline(MOST_READ)
+            mark = max(_DELIMITERS, key=header.count)
+            names = next(csv.reader([header], delimiter=mark), [])
+            return {name.strip(): True for name in names}
         if path.name.endswith(JSON):
             value = parsed_json(stream.read(MOST_READ))
         else:

@@ -17,6 +17,8 @@ _LABELS = ("stringValue", "string_value", "label")
 _COUNTS = "values"
 """Where LangSmith counts the labels of a score."""
 _NUMERIC_TYPES = frozenset({"NUMERIC", "BOOLEAN"})
+_LABEL_COLUMNS = ("tags", "scores")
+"""Columns of texts that are no scores."""
 _ITEM = "score"
 _DIGITS = 12
 
@@ -38,25 +40,25 @@ def scores_of(kind: FieldMap, record: Record) -> dict[str, list[object]]:
             if value is not None:
                 found.setdefault(name, []).extend(_values(value))
             continue
-        for score, value in _named_scores(record, place.removesuffix("."), inner, kind.words):
+        for score, value in _named_scores(kind, record, place.removesuffix("."), inner):
             for part, values in _parts(score, value):
                 found.setdefault(part, []).extend(values)
     return found
 
 
 def _named_scores(
-    record: Record, place: str, inner: str, words: Mapping[str, float]
+    kind: FieldMap, record: Record, place: str, inner: str
 ) -> Iterator[tuple[str, object]]:
     """Yield what a record of scores, a list of them, or columns hold by name.
 
     Args:
+        kind: Says which columns hold something else.
         record: The record.
         place: Path of the scores; the whole record if it is empty.
         inner: What follows the name of a score, such as ``.value``.
-        words: Words that are scores.
     """
     if not place:
-        yield from _columns_of_numbers(record, words)
+        yield from _columns_of_lists(kind, record)
         return
     inside = opened_value(at(record, place))
     if isinstance(inside, Mapping):
@@ -73,17 +75,35 @@ def _named_scores(
             yield column.removeprefix(start).removesuffix(inner), value
 
 
-def _columns_of_numbers(
-    record: Record, words: Mapping[str, float]
-) -> Iterator[tuple[str, list[object]]]:
-    """Yield columns that hold lists of numbers, of which some may be missing."""
+def unnamed_scores(kind: FieldMap, record: Record) -> int:
+    """Return how many items of a record's lists of scores have no name, such as mere ids."""
+    count = 0
+    for path in kind.scores.values():
+        place = path.partition("*")[0].removesuffix(".")
+        inside = opened_value(at(record, place)) if place != path and place else None
+        for item in inside if isinstance(inside, list) else ():
+            score = opened_value(item)
+            is_named = isinstance(score, Mapping) and _first(score, _NAMES) is not None
+            count += not is_named
+    return count
+
+
+def _columns_of_lists(kind: FieldMap, record: Record) -> Iterator[tuple[str, list[object]]]:
+    """Yield columns that hold lists of numbers, of which some may be missing, or of labels."""
+    fields = {path.partition(".")[0] for paths in kind.fields.values() for path in paths}
     for name, value in record.items():
         inside = opened_value(value)
         if not isinstance(inside, list):
             continue
-        numbers = [number_of(item, words) for item in inside if item is not None]
+        items = [item for item in inside if item is not None]
+        numbers = [number_of(item, kind.words) for item in items]
         if numbers and None not in numbers:
             yield name, inside
+        elif isinstance(value, str) and name not in {*fields, *_LABEL_COLUMNS}:
+            # In a table, as exports of Langfuse write the labels of a score.
+            labels = [Category(item) for item in items if isinstance(item, str)]
+            if labels and len(labels) == len(items):
+                yield name, [*labels]
 
 
 def _parts(score: str, value: object) -> Iterator[tuple[str, list[object]]]:
@@ -105,7 +125,7 @@ def _values(value: object) -> list[object]:
     """Return a score's values, one after another."""
     inside = opened_value(value)
     if isinstance(inside, list):
-        return [inner for item in inside for inner in _values(item)]
+        return [each for item in inside for each in _values(item)]
     if isinstance(inside, Mapping) and _is_score(inside):
         return [_value_of_score(inside)]
     return [inside]

@@ -28,17 +28,21 @@ from arena.adapters.record_values import (
     text_of,
     unquoted,
 )
-from arena.adapters.scores import marks_of, scores_of
+from arena.adapters.scores import marks_of, scores_of, unnamed_scores
 from arena.adapters.traces import joined_spans
 from arena.adapters.trec_rag import joined_runs
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
+from arena.data.files import PACKED
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import SUFFIXES, read_json_value, read_rows
+from arena.data.rows import READ_SUFFIXES, TABLE_SUFFIXES, json_records, read_json_value, read_rows
 from arena.data.schema import HISTORY, history_fault, whole_digits
 
 MOST_LABEL = 60
 """Characters of a prompt's label that names a system."""
 
+_JSON_VALUES = (JSON, *(f"{JSON}{packed}" for packed in PACKED))
+_FEWEST_LINES = 2
+"""Objects, one a line, of a file that is no JSON value: fewer may be damage."""
 _LISTED = 40
 _LOOKED_AT = 100
 _MOST_INSIDE = 4
@@ -83,7 +87,7 @@ def read_tool_records(
         DataError: With every problem of all files.
     """
     kind, read = kinds()[tool], Collected()
-    files = files_below(_with_hidden_files(kind, paths), (JSON, *SUFFIXES))
+    files = files_below(_with_hidden_files(kind, paths), (*_JSON_VALUES, *TABLE_SUFFIXES))
     found = list(_whole_records(tool, kind, files, paths, read))
     records = list(_answers(kind, found, read))
     named = [record for _, record in records]
@@ -94,6 +98,8 @@ def read_tool_records(
     answered: set[tuple[str, ...]] = set()
     marked: set[str] = set()
     for place, record, values in _rows(kind, records, chosen):
+        if unnamed := unnamed_scores(kind, record):
+            read.skip(place.source, "score", "it has no name", unnamed)
         marks = values["marks"] = marks_of(read, place, kind, record, judges)
         marked |= {judge for judge in marks if marks[judge] is not None}
         _add(read, place, values, chosen, default, answered)
@@ -151,20 +157,9 @@ def _records(
     tool: str, kind: FieldMap, path: Path, source: str, read: Collected
 ) -> Iterator[Found]:
     """Yield the records of a file with their places."""
-    numbered: Iterable[tuple[int, Any]]
-    if path.name.endswith(JSON) or not path.suffix:
-        numbered = enumerate(_listed(tool, kind, path, source, read), start=1)
-    elif path.name.endswith(SUFFIXES):
-        rows = read_rows(path, source)
-        if rows.problems:
-            raise DataError(rows.problems)
-        cells = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]
-        numbered = zip(rows.lines, cells, strict=True)
-    else:
-        raise UsageError(f"{source} is none of {', '.join((JSON, *SUFFIXES))}; {kind.hint}")
     stem = bare_name(path).lstrip(".")
     wrong = []
-    for line, item in numbered:
+    for line, item in _numbered_items(tool, kind, path, source, read):
         if isinstance(item, Mapping):
             yield Place(source, int(line)), {FILE: stem, **item}
         else:
@@ -173,9 +168,35 @@ def _records(
         raise DataError(counted_problems(wrong))
 
 
-def _listed(tool: str, kind: FieldMap, path: Path, source: str, read: Collected) -> list[Any]:
-    """Return the records of a JSON file, each with what the file says of all of them."""
-    value = read_json_value(path, source)
+def _numbered_items(
+    tool: str, kind: FieldMap, path: Path, source: str, read: Collected
+) -> Iterable[tuple[int, Any]]:
+    """Return what a file holds, with lines or places.
+
+    Raises:
+        UsageError: If it is no file of a known ending.
+        DataError: If it is damaged.
+    """
+    if path.suffix and not path.name.lower().endswith(READ_SUFFIXES):
+        raise UsageError(f"{source} is none of {', '.join(READ_SUFFIXES)}; {kind.hint}")
+    if not path.suffix or path.name.lower().endswith(_JSON_VALUES):
+        try:
+            value = read_json_value(path, source, kind.hint)
+        except DataError:
+            lines = list(json_records(path, source))
+            if len(lines) < _FEWEST_LINES or any(isinstance(it, Problem) for _, it in lines):
+                raise
+            return lines
+        return enumerate(_listed(tool, kind, value, source, read), start=1)
+    rows = read_rows(path, source)
+    if rows.problems:
+        raise DataError(rows.problems)
+    cells = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]
+    return zip(map(int, rows.lines), cells, strict=True)
+
+
+def _listed(tool: str, kind: FieldMap, value: Any, source: str, read: Collected) -> list[Any]:  # noqa: ANN401
+    """Return the records of a JSON value, each with what the value says of all of them."""
     if isinstance(value, list):
         return value
     for others in kind.other_lists:

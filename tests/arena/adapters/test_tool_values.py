@@ -1,5 +1,6 @@
 """What tools log, in the manners that they write it: JSON text, indices, arguments, scores."""
 
+import gzip
 import json
 
 import pandas as pd
@@ -167,6 +168,27 @@ def test_truth_values_are_read_and_a_grade_is_no_word_of_inspects(tmp_path):
     read = read_of(tmp_path, traces(QUESTION, ANSWERS, scores=scores))
     assert winners(read, "ok") == ["v1"]
     assert winners(read, "grade") == []
+
+
+def test_columns_of_labels_are_counted(tmp_path):
+    more = {"tone": ['["polite"]', '["rude"]'], "tags": ['["a"]', "[]"], "right": ["[1.0]", "[0]"]}
+    read = read_of(tmp_path, traces(QUESTION, ANSWERS, **more), ".csv")
+    assert read.arena.judges == ("right",)
+    assert skipped(read) == {"'tone' is a category, not a number": 2}
+
+
+def test_scores_that_are_mere_ids_are_counted(tmp_path):
+    read = read_of(tmp_path, traces(QUESTION, ANSWERS, scores=[["s1", "s2"], ["s3"]]))
+    assert skipped(read) == {"it has no name": 3}
+
+
+@pytest.mark.parametrize("name", ["traces.json", "traces.ndjson", "traces.json.gz"])
+def test_objects_one_a_line_are_read_whatever_the_ending(tmp_path, name):
+    rows = traces({"question": QUESTION}, ANSWERS)
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    assert texts(import_arena("langfuse", [tmp_path])) == ([QUESTION], list(ANSWERS))
 
 
 def test_langsmith_counts_categories_too(tmp_path):
