@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 from arena.data.wording import count_of
 
@@ -89,7 +89,13 @@ def _shown(value: object) -> str:
 
 
 class ArenaError(Exception):
-    """Base of every error this project raises on purpose."""
+    """Base of every error this project raises on purpose.
+
+    Attributes:
+        exit_status: Of a command that it ends.
+    """
+
+    exit_status: ClassVar[int] = 2
 
 
 class DataError(ArenaError, ValueError):
@@ -107,6 +113,12 @@ class DataError(ArenaError, ValueError):
 
 class UsageError(ArenaError, ValueError):
     """A request that cannot be met as asked; the message says what can be asked instead."""
+
+
+class UnusableRepliesError(ArenaError):
+    """No reply of a model could be used, so that there is no result; the message says why."""
+
+    exit_status = 1
 
 
 def checked_choice(value: str, choices: Iterable[Choice], noun: str) -> Choice:

@@ -143,6 +143,11 @@ class Judging:
         """Outcomes without a verdict, by reason."""
         return Usage.total("", [summary.usage for summary in self.summaries]).failures
 
+    @property
+    def reasons(self) -> str:
+        """Counts of outcomes without a verdict, with what was said about the first of each."""
+        return Usage.total("", [summary.usage for summary in self.summaries]).shown_failures()
+
     def write(self, folder: Path | str) -> tuple[Path, int]:
         """Add the verdicts to an arena folder; list in ``failed_judgments.jsonl`` what has none.
 

@@ -33,6 +33,8 @@ AHEAD_PER_CONNECTION = 16
 HOPELESS_OTHERS = 3
 """Answers of another model, and none of the one asked, after which a run stops."""
 SHOWN_NAME = 80
+SHOWN_REPLY = 160
+"""Characters of a reply that are shown where it holds no value."""
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -238,7 +240,7 @@ class _Run(Generic[T]):
         try:
             return self._parse(completion), None, ""
         except UnparsableError as error:
-            return None, UNPARSABLE, str(error)
+            return None, UNPARSABLE, _why_unparsable(error, completion)
 
     def _stop_if_hopeless(self, served: str) -> None:
         """Stop where nothing but another model answers; what it said is in the store."""
@@ -257,3 +259,12 @@ class _Run(Generic[T]):
         if reply.reason is not None:
             self._usage.count_failure(reply.reason, rows, reply.detail)
         self._count(rows)
+
+
+def _why_unparsable(error: UnparsableError, completion: Completion) -> str:
+    """Say why a reply holds no value, with what it says."""
+    words = " ".join((completion.text or "").split())
+    if len(words) > SHOWN_REPLY:
+        words = f"{words[: SHOWN_REPLY // 2]} … {words[-SHOWN_REPLY // 2 :]}"
+    cut_off = "; it was cut off: raise `max_tokens`" if completion.finish_reason == "length" else ""
+    return f"{error}{cut_off}; the reply: {words!r}"

@@ -226,6 +226,20 @@ class LlmSettings(BaseModel):
         handled._local, handled._transport = where, transport
         return handled
 
+    def with_defaults(self, fields: Mapping[str, Any]) -> Self:
+        """Return these settings with values for the fields that they do not state.
+
+        Args:
+            fields: Fields of the request, such as those of a published protocol.
+        """
+        settings = {
+            name: value
+            for name, value in fields.items()
+            if name in _STATED_APART and name not in self.model_fields_set
+        }
+        body = {name: value for name, value in fields.items() if name not in _STATED_APART}
+        return self.model_copy(update={**settings, "body": {**body, **self.body}})
+
     def sending(self, **fields: object) -> Self:
         """Return these settings with further fields of the request; those that are None go."""
         body = {name: value for name, value in {**self.body, **fields}.items() if value is not None}
@@ -237,7 +251,8 @@ class LlmSettings(BaseModel):
         ``max_tokens`` is left out where the body limits them by another name; so is what is in
         ``omit``, whoever set it.
         """
-        fields: dict[str, object] = {"model": self.model, **self.body}
+        body = {name: value for name, value in self.body.items() if value is not None}
+        fields: dict[str, object] = {"model": self.model, **body}
         if self.temperature is not None and self.temperature >= 0:
             fields["temperature"] = self.temperature
         if self.max_tokens is not None and self.body.get("max_completion_tokens") is None:

@@ -74,7 +74,7 @@ class Usage:
         calls: Calls sent, retries among them.
         retries: Of these, those after one that failed in passing.
         failures: Outcomes without a usable answer, by reason.
-        details: More about the first of each reason.
+        details: What was said about the first failure of each reason.
         tokens_in: Of the prompts of this run's calls, as the endpoint counts.
         tokens_out: Of their answers.
         without_tokens: Answers whose endpoint did not count tokens.
@@ -98,13 +98,14 @@ class Usage:
     def total(cls, model: str, usages: Iterable[Usage]) -> Usage:
         """Add up what one model was asked in several steps."""
         whole = cls(model)
-        for name, count in ((name, count) for each in usages for name, count in vars(each).items()):
-            if isinstance(count, int):
-                setattr(whole, name, getattr(whole, name) + count)
-            elif name == "details":
-                whole.details = count | whole.details
-            elif isinstance(count, dict):
-                getattr(whole, name).update(Counter(getattr(whole, name)) + Counter(count))
+        for usage in usages:
+            for name, count in vars(usage).items():
+                if isinstance(count, int):
+                    setattr(whole, name, getattr(whole, name) + count)
+            for name in ("failures", "other_models"):
+                counts = getattr(whole, name)
+                counts.update(Counter(counts) + Counter(getattr(usage, name)))
+            whole.details = {**usage.details, **whole.details}
         return whole
 
     @property
@@ -121,6 +122,11 @@ class Usage:
     def answered(self) -> int:
         """Those of them that got a usable answer."""
         return self.prompts - sum(self.failures.values())
+
+    @property
+    def is_unusable(self) -> bool:
+        """Whether prompts were asked, and none got a usable answer."""
+        return self.asked > 0 and self.answered == 0
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -140,10 +146,18 @@ class Usage:
         self.without_tokens += tokens_in is None or tokens_out is None
 
     def count_failure(self, reason: str, rows: int, detail: str = "") -> None:
-        """Add rows without a usable answer."""
+        """Add rows without a usable answer, and what was said about it."""
         self.failures[reason] = self.failures.get(reason, 0) + rows
         if detail:
             self.details.setdefault(reason, detail)
+
+    def shown_failures(self) -> str:
+        """Show how many rows failed for each reason, with what was said about the first."""
+        parts = []
+        for reason, count in sorted(self.failures.items()):
+            detail = self.details.get(reason)
+            parts.append(f"{count} {reason}" + (f" ({detail})" if detail else ""))
+        return ", ".join(parts)
 
     def count_other_model(self, served: str) -> None:
         """Add an answer of another model than the one asked."""
@@ -158,11 +172,7 @@ class Usage:
             f"{self.tokens_in} tokens in, {self.tokens_out} out",
         ]
         if self.failures:
-            reasons = []
-            for name, count in sorted(self.failures.items()):
-                detail = self.details.get(name, "")
-                reasons.append(f"{count} {name} ({detail})" if detail else f"{count} {name}")
-            parts.append(f"failed: {', '.join(reasons)}")
+            parts.append(f"failed: {self.shown_failures()}")
         if self.other_models:
             served = ", ".join(f"{n} by {name[:80]!r}" for name, n in self.other_models.items())
             parts.append(f"answered by another model: {served}")

@@ -119,13 +119,14 @@ def metrics_of(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
 def _ask(
     llm: EndpointModel, form: GrouseForm, metric: str, samples: Sequence[AnswerSample]
 ) -> list[Verdict]:
-    reply_format, settings = form.reply_format(metric), llm.settings
+    settings = llm.settings
+    reply_format = form.reply_format(metric)
     if reply_format is not None:
         settings = settings.sending(response_format=reply_format)
     asked = llm.ask(
         samples,
         partial(form.prompt, metric),
-        lambda reply: form.read(reply.text or "", metric),
+        lambda reply: form.read(reply, metric),
         settings,
     )
-    return [Verdict(each.value, each.reason, each.was_asked) for each in asked.replies]
+    return [Verdict.of(each) for each in asked.replies]

@@ -7,16 +7,16 @@ chosen so that the reasoning comes before the score.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
 from arena.data.errors import UsageError
-from arena.llm.replies import UnparsableError
+from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Prompt
+from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
 from arena.text.prompts import (
     NO_TEMPLATES,
     PromptTemplate,
@@ -26,6 +26,7 @@ from arena.text.prompts import (
     delimiter_code,
     packaged_prompt,
 )
+from arena.text.quotations import own_matches
 from arena.text.thoughts import without_thoughts
 
 JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
@@ -60,7 +61,6 @@ _REASONING: Mapping[str, tuple[str, ...]] = {
     "faithfulness": ("declines_and_adds_nothing", _SENTENCES),
 }
 _SENTENCE_CHECKS = ("cites_a_reference", "cites_the_right_one", "matches_it")
-_NOT_IN_A_KEY = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"\d(?:\.0+)?")
 _RESULT = re.compile(r"\[RESULT\][\s:*(\[\"'`]*([^\s)\]*\"'`,;]+)", re.IGNORECASE)
 _NULLS = frozenset({"null", "none", "n/a"})
@@ -298,18 +298,19 @@ class GrouseForm:
         schema = {"name": name, "strict": True, "schema": whole}
         return {"type": "json_schema", "json_schema": schema}
 
-    def read(self, text: str, task: str) -> int | None:
+    def read(self, completion: Completion, task: str) -> int | None:
         """Read a metric's score; see ``read_metric_score``.
 
         Of replies that are to end in ``[RESULT] 5`` what stands after the last mark counts.
         """
         if self.reply_form == "result":
-            stated = _RESULT.findall(without_thoughts(text))
+            stated = own_matches(_RESULT, without_thoughts(completion.text or ""))
             if not stated:
                 raise UnparsableError("the reply does not end in [RESULT] and a score")
-            return _score(stated[-1].rstrip("."), task)
+            return _score(stated[-1][1].rstrip("."), task)
         keys = self.fields.answers[-1:] if self._own(task) is None else (SCORED, ONLY)
-        return read_metric_score(text, task, keys)
+        is_whole = completion.finish_reason != "length"
+        return read_metric_score(completion.text or "", task, keys, is_whole)
 
 
 def _versions(*names: str) -> str:
@@ -319,43 +320,30 @@ def _versions(*names: str) -> str:
     return "+".join(parts)
 
 
-def read_metric_score(text: str, metric: str, scored: Collection[str] = (SCORED,)) -> int | None:
+def read_metric_score(
+    text: str, metric: str, scored: Collection[str] = (SCORED,), is_whole: bool = True
+) -> int | None:
     """Read the score of answer 2, or of the only answer, from a reply.
 
-    Whole objects count, not what is quoted inside their texts. Keys may be written with spaces or
-    capitals, the score's also as the metric's name; scores as texts or, where they are 0 or 1, as
-    true and false.
+    Of several objects with a score the last one counts, and nothing that is quoted inside their
+    texts; see ``last_json_object``. Keys may be written with spaces or capitals, the score's also
+    as the metric's name; scores as texts or, where they are 0 or 1, as true and false.
 
     Args:
         text: What the judge replied.
         metric: What it was asked for.
         scored: Keys that the answer in question may stand under, the first found counts.
+        is_whole: Whether the judge ended the reply itself, and no limit did.
 
     Raises:
-        UnparsableError: If there is no object with the score, the score is none of the scale, or
-            several objects state different scores.
+        UnparsableError: If there is no object with the score, or the score is none of the scale.
     """
-    found = [*_objects(without_thoughts(text))]
-    key = next((key for key in scored if any(key in reply for reply in found)), None)
-    if key is None:
-        raise UnparsableError(f"the reply holds no JSON object with {' or '.join(scored)}")
-    scores = {_score_of(reply[key], metric, key) for reply in found if key in reply}
-    if len(scores) > 1:
-        raise UnparsableError(f"the reply states different scores for {metric}")
-    return scores.pop()
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    decoder = json.JSONDecoder()
-    position = text.find("{")
-    while position >= 0:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            yield _with_plain_keys(value)
-        position = text.find("{", end)
+    try:
+        reply = last_json_object(without_thoughts(text), scored, is_whole)
+    except JsonReplyError as error:
+        raise UnparsableError(str(error)) from error
+    key = next(key for key in scored if key in reply)
+    return _score_of(reply[key], metric, key)
 
 
 def _score_of(answer: object, metric: str, key: str) -> int | None:
@@ -364,7 +352,7 @@ def _score_of(answer: object, metric: str, key: str) -> int | None:
     value: object = answer
     for _ in range(2):  # a metric's own object holds it in a reply by all metrics
         if isinstance(value, Mapping):
-            plain = _with_plain_keys(value)
+            plain = with_plain_keys(value)
             named = [plain[name] for name in (SCORE_KEY, metric) if name in plain]
             if not named:
                 raise UnparsableError(f"{key} has no score for {metric}")
@@ -383,7 +371,3 @@ def _score(value: object, metric: str) -> int | None:
         return int(written[0])
     expected = f"{scale[0]} to {scale[-1]}"
     raise UnparsableError(f"{metric} is {written[:40]!r}; expected {expected}, or null")
-
-
-def _with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {_NOT_IN_A_KEY.sub("_", str(key).casefold()): item for key, item in value.items()}

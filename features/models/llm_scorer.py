@@ -13,7 +13,14 @@ import numpy as np
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.llm.ask import Asked, Llm, Progress, ask_table
-from arena.llm.replies import Completion, RatingForm, Reply, find_rating, read_vector
+from arena.llm.replies import (
+    Completion,
+    RatingForm,
+    Reply,
+    UnparsableError,
+    find_rating,
+    read_vector,
+)
 from arena.llm.settings import EmbeddingSettings, LlmSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
@@ -97,11 +104,18 @@ class Verdict:
         failure: Why there is no value.
         was_asked: False where the judge could not be reached: the item is left out of the
             results, and counted. A judge that was asked and gave no verdict is wrong.
+        detail: More about the failure: the server's words, or what the reply says.
     """
 
     value: str | int | float | None
     failure: str | None = None
     was_asked: bool = True
+    detail: str = ""
+
+    @classmethod
+    def of(cls, reply: Reply[Any]) -> Verdict:
+        """Return the verdict of a model's reply."""
+        return cls(reply.value, reply.reason, reply.was_asked, reply.detail)
 
 
 @dataclass(frozen=True)
@@ -112,6 +126,7 @@ class EndpointModel:
         settings: How it is asked.
         store: Path of the file.
         templates: Files in the place of prompts.
+        stated: Names of the settings that a user stated; the others are defaults.
         budget: Most prompts to send; and what was used.
         stage: Name that is passed to ``progress``.
         progress: Called with the stage, the prompts done, and all of them.
@@ -120,6 +135,7 @@ class EndpointModel:
     settings: LlmSettings
     store: str
     templates: Templates = NO_TEMPLATES
+    stated: frozenset[str] = frozenset()
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     stage: str = field(default="", compare=False)
     progress: Progress | None = field(default=None, repr=False, compare=False)
@@ -146,7 +162,7 @@ def endpoint_model(
         model: Its name at the endpoint.
         options: Its ``llm`` says how; where it states no address or store, the environment
             variables ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` do.
-        max_tokens: Most tokens of a reply.
+        max_tokens: Most tokens of a reply, unless the options state another number.
 
     Raises:
         UsageError: If nothing says where replies are to be kept, or the address is none.
@@ -158,11 +174,14 @@ def endpoint_model(
             "ratings by an LLM need a place that keeps the replies: name an SQLite file "
             f"by ModelOptions(llm=LlmSettings(store=...)) or by the variable {STORE_VARIABLE}"
         )
+    defaults: dict[str, Any] = {"temperature": 0.0, "max_tokens": max_tokens}
     url = os.environ.get(URL_VARIABLE)
+    if url:
+        defaults["base_url"] = url
     stated = given.model_dump(include=set(LlmSettings.model_fields), exclude_unset=True)
-    asked = {"model": model, "temperature": 0.0, "max_tokens": max_tokens}
-    settings = LlmSettings(**({"base_url": url} if url else {}) | stated | asked)
-    return EndpointModel(settings, store, options.templates)
+    settings = LlmSettings(**{**defaults, **stated, "model": model})
+    budget = Budget(given.max_calls) if options.budget is None else options.budget
+    return EndpointModel(settings, store, options.templates, frozenset(stated), budget)
 
 
 @dataclass(frozen=True)
@@ -259,9 +278,18 @@ def ratings(form: RatingForm, llm: EndpointModel, items: Sequence[Item]) -> list
     asked = llm.ask(
         items,
         lambda item: rating_prompt(item, llm.templates),
-        lambda reply: float(find_rating(reply.text or "", form)[0]),
+        partial(_read_rating, form),
     )
     return [reason_for(each) if each.value is None else each.value for each in asked.replies]
+
+
+def _read_rating(form: RatingForm, completion: Completion) -> float:
+    """Read a rating; an ``UnparsableError`` where the reply was cut off within the number."""
+    text = completion.text or ""
+    rating, place = find_rating(text, form)
+    if completion.finish_reason == "length" and not text[place + 1 :].strip():
+        raise UnparsableError("the reply was cut off within the rating")
+    return float(rating)
 
 
 def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:

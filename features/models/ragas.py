@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
 from itertools import accumulate
 
 import numpy as np
 
-from arena.llm.replies import Reply, UnparsableError
+from arena.llm.replies import UNPARSABLE, Reply, UnparsableError
 from arena.llm.settings import Message, Prompt, canonical_json, digest
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from features.declare.feature import Item, Value
@@ -135,17 +136,19 @@ def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
 
     stated = llm.ask(items, statements_prompt, read_statements)
     rows = [(item, reply.value) for item, reply in stated if reply.value]
-    asked = iter(llm.ask(rows, verdicts_prompt, read_whole).replies)
+    asked = llm.ask(rows, verdicts_prompt, read_whole)
+    checks = iter(asked.replies)
 
     def value(reply: Reply[list[str]]) -> Value:
         if not reply.value:
             return scorer.NO_STATEMENTS_FOUND if reply.reason is None else reason_for(reply)
-        checked = next(asked)
+        checked = next(checks)
         if checked.value is None:
             return reason_for(checked)
         try:
             return float(np.mean(find_verdicts(checked.value, len(reply.value))))
-        except UnparsableError:
+        except UnparsableError as error:
+            asked.usage.count_failure(UNPARSABLE, 1, str(error))
             return scorer.NO_USABLE_REPLY
 
     return [value(reply) for reply in stated.replies]
@@ -161,17 +164,21 @@ def context_relevance(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
     def prompt(item: Item) -> Prompt:
         return _prompt(llm, SENTENCES, item, {"question": item[3], "passages": item[4:]})
 
-    def value(item: Item, reply: Reply[str]) -> Value:
+    asked = llm.ask(items, prompt, read_whole)
+    values: list[Value] = []
+    for item, reply in asked:
         if reply.value is None:
-            return reason_for(reply)
+            values.append(reason_for(reply))
+            continue
         sentences = [each for text in item[4:] for each in split_sentences(text, item[2])]
         try:
             copied = count_copied(reply.value, sentences)
-        except UnparsableError:
-            return scorer.NO_USABLE_REPLY
-        return copied / len(sentences) if copied else 0.0
-
-    return [value(item, reply) for item, reply in llm.ask(items, prompt, read_whole)]
+        except UnparsableError as error:
+            asked.usage.count_failure(UNPARSABLE, 1, str(error))
+            values.append(scorer.NO_USABLE_REPLY)
+            continue
+        values.append(copied / len(sentences) if copied else 0.0)
+    return values
 
 
 def answer_relevance(
@@ -180,24 +187,28 @@ def answer_relevance(
     """Return the mean cosine of each question with questions that the LLM makes of its answer.
 
     ``AR = (1/n) * sum of sim(q, q_i)``. A single question is asked for at temperature 0, several
-    at ``TEMPERATURE``, each with a seed of its own. Where one of them fails, there is no value.
+    at ``TEMPERATURE``, each with a seed of its own; a temperature or seed that the user states is
+    sent instead. Where one of them fails, there is no value.
     """
     is_local = not embedder.startswith(ENDPOINT)  # and loaded before the LLM is paid
     embeds = load_embedder(embedder, options) if is_local else EndpointEmbedder.of(llm, embedder)
 
-    def prompt(item: Item) -> Prompt:
-        return _prompt(llm, QUESTION, item, {"answer": item[5]})
+    def prompt(purpose: str, item: Item) -> Prompt:
+        return replace(_prompt(llm, QUESTION, item, {"answer": item[5]}), purpose=purpose)
 
     made: list[list[Reply[str]]] = [[] for _ in items]
     for count in {int(item[2]) for item in items}:
         places = [place for place, item in enumerate(items) if int(item[2]) == count]
         for number in range(count):
-            settings = llm.settings
+            settings, purpose = llm.settings, ""
             if count > 1:
-                varied = settings.model_copy(update={"temperature": TEMPERATURE})
-                settings = varied.sending(seed=number)
+                purpose = f"question {number + 1}"
+                if "temperature" not in llm.stated:
+                    settings = settings.model_copy(update={"temperature": TEMPERATURE})
+                if "seed" not in settings.body:
+                    settings = settings.sending(seed=number)
             rows = [items[place] for place in places]
-            asked = llm.ask(rows, prompt, read_question, settings)
+            asked = llm.ask(rows, partial(prompt, purpose), read_question, settings)
             for place, reply in zip(places, asked.replies, strict=True):
                 made[place].append(reply)
     failed = [next((each for each in of if each.value is None), None) for of in made]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rapidfuzz.fuzz import ratio
 
 from arena.llm.replies import Completion, UnparsableError
+from arena.text.quotations import own_matches
 from arena.text.thoughts import without_thoughts
 
 INSUFFICIENT = "insufficient information"
@@ -71,13 +72,14 @@ def find_verdicts(text: str, count: int) -> list[bool]:
     Raises:
         UnparsableError: If a statement has no verdict.
     """
-    final = list(_FINAL.finditer(text))
+    final = own_matches(_FINAL, text)
     stated = text[final[-1].end() :] if final else text
-    found = {int(number): verdict for number, verdict in _VERDICT.findall(stated)}
+    found = {int(match[1]): match[2] for match in own_matches(_VERDICT, stated)}
     if set(range(1, count + 1)) <= set(found):
         verdicts = [found[number] for number in range(1, count + 1)]
     else:
-        verdicts = _YES_OR_NO.findall(stated) if final else _LABELED_VERDICT.findall(text)
+        labeled = own_matches(_LABELED_VERDICT, stated)
+        verdicts = _YES_OR_NO.findall(stated) if final else [match[1] for match in labeled]
         if found or len(verdicts) != count:
             raise UnparsableError(f"the reply has no verdict on each of {count} statements")
     return [verdict.casefold() == "yes" for verdict in verdicts]
@@ -89,10 +91,10 @@ def read_yes_or_no(completion: Completion) -> bool:
     Raises:
         UnparsableError: If there is none, or the reply was cut off.
     """
-    found = _LABELED_VERDICT.findall(read_whole(completion))
+    found = own_matches(_LABELED_VERDICT, read_whole(completion))
     if not found:
         raise UnparsableError("the reply has no verdict")
-    return bool(found[-1].casefold() == "yes")
+    return bool(found[-1][1].casefold() == "yes")
 
 
 def read_question(completion: Completion) -> str:

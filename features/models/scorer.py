@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from types import MappingProxyType
@@ -13,9 +13,11 @@ from arena.data.errors import UsageError
 from arena.text.prompts import NO_TEMPLATES, Templates
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
+from features.models.model_folder import ENDPOINT
 
 if TYPE_CHECKING:
     from arena.llm.settings import LlmSettings
+    from arena.llm.usage import Budget
 
 KINDS = MappingProxyType(
     {
@@ -28,6 +30,8 @@ KINDS = MappingProxyType(
     }
 )
 """Loaders by kind of model; each takes a folder or a name, and options."""
+ASKED_KINDS = ("llm", "ragas", "grouse")
+"""Kinds of models that are asked at an endpoint."""
 OUTPUTS = ("entailment", "neutral", "contradiction")
 """What an NLI model gives, in this order."""
 EMBEDDER = "intfloat/multilingual-e5-small"
@@ -64,12 +68,15 @@ class ModelOptions:
         llm: How LLMs are asked; address and store, where they are not stated, are what
             ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` say.
         templates: Files in the place of prompts; see ``arena.text.prompts.read_templates``.
+        budget: Most prompts to send to all LLMs and embedding models together; what was used is
+            noted in it. By default any number.
     """
 
     device: str = "auto"
     download: bool = False
     llm: LlmSettings | None = None
     templates: Templates = NO_TEMPLATES
+    budget: Budget | None = field(default=None, compare=False)
 
 
 class Scorer(Protocol):
@@ -89,9 +96,8 @@ class Scorer(Protocol):
         """Score items, shape (items, outputs); NaN for one that failed."""
 
 
-@lru_cache(maxsize=4)
 def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
-    """Load a model; the last few stay loaded in this process.
+    """Load a model; the last few that run on this machine stay loaded in this process.
 
     Args:
         kind: One of ``KINDS``: ``nli`` scores (premise, hypothesis) and gives the probabilities of
@@ -108,10 +114,20 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
     """
     if kind not in KINDS:
         raise UsageError(f"no kind of model is named {kind!r}; known: {', '.join(KINDS)}")
+    # Nothing is loaded for a model at an endpoint, and its budget is that of one run.
+    is_asked = kind in ASKED_KINDS or model.startswith(ENDPOINT)
+    load = _loaded if is_asked else _loaded_once
+    return load(kind, model, options)
+
+
+def _loaded(kind: str, model: str, options: ModelOptions) -> Scorer:
     module, _, name = KINDS[kind].partition(".")
     loaded: Any = getattr(import_module(f"features.models.{module}"), name)(model, options)
     scorer: Scorer = loaded
     return scorer
+
+
+_loaded_once = lru_cache(maxsize=4)(_loaded)
 
 
 def told(row: Scores) -> Value:

@@ -15,7 +15,6 @@ from typer.main import get_command
 
 from arena.data.errors import ArenaError
 
-USAGE_STATUS = 2
 ARGUMENT = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
 """How messages name an argument of Python, whose option has the same name."""
 
@@ -116,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ArenaError as error:
         said = ARGUMENT.sub(lambda found: flag_of(found[1]), str(error))
         print(f"error: {said}", file=sys.stderr)
-        raise SystemExit(USAGE_STATUS) from error
+        raise SystemExit(error.exit_status) from error
     except OSError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(1) from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from arena.data.errors import UsageError
+from arena.data.errors import UnusableRepliesError, UsageError
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, given_features, setting, settings_of
@@ -40,6 +40,9 @@ def judge(
     model: Annotated[str | None, setting(JudgingSettings, "model")] = None,
     base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
     api_key_env: Annotated[str | None, setting(JudgingSettings, "api_key_env")] = None,
+    temperature: opt.Temperature = None,
+    max_tokens: opt.MaxTokens = None,
+    body: opt.Body = None,
     questions: Annotated[int | None, setting(JudgingSettings, "questions")] = None,
     pairs: Annotated[str | None, setting(JudgingSettings, "pairs")] = None,
     budget: Annotated[int | None, setting(JudgingSettings, "budget")] = None,
@@ -130,7 +133,7 @@ def judge(
     }
     show(shown | {"file": file, "added": added}, as_json, titles)
     if judging.failed:
-        raise UsageError("no pair that was asked got a verdict")
+        raise UnusableRepliesError(f"no pair that was asked got a verdict: {judging.reasons}")
     if not as_json:
         print(command("board", arena, "--judge", settings.judge, "--out", "out/board"))
 
@@ -141,6 +144,10 @@ def gate(
     baseline: Annotated[str | None, Option(help="System to compare with. Default: best")] = None,
     model: Annotated[str | None, Option(help="LLM judge to ask if needed.")] = None,
     base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
+    api_key_env: opt.ApiKeyEnv = None,
+    temperature: opt.Temperature = None,
+    max_tokens: opt.MaxTokens = None,
+    body: opt.Body = None,
     feature_table: opt.FeatureTable = None,
     budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
     error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
@@ -182,6 +189,9 @@ def gate(
         show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)
     else:
         print_notes(found.sentences, "")
+    if found.verdicts is not None and found.verdicts.usage.is_unusable:
+        reasons = found.verdicts.usage.shown_failures()
+        raise UnusableRepliesError(f"no pair that was asked got a verdict: {reasons}")
     raise SystemExit(STATUS[found.verdict])
 
 

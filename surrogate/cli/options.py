@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import tomllib
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
-from typer import Argument, Context, Option
+from typer import Argument, BadParameter, Context, Option
 
 from arena.data.errors import UsageError
 from arena.data.files import resolved, small_file
 from arena.data.wording import did_you_mean
+from arena.llm.settings import LlmSettings
 from surrogate.cli.app import flag_of
 
 if TYPE_CHECKING:
@@ -98,6 +100,38 @@ def setting(model: type[BaseModel], name: str, flag: str | None = None) -> Any: 
     least: Any = next((item.ge for item in field.metadata if isinstance(item, Ge)), None)
     most: Any = next((item.le for item in field.metadata if isinstance(item, Le)), None)
     return Option(flag or flag_of(name), min=least, max=most, help=said, show_default=False)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """Read the JSON object of an option."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadParameter(f"is not JSON ({error}); write such as '{{\"top_p\": 0.9}}'") from error
+    if not isinstance(value, dict):
+        raise BadParameter("is not a JSON object; write such as '{\"top_p\": 0.9}'")
+    return value
+
+
+ApiKeyEnv = Annotated[str | None, setting(LlmSettings, "api_key_env")]
+Temperature = Annotated[
+    float | None,
+    Option(help="Temperature; below 0, none is sent. Default: what the prompt needs"),
+]
+MaxTokens = Annotated[
+    int | None, Option(min=1, help="Most tokens of a reply. Default: what the prompt needs")
+]
+Body = Annotated[
+    Any,
+    Option(
+        parser=_json_object,
+        metavar="JSON",
+        help="Further fields of the request, such as '{\"max_completion_tokens\": 4000}'; null "
+        "leaves a field out.",
+    ),
+]
+LLM_OPTIONS = ("base_url", "api_key_env", "temperature", "max_tokens", "body")
+"""Settings that all commands have options for that ask an LLM."""
 
 
 def settings_of(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UnusableRepliesError, UsageError, checked_choice
+from arena.llm.settings import LlmSettings
 from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
@@ -23,10 +24,12 @@ from surrogate.cli.options import (
     split_names,
 )
 from surrogate.cli.printing import print_table, progress_lines, show, with_spans
-from surrogate.metaevaluation.settings import OF_PROMPTS, MetaevalSettings
+from surrogate.metaevaluation.settings import OF_JUDGES, MetaevalSettings
 
 if TYPE_CHECKING:
-    from arena.llm.usage import Price
+    import pandas as pd
+
+    from arena.llm.usage import Price, Usage
     from surrogate.metaevaluation.evaluation import Report
 
 STORE = "ratings.sqlite"
@@ -49,6 +52,11 @@ def features(
     device: Annotated[str, Option(help="Where models run: auto, cpu, cuda or mps.")] = "auto",
     download: opt.Download = False,
     base_url: Annotated[str | None, Option(help="OpenAI-compatible server, up to /v1.")] = None,
+    api_key_env: opt.ApiKeyEnv = None,
+    temperature: opt.Temperature = None,
+    max_tokens: opt.MaxTokens = None,
+    body: opt.Body = None,
+    config: opt.Config = None,
     templates: opt.Templates = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -56,9 +64,11 @@ def features(
 
     A run that was killed resumes.
     """
+    llm = settings_of(LlmSettings, config, locals(), OF_JUDGES)
+
     from arena.data.folder import read_arena
     from arena.data.rows import row_suffix, write_rows
-    from arena.llm import LlmSettings
+    from arena.llm import Budget
     from features.engine.columns import missing_counts
     from features.engine.extraction import extract
     from features.engine.parts import CACHE, extract_parts
@@ -75,8 +85,10 @@ def features(
         raise UsageError("say where the table goes: --out features.parquet")
     cache = out / CACHE if in_parts else out.with_name(f"{out.name}.cache")
     cache.mkdir(parents=True, exist_ok=True)
-    llm = settings_of(LlmSettings, None, {"store": str(cache / STORE), "base_url": base_url})
-    models = given_models(templates, device=device, download=download, llm=llm)
+    if llm.store is None:
+        llm = LlmSettings(**llm.model_dump(exclude_unset=True), store=str(cache / STORE))
+    budget = Budget(llm.max_calls)
+    models = given_models(templates, device=device, download=download, llm=llm, budget=budget)
     told: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
     if in_parts:
         shown = extract_parts(arena, out, features, **told)
@@ -84,10 +96,45 @@ def features(
         table = extract(read_arena(arena), features, cache=cache, **told)
         write_rows(table, out)
         shown = {"answers": len(table), "missing": missing_counts(table)}
-    if not as_json and len(shown["missing"]):
-        by = shown["missing"].groupby(["feature", "reason"], sort=False)
+    missing = shown["missing"]
+    if not as_json and len(missing):
+        by = missing.groupby(["feature", "reason"], sort=False)
         shown["missing"] = by["answers"].sum().reset_index()
-    show(shown | {"table": out}, as_json, {"missing": "Without a value", "table": "Written to"})
+    usages = _usages_by_model(budget.usages)
+    shown["usage"] = [usage.as_json() if as_json else str(usage) for usage in usages]
+    titles = {"missing": "Without a value", "usage": "Asked", "table": "Written to"}
+    show(shown | {"table": out}, as_json, titles)
+    _refuse_unusable(missing, shown["answers"], usages)
+
+
+def _usages_by_model(usages: Iterable[Usage]) -> list[Usage]:
+    """Add up what was asked and used, model by model."""
+    from arena.llm import Usage
+
+    by_model: dict[str, list[Usage]] = {}
+    for usage in usages:
+        by_model.setdefault(usage.model, []).append(usage)
+    return [Usage.total(model, of_model) for model, of_model in by_model.items()]
+
+
+def _refuse_unusable(missing: pd.DataFrame, answers: int, usages: Sequence[Usage]) -> None:
+    """Raise an error if a feature that an LLM was asked for has no value at all.
+
+    Values that are missing because the budget was used up are no failure.
+    """
+    from arena.llm.replies import OVER_BUDGET
+    from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED
+
+    reasons = [usage.shown_failures() for usage in usages if set(usage.failures) - {OVER_BUDGET}]
+    if not reasons:
+        return
+    failed = missing[missing["reason"].isin([str(NO_USABLE_REPLY), str(NOT_REACHED)])]
+    counts = missing.groupby("feature")["answers"].sum()
+    empty = [name for name in failed["feature"].unique() if counts[name] == answers]
+    if empty:
+        raise UnusableRepliesError(
+            f"no reply could be used for {', '.join(empty)}: {'; '.join(reasons)}"
+        )
 
 
 def validate(
@@ -179,6 +226,10 @@ def metaeval(
     reference: Annotated[str | None, setting(MetaevalSettings, "reference")] = None,
     replies: Annotated[str | None, setting(MetaevalSettings, "replies")] = None,
     base_url: Annotated[str | None, setting(MetaevalSettings, "base_url")] = None,
+    api_key_env: opt.ApiKeyEnv = None,
+    temperature: opt.Temperature = None,
+    max_tokens: opt.MaxTokens = None,
+    body: opt.Body = None,
     store: Annotated[str | None, setting(MetaevalSettings, "store")] = None,
     config: opt.Config = None,
     templates: opt.Templates = None,
@@ -197,7 +248,7 @@ def metaeval(
 
     Answers in GroUSE's schema without conditions are scored by its six metrics.
     """
-    settings = settings_of(MetaevalSettings, config, locals(), OF_PROMPTS)
+    settings = settings_of(MetaevalSettings, config, locals(), OF_JUDGES)
     checked_choice(benchmark, BENCHMARKS, "benchmark")
     if statistics == bool(judges):
         raise UsageError("give a --judge, or --statistics")
@@ -230,7 +281,13 @@ def metaeval(
     evaluation = evaluate_judges(made, asked, progress_lines())
     if out is not None:
         write_run(evaluation.verdicts, out, getattr(made, "notice", ""))
-    _print_report(made.report(evaluation), as_json, arena, known_prices)
+    unusable = evaluation.without_verdict()
+    failed = [f"{judge} gave no verdict: {why}" for (judge, _), why in unusable.items()]
+    others = evaluation.of_others(unusable)
+    if len(others.verdicts) and not any(judge == settings.reference for judge, _ in unusable):
+        _print_report(made.report(others), as_json, arena, known_prices)
+    if failed:
+        raise UnusableRepliesError("; ".join(failed))
 
 
 def _print_report(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pkgutil import resolve_name
 from types import MappingProxyType
@@ -17,9 +17,10 @@ from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage, open_store
 from arena.llm.ask import Progress
+from arena.llm.replies import OVER_BUDGET
 from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
-from surrogate.metaevaluation.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
+from surrogate.metaevaluation.judges import SENT, FunctionJudge, Judge, JudgePrompts, PromptJudge
 from surrogate.metaevaluation.records import VerdictRecord, read_run
 from surrogate.metaevaluation.settings import JudgeOptions, MetaevalSettings
 
@@ -51,7 +52,8 @@ class JudgeFactory(ExitStack):
         """Make a judge of an LLM's name."""
         options = self.options
         most = options.max_tokens or prompts.max_tokens
-        asked = options.model_copy(update={"model": model, "max_tokens": most}).located()
+        stated = {"model": model, "max_tokens": most}
+        asked = options.model_copy(update=stated).located()
         llm = Llm(prompts.settings(asked), self.store, Budget(options.max_calls))
         return PromptJudge(prompts, llm, prompts.retries, self.progress)
 
@@ -65,11 +67,29 @@ colon."""
 class Evaluation:
     """What came of it: one row a judge and item, and what LLMs used.
 
-    Columns are ``BY_JUDGE``, the benchmark's own, and ``value, failure, was_asked``.
+    Columns are ``BY_JUDGE``, the benchmark's own, and ``value, failure, was_asked, detail``.
     """
 
     verdicts: pd.DataFrame
     usages: tuple[Usage, ...] = ()
+
+    def without_verdict(self) -> dict[tuple[str, str], str]:
+        """Return the judges, by name and prompt, that gave no verdict at all, and why not.
+
+        A judge that was not asked because the budget was used up is none of them.
+        """
+        reasons: dict[tuple[str, str], str] = {}
+        for key, rows in judges_of(self.verdicts).items():
+            was_tried = rows["failure"] != OVER_BUDGET
+            if was_tried.any() and rows["failure"].notna().all():
+                reasons[key] = failure_reasons(rows[was_tried])
+        return reasons
+
+    def of_others(self, judges: Collection[tuple[str, str]]) -> Evaluation:
+        """Return the evaluation without some judges, by name and prompt."""
+        keys = zip(self.verdicts["judge"], self.verdicts["prompt"], strict=True)
+        is_kept = [key not in judges for key in keys]
+        return replace(self, verdicts=self.verdicts[is_kept].reset_index(drop=True))
 
 
 @dataclass(frozen=True)
@@ -191,8 +211,8 @@ def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
 
 
 def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
-    """Return the columns ``value, failure, was_asked``."""
-    kinds = {"value": object, "failure": object, "was_asked": bool}
+    """Return the columns ``value, failure, was_asked, detail``."""
+    kinds = {"value": object, "failure": object, "was_asked": bool, "detail": object}
     rows = {name: [getattr(verdict, name) for verdict in verdicts] for name in kinds}
     return {name: pd.Series(rows[name], dtype=kind) for name, kind in kinds.items()}
 
@@ -261,9 +281,10 @@ def judge_labels(table: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 def short_prompt(prompt: object) -> str:
     """Show a prompt by what it leaves out, or the name of its first template."""
-    name, _, settings = str(prompt).partition("|")
-    said = settings.partition("|")[0]
-    return said if "@" in name and said else name.partition("@")[0]
+    name, *settings = [part for part in str(prompt).split("|") if not part.startswith(SENT)]
+    if "@" in name and settings and settings[0]:
+        return settings[0]
+    return name.partition("@")[0]
 
 
 def judges_table(
@@ -305,20 +326,46 @@ def percent_with_error(value: float, standard_error: float = math.nan) -> str:
 
 
 def left_out_notes(
-    scores: pd.DataFrame, items: str, value: str, part: str | None = None
+    scores: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    items: str,
+    value: str,
+    part: str | None = None,
 ) -> list[str]:
     """Say how many items judges gave no value for, and how many they were not asked about.
 
-    ``items`` and ``value`` are what these are called; ``part`` is named beside the judge.
+    Args:
+        scores: Rows with ``BY_JUDGE`` and ``VALUES``.
+        verdicts: What they sum up, see ``Evaluation``: reasons are said of each judge.
+        items: What the items are called.
+        value: What a value is called.
+        part: Column that is named beside the judge.
     """
-    names, notes = judge_labels(scores), []
+    names = judge_labels(scores)
+    notes = []
     for row in scores.to_dict(orient="records"):
         name = names[row["judge"], row["prompt"]] + (f", {row[part]}" if part else "")
         if row["failures"]:
             notes.append(f"{name}: {items} without a {value}, counted as errors: {row['failures']}")
         if row["not_asked"]:
             notes.append(f"{name}: {row['not_asked']} {items} got no answer: left out; run again")
+    of_judges = judges_of(verdicts)
+    for key, name in names.items():
+        rows = of_judges[key] if key in of_judges else verdicts.head(0)
+        if rows["failure"].notna().any():
+            notes.append(f"{name}: {failure_reasons(rows)}")
     return notes
+
+
+def failure_reasons(verdicts: pd.DataFrame) -> str:
+    """Say how many verdicts are missing for each reason, with what was said about the first."""
+    failed = verdicts[verdicts["failure"].notna()]
+    parts = []
+    for reason, rows in failed.groupby("failure", sort=False):
+        details = rows["detail"].fillna("")
+        said = next((str(detail) for detail in details if detail), "")
+        parts.append(f"{len(rows)} {reason}" + (f" ({said})" if said else ""))
+    return ", ".join(parts)
 
 
 def no_value_notes(reasons: pd.Series) -> list[str]:

@@ -9,17 +9,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
 from arena.llm.ask import Progress
-from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE
+from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
+from arena.llm.settings import canonical_json
 from features.models.llm_scorer import Verdict as Verdict
 
 Value: TypeAlias = str | int | float
 ItemT = TypeVar("ItemT")
 
+SENT = "sent:"
+"""Begins the part of a judge's prompt that says which fields of its requests are not usual."""
+
+_TOKEN_LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
 _ASKED_AGAIN = frozenset({UNPARSABLE, EMPTY, REFUSAL})
 
 
@@ -72,11 +78,13 @@ class JudgePrompts(ABC, Generic[ItemT]):
         kind: What stands before the model in a judge's name.
         max_tokens: Most tokens of a reply, unless others are asked for.
         retries: Further tries where a reply has no value.
+        published: Fields of the request that the paper states; what a user states is sent instead.
     """
 
     kind: ClassVar[str] = "llm"
     max_tokens: ClassVar[int] = 1024
     retries: ClassVar[int] = 0
+    published: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     @property
     @abstractmethod
@@ -88,12 +96,32 @@ class JudgePrompts(ABC, Generic[ItemT]):
         """Make the prompts for an item."""
 
     @abstractmethod
-    def read(self, text: str, task: str) -> Value | None:
+    def read(self, completion: Completion, task: str) -> Value | None:
         """Read the value of a reply; an ``UnparsableError`` where it has none."""
 
     def settings(self, asked: LlmSettings) -> LlmSettings:
-        """Return the settings of a model that is given by name: those of the paper."""
-        return asked
+        """Return the settings of a model that is given by name: the paper's, where none are."""
+        return asked.with_defaults(self.published)
+
+    def unusual_fields(self, settings: LlmSettings) -> str:
+        """Say which fields of a request differ from what is sent unless a user states others.
+
+        Limits of tokens do not count.
+
+        Returns:
+            Such as ``sent:temperature=1 (published: 0.1),top_p=none (published: 0.1)``.
+        """
+        usual = self.settings(LlmSettings(model=settings.model)).fields()
+        sent = settings.fields()
+        parts = []
+        for name in sorted((usual.keys() | sent.keys()) - _TOKEN_LIMITS):
+            if sent.get(name) == usual.get(name):
+                continue
+            part = f"{name}={_written(sent.get(name))}"
+            if name in self.published:
+                part += f" (published: {_written(self.published[name])})"
+            parts.append(part)
+        return SENT + ",".join(parts) if parts else ""
 
     def task(self, item: ItemT) -> str:  # noqa: ARG002
         """Name what is asked: items of one task share a reply format and a reader."""
@@ -128,8 +156,9 @@ class PromptJudge(Generic[ItemT]):
 
     @property
     def prompt(self) -> str:
-        """Names and digests of the templates."""
-        return self.prompts.version
+        """Names and digests of the templates, and what is sent otherwise than usual."""
+        unusual = self.prompts.unusual_fields(self.llm.settings)
+        return "|".join(part for part in (self.prompts.version, unusual) if part)
 
     @property
     def usages(self) -> Sequence[Usage]:
@@ -162,7 +191,7 @@ class PromptJudge(Generic[ItemT]):
 
     def _ask(self, prompts: Sequence[Prompt], task: str, attempt: int) -> list[Verdict]:
         settings, purpose = self.llm.settings, f"retry {attempt}" if attempt else ""
-        if "seed" in settings.body:
+        if settings.body.get("seed") is not None:
             settings = settings.sending(seed=settings.body["seed"] + attempt)
         reply_format = self.prompts.reply_format(task)
         if reply_format is not None:
@@ -170,9 +199,14 @@ class PromptJudge(Generic[ItemT]):
         asked = ask_table(
             [replace(prompt, purpose=purpose) for prompt in prompts],
             lambda prompt: prompt,
-            lambda completion: self.prompts.read(completion.text or "", task),
+            lambda completion: self.prompts.read(completion, task),
             replace(self.llm, settings=settings),
             stage=" ".join(part for part in (self.name, task, purpose) if part),
             progress=self.progress,
         )
-        return [Verdict(reply.value, reply.reason, reply.was_asked) for reply in asked.replies]
+        return [Verdict.of(reply) for reply in asked.replies]
+
+
+def _written(value: object) -> str:
+    """Write the value of a field; ``none`` for one that is not sent."""
+    return "none" if value is None else canonical_json(value)

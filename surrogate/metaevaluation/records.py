@@ -28,6 +28,7 @@ class VerdictRecord(BaseModel):
     prompt: str
     failure: str | None = None
     was_asked: bool
+    detail: str = ""
 
 
 def refuse(fault: str, hint: str) -> PydanticCustomError:

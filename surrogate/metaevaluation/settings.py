@@ -11,8 +11,8 @@ from arena.llm.settings import Address, LlmSettings, Names
 if TYPE_CHECKING:
     from features.models import ModelOptions
 
-OF_PROMPTS = ("model", "temperature", "body", "retries")
-"""Fields that commands do not take: a judge's name and its prompt say most of them."""
+OF_JUDGES = ("model",)
+"""Fields that commands do not take: a judge's name says it."""
 
 
 class JudgeOptions(LlmSettings):
@@ -20,6 +20,9 @@ class JudgeOptions(LlmSettings):
 
     store: Address = Field(
         default="metaevaluation.sqlite", description="SQLite file that keeps every reply."
+    )
+    temperature: float | None = Field(
+        default=0.0, description="Below 0, none is sent. Default: the paper's, or 0"
     )
     max_tokens: int | None = Field(
         default=None, ge=1, description="Most tokens of a reply. Default: what its prompt needs"

@@ -15,8 +15,10 @@ from arena.data.seeds import generator
 from arena.generation.questions import question_keys
 from arena.judging.pairs import ArenaTexts, QuestionKey
 from arena.llm.ask import Progress
-from arena.llm.replies import UnparsableError
+from arena.llm.replies import Completion, UnparsableError
 from arena.text.answers import parse_answer
+from arena.text.json_replies import JsonReplyError, last_json_object
+from arena.text.thoughts import without_thoughts
 from features.measures.llm_rated import numbered
 from features.models.grouse_prompts import (
     JOINT_ORDER,
@@ -136,14 +138,18 @@ def reply_scores(reply: str) -> dict[str, int | None]:
 class _Traces(GrousePrompts):
     """Prompts whose replies are kept as they are: reasons and scores, as JSON."""
 
-    def read(self, text: str, task: str) -> str:  # type: ignore[override]
+    def read(self, completion: Completion, task: str) -> str:  # type: ignore[override]
         """Return the objects of a reply that are about the answers, if they score the metric."""
-        read_metric_score(text, task, self.fields.answers[-1:])
-        start, end = text.find("{"), text.rfind("}")
+        super().read(completion, task)
+        scored = self.fields.answers[-1]
         try:
-            whole = json.loads(text[start : end + 1])
-        except (ValueError, RecursionError) as error:
-            raise UnparsableError(f"the reply is not valid JSON ({error})") from None
+            whole = last_json_object(
+                without_thoughts(completion.text or ""),
+                [scored],
+                completion.finish_reason != "length",
+            )
+        except JsonReplyError as error:
+            raise UnparsableError(str(error)) from error
         parts = {name: whole.get(name) for name in self.fields.answers}
         if not all(isinstance(part, Mapping) for part in parts.values()):
             raise UnparsableError(f"the reply lacks one of {', '.join(self.fields.answers)}")

@@ -12,7 +12,6 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion
 
-import features.models
 from arena import write_arena
 from surrogate.cli.judging import PROMPT_COLUMNS, all_prompts
 
@@ -22,7 +21,6 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "prompts.md"
 @pytest.fixture
 def server(monkeypatch, tmp_path):
     """Rates outputs by their length."""
-    features.models.load_scorer.cache_clear()
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(
             ChatServer(lambda prompt, _: completion(f"##Rating: {1 + len(prompt) % 5}"))
@@ -30,7 +28,6 @@ def server(monkeypatch, tmp_path):
         monkeypatch.setenv("OPENAI_BASE_URL", opened.url)
         monkeypatch.setenv("SURROGATE_ARENA_STORE", str(tmp_path / "store.sqlite"))
         yield opened
-    features.models.load_scorer.cache_clear()
 
 
 @pytest.fixture

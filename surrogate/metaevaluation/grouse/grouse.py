@@ -178,7 +178,7 @@ class Grouse:
         else:
             means = scores.mean_scores(verdicts)
             content["means"] = plain_records(means)
-            tables.append(means_table(means, len(self.tests)))
+            tables.append(means_table(means, verdicts, len(self.tests)))
         if reference is not None and len(others):
             trusted = scores.reference_scores(verdicts, reference)
             table = scores.calibration(others, trusted)
@@ -203,7 +203,7 @@ class Grouse:
             notes.append(f"Tests of other types than figure 4's are in no failure mode: {listed}")
         rates = found["pass_rates"].replace({"metric": HEADINGS})
         totals = rates[rates["metric"] == TOTAL]
-        notes += shared.left_out_notes(totals, "checks", "score")
+        notes += shared.left_out_notes(totals, checked, "checks", "score")
         title = "Pass rate in percent, with standard errors"
         tables = [shared.judges_table(rates, "metric", title, notes)]
         tables += [mode_table(found["failure_modes"])] if len(found["failure_modes"]) else []
@@ -240,7 +240,7 @@ def _checked(test: UnitTest, scored: Mapping[str, Verdict]) -> Iterator[dict[str
         yield {**named, **asdict(score), "passed": passed}
 
 
-def means_table(means: pd.DataFrame, answers: int) -> ReportTable:
+def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> ReportTable:
     """Show the means of judges' scores, and of how many answers (section 4.4)."""
     is_mean = means["metric"] == MEAN
     of_answers = (" (" + means["answers"].astype(str) + ")").where(~is_mean, "")
@@ -260,6 +260,10 @@ def means_table(means: pd.DataFrame, answers: int) -> ReportTable:
         for row in totals.to_dict("records")
         if row["not_asked"]
     ]
+    names = judge_labels(means)
+    for key, rows in judges_of(verdicts).items():
+        if rows["failure"].notna().any():
+            notes.append(f"{names[key]}: {shared.failure_reasons(rows)}")
     table = shared.wide_table(cells, "metric").rename(columns=HEADINGS)
     return ReportTable(f"Scores of {count_of(answers, 'answer')}, on average", table, notes)
 

@@ -14,8 +14,8 @@ from typing import ClassVar, Literal, get_args
 
 from arena.data.errors import checked_choice
 from arena.data.languages import named_language
-from arena.llm.replies import UnparsableError
-from arena.llm.settings import LlmSettings, Prompt
+from arena.llm.replies import Completion, UnparsableError
+from arena.llm.settings import Prompt
 from arena.text.prompts import (
     PromptTemplate,
     ReplaceablePrompt,
@@ -23,6 +23,7 @@ from arena.text.prompts import (
     delimiter_code,
     packaged_prompt,
 )
+from arena.text.quotations import own_matches
 from arena.text.thoughts import without_thoughts
 from features.models.llm_scorer import Verdict
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts
@@ -41,7 +42,8 @@ PromptName = Literal["zero_shot", "cot", "ag", "ag_cot"]
 PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
 BEST_PROMPT = "ag_cot"
 
-TEMPERATURE = TOP_P = 0.1
+PUBLISHED: Mapping[str, float] = MappingProxyType({"temperature": 0.1, "top_p": 0.1})
+"""Fields of the requests (section 5.1)."""
 RETRIES = 5
 
 LABELS_OF: Mapping[Quality, tuple[str, str]] = {
@@ -51,6 +53,9 @@ LABELS_OF: Mapping[Quality, tuple[str, str]] = {
 
 _PACKAGE = "surrogate.metaevaluation.memerag"
 _RATIONALE = re.compile(r"<rationale>.*?</rationale>", re.DOTALL | re.IGNORECASE)
+_TAGGED = r"<answer>[^<\n]{1,40}</\s?answer\s?>"
+_FORMAT = re.compile(rf"{_TAGGED}(?:\s{{0,3}}(?:or|/|\||,)\s{{0,3}}{_TAGGED})+", re.IGNORECASE)
+"""Choices of labels, as a reply may repeat them from its prompt."""
 _OPENING = re.compile(r"<answer>", re.IGNORECASE)
 _CLOSING = re.compile(r"</\s*answer\s*>", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -138,6 +143,7 @@ class ClaimPrompts(JudgePrompts[Claim]):
     template: PromptTemplate | None = None
     quality: Quality = "faithfulness"
     retries: ClassVar[int] = RETRIES
+    published: ClassVar[Mapping[str, float]] = PUBLISHED
 
     def __post_init__(self) -> None:
         checked_choice(self.name, PROMPTS, "prompt")
@@ -172,13 +178,9 @@ class ClaimPrompts(JudgePrompts[Claim]):
         system = None if self._system is None else self._system.fill({})
         return [Prompt.of(self._task.fill(values), system, self.version)]
 
-    def settings(self, asked: LlmSettings) -> LlmSettings:
-        """Return a model's settings as in the paper: temperature and top_p of 0.1."""
-        return asked.model_copy(update={"temperature": TEMPERATURE}).sending(top_p=TOP_P)
-
-    def read(self, text: str, task: str) -> str:  # noqa: ARG002
+    def read(self, completion: Completion, task: str) -> str:  # noqa: ARG002
         """Read the label of a reply, see ``label_of_reply``."""
-        label = label_of_reply(text, self.quality)
+        label = label_of_reply(completion.text or "", self.quality)
         if label is None:
             expected = " or ".join(f"<answer>{each}</answer>" for each in LABELS_OF[self.quality])
             raise UnparsableError(f"the reply has no label; expected {expected}")
@@ -188,21 +190,21 @@ class ClaimPrompts(JudgePrompts[Claim]):
 def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
     """Read the label of a reply.
 
-    The last ``<answer>`` counts, outside of thoughts and rationales. Where no tag was written the
-    whole reply may be the label, or its last line: ``Label: Supported``, or the label alone after
-    a sentence that has ended. What stands in a tag must begin with one of the labels and hold no
-    further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``; case, marks
-    and line breaks do not matter. Anything else is no label, never a guess. Of relevance it must be
-    a label, coarse or one of the paper's three, and nothing else.
+    The last ``<answer>`` counts, outside of thoughts, rationales and quotations. Where no tag was
+    written the whole reply may be the label, or its last line: ``Label: Supported``, or the label
+    alone after a sentence that has ended. What stands in a tag must begin with one of the labels
+    and hold no further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``;
+    case, marks and line breaks do not matter. Anything else is no label, never a guess. Of
+    relevance it must be a label, coarse or one of the paper's three, and nothing else.
 
     Returns:
         One of ``LABELS_OF`` the quality, or None.
     """
-    said = _RATIONALE.sub(" ", without_thoughts(text))
-    openings = list(_OPENING.finditer(said))
+    said = _FORMAT.sub(" ", _RATIONALE.sub(" ", without_thoughts(text)))
+    openings = own_matches(_OPENING, said)
     if openings:
-        said = _CLOSING.split(said[openings[-1].end() :], maxsplit=1)[0]
-        return _label_of(_words(said), quality, is_tagged=True)
+        tagged = _CLOSING.split(said[openings[-1].end() :], maxsplit=1)[0]
+        return _label_of(_words(tagged), quality, is_tagged=True)
     before, _, last = said.strip().rpartition("\n")
     concluded = _CONCLUSION.fullmatch(_words(last))
     if concluded or _ENDED.search(before):

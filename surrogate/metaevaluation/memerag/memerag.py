@@ -164,7 +164,7 @@ class Memerag:
             f"{count_of(len(self.judged), 'sentence')} judged",
             *_mark_notes(scores, "column and prompt" if within else "column"),
             *([f"Left out: {count_of(left_out, 'sentence')} {why}"] if left_out else []),
-            *shared.left_out_notes(macro, "sentences", "label"),
+            *shared.left_out_notes(macro, verdicts, "sentences", "label"),
             *(f"Prompt: {prompt}" for prompt in dict.fromkeys(plain["prompt"]) if prompt),
         ]
         title = "Balanced accuracy in percent, with standard errors"

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from arena.llm import Budget, Usage
 from arena.llm.ask import Progress
-from arena.llm.replies import UnparsableError
+from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Prompt
 from arena.text.prompts import (
     NO_TEMPLATES,
@@ -23,6 +23,7 @@ from arena.text.prompts import (
     Variable,
     delimiter_code,
 )
+from arena.text.quotations import own_matches
 from arena.text.thoughts import without_thoughts
 from features.declare.feature import Item
 from features.declare.sample import Missing
@@ -177,9 +178,9 @@ class ScorePrompts(JudgePrompts[Pair]):
         template = self.templates.of(SCORE)
         return [_prompt(template, item, text, "") for text in (item.first, item.second)]
 
-    def read(self, text: str, task: str) -> Value:  # noqa: ARG002
+    def read(self, completion: Completion, task: str) -> Value:  # noqa: ARG002
         """Read a score, see ``read_score``."""
-        return read_score(text)
+        return read_score(completion.text or "", completion.finish_reason != "length")
 
     def verdict(self, replies: Sequence[Verdict]) -> Verdict:
         """Prefer the text with the higher score."""
@@ -197,9 +198,9 @@ class RankingPrompts(ScorePrompts):
         """Show both texts."""
         return [_prompt(self.templates.of(RANKING), item, item.first, item.second)]
 
-    def read(self, text: str, task: str) -> Value:  # noqa: ARG002
+    def read(self, completion: Completion, task: str) -> Value:  # noqa: ARG002
         """Read a choice, see ``read_choice``."""
-        return FIRST if read_choice(text) == 1 else SECOND
+        return FIRST if read_choice(completion.text or "") == 1 else SECOND
 
     def verdict(self, replies: Sequence[Verdict]) -> Verdict:
         """Take the choice."""
@@ -223,17 +224,26 @@ def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prom
     return Prompt.of(template.fill(values), version=template.version)
 
 
-def read_score(text: str) -> float:
+def read_score(text: str, is_whole: bool = True) -> float:
     """Read the last ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
 
+    A score that the reply quotes is not its own.
+
+    Args:
+        text: What the judge replied.
+        is_whole: Whether the judge ended the reply itself, and no limit did.
+
     Raises:
-        UnparsableError: If there is no score, it is beyond that, or it is on another scale.
+        UnparsableError: If there is no score, it is beyond that, it is on another scale, or the
+            reply was cut off within it.
     """
     text = without_thoughts(text)
-    stated = list(_SCORE.finditer(text)) or list(_OF_TEN.finditer(text))
+    stated = own_matches(_SCORE, text) or own_matches(_OF_TEN, text)
     last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
     if last is None:
         raise UnparsableError("the reply has no score")
+    if not is_whole and not text[last.end(1) :].strip():
+        raise UnparsableError("the reply was cut off within the score")
     value = float(last[1].replace(",", "."))
     if not LOWEST <= value <= HIGHEST or last[2] not in (None, str(HIGHEST)):
         raise UnparsableError(f"the score is {last[0].strip()!r}; expected {LOWEST} to {HIGHEST}")
@@ -247,11 +257,14 @@ def read_choice(text: str) -> int:
         UnparsableError: If there is none, or orders contradict each other.
     """
     text = without_thoughts(text)
-    stated = list(_CHOICE.finditer(text))
+    stated = own_matches(_CHOICE, text)
     last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
     if last is not None:
         return int(last[1])
-    first = next(filter(None, (set(order.findall(text)) for order in _FIRST_PLACE)), set())
+    for order in _FIRST_PLACE:
+        first = {match[1] for match in own_matches(order, text)}
+        if first:
+            break
     if len(first) != 1:
         raise UnparsableError("the reply does not say which is better: 1 or 2")
     return int(first.pop())

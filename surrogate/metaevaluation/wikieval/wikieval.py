@@ -123,7 +123,8 @@ class Wikieval:
         scores = score_preferences(
             evaluation.verdicts, self.settings.replicates, self.settings.seed
         )
-        notes = shared.left_out_notes(scores, "pairs", "choice", "criterion")
+        verdicts = evaluation.verdicts
+        notes = shared.left_out_notes(scores, verdicts, "pairs", "choice", "criterion")
         title = "Accuracy in percent, with standard errors"
         table = shared.judges_table(scores, "criterion", title, notes)
         entries = [

@@ -136,7 +136,7 @@ def test_a_corrected_parser_reads_stored_answers_again(ask, store):
 
     replies, usage, _ = ask(prompts(2), parse=strict)
     assert {each.reason for each in replies} == {"unparsable"}
-    assert replies[0].detail == "no verdict"
+    assert replies[0].detail.startswith("no verdict")
     assert sorted(row["text"] for row in kept(store)) == ["echo question 0", "echo question 1"]
     assert usage.failures == {"unparsable": 2}
     replies, usage, _ = ask(prompts(2), parse=lambda c: len(c.text))

@@ -120,13 +120,11 @@ def rated(small_arena, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "x")
 
     def rated(behave, chosen):
-        load_scorer.cache_clear()
         with ChatServer(behave) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.url)
             return extract(small_arena, chosen, n_jobs=2), server
 
-    yield rated
-    load_scorer.cache_clear()
+    return rated
 
 
 def test_features_of_an_arena(rated):

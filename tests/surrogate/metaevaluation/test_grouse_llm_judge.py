@@ -90,8 +90,8 @@ def test_scores_are_read(text, metric, score):
         ('{"answer_2": {"completeness": 6}}', "completeness", "is '6'; expected 1 to 5, or null"),
         ('{"answer_2": {"faithfulness": NaN}}', "faithfulness", "is 'nan'"),
         ('{"answer_2": {"usefulness": 1}} or {"answer_2": {"usefulness": 0}}', "usefulness",
-         "states different scores"),
-        ("[" * 1500 + '{"a":' * 1500, "usefulness", "no JSON object"),
+         "leaves a choice"),
+        ("[" * 1500 + '{"a":' * 1500, "usefulness", "JSON object"),
     ],
 )  # fmt: skip
 def test_what_holds_no_score_is_unparsable(text, metric, message):

@@ -11,6 +11,7 @@ from arena import read_arena, write_arena
 from arena.data.errors import DataError, UsageError
 from arena.generation import GenerationSettings, LlmSystem
 from arena.generation.questions import is_drawn
+from arena.llm.replies import Completion
 from arena.text.prompts import NO_TEMPLATES, read_templates
 from features.models.grouse_prompts import JOINT_PROMPT, JUDGED_METRICS, SCALES, ReplyFields
 from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
@@ -150,7 +151,8 @@ def test_an_llms_reasons_are_joined_and_asked_for_once(small_arena, tmp_path, te
         asked = prompts.ask(ScoringTask(JUDGED_METRICS[0], sample))[0]
         assert asked.messages == example.prompt.messages
         for metric, score in expected.items():
-            assert prompts.read(example.reply, metric) == score  # as metaeval reads it
+            reply = Completion(example.reply)
+            assert prompts.read(reply, metric) == score  # as metaeval reads it
 
 
 def test_the_commands_write_chats_and_say_what_they_left_out(

@@ -65,11 +65,16 @@ def test_a_tuned_model_takes_the_unit_tests_of_judges(judge, tmp_path, capsys):
     asked, own = ["--judge", f"llm:{model}", "--prompts", "joint"], ["--template", f"all={short}"]
     bounds = ["--languages", "en", "--limit", "1", "--json"]
     store = ["--store", tmp_path / "store.sqlite"]
-    command("metaeval", "grouse", *asked, *own, *bounds, *store, "--config", rare)
-    told = json.loads(capsys.readouterr().out)
-    scores = [each for each in told["scores"] if each["judge"].startswith("llm:tiny-judge@")]
-    assert len(scores) == told["tests"] * 6
-    assert all(each["was_asked"] for each in scores)
+    out = tmp_path / "verdicts.jsonl"
+    command(
+        *("metaeval", "grouse", *asked, *own, *bounds, *store, "--config", rare, "--out", out),
+        status=1,  # it replies with letters, which are no scores
+    )
+    scores = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(scores) == 16 * 6
+    assert all(each["judge"].startswith("llm:tiny-judge@") for each in scores)
+    assert all(each["was_asked"] and each["failure"] for each in scores)
+    capsys.readouterr()
     # Nothing holds a model here to the schema that packaged prompts ask for.
     command("metaeval", "grouse", *asked, *bounds, *store, "--config", rare, status=2)
     assert "replies" in capsys.readouterr().err
