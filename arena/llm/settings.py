@@ -251,8 +251,7 @@ class LlmSettings(BaseModel):
         ``max_tokens`` is left out where the body limits them by another name; so is what is in
         ``omit``, whoever set it.
         """
-        body = {name: value for name, value in self.body.items() if value is not None}
-        fields: dict[str, object] = {"model": self.model, **body}
+        fields: dict[str, object] = {"model": self.model, **self.body}
         if self.temperature is not None and self.temperature >= 0:
             fields["temperature"] = self.temperature
         if self.max_tokens is not None and self.body.get("max_completion_tokens") is None:

@@ -126,12 +126,10 @@ Body = Annotated[
     Option(
         parser=_json_object,
         metavar="JSON",
-        help="Further fields of the request, such as '{\"max_completion_tokens\": 4000}'; null "
-        "leaves a field out.",
+        help="Further fields of the request, such as '{\"max_completion_tokens\": 4000}'.",
     ),
 ]
-LLM_OPTIONS = ("base_url", "api_key_env", "temperature", "max_tokens", "body")
-"""Settings that all commands have options for that ask an LLM."""
+Omit = Annotated[str | None, setting(LlmSettings, "omit")]
 
 
 def settings_of(
