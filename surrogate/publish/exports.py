@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import groupby
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import did_you_mean, guarded_csv
 from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.publish.formats import decimal, percent, short_digest, whole
+from surrogate.publish.formats import MINUS, MISSING, decimal, percent, short_digest, whole
 
 OVERALL = "overall"
 ALL = "all"
@@ -29,6 +30,28 @@ HEADINGS = {
     "high": "90% to",
     "arena_rank": "rank by verdicts alone",
 }
+
+LATEX_MARKS = {
+    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+    **{"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
+    **{"`": r"\textasciigrave{}", "\0": "{}"},
+    **{MINUS: "$-$", MISSING: r"\textendash{}", "—": r"\textemdash{}", "∞": r"$\infty$"},
+    **{"…": r"\dots{}"} | {mark: mark for mark in "‘’“”•€™"},
+}
+"""How marks are written that mean something else to LaTeX."""
+LIGATURES = re.compile(r"--+|''+|,,+")
+"""Marks that LaTeX would join into others."""
+LAST_OF_LATIN = "\u017f"
+"""pdflatex sets Latin letters up to here, but for some."""
+NOT_IN_OT1 = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ")
+"""Latin letters that pdflatex's default font encoding does not have."""
+OTHER_SCRIPT = r"\otherscript"
+DEFINITION = (
+    rf"\providecommand{{{OTHER_SCRIPT}}}[2]{{\ifdefined\luatexversion#1\else"
+    r"\ifdefined\XeTeXversion#1\else\texttt{#2}\fi\fi}% needs a font that has the script"
+)
+"""Sets a text of another script where the engine can, else its code points."""
 
 
 def export_text(
@@ -70,28 +93,66 @@ def export_text(
 
 
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
-    """Return a LaTeX table (``booktabs``); a signature stands below as a digest and a comment."""
-    headings = [HEADINGS.get(name, name.replace("_", " ")).capitalize() for name in table]
-    cells = {name: [_cell(name, value) for value in table[name]] for name in table}
-    shown = pd.DataFrame(cells).set_axis(headings, axis=1)
-    style = shown.style.hide(axis="index").format(escape="latex")
-    style = style.format_index(escape="latex", axis=1)
-    columns = "".join("l" if name in tables.TEXTS else "r" for name in table)
-    caption = _latex_text(f"{title}. Judge: {judge}.")
-    looks = {"hrules": True, "position_float": "centering"}
-    text = str(style.to_latex(column_format=columns, caption=caption, **looks))
-    if not signature:
-        return text
-    below = rf"\par\smallskip{{\tiny Signature {short_digest(signature)}}}"
-    text = text.replace(r"\end{table}", f"{below}\n\\end{{table}}")
-    return f"{text}% {_one_line(signature)}\n"
+    """Return a LaTeX table (``booktabs``) that compiles under pdflatex, lualatex and xelatex.
+
+    A signature stands below as a digest, and as a comment. Characters that pdflatex cannot set are
+    there for the other two; pdflatex prints their code points.
+    """
+    headings = []
+    for name in table:
+        heading = HEADINGS.get(name, name.replace("_", " ")).capitalize()
+        headings.append(latex_text(heading))
+    caption = f"{title}. Judge: {judge}."
+    captions = f"{{{latex_text(caption)}}}"
+    if OTHER_SCRIPT in captions:  # a list of tables is read before the macro is there
+        captions = f"[{{{latex_text(caption, is_plain=True)}}}]{captions}"
+    alignment = "".join("l" if name in tables.TEXTS else "r" for name in table)
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{captions}",
+        rf"\begin{{tabular}}{{{alignment}}}",
+        r"\toprule",
+        rf"{' & '.join(headings)} \\",
+        r"\midrule",
+    ]
+    for _, row in table.iterrows():
+        cells = [_cell(name, value) for name, value in row.items()]
+        lines.append(rf"{' & '.join(cells)} \\")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if signature:
+        lines.append(rf"\par\smallskip{{\tiny Signature {short_digest(signature)}}}")
+    lines.append(r"\end{table}")
+    if any(OTHER_SCRIPT in line for line in lines):
+        lines = [DEFINITION, *lines]
+    if signature:
+        lines.append(f"% {_one_line(signature)}")
+    return "\n".join(lines) + "\n"
 
 
-def _latex_text(text: str) -> str:
-    """Escape a text as pandas escapes cells."""
-    cell = pd.DataFrame([[_one_line(text)]]).style.hide(axis="index").hide(axis="columns")
-    row = str(cell.format(escape="latex").to_latex()).splitlines()[1]
-    return row.removesuffix(r"\\").strip()
+def latex_text(text: str, *, is_plain: bool = False) -> str:
+    """Escape a text for LaTeX.
+
+    Args:
+        text: Any text; line breaks become spaces.
+        is_plain: Whether to write code points alone of what pdflatex cannot set.
+    """
+    parts: list[str] = []
+    composed = unicodedata.normalize("NFC", _one_line(text))
+    for is_set, marks in groupby(composed, key=_is_set_by_pdflatex):
+        if is_set:
+            apart = LIGATURES.sub(lambda found: "\0".join(found[0]), "".join(marks))
+            parts.extend(LATEX_MARKS.get(mark, mark) for mark in apart)
+            continue
+        script = "".join(marks)
+        codes = " ".join(f"U+{ord(mark):04X}" for mark in script)
+        parts.append(codes if is_plain else f"{OTHER_SCRIPT}{{{script}}}{{{codes}}}")
+    return "".join(parts)
+
+
+def _is_set_by_pdflatex(mark: str) -> bool:
+    is_latin = mark <= LAST_OF_LATIN and mark not in NOT_IN_OT1
+    return mark.isascii() or mark in LATEX_MARKS or (is_latin and not "\x7f" <= mark <= "\xa0")
 
 
 def _one_line(text: str) -> str:
@@ -103,10 +164,15 @@ def _one_line(text: str) -> str:
 
 
 def _cell(column: str, value: object) -> str:
+    """Return a cell as LaTeX; numbers as in all other tables."""
     if isinstance(value, str):
-        return _one_line(value)
-    if column in tables.COUNTS:
-        return whole(value)  # type: ignore[arg-type]
+        return latex_text(value)
     if value == math.inf:
-        return "∞"
-    return percent(value) if column in SHARES else decimal(value)  # type: ignore[arg-type]
+        return r"$\infty$"
+    if column in tables.COUNTS:
+        shown = whole(value)  # type: ignore[arg-type]
+    elif column in SHARES:
+        shown = percent(value)  # type: ignore[arg-type]
+    else:
+        shown = decimal(value)  # type: ignore[arg-type]
+    return latex_text(shown)
