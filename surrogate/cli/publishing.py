@@ -69,7 +69,7 @@ def publish(
             "Default: all it has data for"
         ),
     ] = None,
-    file_format: Annotated[str, Option("--format", help="Figures: png or svg.")] = "png",
+    file_format: Annotated[str, Option("--format", help="Figures: png, svg or pdf.")] = "png",
     arena: opt.MovedArena = None,
     questions: Annotated[int, Option(min=0, help="Site: questions to show answers to.")] = 20,
 ) -> None:

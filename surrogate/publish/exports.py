@@ -147,7 +147,9 @@ def latex_text(text: str, *, is_plain: bool = False) -> str:
         script = "".join(marks)
         codes = " ".join(f"U+{ord(mark):04X}" for mark in script)
         parts.append(codes if is_plain else f"{OTHER_SCRIPT}{{{script}}}{{{codes}}}")
-    return "".join(parts)
+    escaped = "".join(parts)
+    # At the start of a row these would be an option of the line break before it.
+    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped
 
 
 def _is_set_by_pdflatex(mark: str) -> bool:
@@ -167,7 +169,7 @@ def _cell(column: str, value: object) -> str:
     """Return a cell as LaTeX; numbers as in all other tables."""
     if isinstance(value, str):
         return latex_text(value)
-    if value == math.inf:
+    if not pd.isna(value) and value == math.inf:
         return r"$\infty$"
     if column in tables.COUNTS:
         shown = whole(value)  # type: ignore[arg-type]

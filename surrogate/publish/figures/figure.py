@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import textwrap
 import unicodedata
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-FORMATS = ("png", "svg")
+FORMATS = ("png", "svg", "pdf")
+SITE_FORMATS = ("png", "svg")
+"""Those that are drawn unless a format is named."""
 FONT_FAMILIES = (
     "DejaVu Sans",
     "Noto Sans",
@@ -75,6 +78,7 @@ STYLE: Any = {
     "figure.dpi": DOTS_PER_INCH,
     "figure.constrained_layout.w_pad": 0.08,
     "svg.fonttype": "path",
+    "pdf.fonttype": 42,  # journals refuse Type 3 fonts
     "svg.hashsalt": "surrogate-arena",
 }
 MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from")
@@ -148,7 +152,23 @@ def style() -> Iterator[None]:
     families = [family for family in FONT_FAMILIES if family in installed]
     with matplotlib.style.context("default"), matplotlib.rc_context(STYLE):
         matplotlib.rcParams["font.family"] = families
+        with _quiet_fonts():
+            yield
+
+
+@contextmanager
+def _quiet_fonts() -> Iterator[None]:
+    """Do not say of every font in the list that it has no bold: titles take the next best."""
+    logger = logging.getLogger("matplotlib.font_manager")
+
+    def is_worth_saying(record: logging.LogRecord) -> bool:
+        return not str(record.msg).startswith("findfont: Failed to find font weight")
+
+    logger.addFilter(is_worth_saying)
+    try:
         yield
+    finally:
+        logger.removeFilter(is_worth_saying)
 
 
 def new_figure(
@@ -241,7 +261,7 @@ def draw_matrix(
 
 
 def save(figure: Figure, path: Path | str) -> None:
-    """Write a figure as PNG or SVG; the same figure gives the same bytes.
+    """Write a figure as PNG, SVG or PDF; the same figure gives the same bytes.
 
     Its title and the signature in full are in the file's metadata.
 
@@ -252,9 +272,14 @@ def save(figure: Figure, path: Path | str) -> None:
     """
     path = Path(path)
     kind = checked_choice(path.suffix.lower().removeprefix("."), FORMATS, "format of figures")
-    left_out = {"png": ("Software",), "svg": ("Date", "Creator")}[kind]
+    left_out = {
+        "png": ("Software",),
+        "svg": ("Date", "Creator"),
+        "pdf": ("CreationDate", "Creator", "Producer"),
+    }[kind]
     title, _, signature = str(figure.get_label()).partition("\n")
-    told = {"Title": title} | ({"Description": drawable(signature)} if signature else {})
+    key = "Subject" if kind == "pdf" else "Description"
+    told = {"Title": title} | ({key: drawable(signature)} if signature else {})
     metadata: dict[str, Any] = {**told, **dict.fromkeys(left_out)}
     with atomic_path(path) as temporary, style(), _one_warning():
         _fix_layout(figure)
@@ -264,7 +289,7 @@ def save(figure: Figure, path: Path | str) -> None:
 def write_drawings(
     drawings: Iterable[Drawing],
     folder: Path,
-    suffixes: Sequence[str] = FORMATS,
+    suffixes: Sequence[str] = SITE_FORMATS,
     *,
     signature: bool = True,
 ) -> tuple[list[Path], dict[str, str]]:

@@ -21,7 +21,7 @@ def rows_of(board, part):
 
 def test_a_bound_that_is_infinite_is_shown(board):
     endless = replace(board, ratings=board.ratings.assign(high=float("inf")))
-    assert "∞" in export_text(endless, "latex", "en")
+    assert r"$\infty$" in export_text(endless, "latex", "en")
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -60,4 +60,4 @@ def test_latex_rows_have_as_many_cells_as_columns(tabled_hostile, part):
     assert len(rows) == len(rows_of(tabled_hostile, part))
     for row in rows:
         assert len(re.split(r"(?<!\\)&", row)) == lines[lines.index(r"\toprule") + 1].count("&") + 1
-        assert not re.search(r"(?<!\\)[$#%_]", row)
+        assert not re.search(r"(?<!\\)[$#%_]", row.replace("$-$", ""))

@@ -20,6 +20,7 @@ from surrogate.publish.figures.figure import (
     drawable,
     save,
     shown_names,
+    write_drawings,
 )
 
 
@@ -102,3 +103,22 @@ def test_names_stay_apart_and_short(names):
 def test_controls_and_marks_of_direction_are_replaced():
     assert drawable("a\nb\x00c\u202ed\ud800e") == "a�b�c�d�e"
     assert drawable("می\u200cخواهم نموذج 日本 ~$_<") == "می\u200cخواهم نموذج 日本 ~$_<"
+
+
+def test_pdf_is_a_figure_with_its_signature_and_the_same_bytes_again(board, tmp_path):
+    for name in ("one.pdf", "two.pdf"):
+        save(draw_ratings(board, "en"), tmp_path / name)
+    content = (tmp_path / "one.pdf").read_bytes()
+    assert content == (tmp_path / "two.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert b"/CreationDate" not in content
+    assert b"/Type3" not in content  # refused by journals
+    title = f"Ratings with intervals: {board.summary.arena}, en"
+    assert title.encode() in content.replace(b"\\", b"")
+
+
+def test_figures_are_drawn_as_pdf_and_nothing_is_said_of_fonts(drawn_hostile, tmp_path, caplog):
+    paths, _ = write_drawings(board_drawings(drawn_hostile), tmp_path, ["pdf"])
+    assert {path.suffix for path in paths} == {".pdf"}
+    assert len(paths) >= 3
+    assert not [record for record in caplog.records if "font weight" in record.getMessage()]

@@ -39,7 +39,7 @@ def test_draws_all_that_the_board_has_data_for_and_lists_the_rest(board, tmp_pat
     [
         (["--as", "pie"], "'pie'"),
         ([*FIGURES, "--kind", "pie"], "'pie'"),
-        ([*FIGURES, "--format", "pdf"], "'pdf'"),
+        ([*FIGURES, "--format", "gif"], "'gif'"),
         ([*FIGURES, "--language", "xx"], "'xx'"),
         (["--as", "csv", "--language", "xx"], "'xx'"),
         (["--as", "csv", "--columns", "rank,mean_rnk"], "did you mean 'mean_rank'?"),
