@@ -13,19 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.adapters.collected import Place, Record
-from arena.adapters.record_values import opened_value
+from arena.adapters.record_values import ASSISTANT, USER, opened_value, text_of
 
 KIND = "openinference.span.kind"
 LISTS = ("retrieval.documents", "reranker.output_documents")
 """Attributes that hold documents: those of several spans are joined."""
 
-_ANSWERS = (
-    "output.value",
-    "gen_ai.output.messages",
-    "gen_ai.completion",
-    "traceloop.entity.output",
-)
-"""Attributes of a span that answers."""
+_OUTPUTS = ("output.value", "traceloop.entity.output")
+_QUESTIONS = ("gen_ai.input.messages", "gen_ai.prompt")
+_MESSAGES = ("gen_ai.output.messages", "gen_ai.completion")
+"""Attributes of a span that answers: whatever it holds, or messages with a text among them."""
 _NO_ANSWERS = {
     KIND: ("RETRIEVER", "EMBEDDING", "RERANKER", "TOOL", "GUARDRAIL", "EVALUATOR"),
     "gen_ai.operation.name": ("embeddings", "execute_tool", "retrieval"),
@@ -103,18 +100,53 @@ def _answers_of_trace(spans: list[_Span]) -> Iterator[Found]:
     groups: dict[str, list[_Span]] = {}
     for span in spans:
         groups.setdefault(_answer_around(span, by_id), []).append(span)
-    has_one_answer = len(groups.keys() - {""}) < 2
-    for group in [spans] if has_one_answer else groups.values():
-        yield _joined(group)
+    groups = _by_question(groups, by_id)
+    answering = [name for name in groups if name]
+    if len(answering) < 2:
+        yield _joined(spans, by_id.get(answering[0]) if answering else None)
+        return
+    for name in answering:  # spans around several answers are none themselves
+        yield _joined(groups[name], by_id[name])
 
 
-def _joined(spans: list[_Span]) -> Found:
-    """Join spans; what an outer one says counts."""
+def _by_question(
+    groups: Mapping[str, list[_Span]], by_id: Mapping[str, _Span]
+) -> dict[str, list[_Span]]:
+    """Join calls of LLMs that answer the same question one after another: the last one counts."""
+    last: dict[str, str] = {}
+    for name in groups:
+        question = _asked(by_id[name].attributes) if name else None
+        if question is not None:
+            earlier = last.get(question)
+            is_later = earlier is None or by_id[name].end >= by_id[earlier].end
+            last[question] = name if is_later else str(earlier)
+    joined: dict[str, list[_Span]] = {}
+    for name, group in groups.items():
+        question = _asked(by_id[name].attributes) if name else None
+        joined.setdefault(name if question is None else last[question], []).extend(group)
+    return {name: sorted(group, key=lambda span: span.end) for name, group in joined.items()}
+
+
+def _asked(attributes: Record) -> str | None:
+    """Return the question of a call whose only outputs are messages, or None."""
+    if any(attributes.get(name) not in (None, "", []) for name in _OUTPUTS):
+        return None
+    for name in _QUESTIONS:
+        question = text_of(attributes.get(name), USER)
+        if question is not None:
+            return question
+    return None
+
+
+def _joined(spans: list[_Span], answer: _Span | None) -> Found:
+    """Join spans; what an outer one says counts, and of their kind what the answering one says."""
     record: Record = {}
     for span in spans:
         for name, value in span.attributes.items():
             is_joined = name in LISTS and isinstance(value, list) and name in record
             record[name] = record[name] + value if is_joined else value
+    if answer is not None:
+        record |= {name: answer.attributes.get(name) for name in _NO_ANSWERS}
     for name in LISTS:
         if isinstance(record.get(name), list):
             record[name] = _distinct(record[name])
@@ -146,7 +178,10 @@ def _is_answer(attributes: Record) -> bool:
     for name, values in _NO_ANSWERS.items():
         if attributes.get(name) in values:
             return False
-    return any(attributes.get(name) not in (None, "", []) for name in _ANSWERS)
+    if any(attributes.get(name) not in (None, "", []) for name in _OUTPUTS):
+        return True
+    # Messages without a text call a tool.
+    return any(text_of(attributes.get(name), ASSISTANT) is not None for name in _MESSAGES)
 
 
 def _with_logs(spans: list[_Span]) -> list[_Span]:

@@ -144,6 +144,39 @@ def test_a_workflow_around_calls_is_the_answer_with_what_was_found(tmp_path):
     assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
 
 
+def test_calls_of_tools_are_no_answers(tmp_path):
+    call = [{"role": "assistant", "parts": [{"type": "tool_call", "name": "search"}]}]
+    asked_first, _ = asked("messages", "")
+    first = asked_first | {"gen_ai.output.messages": json.dumps(call)}
+    documents = {"openinference.span.kind": "RETRIEVER"}
+    documents |= {"retrieval.documents.0.document.content": PASSAGES[0]}
+    last, _ = asked("messages", "Deep.")
+    spans = [
+        span("t", "1", first | {"gen_ai.request.model": "large"}, "9"),
+        span("t", "2", documents, "9"),
+        span("t", "3", last | {"gen_ai.request.model": "large"}, "9"),
+        span("t", "9", {"gen_ai.operation.name": "invoke_agent"}),
+    ]
+    (tmp_path / "spans.json").write_text(json.dumps(otlp(spans)))
+    read = import_arena("opentelemetry", [tmp_path])
+    assert answers(read) == {"large": "Deep."}
+    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES[:1]
+    assert read.skipped.empty
+
+
+def test_the_last_of_several_calls_for_a_question_is_the_answer(tmp_path):
+    spans = [span("t", "9", {"gen_ai.operation.name": "invoke_agent"})]
+    for number, text in ((2, "Deep."), (1, "I will think of it.")):
+        attributes, _ = asked("messages", text)
+        spans.append(span("t", number, attributes | {"gen_ai.request.model": "large"}, "9"))
+    other, _ = asked("indexed", "Wide.")
+    other |= {"gen_ai.prompt.1.content": "How wide?", "gen_ai.request.model": "large"}
+    spans.append(span("t", "3", other, "9"))
+    (tmp_path / "spans.json").write_text(json.dumps(otlp(spans)))
+    read = import_arena("opentelemetry", [tmp_path])
+    assert sorted(read.arena.answers["answer"]) == ["Deep.", "Wide."]
+
+
 def test_embeddings_are_left_out(tmp_path):
     attributes, _ = asked("indexed", "Yes.")
     spans = [span("a", "1", attributes | {"gen_ai.request.model": "large"})]
