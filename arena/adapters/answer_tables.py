@@ -2,27 +2,61 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
+from typing import Literal, get_args
+
+import pandas as pd
 
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, question_id, seen_from
-from arena.adapters.field_maps import kinds
+from arena.adapters.columns import (
+    NO_COLUMNS,
+    ChosenColumns,
+    FieldNames,
+    chosen_columns,
+    field_names,
+)
 from arena.adapters.files import bare_name, checked_language
-from arena.data.cells import passages_of
+from arena.data.cells import decoded, is_missing_cell, name_text, passages_of
 from arena.data.errors import DataError, UsageError, checked_choice
-from arena.data.files import opened
-from arena.data.languages import UNDETERMINED, language_code
-from arena.data.schema import HISTORY, OWN_PASSAGES, finite_number, whole_digits
+from arena.data.languages import UNDETERMINED, read_language
+from arena.data.rows import Rows
+from arena.data.schema import (
+    HISTORY,
+    OWN_PASSAGES,
+    TURN,
+    VOTER,
+    WEIGHT,
+    finite_number,
+    has_decimal_comma,
+)
 
 TABLE = "csv"
 NEEDED = ("question", "system", "answer")
 NEEDED_OF_PAIRS = ("question", "system_a", "answer_a", "system_b", "answer_b")
-PAIR = ("_a", "_b")
+SINGLE: tuple[str, ...] = ("",)
+PAIR: tuple[str, ...] = ("_a", "_b")
 JUDGE = "judge"
 FILE = "file"
 """The name of a record's file without its ending, as if it were a column: one file a system."""
-NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
+Repeats = Literal["first", "each"]
+"""What becomes of a question that a system answers again: only the first answer is kept, or each
+asking is a question of its own."""
+
+_HINT = (
+    "a table of answers needs question, system, answer, one of pairs question, system_a, "
+    "answer_a, system_b, answer_b; say which is which with --column, such as "
+    "--column question=title"
+)
+_AGAIN = (
+    "keep one of its answers, or choose: --repeats first keeps the first and counts the others, "
+    "--repeats each makes each asking a question of its own"
+)
+_NOT_OF_ANSWERS = (TURN,)
+MOST_SAID = 10
+"""Systems that a note names."""
 
 
 def read_answer_tables(
@@ -34,85 +68,166 @@ def read_answer_tables(
     name: str = "answers",
     reference_system: str | None = None,
     most_pairs: int | None = None,
+    repeats: Repeats | None = None,
 ) -> ForeignArena:
-    """Read tables of answers: CSV, JSONL, Parquet, or a JSON array.
+    """Read tables of answers: CSV, JSON, JSONL, Parquet or a workbook of Excel.
 
     A row is an answer (``question, system, answer``), with a ``verdict`` if it was marked (a
     number, the higher the better: the better of two answers to a question wins); or a pair
-    (``question, system_a, answer_a, system_b, answer_b``) with its ``winner``. Of several files of
-    answers without a column for it, each is of the system that it is named for. Further fields of
-    both are ``query_id`` (else questions with the same text are one), ``language`` (a code or an
-    English name), ``passages`` (a text, a list of texts or passages, or a list as JSON text; where
-    answers to a question have different ones, each has its own and the question none),
-    ``reference`` (the question's answer to compare with, which does not compete), ``judge``, and
-    the ``criterion`` it judged by: an answer may stand there once for each.
+    (``question, system_a, answer_a, system_b, answer_b``) with its ``winner``. ``columns.toml``
+    has the names that the columns may have; of several, the one with values is read. Of several
+    files of answers without a column for it, each is of the system that it is named for. Further
+    fields of both are ``query_id`` (else questions with the same text are one), ``language`` (a
+    code or an English name), ``passages`` (see ``passages_of``; where answers to a question have
+    different ones, each has its own and the question none), ``reference`` (the question's answer
+    to compare with, which does not compete), ``judge``, and the ``criterion`` it judged by: an
+    answer may stand there once for each.
 
     Args:
         paths: Files of one schema, or folders of them.
-        columns: Field to the name of its column, where ``tools.toml`` does not have that name.
+        columns: Field to the name of its column, where ``columns.toml`` does not have that name.
         language: Language of rows that name none; undetermined (``und``) if left out.
         judge: Judge of rows that name none.
         name: Name of the arena.
         reference_system: System whose answers serve as reference.
         most_pairs: Pairs of marked answers to keep of each question; None keeps all.
+        repeats: What becomes of a question that a system answers again; None refuses it.
 
     Raises:
         UsageError: For an absent file, an unknown field or column, or columns of neither kind.
         DataError: With every problem of all files.
     """
-    kind, read = kinds()[TABLE], Collected()
+    if repeats is not None:
+        checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
+    read = Collected()
     parts = [(bare_name(path), rows) for path, rows in read.files(paths)]
-    there = sorted({FILE, *(str(column) for _, rows in parts for column in rows.table)})
+    if len(parts) > 1 or FILE in columns.values():
+        parts = [(stem, with_file_name(rows, stem)) for stem, rows in parts]
     broken = [*read.problems, *(problem for _, rows in parts for problem in rows.problems)]
-    for ours, column in columns.items():
-        checked_choice(ours, kind.fields, "field of a table of answers")
-        if column not in there and not broken:
-            raise UsageError(f"no column {column!r}; available: {', '.join(there) or 'none'}")
-    chosen = {}
-    for ours, known in kind.fields.items():
-        free = [column for column in known if column in there and column not in columns.values()]
-        free = [column for column in free if column != FILE or len(parts) > 1]
-        if ours in columns or free:
-            chosen[ours] = columns.get(ours) or free[0]
-    is_pairs = chosen.keys() >= set(NEEDED_OF_PAIRS)
-    if not is_pairs and not chosen.keys() >= set(NEEDED):
+    chosen, sides = table_columns([rows for _, rows in parts], columns, bool(broken))
+    if chosen is None:
         if broken:
             raise DataError(broken)
-        raise UsageError(f"the columns are {', '.join(there) or 'none'}; {kind.hint}")
-    read.names = chosen
+        there = dict.fromkeys(str(column) for _, rows in parts for column in rows.table)
+        raise UsageError(f"the columns are {', '.join(there) or 'none'}; {_HINT}")
+    read.names = chosen.names
     default = checked_language(language) or UNDETERMINED
-    for stem, rows in parts:
-        read.skip_columns(rows, chosen.values())
+    empty = Counter[str]()
+    for _, rows in parts:
+        count_unread(read, rows, chosen)
         for place, record in read.raw(rows):
-            record.setdefault(FILE, stem)
-            values = {ours: record.get(column) for ours, column in chosen.items()}
-            values["judge"] = str(values.get("judge") or judge or JUDGE)
+            values = {field: record.get(column) for field, column in chosen.names.items()}
+            values["judge"] = name_text(values.get("judge")) or judge or JUDGE
             if values.get("criterion"):
                 values["judge"] = f"{values['judge']}:{values['criterion']}"
                 read.criteria[values["judge"]] = str(values["criterion"])
-            add_row(read, place, values, default, PAIR if is_pairs else ("",))
-    note = f"Columns: {', '.join(f'{ours} from {column!r}' for ours, column in chosen.items())}."
-    return put_together(read, name, reference_system, note, most_pairs)
+            empty.update(empty_answers(values, sides))
+            add_row(read, place, values, default, sides, repeats)
+    if any(is_comma_read(rows.table, chosen.names.get("verdict")) for _, rows in parts):
+        read.notes.append("Verdicts with a comma were read as decimals: 0,5 is 0.5")
+    if empty:
+        read.notes.append(said_of_systems(empty, "is empty", "are empty"))
+    read_from = ", ".join(f"{field} from {column!r}" for field, column in chosen.names.items())
+    return put_together(read, name, reference_system, f"Columns: {read_from}.", most_pairs)
+
+
+def with_file_name(rows: Rows, stem: str) -> Rows:
+    """Add a column with the name of the file, unless there is one."""
+    if FILE in rows.table:
+        return rows
+    return replace(rows, table=rows.table.assign(**{FILE: stem}).astype(object))
+
+
+def table_columns(
+    tables: Sequence[Rows],
+    columns: Mapping[str, str],
+    is_broken: bool = False,
+    known_by: Sequence[str] = ("question",),
+) -> tuple[ChosenColumns | None, tuple[str, ...]]:
+    """Choose the columns of tables of answers, and tell whether their rows are pairs.
+
+    Args:
+        tables: Tables of one form.
+        columns: Field to the column that the user chose.
+        is_broken: Whether rows could not be read, so that a column may not be seen.
+        known_by: Fields by which a question is known, of which one must be there.
+
+    Returns:
+        The columns, or None if they are those of neither; and the endings of the fields of the
+        answers of a row.
+
+    Raises:
+        UsageError: If the user chose a column that is not there, or an unknown field.
+    """
+    frames = [rows.table for rows in tables]
+    both: FieldNames = {**field_names("answers"), **field_names("pairs")}
+    for field in columns:
+        checked_choice(field, both, "field of a table of answers")
+    if is_broken:
+        there = {str(column) for frame in frames for column in frame}
+        columns = {field: name for field, name in columns.items() if name in there}
+    for kind, needed, sides in (
+        ("pairs", NEEDED_OF_PAIRS, PAIR),
+        ("answers", NEEDED, SINGLE),
+    ):
+        known = {
+            field: names
+            for field, names in field_names(kind).items()
+            if field not in _NOT_OF_ANSWERS
+        }
+        named = {field: name for field, name in columns.items() if field in known}
+        chosen = chosen_columns(frames, known, named)
+        is_known = any(field in chosen.names for field in known_by)
+        if is_known and chosen.names.keys() >= {*needed} - {"question"}:
+            return chosen, sides
+    return None, SINGLE
+
+
+def count_unread(read: Collected, rows: Rows, chosen: ChosenColumns) -> None:
+    """Count the columns of a file that are not read."""
+    for column, reason in chosen.unread.items():
+        if column in rows.table:
+            read.skip(rows.source, "column", reason)
+
+
+def is_comma_read(table: pd.DataFrame, column: str | None) -> bool:
+    """Tell whether numbers of a column have a decimal comma."""
+    if column is None or column not in table:
+        return False
+    return any(isinstance(cell, str) and has_decimal_comma(cell) for cell in table[column])
+
+
+def empty_answers(values: Record, sides: Sequence[str]) -> list[str]:
+    """Name the systems whose answers of a row say nothing."""
+    return [
+        str(values.get(f"system{side}"))
+        for side in sides
+        if is_missing_cell(values.get(f"answer{side}"))
+    ]
+
+
+def said_of_systems(counts: Mapping[str, int], one: str, several: str) -> str:
+    """Say what holds of how many answers of which systems."""
+    total = sum(counts.values())
+    systems = sorted(counts, key=lambda system: (-counts[system], system))
+    listed = ", ".join(f"{system} {counts[system]}" for system in systems[:MOST_SAID])
+    more = f" and {len(systems) - MOST_SAID} more systems" if len(systems) > MOST_SAID else ""
+    verb = one if total == 1 else several
+    return f"{total:,} answer{'' if total == 1 else 's'} {verb} ({listed}{more})"
 
 
 def add_row(
-    read: Collected, place: Place, values: Record, default: str, sides: Sequence[str] = ("",)
+    read: Collected,
+    place: Place,
+    values: Record,
+    default: str,
+    sides: Sequence[str] = SINGLE,
+    repeats: Repeats | None = None,
 ) -> None:
     """Add a row to what was read; ``sides`` are the endings of the fields of its answers."""
-    given = values.get("language")
-    code = language_code(given) if isinstance(given, str) else None if given else default
-    if code is None:
-        hint = "use a code such as 'en', or an English name"
-        read.fault(place, "language", given, "is not a language known by name", hint)
-    texts = {ours: values[ours] for ours in ("question", *(f"system{side}" for side in sides))}
-    texts |= {ours: values[ours] or "" for ours in (f"answer{side}" for side in sides)}
-    if values.get("reference") is not None:
-        texts["reference"] = values["reference"]
-    wrong = {ours: value for ours, value in texts.items() if not _is_text(ours, value)}
-    for ours, value in wrong.items():
-        fault = "is missing" if value is None else "is not a text"
-        read.fault(place, ours, value, fault, "give it a text")
-    if code is None or wrong:
+    code = row_language(read, place, values.get("language"), default)
+    texts = _row_texts(read, place, values, sides)
+    if code is None or texts is None:
         return
     try:
         passages = passages_of(values.get("passages"))
@@ -120,27 +235,30 @@ def add_row(
         hint = "give a text, a list of texts, or a list of {passage_id, text}"
         read.fault(place, "passages", values.get("passages"), str(error), hint)
         return
-    named = values.get("query_id")
-    history = opened(values.get(HISTORY))
-    query_id = question_id(texts["question"], history) if named is None else whole_digits(named)
-    key = (code, query_id or str(named))
+    history = decoded(values.get(HISTORY))
+    named = name_text(values.get("query_id"))
+    query_id = question_id(texts["question"], history) if named is None else str(named).strip()
+    may_repeat = len(sides) == 2 or "criterion" in values
+    key = _asking(read, place, (code, query_id), texts, sides, may_repeat, repeats)
+    if key is None:
+        return
     known = read.question(place, key, texts["question"], [], may_repeat=True)
-    for ours, column, hint in (
+    for field, column, hint in (
         ("question", "query", "give each question one text"),
         ("reference", "reference", "give each question one reference answer"),
     ):
-        if ours in texts and known.setdefault(column, texts[ours]) != texts[ours]:
+        if field in texts and known.setdefault(column, texts[field]) != texts[field]:
             fault = f"differs from that of the same question {seen_from(place, known['place'])}"
-            read.fault(place, ours, texts[ours], fault, hint)
+            read.fault(place, field, texts[field], fault, hint)
             return
     for side in sides:
-        system, answer = texts[f"system{side}"], texts[f"answer{side}"]
-        row = read.answer(place, key, system, answer, len(sides) == 2 or "criterion" in values)
+        row = read.answer(place, key, texts[f"system{side}"], texts[f"answer{side}"], may_repeat)
         row.setdefault(OWN_PASSAGES, passages or None)
         row.setdefault(HISTORY, history)
     if len(sides) == 2 and "winner" in values:
-        sides_of = (values["system_a"], values["system_b"])
-        read.judgment(place, key, sides_of, values["winner"], values["judge"])
+        systems = (texts["system_a"], texts["system_b"])
+        read.judgment(place, key, systems, values["winner"], values["judge"])
+        read.judgments[-1] |= _identity_of_verdict(values)
     marks = dict(values.get("marks", {}))
     if len(sides) == 1 and "verdict" in values:
         marks[values["judge"]] = _mark(read, place, values["verdict"])
@@ -150,17 +268,122 @@ def add_row(
             read.marks.append(row | {"system": texts["system"]})
 
 
-def _is_text(ours: str, value: object) -> bool:
-    return isinstance(value, str) and (bool(value.strip()) or ours.startswith("answer"))
+def row_language(read: Collected, place: Place, given: object, default: str) -> str | None:
+    """Return the language of a row, or None after telling what is wrong with it."""
+    if given is None or (isinstance(given, str) and not given.strip()):
+        return default
+    reading = read_language(given) if isinstance(given, str) else None
+    if reading is None or reading.code is None:
+        hint = reading.hint if reading else "use a code such as 'en', or an English name"
+        read.fault(place, "language", given, "is not a language known by name", hint)
+        return None
+    if reading.remark:
+        read.skip(place.source, "region of a language", reading.remark)
+    return reading.code
+
+
+def _row_texts(
+    read: Collected, place: Place, values: Record, sides: Sequence[str]
+) -> dict[str, str] | None:
+    """Return the texts of a row; None after telling of those that are missing or no text."""
+    given = {field: values.get(field) for field in ("question", *(f"system{it}" for it in sides))}
+    for side in sides:
+        answer = values.get(f"answer{side}")
+        given[f"answer{side}"] = "" if answer is None else answer
+    reference = values.get("reference")
+    if not is_missing_cell(reference):
+        given["reference"] = _first_text(reference)
+    texts = dict[str, str]()
+    for field, value in given.items():
+        text = name_text(value)
+        is_answer = field.startswith("answer")
+        if not isinstance(text, str) or not (is_answer or text.strip()):
+            fault = "is missing" if value is None else "is not a text"
+            read.fault(place, field, value, fault, "give it a text")
+        elif field.startswith("system"):
+            texts[field] = stripped_name(read, place, text)
+        else:
+            texts[field] = text if is_answer else text.strip()
+    return texts if len(texts) == len(given) else None
+
+
+def stripped_name(read: Collected, place: Place, name: str) -> str:
+    """Return a system's name without spaces at its edges, and count that it had some."""
+    bare = name.strip()
+    if bare != name:
+        read.skip(place.source, "space", f"at the edges of the name {bare!r}")
+    return bare
+
+
+def _first_text(reference: object) -> object:
+    """Return the first of several references, which are right alike."""
+    several = decoded(reference) if isinstance(reference, str) else reference
+    if isinstance(several, list) and several and isinstance(several[0], str):
+        return several[0]
+    return reference
+
+
+def _asking(
+    read: Collected,
+    place: Place,
+    key: tuple[str, str],
+    texts: Mapping[str, str],
+    sides: Sequence[str],
+    may_repeat: bool,
+    repeats: Repeats | None,
+) -> tuple[str, str] | None:
+    """Return the key of the question that a row answers; None if the row is left out.
+
+    A system may have answered the question before. Then the row is at fault, or left out, or to
+    the next asking of the question that none of its systems has answered otherwise.
+    """
+    systems = [(texts[f"system{side}"], texts[f"answer{side}"]) for side in sides]
+
+    def earlier(candidate: tuple[str, str]) -> tuple[str, Record] | None:
+        for system, answer in systems:
+            row = read.answers.get((*candidate, system))
+            if row is not None and not (may_repeat and row["answer"] == answer):
+                return system, row
+        return None
+
+    conflict = earlier(key)
+    if conflict is None:
+        return key
+    system, row = conflict
+    if repeats is None:
+        fault = f"has answered this question {seen_from(place, row['place'])}"
+        field = next(f"system{side}" for side in sides if texts[f"system{side}"] == system)
+        read.fault(place, field, system, fault, _AGAIN)
+        return None
+    if repeats == "first":
+        reason = "its system has answered the question before: the first answer is kept"
+        read.skip(place.source, "row", reason)
+        return None
+    number = 2
+    while earlier((key[0], f"{key[1]}-{number}")) is not None:
+        number += 1
+    return key[0], f"{key[1]}-{number}"
+
+
+def _identity_of_verdict(values: Record) -> Record:
+    """Return who voted and with what weight, where a table says so."""
+    identity: Record = {}
+    if VOTER in values:
+        voter = name_text(values[VOTER])
+        identity[VOTER] = None if voter is None else str(voter)
+    if WEIGHT in values:
+        weight = finite_number(values[WEIGHT])
+        identity[WEIGHT] = values[WEIGHT] if weight is None else weight
+    return identity
 
 
 def _mark(read: Collected, place: Place, given: object) -> float | None:
-    if given in (None, ""):
+    if is_missing_cell(given):
         read.skip(place.source, "verdict", "it is missing")
         return None
     mark = finite_number(given)
     if mark is None:
-        hint = "write a number, the higher the better, or nothing"
+        hint = "write a number with a decimal point, the higher the better, or nothing"
         read.fault(place, "verdict", given, "is not a number", hint)
     return mark
 
@@ -175,7 +398,7 @@ def put_together(
     named = {
         (code, made[code, query_id]): query["place"]
         for (code, query_id), query in read.queries.items()
-        if query_id != made[code, query_id]
+        if query_id != made[code, query_id] and not _is_asking(query_id, made[code, query_id])
     }
     for (code, query_id), query in read.queries.items():
         other = named.get((code, made[code, query_id]))
@@ -184,3 +407,9 @@ def put_together(
             hint = "give an id to every row of a question, or to none"
             read.fault(query["place"], "query_id", None, fault, hint)
     return read.foreign(name, None, reference, note, most_pairs)
+
+
+def _is_asking(query_id: str, first: str) -> bool:
+    """Tell whether an id is that of a further asking of a question."""
+    start, dash, number = query_id.rpartition("-")
+    return start == first and bool(dash) and number.isdigit()

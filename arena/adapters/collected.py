@@ -70,11 +70,13 @@ class ForeignArena:
         features: Published features, one row an answer: ``language, system, query_id``, one float
             column a feature and one ``<feature>:missing`` with the reason of each NaN; empty
             where none are published.
+        notes: What a user should know of how it was read.
     """
 
     arena: Arena
     skipped: pd.DataFrame
     features: pd.DataFrame = field(default_factory=pd.DataFrame)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -86,6 +88,7 @@ class Collected:
         marks: Marks of single answers: ``language, query_id, system, judge, mark``.
         criteria: Judge to the criterion of its judgments, if it has one.
         decided: Number of judgments whose winner is read; see ``decide_winners``.
+        notes: What a user should know of how the files were read.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -95,6 +98,7 @@ class Collected:
     marks: list[Record] = field(default_factory=list)
     criteria: dict[object, str] = field(default_factory=dict)
     decided: int = 0
+    notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
@@ -102,7 +106,9 @@ class Collected:
         """Read the files that are named or lie in folders; a damaged one is a problem."""
         for path in files_below(paths):
             try:
-                yield path, read_rows(path, shown_path(path, paths))
+                rows = read_rows(path, shown_path(path, paths))
+                self.notes += rows.notes
+                yield path, rows
             except DataError as error:
                 self.problems += error.problems
 
@@ -340,7 +346,7 @@ class Collected:
         except DataError as error:
             raise DataError(_in_order(self._named(error.problems))) from None
         features = pd.DataFrame() if features is None else features
-        return ForeignArena(arena, self._skipped(), features)
+        return ForeignArena(arena, self._skipped(), features, tuple(self.notes))
 
     def _skipped(self) -> pd.DataFrame:
         texts = ["source", "item", "reason"]

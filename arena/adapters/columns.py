@@ -82,13 +82,18 @@ def chosen_columns(
     with_values = {column for column in there if _has_values(tables, column)}
     names = {field: _named_column(field, name, fields, there) for field, name in named.items()}
     unread = dict[str, str]()
+    chosen_by_user = set(names)
     for field, known in fields.items():
         candidates = _fitting(known, there, taken=set(names.values()))
         filled = [column for column in candidates if column in with_values]
         if field not in names and candidates:
             names[field] = (filled or candidates)[0]
         for column in candidates:
-            if column != names[field]:
+            if column == names[field]:
+                continue
+            if field in chosen_by_user:
+                unread[column] = f"{column!r} is not read; {field} is read from {names[field]!r}"
+            else:
                 unread[column] = _reason(column, field, names[field], column in with_values)
     for column in there:
         if column in names.values() or column in unread:

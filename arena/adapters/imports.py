@@ -51,7 +51,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "fastchat": read_fastchat,
         "ragelo": read_ragelo,
         TABLE: read_answer_tables,
-        **{tool: partial(read_tool_records, tool) for tool in kinds() if tool != TABLE},
+        **{tool: partial(read_tool_records, tool) for tool in kinds()},
     }
 )
 """Reader of each kind of source: paths, and options by name."""

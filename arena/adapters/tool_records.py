@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.adapters.answer_tables import FILE, NEEDED, NO_COLUMNS, add_row, put_together
+from arena.adapters.answer_tables import FILE, NEEDED, add_row, put_together
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
+from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.field_maps import FieldMap, kinds, usual_names
 from arena.adapters.files import JSON, bare_name, checked_language, files_below, shown_path
 from arena.adapters.passage_rows import joined_passage_rows

@@ -72,6 +72,7 @@ ADAPTIVE = "adaptive"
 """Chosen by the verdicts on others; what rates such judgments must not take them for a sample."""
 
 _TRUE = frozenset({"true", "1", "1.0"})
+_DECIMAL_COMMA = re.compile(r"[-+]?(?:0?,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PASSAGES_HINT = (
     "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids"
@@ -313,14 +314,24 @@ def is_true(values: pd.Series) -> pd.Series:
 
 
 def finite_number(value: object) -> float | None:
-    """Return the finite number that a cell holds, as such or in digits; None for anything else."""
+    """Return the finite number that a cell holds, as such or in digits; None for anything else.
+
+    A decimal comma is read as such, but not one before three digits, which may separate thousands.
+    """
     if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
+    if isinstance(value, str) and has_decimal_comma(value):
+        value = value.replace(",", ".")
     try:
         found = float(value)
     except (ValueError, OverflowError):
         return None
     return found if math.isfinite(found) else None
+
+
+def has_decimal_comma(text: str) -> bool:
+    """Tell whether a text is a number with a comma that can only stand before decimals."""
+    return _DECIMAL_COMMA.fullmatch(text.strip()) is not None
 
 
 def whole_digits(value: object) -> str | None:

@@ -245,6 +245,13 @@ def import_command(
             "apart_answers.jsonl.gz, to be ranked as new ones."
         ),
     ] = None,
+    repeats: Annotated[
+        str | None,
+        Option(
+            help="csv: a question that a system answers again: first (keep the first answer) or "
+            "each (a question for each asking). Default: an error"
+        ),
+    ] = None,
     language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,
     languages: opt.Languages = None,
     download: Annotated[
@@ -267,7 +274,7 @@ def import_command(
     given: dict[str, object] = {
         **{"columns": named_values("--column", columns, FIELD), "judge": judge, "name": name},
         **{"scores": split_names(scores), "languages": split_names(languages)},
-        **{"reference_system": reference_system, "language": language},
+        **{"reference_system": reference_system, "language": language, "repeats": repeats},
         **{"qrels": qrels, "corpus": corpus, "download": download or None},
     }
     if not paths and not download:
@@ -307,7 +314,7 @@ def write_and_print(
         "questions_left_out": "Left out on choosing",
     }
     unknown = UNDETERMINED in read.arena.info.languages and NO_LANGUAGE
-    shown["notes"] = [each for each in (read.arena.info.note, unknown, *notes) if each]
+    shown["notes"] = [each for each in (read.arena.info.note, *read.notes, unknown, *notes) if each]
     show(shown, as_json, titles)
     if not as_json:
         print(command("check", out))

@@ -47,7 +47,7 @@ def test_a_row_an_answer(tmp_path):
     assert judged.loc[why["query_id"], "winner"] == "tie"
     assert "question from 'prompt'" in arena.info.note
     assert read.skipped[["item", "reason", "count"]].values.tolist() == [
-        ["column", "'tokens' is not a column of this schema", 1],
+        ["column", "'tokens' is no field that is read", 1],
         ["verdict", "it is missing", 1],
     ]
 
@@ -72,7 +72,9 @@ def test_columns_can_be_named(tmp_path):
     columns = {"question": "title", "system": "who", "answer": "said"}
     read = import_arena("csv", [table(tmp_path, text)], columns=columns)
     assert read.arena.queries["query"].tolist() == ["Where?"]
-    assert read.skipped["reason"].tolist() == ["'question' is not a column of this schema"]
+    assert read.skipped["reason"].tolist() == [
+        "'question' is not read; question is read from 'title'"
+    ]
 
 
 def test_results_of_ragas_are_read_a_file_a_system(tmp_path):
@@ -179,3 +181,179 @@ def test_where_contexts_differ_each_answer_has_its_own(tmp_path):
         lambda passages: passages and [passage["text"] for passage in passages]
     )
     assert own.tolist() == [["Paris is in France."], ["Bern.", "Oslo."], None, None]
+
+
+DOOR = {
+    "numpy.csv": (
+        "user_input,retrieved_contexts,response,system\n"
+        "How high?,['It is 300 m.' 'A lynx.'],300 m [1].,alpha\n",
+        ["It is 300 m.", "A lynx."],
+    ),
+    "documents.csv": (
+        "user_input,retrieved_contexts,response,system\n"
+        "How high?,\"[Document(metadata={'a': 1}, page_content='It is 300 m.'), "
+        "Document(page_content='A lynx.')]\",300 m,alpha\n",
+        ["It is 300 m.", "A lynx."],
+    ),
+    "records.csv": (
+        "user_input,retrieved_contexts,response,system\n"
+        'How high?,"[{""page_content"": ""It is 300 m.""}, {""content"": ""A lynx.""}]",So,alpha\n',
+        ["It is 300 m.", "A lynx."],
+    ),
+    "none.csv": ("question,contexts,answer,system\nHow high?,None,300 m,alpha\n", []),
+    "empty_column.csv": (
+        "input,actual_output,context,retrieval_context,system\n"
+        'How high?,300 m,,"[""It is 300 m.""]",alpha\n',
+        ["It is 300 m."],
+    ),
+    "goldens.csv": (
+        "input,actual_output,retrieval_context,context,system\n"
+        "How high?,300 m,It is 300 m.,Buildings|Heights,alpha\n",
+        ["It is 300 m."],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DOOR)
+def test_what_was_retrieved_becomes_the_passages(name, tmp_path):
+    text, expected = DOOR[name]
+    read = import_arena("csv", [table(tmp_path, text, name)], language="en")
+    (passages,) = read.arena.queries["passages"]
+    assert [passage["text"] for passage in passages] == expected
+
+
+def test_contexts_that_cannot_be_read_are_refused_with_line_and_column(tmp_path):
+    text = "question,contexts,answer,system\nHow?,\"['a', 'b\",So,alpha\n"
+    with pytest.raises(DataError) as caught:
+        import_arena("csv", [table(tmp_path, text)])
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.field) == (2, "contexts")
+
+
+def test_the_filled_one_of_two_answer_columns_is_read(tmp_path):
+    text = "question,answer,response,system\nHow?,,So.,alpha\nHow?,,Thus.,beta\n"
+    read = import_arena("csv", [table(tmp_path, text)])
+    assert sorted(read.arena.answers["answer"]) == ["So.", "Thus."]
+
+
+REPEATED = "question,system,answer,verdict\nHow?,a,x,1\nHow?,a,y,0\nHow?,b,z,0\nWhy?,a,w,1\n"
+PAIRED = (
+    "question,system_a,answer_a,system_b,answer_b,winner\n"
+    "hi,A,hello,B,good day,a\nhi,A,go away,C,welcome,b\nhi,C,welcome,B,bye,a\nx?,A,1,B,2,b\n"
+)
+
+
+@pytest.mark.parametrize("text", [REPEATED, PAIRED])
+def test_a_question_answered_again_is_an_error_that_names_the_choices(text, tmp_path):
+    with pytest.raises(DataError) as caught:
+        import_arena("csv", [table(tmp_path, text)])
+    assert "--repeats first" in caught.value.problems[0].hint
+    assert "--repeats each" in caught.value.problems[0].hint
+    assert caught.value.problems[0].line == 3
+
+
+def test_the_first_answer_can_be_kept(tmp_path):
+    read = import_arena("csv", [table(tmp_path, REPEATED)], repeats="first")
+    assert sorted(read.arena.answers["answer"]) == ["w", "x", "z"]
+    assert read.skipped.loc[read.skipped["item"] == "row", "count"].tolist() == [1]
+    pairs = import_arena("csv", [table(tmp_path, PAIRED)], repeats="first")
+    assert sorted(pairs.arena.answers["answer"]) == ["1", "2", "good day", "hello"]
+    assert len(pairs.arena.judgments) == 2
+    assert pairs.skipped.loc[pairs.skipped["item"] == "row", "count"].tolist() == [2]
+
+
+def test_each_asking_can_be_a_question(tmp_path):
+    read = import_arena("csv", [table(tmp_path, REPEATED)], repeats="each")
+    assert read.arena.queries["query"].tolist() == ["How?", "How?", "Why?"]
+    assert len(read.arena.answers) == 4
+    pairs = import_arena("csv", [table(tmp_path, PAIRED)], repeats="each").arena
+    assert len(pairs.judgments) == 4
+    assert len(pairs.queries) == 3
+    first, second, _ = pairs.queries["query_id"]
+    answered = pairs.answers[pairs.answers["query_id"] == second]
+    assert dict(zip(answered["system"], answered["answer"], strict=True)) == {
+        "A": "go away",
+        "C": "welcome",
+        "B": "bye",
+    }
+    assert second == f"{first}-2"
+    with pytest.raises(UsageError, match="first, each"):
+        import_arena("csv", [table(tmp_path, PAIRED)], repeats="last")
+
+
+def test_regions_are_left_out_and_counted(tmp_path):
+    text = "question,system,answer,language\nq?,s,a,pt-BR\nr?,s,b,zh_CN\nt?,s,c,pt-BR\n"
+    read = import_arena("csv", [table(tmp_path, text)])
+    assert read.arena.info.languages == ("pt", "zh")
+    regions = read.skipped[read.skipped["item"].str.contains("region")]
+    assert regions["count"].tolist() == [2, 1]
+    with pytest.raises(DataError, match="'ja'"):
+        import_arena("csv", [table(tmp_path, text.replace("zh_CN", "jp"))])
+
+
+def test_numbers_can_be_names_questions_and_answers(tmp_path):
+    rows = [
+        {"question": 1, "system": 4, "answer": 300},
+        {"question": 1, "system": "4.5", "answer": 3.5},
+    ]
+    read = import_arena("csv", [records(tmp_path, rows)])
+    assert read.arena.info.systems == ("4", "4.5")
+    assert sorted(read.arena.answers["answer"]) == ["3.5", "300"]
+
+
+def test_spaces_at_the_edges_of_names_are_left_out_and_counted(tmp_path):
+    text = 'question,system,answer,verdict\nq?,a,x,1\nr?," a",x,"0,5"\nr?,b,y,"0,25"\n'
+    read = import_arena("csv", [table(tmp_path, text)])
+    assert read.arena.info.systems == ("a", "b")
+    assert read.skipped.loc[read.skipped["item"] == "space", "count"].tolist() == [1]
+    assert wins_of(read) == ["a"]
+    assert "comma" in " ".join(read.notes)
+
+
+def wins_of(read):
+    judged = read.arena.judgments
+    return [getattr(row, f"system_{row.winner}") for row in judged.itertuples()]
+
+
+def test_a_comma_that_may_separate_thousands_is_refused(tmp_path):
+    text = 'question,system,answer,verdict\nq?,a,x,"1,234"\nq?,b,y,"0,250"\n'
+    with pytest.raises(DataError) as caught:
+        import_arena("csv", [table(tmp_path, text)])
+    assert [problem.value for problem in caught.value.problems] == ["1,234"]
+
+
+def test_empty_answers_are_kept_and_said(tmp_path):
+    text = "question,system,answer\nq?,a,\nq?,b,N/A\nr?,a,x\n"
+    read = import_arena("csv", [table(tmp_path, text)])
+    assert sorted(read.arena.answers["answer"]) == ["", "N/A", "x"]
+    assert "a 1, b 1" in " ".join(read.notes)
+
+
+def test_soft_preferences_of_alpaca_eval_are_read(tmp_path):
+    rows = [
+        {"instruction": f"{number}?", "output_1": "a", "generator_1": "base", "output_2": "b"}
+        | {"generator_2": "mine", "annotator": "j", "preference": preference}
+        for number, preference in enumerate([1.93, 1.02, None])
+    ]
+    path = tmp_path / "annotations.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    read = import_arena("csv", [path])
+    assert read.arena.judgments["winner"].tolist() == ["b", "a"]
+    assert read.arena.judgments["judge"].tolist() == ["j", "j"]
+    assert read.skipped.loc[read.skipped["item"] == "judgment", "count"].tolist() == [1]
+
+
+def test_a_workbook_says_which_sheet_was_read(tmp_path):
+    frame = pd.DataFrame({"Question": ["q?"], "Model Name": ["m"], "Answer": ["x"]})
+    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
+        frame.to_excel(book, sheet_name="answers", index=False)
+        frame.to_excel(book, sheet_name="more", index=False)
+    read = import_arena("csv", [tmp_path / "t.xlsx"])
+    assert read.arena.info.systems == ("m",)
+    assert "'more'" in " ".join(read.notes)
+
+
+def test_nothing_read_is_a_failure(tmp_path):
+    for text in ("question,system,answer\n", "", "question,system,answer\n,,\n"):
+        with pytest.raises(UsageError):
+            import_arena("csv", [table(tmp_path, text)])
