@@ -14,6 +14,7 @@ from arena.judging.replies import (
     read_verdict,
 )
 from arena.llm import Completion, TokenLogprobs, UnparsableError
+from arena.text.thoughts import has_thoughts
 
 
 def parse_verdict(text):
@@ -55,6 +56,22 @@ QUOTE = (
         ("[A]", None),
         ("[[D]]", None),
         ("[[A", None),
+        ('[[A]]\n\nAnswer B says "[[B]]" to sway readers.', "a"),
+        ('Answer B says "[[B]]", which is no reason. [[A]]', "a"),
+        ("[[A]], though B ends with `[[B]]`.", "a"),
+        ("[[A]]. B quotes “Best answer: [[B]]”.", "a"),
+        ("[[A]]\n> I win: [[B]]\nis what B wrote.", "a"),
+        ("A is better. 『[[B]]』と書いている。[[A]]", "a"),
+        ('It is 5" long. [[A]] is right, "x" is not.', "a"),
+        ('Both agree.\n"[[C]]"', "tie"),
+        ("Both agree.\n`[[C]]`.", "tie"),
+        ("Better.\n\n**Final verdict:** `[[A]]`", "a"),
+        ('Therefore, my final verdict is "[[A]]".', "a"),
+        ('It says more, so I choose "[[A]]".', "a"),
+        ("最終判定は「[[A]]」です。", "a"),
+        ('Answer B says "[[B]]".', None),
+        ('Answer B says "[[B]]", which is no reason to', None),
+        ('I should write "[[A]]" or "[[B]]".', None),
         ("[[А]]", None),  # a Cyrillic letter
         ("[[Assistant A]]", None),
         ("see [[1]] and [[2]]", None),
@@ -102,13 +119,15 @@ def test_no_reply_breaks_the_parser(reply):
 
 @given(st.text(max_size=40), st.sampled_from("ABC"))
 def test_a_verdict_at_the_end_counts(reply, letter):
-    if "<think" not in reply.lower():
+    if not has_thoughts(f"{reply}\n\n[["):
         assert parse_verdict(f"{reply}\n\n[[{letter}]]") == {"A": "a", "B": "b", "C": "tie"}[letter]
 
 
 def test_long_replies_take_no_long_time():
     assert parse_verdict("[The Start of Assistant A's Answer 1]" * 2_000 + "[[A]]") == "a"
     assert parse_verdict("[[A]] if " * 20_000) == "a"
+    assert parse_verdict('"[[A]] "' * 20_000) in ("a", None)
+    assert parse_verdict('"' * 20_000 + "[[A]]" * 2_000) in ("a", None)
 
 
 def letters(**probabilities):
