@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.languages import MIRACL_LANGUAGES, read_language
 from arena.data.rows import TABLE_SUFFIXES
 
@@ -111,5 +111,5 @@ def without_language(paths: Iterable[str]) -> UsageError:
     first = ", ".join(list(paths)[:3])
     return UsageError(
         f"the language of {first} is not known: put it in a folder named by the language's code "
-        "(en/…), or give `language`"
+        f"(en/…), or give {argument('language')}"
     )

@@ -23,7 +23,7 @@ from arena.adapters.files import (
     shown_path,
     without_language,
 )
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.files import lenient_text
 from arena.data.rows import SUFFIXES, json_records, read_rows
 from arena.data.schema import Text, validation_problems
@@ -115,7 +115,10 @@ def read_miracl(
             passages[code, record["passage_id"]] = record
     _label(read, labels, passages)
     if not read.queries and not read.problems:
-        raise UsageError("no question has a judged passage with a text; give `qrels` and `corpus`")
+        raise UsageError(
+            f"no question has a judged passage with a text; give {argument('qrels')} "
+            f"and {argument('corpus')}"
+        )
     return read.foreign(name, SOURCE)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.published import no_published_ratings
 from arena.data.schema import (
     ALL,
@@ -172,7 +172,7 @@ class Arena:
         if self.info.reference_system in out["systems"]:
             raise UsageError(
                 f"{self.info.reference_system!r} is the reference; others need its answers: name "
-                "it too (`systems`)"
+                f"it too ({argument('systems')})"
             )
         kept = {
             name: tuple(it for it in getattr(self.info, name) if it not in others)
@@ -218,7 +218,9 @@ class Arena:
             return self
         if criterion not in self.criteria:
             known = ", ".join(self.criteria) or "none"
-            raise UsageError(f"no judgment is by {criterion!r} (`criterion`); there is {known}")
+            raise UsageError(
+                f"no judgment is by {criterion!r} ({argument('criterion')}); there is {known}"
+            )
         own = self.judgments[self.judgments[CRITERION] == criterion].reset_index(drop=True)
         return replace(self, judgments=own, published_ratings=no_published_ratings())
 
@@ -240,7 +242,8 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
     people = [name for name in own if is_person(name)]
     if chosen is None and len(names) > 1 and not people:
         raise UsageError(
-            "several judges; choose one with `judge`, or several with commas between, or all: "
+            f"several judges; choose one with {argument('judge')}, or several with "
+            "commas between, or all: "
             f"{', '.join(names)}"
         )
     if chosen is None or (chosen == ALL and ALL not in names):

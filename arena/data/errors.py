@@ -13,6 +13,7 @@ SHOWN_VALUE_CHARACTERS = 80
 MOST_PROBLEMS = 1000
 """Problems of one kind that are told one by one; the others are counted."""
 
+ARGUMENT_MARK = "\N{WORD JOINER}"
 HALF_SURROGATE = "holds half a surrogate pair, which no file can store"
 HALF_SURROGATE_HINT = "replace it by U+FFFD"
 
@@ -88,6 +89,15 @@ def _shown(value: object) -> str:
     return text if fits else text[: SHOWN_VALUE_CHARACTERS - 1] + "…"
 
 
+def argument(name: str) -> str:
+    """Return the name of an argument for the message of an error, which shows it in backticks.
+
+    A mark behind the first of them, which ``str`` leaves out, tells the argument from a name in
+    backticks in what a message quotes: the command line shows the argument alone as its option.
+    """
+    return f"`{ARGUMENT_MARK}{name}`"
+
+
 class ArenaError(Exception):
     """Base of every error this project raises on purpose.
 
@@ -96,6 +106,14 @@ class ArenaError(Exception):
     """
 
     exit_status: ClassVar[int] = 2
+
+    def __str__(self) -> str:
+        return self.marked.replace(ARGUMENT_MARK, "")
+
+    @property
+    def marked(self) -> str:
+        """The message with the marks of ``argument``."""
+        return super().__str__()
 
 
 class DataError(ArenaError, ValueError):

@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any
 
 from arena.data.cells import passages_of
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.schema import HISTORY, OWN_PASSAGES, passages_fault
 from arena.data.wording import did_you_mean
 from arena.generation.questions import GivenQuestion
@@ -172,7 +172,7 @@ class _Caller:
 def _imported(place: str) -> Callable[..., Any]:
     module, _, path = place.partition(":")
     if not (module and path):
-        raise UsageError(f"`system` is {place!r}; write package.module:function")
+        raise UsageError(f"{argument('system')} is {place!r}; write package.module:function")
     try:
         with redirect_stdout(sys.stderr):
             found: Any = import_module(module)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.judging.choosing.drawn import ChosenPairs, Verdicts
 from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
 from arena.judging.pairs import ArenaTexts, PairKey, pair_keys
@@ -69,7 +69,9 @@ class LlmJudge:
 
     def __post_init__(self) -> None:
         if self.verdict != "text" and isinstance(self.prompt, GradedPrompt):
-            raise UsageError("marks and orders are read from the text; leave `verdict` text")
+            raise UsageError(
+                f"marks and orders are read from the text; leave {argument('verdict')} text"
+            )
 
     @property
     def judge(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.llm.settings import LlmSettings, Names
 
 if TYPE_CHECKING:
@@ -111,7 +111,10 @@ class JudgingSettings(LlmSettings):
         if self.form == "pairwise":
             return pairwise_prompt(self.template, self.verdict)
         if self.both_orders:
-            raise UsageError("both orders are asked of pairs; leave `both_orders` out, or `form`")
+            raise UsageError(
+                f"both orders are asked of pairs; leave {argument('both_orders')} "
+                f"out, or {argument('form')}"
+            )
         asked = GRADED_PROMPTS[self.form]
         template = asked.packaged() if self.template is None else asked.read(self.template)
         return GradedPrompt(template, self.form, self.seed)
@@ -142,11 +145,15 @@ class JudgingSettings(LlmSettings):
         """
         if self.both_orders or self.form != "pairwise" or self.panel:
             raise UsageError(
-                "adaptive pairs are asked of one judge, one by one and in one order; leave `form` "
-                "pairwise, and `both_orders` and `panel` out"
+                "adaptive pairs are asked of one judge, one by one and in one order; "
+                f"leave {argument('form')} "
+                f"pairwise, and {argument('both_orders')} and {argument('panel')} out"
             )
         if self.budget is None and self.until is None:
-            raise UsageError("say when to stop: give a `budget`, or what is to be known (`until`)")
+            raise UsageError(
+                f"say when to stop: give a {argument('budget')}, or what is to be "
+                f"known ({argument('until')})"
+            )
 
     def choose_pairs(self, arena: Arena) -> ChosenPairs:
         """Choose what to judge, before any verdict; see ``arena.judging.choose_pairs``.
@@ -163,7 +170,10 @@ class JudgingSettings(LlmSettings):
         if self.pairs == "adaptive":
             raise UsageError("adaptive pairs are chosen as verdicts come, not beforehand")
         if any(limit is not None for limit in (self.budget, self.until, self.prior)):
-            raise UsageError("`budget`, `until` and `prior` are for `pairs` adaptive")
+            raise UsageError(
+                f"{argument('budget')}, {argument('until')} and {argument('prior')} "
+                f"are for {argument('pairs')} adaptive"
+            )
         both_orders = self.both_orders
         if both_orders is None:
             name = self.model_copy(update={"panel": ()}).judge

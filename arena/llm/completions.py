@@ -181,7 +181,7 @@ def _why_empty(
     in_thoughts = _thought_tokens(answer)
     name = next((name for name in _THOUGHTS_FIELDS if message.get(name)), None)
     holds_thoughts = name is not None or any(_texts(message.get("content"), "", DEEPEST_PART))
-    more = "raise max_tokens (or max_completion_tokens in `body`), or let the model think less"
+    more = "raise max_tokens (or max_completion_tokens in body), or let the model think less"
     if in_thoughts:
         return f"{in_thoughts} tokens went into thoughts and none into an answer; {more}"
     if finish_reason == CUT:
@@ -190,7 +190,7 @@ def _why_empty(
     if name is not None:
         return (
             f"the text stands in `{name}`, where thoughts belong; turn off the server's reasoning "
-            "parser, or thinking by a field of `body`"
+            "parser, or thinking by a field of body"
         )
     if holds_thoughts:
         return f"the answer holds thoughts alone; {more}"

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from arena.data.errors import argument
 from arena.llm import replies
 from arena.llm.replies import Fault, shown_detail
 from arena.llm.waits import asked_wait
@@ -32,7 +33,10 @@ DEEPEST = 6
 _NO_CREDIT = "the account has no credit left; the results so far are in the store"
 _ADVICE: Mapping[int, str] = MappingProxyType(
     {
-        401: "the key is not accepted; check it, and the variable that `api_key_env` names",
+        401: (
+            "the key is not accepted; check it, and the variable that "
+            f"{argument('api_key_env')} names"
+        ),
         402: _NO_CREDIT,
         403: "the key may not use this model; check the model's name and the key's permissions",
         404: "check the model's name, and that base_url ends where /chat/completions or "

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
+from arena.data.errors import ARGUMENT_MARK
 from arena.text.thoughts import answer_start
 
 REFUSAL = "refusal"
@@ -245,7 +246,7 @@ def shown_detail(text: str, api_key: str) -> str:
     if len(api_key) >= LEAST_KEY:
         text = text.replace(api_key, KEY_STAND_IN)
     text = _KEY_LIKE.sub(KEY_STAND_IN, " ".join(text.split()))
-    text = text.replace("\0", "").encode(errors="replace").decode()
+    text = text.replace("\0", "").replace(ARGUMENT_MARK, "").encode(errors="replace").decode()
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 

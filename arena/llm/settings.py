@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 from pydantic_core import PydanticCustomError
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, UsageError
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, UsageError, argument
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
@@ -84,7 +84,7 @@ def _body(value: dict[str, Any]) -> dict[str, Any]:
     elif (secret := _secret_in(value)) is not None:
         fault = (
             f"holds what looks like a key ({secret}); what is sent is kept, so give keys by the "
-            "environment variable that `api_key_env` names"
+            "environment variable that api_key_env names"
         )
     if fault is not None:
         raise PydanticCustomError(CONFIDENTIAL, "{fault}", {"fault": fault})
@@ -287,7 +287,7 @@ class LlmSettings(BaseModel):
         raise UsageError(
             f"there is no key for {self.base_url}: set the environment variable "
             f"{self.api_key_env} (to anything, for a server without keys), or name another one "
-            "with `api_key_env`"
+            f"with {argument('api_key_env')}"
         )
 
 
@@ -360,7 +360,7 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
     try:
         _body(settings.body)  # of a copy, which is not checked as it is made
     except PydanticCustomError as error:
-        raise UsageError(f"`body` {error}") from error
+        raise UsageError(f"{argument('body')} {error}") from error
     if not prompt.messages:
         raise UsageError("a prompt has no messages; give at least one")
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]

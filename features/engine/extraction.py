@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.folder import open_answers, open_arena
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
 from features.declare.feature import SENTENCES, Feature, Item, Scores, Value
@@ -92,7 +92,7 @@ def extract(
     arena = open_arena(arena)
     options = ModelOptions() if models is None else models
     if n_jobs == 0:
-        raise UsageError("`n_jobs` is a number of workers, or -1 for all cores; not 0")
+        raise UsageError(f"{argument('n_jobs')} is a number of workers, or -1 for all cores; not 0")
     rows = _rows(arena, answers)
     chosen = with_templates(asked_features(features), options.templates)
     require(chosen, options.download)

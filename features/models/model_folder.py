@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from arena.data.errors import MissingDependencyError, UsageError
+from arena.data.errors import MissingDependencyError, UsageError, argument
 from arena.data.files import hub, model_file_digest
 
 ENDPOINT = "endpoint:"
@@ -44,7 +44,7 @@ def find_model(model: str, download: bool) -> Path:
                 return Path(cached).parent
         raise UsageError(
             f"the model {model!r} is not on this machine; give the folder it is in, "
-            "or allow it to be fetched from the Hugging Face hub (`download`)"
+            f"or allow it to be fetched from the Hugging Face hub ({argument('download')})"
         )
     known = hub("fetching a model", "neural")
     ignored = [f"{name}/*" for name in _OTHER_FORMATS]

@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import BaseModel
 
 from arena.data.arena import Arena
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.files import file_digest, replaced_folder
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
@@ -126,10 +126,14 @@ class Board:
         """
         noted, name = self.summary.arena_folder, self.summary.arena
         if self.folder is None or noted is None:
-            raise UsageError(f"the board does not say where arena {name!r} is; name it: `arena`")
+            raise UsageError(
+                f"the board does not say where arena {name!r} is; name it: {argument('arena')}"
+            )
         path = self.folder / noted
         if not path.is_dir():
-            raise UsageError(f"arena {name!r} is no longer at {path}; name its folder: `arena`")
+            raise UsageError(
+                f"arena {name!r} is no longer at {path}; name its folder: {argument('arena')}"
+            )
         return path
 
     def save(self, folder: Path | str, arena: Path | str | None = None) -> Board:

@@ -13,10 +13,10 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from arena.data.errors import ArenaError
+from arena.data.errors import ARGUMENT_MARK, ArenaError
 
-ARGUMENT = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
-"""How messages name an argument of Python, whose option has the same name."""
+ARGUMENT = re.compile(rf"`{ARGUMENT_MARK}([a-z]+(?:_[a-z]+)*)`")
+"""How messages name an argument of Python, whose option has the same name; see ``argument``."""
 
 COMMANDS = {
     "demo": ("boards:demo", "Build the board of the sample arena, and its pages."),
@@ -113,8 +113,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=None if arguments is None else list(arguments))
     except ArenaError as error:
-        said = ARGUMENT.sub(lambda found: flag_of(found[1]), str(error))
-        print(f"error: {said}", file=sys.stderr)
+        message = ARGUMENT.sub(lambda found: flag_of(found[1]), error.marked)
+        print(f"error: {message.replace(ARGUMENT_MARK, '')}", file=sys.stderr)
         raise SystemExit(error.exit_status) from error
     except OSError as error:
         print(f"error: {error}", file=sys.stderr)

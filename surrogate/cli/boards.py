@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.wording import is_person
 from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
 from surrogate.cli import options as opt
@@ -84,7 +84,9 @@ def board(
     has_several = len(read.criteria) > 1 and settings.judge not in read.judges
     is_overview = settings.criterion is None and has_several
     if shares and not is_overview:
-        raise UsageError("`weights` are of several criteria, which judgments here do not have")
+        raise UsageError(
+            f"{argument('weights')} are of several criteria, which judgments here do not have"
+        )
     judges: tuple[str, ...] = ()
     if not is_overview:
         check_board_target(out)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.published import no_published_ratings
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE, whole_digits
 from arena.data.seeds import by_content
@@ -212,7 +212,9 @@ def sliced(arena: Arena, by: str) -> Arena:
     known = sorted({*further} - {REFERENCE})
     if by not in known:
         hint = f"{did_you_mean(by, known)} there is {', '.join(known)}".lstrip()
-        raise UsageError(f"the questions have no column {by!r} to part them by (`by`); {hint}")
+        raise UsageError(
+            f"the questions have no column {by!r} to part them by ({argument('by')}); {hint}"
+        )
     tables = {
         name: in_slices(getattr(arena, name), arena.queries, by)
         for name in ("queries", "answers", "judgments")
@@ -220,7 +222,8 @@ def sliced(arena: Arena, by: str) -> Arena:
     names, count = sorted(set(tables["queries"][LANGUAGE])), len(arena.queries)
     if len(names) * QUESTIONS_A_PART > count:
         raise UsageError(
-            f"{by!r} has {len(names)} values for {count_of(count, 'question')} (`by`): parts "
+            f"{by!r} has {len(names)} values for {count_of(count, 'question')} "
+            f"({argument('by')}): parts "
             "of a board need several questions each; take a column with fewer values"
         )
     info = arena.info.model_copy(update={"languages": tuple(names)})
@@ -248,7 +251,9 @@ def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFra
 
 def _slice_name(value: object, by: str) -> str:
     if isinstance(value, list | dict):
-        raise UsageError(f"{by!r} holds {value!r:.60} (`by`); questions are parted by a text each")
+        raise UsageError(
+            f"{by!r} holds {value!r:.60} ({argument('by')}); questions are parted by a text each"
+        )
     name = whole_digits(value) or ("" if pd.isna(value) else str(value).strip())
     return name or NO_VALUE
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.data import __version__
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError, UsageError, argument
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from arena.data.wording import is_person
@@ -96,7 +96,7 @@ def write_site(
     out = Path(out)
     check_replaceable(out)
     if questions < 0:
-        raise UsageError(f"`questions` is {questions}; use 0 or more")
+        raise UsageError(f"{argument('questions')} is {questions}; use 0 or more")
     texts = _texts(board, arena, questions)
     with replaced_folder(out) as folder:
         _write_pages(board, texts, folder)

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import expit, ndtri
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.folder import open_answers, open_arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
@@ -213,7 +213,9 @@ def gate(
     against = board.systems[0] if baseline is None else baseline
     if against not in board.systems:
         offered = offer(against, list(board.systems))
-        raise UsageError(f"the board has no system {baseline!r}, given as `baseline`; {offered}")
+        raise UsageError(
+            f"the board has no system {baseline!r}, given as {argument('baseline')}; {offered}"
+        )
     if languages:
         answers = answers[answers["language"].isin(languages)]
     if answers.empty:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.folder import open_answers, open_arena
 from arena.data.frames import notebook_html
 from arena.data.schema import QUESTION_KEY
@@ -184,7 +184,8 @@ def _declared(names: Sequence[str], own: Sequence[Feature]) -> tuple[Feature, ..
     except UsageError as error:
         raise UsageError(
             "give the board its features of your own when it is loaded, Board.load(FOLDER, "
-            f"features=[...]), or these answers' features in a table, `feature_table`: {error}"
+            "features=[...]), or these answers' features in a table, "
+            f"{argument('feature_table')}: {error}"
         ) from error
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from joblib import parallel_config
 from joblib.parallel import get_active_backend
 
-from arena.data.errors import MissingDependencyError, UsageError, checked_choice
+from arena.data.errors import MissingDependencyError, UsageError, argument, checked_choice
 
 BACKENDS = ("dask", "ray")
 AGAIN = {"max_restarts": -1, "max_task_retries": -1}
@@ -40,7 +40,10 @@ def cluster(backend: str | None, scheduler: str | None = None) -> Iterator[None]
     """
     if backend is None:
         if scheduler is not None:
-            raise UsageError("`scheduler` is the address of a cluster; say of which `backend`")
+            raise UsageError(
+                f"{argument('scheduler')} is the address of a cluster; say of which "
+                f"{argument('backend')}"
+            )
         yield
         return
     checked_choice(backend, BACKENDS, "backend")

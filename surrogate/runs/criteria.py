@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.files import write_text
 from arena.data.folder import open_arena
 from arena.data.rows import plain_records
@@ -120,14 +120,16 @@ def weighted_overview(
             counts = count_of(ranked, "system"), count_of(judgments, "judgment")
             skipped[name] = FEW.format(*counts, FEWEST_RANKED)
     for name, weight in given.items():
-        checked_choice(name, [*boards, *skipped], "criterion (`weights`)")
+        checked_choice(name, [*boards, *skipped], f"criterion ({argument('weights')})")
         if (number := finite_number(weight)) is None or number < 0:
-            raise UsageError(f"`weights`: {name} has {weight}; give a number, 0 or more")
+            raise UsageError(
+                f"{argument('weights')}: {name} has {weight}; give a number, 0 or more"
+            )
     stated = {name: float(given.get(name, 1)) for name in boards if name not in skipped}
     total = sum(stated.values())
     if not total:
         why = "; ".join(map(": ".join, skipped.items()))
-        raise UsageError(f"no criterion has a weight (`weights`) that counts; {why}")
+        raise UsageError(f"no criterion has a weight ({argument('weights')}) that counts; {why}")
     rated = {name: _ratings(boards[name]) for name in stated}
     systems = sorted({system for rows in rated.values() for system in rows.index})
     table = pd.DataFrame(index=pd.Index(systems, name="system"))

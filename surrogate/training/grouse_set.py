@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.generation.questions import question_keys
@@ -56,7 +56,7 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
         raise UsageError("the arena has no reference answers, which GroUSE scores answers by")
     unknown = [name for name in systems if name not in set(arena.answers["system"])]
     if unknown:
-        raise UsageError(f"there are no answers of {unknown[0]!r} here (`systems`)")
+        raise UsageError(f"there are no answers of {unknown[0]!r} here ({argument('systems')})")
     texts, references = ArenaTexts(arena), right.set_index(QUESTION_KEY)["answer"]
     graded = []
     for key in question_keys(arena.queries):

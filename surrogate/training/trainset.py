@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import read_arena
 from arena.generation.generate import LlmSystem
 from arena.generation.questions import GivenQuestion, choose_questions, is_drawn, question_keys
@@ -64,14 +64,15 @@ def make_trainset(
     if foreign:
         raise UsageError(f"{kind} takes no {', '.join(f'`{name}`' for name in foreign)}")
     if not settings.teacher:
-        raise UsageError("nobody is named whom to learn from; name the `teacher`")
+        raise UsageError(f"nobody is named whom to learn from; name the {argument('teacher')}")
     own, arena = read_templates(templates, [PROMPTS[kind]]), read_arena(source)
     teacher, questions, seed = settings.teacher, settings.questions, settings.seed
     asked = choose_questions(arena.queries, settings.languages)
     drawn = asked if questions is None else asked[is_drawn(asked, questions, seed)]
     if split and len(drawn) == len(asked):
         raise UsageError(
-            "all questions are trained on, so none is unseen; train on some (`questions`)"
+            "all questions are trained on, so none is unseen; train on some "
+            f"({argument('questions')})"
         )
     if kind == "mirage":
         names = ("passage_tokens", "context_tokens", "seed")
@@ -87,7 +88,8 @@ def make_trainset(
         return make_train_set(sieve, drawn)  # which says what was left out, before anyone is asked
     if split and False not in are_trained:
         raise UsageError(
-            "no answer to an unseen question can be scored; train on fewer (`questions`)"
+            "no answer to an unseen question can be scored; train on fewer "
+            f"({argument('questions')})"
         )
     prompts = GrousePrompts("text", ReplyFields(()), own, is_joint=True)
     model = teacher.removeprefix("llm:")
@@ -115,7 +117,8 @@ def mirage_examples(
     if own.empty:
         known = ", ".join(sorted(set(arena.answers["system"])))
         raise UsageError(
-            f"there are no answers of {teacher!r} here (`teacher`); available: {known}; let a "
+            f"there are no answers of {teacher!r} here ({argument('teacher')}); "
+            f"available: {known}; let a "
             "model answer with  surrogate-arena generate ARENA --relevant-passages --append"
         )
     answers = dict(zip(question_keys(own), map(str, own["answer"]), strict=True))

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.files import file_digest, write_text
 from arena.llm.ask import Progress
 from arena.llm.local.folder import (
@@ -102,8 +102,9 @@ def finetune(
     kept, tested = ([row for row in p if len(row["labels"]) <= recipe.max_length] for p in cut)
     if not kept:
         raise UsageError(
-            f"all {len(rows)} examples are longer than {recipe.max_length} tokens (`max_length`); "
-            "make shorter prompts (`context_tokens` of trainset)"
+            f"all {len(rows)} examples are longer than {recipe.max_length} tokens "
+            f"({argument('max_length')}); "
+            f"make shorter prompts ({argument('context_tokens')} of trainset)"
         )
     checkpoint = last_checkpoint(out)
     record |= {

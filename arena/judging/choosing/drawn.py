@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.seeds import generator
 from arena.judging.pairs import (
     PAIR_COLUMNS,
@@ -159,7 +159,7 @@ def choose_pairs(
         UsageError: For a number below 1, an unknown language, or an arena with nothing to judge.
     """
     if pairs != "all" and pairs < 1:
-        raise UsageError(f"`pairs` is {pairs}; use at least 1")
+        raise UsageError(f"{argument('pairs')} is {pairs}; use at least 1")
     texts = ArenaTexts(arena)
     drawn = draw_questions(arena, texts, questions, languages, seed)
     battles = {language: Counter[str]() for language, _ in drawn}
@@ -200,7 +200,7 @@ def draw_questions(
         UsageError: For a number below 1, an unknown language, or no question.
     """
     if questions is not None and questions < 1:
-        raise UsageError(f"`questions` is {questions}; use at least 1")
+        raise UsageError(f"{argument('questions')} is {questions}; use at least 1")
     present = list(arena.info.languages)
     for language in languages or ():
         checked_choice(language, present, "language")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.seeds import SAME_DECIMALS, generator
 from arena.rating.battles import Battles, TieRule
@@ -77,15 +77,17 @@ def study_sampling(
             systems that judgments connect.
     """
     if not all(0 < share <= 1 for share in shares):
-        raise UsageError("`shares` must be above 0 and at most 1")
+        raise UsageError(f"{argument('shares')} must be above 0 and at most 1")
     if repeats < 1:
-        raise UsageError(f"`repeats` is {repeats}; use at least 1")
+        raise UsageError(f"{argument('repeats')} is {repeats}; use at least 1")
     if not isinstance(arena, pd.DataFrame):
         judgments = open_arena(arena).judged_by(judge).judgments
     elif judge is None:
         judgments = arena
     else:
-        raise UsageError("`judge` is for arenas; a table holds the judgments of one judge")
+        raise UsageError(
+            f"{argument('judge')} is for arenas; a table holds the judgments of one judge"
+        )
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
     rows: list[tuple[object, ...]] = []

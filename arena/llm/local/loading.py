@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.files import hub
 from arena.llm.local.folder import (
     ADAPTER_WEIGHTS,
@@ -135,7 +135,8 @@ def readable(model: str) -> Iterator[None]:
         said = " ".join(str(error).split())[:300]
         raise UsageError(
             f"the model {model} cannot be read: {type(error).__name__}: {said}; give a causal "
-            "language model as safetensors or GGUF, or allow one to be fetched (`download`)"
+            "language model as safetensors or GGUF, or allow one to be fetched "
+            f"({argument('download')})"
         ) from error
 
 

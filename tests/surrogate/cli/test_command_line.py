@@ -7,11 +7,11 @@ import pytest
 from typer.main import get_command
 
 from arena.data import __version__
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.folder import read_arena
 from arena.data.rows import write_rows
 from arena.judging.settings import JudgingSettings
-from surrogate.cli.app import app
+from surrogate.cli.app import ARGUMENT, app
 from surrogate.cli.options import settings_of
 
 
@@ -49,6 +49,21 @@ def test_of_several_judges_one_is_to_be_chosen_by_its_option(
     said = capsys.readouterr().err
     assert "error: several judges; choose one with --judge, or several with commas" in said
     assert not (judged_twice / "board").exists()
+
+
+def test_names_in_backticks_that_data_hold_are_shown_as_they_are(run, capsys, tmp_path):
+    table = tmp_path / "answers.csv"
+    table.write_text("question,system,answer,language\nHow?,alpha,x,`my_lang`\n")
+    assert run("import", "csv", table, "--out", tmp_path / "arena") == 2
+    shown = capsys.readouterr().err
+    assert "`my_lang`" in shown
+    assert "--my-lang" not in shown
+
+
+def test_only_the_mark_of_an_argument_makes_it_an_option():
+    error = UsageError(f"`top_p` is refused; name {argument('api_key_env')}")
+    assert str(error) == "`top_p` is refused; name `api_key_env`"
+    assert [found[1] for found in ARGUMENT.finditer(error.marked)] == ["api_key_env"]
 
 
 def test_help_lists_commands_without_importing_them():

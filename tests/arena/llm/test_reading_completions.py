@@ -1,0 +1,268 @@
+"""What servers send as an answer: in parts, cut, filtered, broken off, empty, as a stream."""
+
+import json
+import time
+
+import chat_server as say
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llm_requests import SETTINGS, kept, prompts
+
+from arena.data.errors import UsageError
+from arena.llm import LlmSettings
+from arena.llm.completions import finish_kind, read_completion
+from arena.llm.names import names_deployments
+
+
+def answer(content="A.", finish="stop", usage=None, choice=None, **message):
+    first = {"message": {"content": content} | message, "finish_reason": finish} | (choice or {})
+    return {"choices": [first], "usage": usage or {}}
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("A.", "A."),
+        ([{"type": "text", "text": "A."}], "A."),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "B?"}]},
+          {"type": "text", "text": "A."}], "A."),
+        ([{"type": "reasoning", "text": "B?"}, {"type": "output_text", "text": "A."}], "A."),
+        ([{"type": "text", "text": "A"}, {"type": "text", "text": " is better."}], "A is better."),
+        ([{"type": "text", "text": {"value": "A.", "annotations": []}}], "A."),
+        (["A", "."], "A."),
+        ([{"text": "B?", "thought": True}, {"text": "A."}], "A."),
+        ({"type": "text", "text": "A."}, "A."),
+        ({"parts": [{"text": "A."}]}, "A."),
+        ([{"type": "tool_use", "input": {"text": "B"}}, {"type": "text", "text": "A."}], "A."),
+        ([{"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "A."}], "A."),
+    ],
+)  # fmt: skip
+def test_the_text_parts_are_the_answer_and_thoughts_are_none(content, text):
+    completion = read_completion(answer(content), 0.0)
+    assert (completion.text, completion.failure) == (text, None)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["text", "thinking", "reasoning", "output_text"]), st.text())
+    )
+)
+def test_parts_of_any_number_are_joined_in_order(parts):
+    content = [{"type": kind, "text": text} for kind, text in parts]
+    expected = "".join(text for kind, text in parts if kind in {"text", "output_text"})
+    completion = read_completion(answer(content), 0.0)
+    assert (completion.text or "") == expected.replace("\0", "\ufffd")
+    assert completion.failure == (None if expected.strip() else "empty")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (["stop", "STOP", "end_turn", "eos", "eos_token", "stop_sequence", "COMPLETE", ""], "stop"),
+        (["length", "max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens", "token_limit",
+          "FINISH_REASON_MAX_TOKENS", "model_context_window_exceeded"], "length"),
+        (["content_filter", "content_filter: RECITATION", "SAFETY", "PROHIBITED_CONTENT", "SPII",
+          "BLOCKLIST", "sensitive", "data_inspection_failed", "refusal", "content-filtered",
+          "guardrail_intervened"], "content_filter"),
+        (["error", "other", "abort", "malformed_function_call", "tool_calls", "cancelled",
+          "time_limit", "unknown", "insufficient_system_resource"], None),
+    ],
+)  # fmt: skip
+def test_finish_reasons_of_all_servers_have_one_of_four_meanings(words, kind):
+    assert {word: finish_kind(word) for word in words} == dict.fromkeys(words, kind)
+
+
+@pytest.mark.parametrize(
+    ("choice", "finish", "failure"),
+    [
+        ({"finish_reason": None}, None, None),
+        ({"finish_reason": "end_turn"}, "stop", None),
+        ({"finish_reason": "MAX_TOKENS"}, "length", None),
+        ({"finish_reason": "stop", "native_finish_reason": "MAX_TOKENS"}, "length", None),
+        ({"finish_reason": "stop", "native_finish_reason": "SAFETY"}, "SAFETY", "content_filter"),
+        ({"finish_reason": "stop", "native_finish_reason": "completed"}, "stop", None),
+        ({"finish_reason": "stop", "native_finish_reason": "error"}, "error", "broken_off"),
+        ({"finish_reason": None, "stop_reason": "max_tokens"}, "length", None),
+        ({"finish_reason": "stop", "stop_reason": "###"}, "stop", None),
+        ({"finish_reason": "other"}, "other", "broken_off"),
+    ],
+)
+def test_what_ended_an_answer(choice, finish, failure):
+    completion = read_completion(answer(choice=choice), 0.0)
+    assert (completion.finish_reason, completion.failure) == (finish, failure)
+
+
+NO_TEXT = {
+    "thoughts took all": answer(
+        None, "length", {"completion_tokens_details": {"reasoning_tokens": 1024}}
+    ),
+    "thoughts in the total": {
+        "choices": [{"finish_reason": "length"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 0, "total_tokens": 1124},
+    },
+    "cut with thoughts": answer(None, "length", reasoning_content="Let me compare"),
+    "text in reasoning": answer(None, "stop", reasoning="A is better. [[A]]"),
+    "thoughts alone": answer([{"type": "thinking", "thinking": "B?"}]),
+    "no choices": {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 0}},
+    "null message": {"choices": [{"message": None, "finish_reason": "stop"}]},
+    "white space": answer(" \n"),
+}
+CURES = {
+    "thoughts took all": "1024 tokens.*max_tokens",
+    "thoughts in the total": "1024 tokens.*max_tokens",
+    "cut with thoughts": "max_tokens",
+    "text in reasoning": "reasoning.*body",
+    "thoughts alone": "max_tokens",
+}
+
+
+@pytest.mark.parametrize("kind", NO_TEXT)
+def test_an_answer_without_a_text_is_asked_once_and_says_why(ask, store, kind):
+    replies, usage, server = ask(prompts(3), lambda *_: say.Reply(NO_TEXT[kind]))
+    assert usage.failures == {"empty": 3}
+    assert usage.calls == 3
+    assert len(kept(store)) == 3
+    assert all(each.detail for each in replies)
+    if kind in CURES:
+        import re
+
+        assert re.search(CURES[kind], replies[0].detail)
+    more = LlmSettings(model="m", max_tokens=4096)
+    _, usage, _ = ask(prompts(3), settings=more)
+    assert usage.calls == 3  # another limit asks again
+
+
+BROKEN = [
+    say.Reply(answer("[[B]] would be right if", "error")),
+    say.Reply(answer("[[B]] would be right if", "abort")),
+    say.Reply(answer("B", "error", choice={"error": {"code": 502, "message": "upstream"}})),
+    say.Reply(answer("B", choice={"error": {"message": "gone"}})),
+]
+
+
+@pytest.mark.parametrize("reply", BROKEN)
+def test_an_answer_that_was_broken_off_is_none_and_asked_again_a_few_times(ask, store, reply):
+    def behave(prompt, earlier):
+        return say.completion("good") if prompt.endswith("0") and earlier else reply
+
+    replies, usage, server = ask(prompts(2), behave)
+    assert replies[0].value == "good"
+    assert replies[1].value is None
+    assert replies[1].reason in {"broken_off", "server_error"}
+    assert server.asked == {"question 0": 2, "question 1": 3}
+    assert not replies[1].was_asked
+    assert len(kept(store)) == 1
+
+
+def test_a_few_rejected_prompts_do_not_end_a_run(ask):
+    def behave(prompt, _):
+        return say.completion("good") if prompt.endswith("5") else say.error(400, "odd prompt")
+
+    replies, usage, _ = ask(prompts(6), behave, concurrency=1)
+    assert replies[5].value == "good"
+    assert usage.failures == {"rejected": 5}
+    assert "odd prompt" in str(usage)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ("prompt is too long: 210345 tokens > 200000 maximum", "context_length"),
+        ("Output data may contain inappropriate content.", "content_filter"),
+    ],
+)
+def test_prompts_that_are_refused_one_by_one_never_end_a_run(ask, store, error, reason):
+    replies, usage, _ = ask(prompts(30), lambda *_: say.error(400, error))
+    assert usage.failures == {reason: 30}
+    assert usage.calls == 30
+    assert len(kept(store)) == 30
+
+
+def test_a_field_that_is_refused_ends_the_run_at_once_and_names_the_setting(ask):
+    said = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens'."
+    with pytest.raises(UsageError, match=r"max_completion_tokens = N.*temperature"):
+        ask(prompts(100), lambda *_: say.error(400, said), concurrency=2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sent"),
+    [
+        ({}, {"temperature": 0.0, "max_tokens": 1024}),
+        ({"omit": ("temperature",)}, {"max_tokens": 1024}),
+        ({"temperature": None, "max_tokens": None}, {}),
+        ({"temperature": -1.0}, {"max_tokens": 1024}),
+        ({"omit": ("temperature", "max_tokens")}, {}),
+        ({"body": {"max_completion_tokens": 9}, "omit": ("temperature",)},
+         {"max_completion_tokens": 9}),
+        ({"body": {"top_p": 0.1}, "omit": ("top_p",)}, {"temperature": 0.0, "max_tokens": 1024}),
+        ({"body": {"top_p": None}}, {"temperature": 0.0, "max_tokens": 1024}),
+        ({"body": {"reasoning_effort": "none"}, "omit": "temperature,max_tokens"},
+         {"reasoning_effort": "none"}),
+    ],
+)  # fmt: skip
+def test_any_field_can_be_left_out(settings, sent):
+    assert LlmSettings(model="m", **settings).fields() == {"model": "m"} | sent
+
+
+def test_what_is_asked_cannot_be_left_out():
+    with pytest.raises(ValueError, match="messages"):
+        LlmSettings(model="m", omit=("messages",))
+
+
+def test_errors_inside_an_answer_count_as_what_they_say(ask):
+    no_credit = say.Reply({"error": {"message": "Insufficient credits.", "code": 402}})
+    with pytest.raises(UsageError, match="no credit left"):
+        ask(prompts(50), lambda *_: no_credit, concurrency=2)
+    waits = say.Reply(
+        {"error": {"code": 429, "message": "slow", "details": [{"retryDelay": "0.5s"}]}}
+    )
+    times = []
+
+    def behave(prompt, earlier):
+        times.append(time.monotonic())
+        return waits if len(times) == 1 else say.completion("good")
+
+    replies, _, _ = ask(prompts(2), behave, concurrency=1)
+    assert [each.value for each in replies] == ["good", "good"]
+    assert times[1] - times[0] >= 0.5
+
+
+def events(*payloads, done=True):
+    lines = [f"data: {json.dumps(payload)}\n\n" for payload in payloads]
+    raw = ": keep-alive\n\n" + "".join(lines) + ("data: [DONE]\n\n" if done else "")
+    return say.Reply(raw=raw.encode(), headers={"content-type": "text/event-stream"})
+
+
+def chunk(content, finish=None, **delta):
+    first = {"index": 0, "delta": {"content": content} | delta, "finish_reason": finish}
+    return {"model": "m", "choices": [first]}
+
+
+def test_a_streamed_answer_is_read_whole(ask):
+    usage = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+    reply = events(
+        chunk("", role="assistant"), chunk(None, reasoning_content="B?"), chunk("A is "),
+        chunk("better."), chunk("", "stop"), usage,
+    )  # fmt: skip
+    replies, used, server = ask(prompts(2), lambda *_: reply)
+    assert [each.value for each in replies] == ["A is better."] * 2
+    assert (used.calls, used.tokens_in, used.tokens_out) == (2, 14, 4)
+
+
+def test_a_stream_that_ends_early_or_in_an_error_is_no_answer(ask):
+    bad = {
+        "question 0": events(chunk("[[B]] wou"), done=False),
+        "question 1": events(chunk("[[B]] wou"), {"error": {"code": 502, "message": "gone"}}),
+        "question 2": say.Reply(raw=b"data: {oops\n\n"),
+    }
+    replies, _, _ = ask([*prompts(3), *prompts(4)[3:]], lambda prompt, _: bad.get(
+        prompt, say.completion("good")), retries=0)  # fmt: skip
+    assert [each.value for each in replies] == [None, None, None, "good"]
+    assert "stream" in replies[0].detail
+
+
+def test_deployments_of_azure_have_names_of_their_own():
+    assert names_deployments("https://r.openai.azure.com/openai/v1")
+    assert not names_deployments("https://openai.azure.com.example.org/v1")
+    assert not names_deployments(SETTINGS.base_url)
