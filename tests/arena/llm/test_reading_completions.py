@@ -119,7 +119,7 @@ CURES = {
 
 @pytest.mark.parametrize("kind", NO_TEXT)
 def test_an_answer_without_a_text_is_asked_once_and_says_why(ask, store, kind):
-    replies, usage, server = ask(prompts(3), lambda *_: say.Reply(NO_TEXT[kind]))
+    replies, usage, _server = ask(prompts(3), lambda *_: say.Reply(NO_TEXT[kind]))
     assert usage.failures == {"empty": 3}
     assert usage.calls == 3
     assert len(kept(store)) == 3
@@ -146,7 +146,7 @@ def test_an_answer_that_was_broken_off_is_none_and_asked_again_a_few_times(ask, 
     def behave(prompt, earlier):
         return say.completion("good") if prompt.endswith("0") and earlier else reply
 
-    replies, usage, server = ask(prompts(2), behave)
+    replies, _usage, server = ask(prompts(2), behave)
     assert replies[0].value == "good"
     assert replies[1].value is None
     assert replies[1].reason in {"broken_off", "server_error"}
@@ -173,7 +173,7 @@ def test_a_few_rejected_prompts_do_not_end_a_run(ask):
     ],
 )
 def test_prompts_that_are_refused_one_by_one_never_end_a_run(ask, store, error, reason):
-    replies, usage, _ = ask(prompts(30), lambda *_: say.error(400, error))
+    _replies, usage, _ = ask(prompts(30), lambda *_: say.error(400, error))
     assert usage.failures == {reason: 30}
     assert usage.calls == 30
     assert len(kept(store)) == 30
@@ -245,7 +245,7 @@ def test_a_streamed_answer_is_read_whole(ask):
         chunk("", role="assistant"), chunk(None, reasoning_content="B?"), chunk("A is "),
         chunk("better."), chunk("", "stop"), usage,
     )  # fmt: skip
-    replies, used, server = ask(prompts(2), lambda *_: reply)
+    replies, used, _server = ask(prompts(2), lambda *_: reply)
     assert [each.value for each in replies] == ["A is better."] * 2
     assert (used.calls, used.tokens_in, used.tokens_out) == (2, 14, 4)
 
