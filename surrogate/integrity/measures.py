@@ -34,8 +34,6 @@ RUN, PASSAGE_RUN, PAIR = 5, 8, 2
 """Words in a row that two answers share, an answer and a passage, or any two texts."""
 FEWEST_DISTINCT = 5
 """Answers from which it is told whether they fit their questions."""
-LONGEST = 20_000
-"""Characters of a text that are read."""
 FOLDED = 1024
 """Dimensions of an answer's vector."""
 SHORTEST = 1e-6
@@ -44,27 +42,40 @@ DIGITS = 12
 """Of cosines, so that rounding errors make none larger than its equal."""
 
 
-def plain_answers(rows: pd.DataFrame, queries: pd.DataFrame) -> tuple[pd.DataFrame, list[Passages]]:
+def plain_answers(rows: pd.DataFrame, queries: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Take the citations out of answers in one language, to questions that are looked at.
+
+    Answers are read whole, as the surrogate reads them: text that only one of the two reads could
+    lift a rating without a note.
 
     Args:
         rows: Columns ``system, query_id, answer``.
-        queries: Columns ``query_id, passages``.
+        queries: Columns ``query_id, passages``: all that any system was shown.
 
     Returns:
-        The rows, sorted, with the columns ``plain`` and ``question``, the place of its passages;
-        and the passages of each question.
+        The rows, sorted, with the columns ``plain`` and ``question`` (place of the question); and
+        the ids of the questions.
     """
     names = sorted(rows["query_id"].unique())
     names = names[:: -(-len(names) // MOST_QUESTIONS)]
     rows = rows[rows["query_id"].isin(names)]
     rows = rows.sort_values(["system", "query_id"], kind="stable", ignore_index=True)
-    asked = list(queries.drop_duplicates("query_id").set_index("query_id")["passages"].loc[names])
     places = pd.Index(names).get_indexer(rows["query_id"])
-    ids = [tuple(str(item["passage_id"]) for item in items) for items in asked]
-    pairs = zip(rows["answer"], places, strict=True)
-    plain = [strip_citations(text[:LONGEST], ids[place]) for text, place in pairs]
-    return rows.assign(plain=pd.Series(plain, dtype="str"), question=places), asked
+    passage_ids = [
+        tuple(str(item["passage_id"]) for item in items)
+        for items in passages_of_questions(queries, names)
+    ]
+    plain = [
+        strip_citations(text, passage_ids[place])
+        for text, place in zip(rows["answer"], places, strict=True)
+    ]
+    return rows.assign(plain=pd.Series(plain, dtype="str"), question=places), names
+
+
+def passages_of_questions(queries: pd.DataFrame, names: Sequence[str]) -> list[Passages]:
+    """Return the passages of some questions, in their order."""
+    by_question = queries.drop_duplicates("query_id").set_index("query_id")["passages"]
+    return list(by_question.loc[list(names)])
 
 
 def measure_fit(rows: pd.DataFrame, judged: Collection[str]) -> pd.DataFrame:
@@ -85,71 +96,106 @@ def measure_fit(rows: pd.DataFrame, judged: Collection[str]) -> pd.DataFrame:
 
 
 def measure_texts(
-    rows: pd.DataFrame, judged: Collection[str], asked: Sequence[Passages]
+    rows: pd.DataFrame,
+    judged: Collection[str],
+    shown: Sequence[Passages],
+    brought: Sequence[Passages],
 ) -> pd.DataFrame:
     """Count what systems' answers have in common, and with what.
 
     Args:
         rows: Of ``plain_answers``.
         judged: The judged systems among them; each is measured beside the others.
-        asked: The passages of each question.
+        shown: Passages of each question that its judged systems were shown. Text that stands there
+            is nobody's own.
+        brought: Passages of each question that any system says it was shown. A new system brings
+            its own, so they excuse nothing; what is copied from them counts as copied.
 
     Returns:
         By system, a column a measure: means over its answers.
     """
     is_judged = rows["system"].isin(set(judged))
-    known = {text: _words(text) for text in rows["plain"].unique()}
-    words = [known[text] for text in rows["plain"]]
-    passages = [
-        [_words(f"{item.get('title') or ''} {item['text']}") for item in items] for items in asked
-    ]
+    by_text = {text: _words(text) for text in rows["plain"].unique()}
+    words = [by_text[text] for text in rows["plain"]]
     questions = rows["question"].to_numpy()
-    shares = _of_runs(words, rows.assign(is_judged=is_judged), questions, passages)
+    shares = _shares_of_runs(
+        words, rows.assign(is_judged=is_judged), _passage_words(shown), _passage_words(brought)
+    )
     lengths = np.array([len(text) + 1.0 for text in words])
     medians = pd.Series(lengths).where(is_judged).groupby(questions).transform("median")
     means = shares.groupby(rows["system"]).mean()
     return means.assign(length=(lengths / medians).groupby(rows["system"]).median())
 
 
-def _of_runs(
+def _passage_words(passages: Sequence[Passages]) -> list[list[Words]]:
+    return [
+        [_words(f"{item.get('title') or ''} {item['text']}") for item in items]
+        for items in passages
+    ]
+
+
+def _shares_of_runs(
     words: Sequence[Words],
     rows: pd.DataFrame,
-    questions: Integers,
-    asked: Sequence[Sequence[Words]],
+    shown: Sequence[Sequence[Words]],
+    brought: Sequence[Sequence[Words]],
 ) -> pd.DataFrame:
     """Count runs of words that stand elsewhere: a row an answer, shares of its runs.
 
     Args:
         words: Of each answer.
-        rows: By answer: ``system``, and whether it ``is_judged``.
-        questions: Place of each answer's question.
-        asked: Of each question, the words of its passages.
+        rows: By answer: ``system``, the place of its ``question``, whether it ``is_judged``.
+        shown: Of each question, the words of the passages that judged systems were shown.
+        brought: Likewise of those that any system was shown.
     """
-    known, system = rows["is_judged"].to_numpy(bool), pd.factorize(rows["system"])[0]
-    shown = np.repeat(np.arange(len(asked)), [len(texts) for texts in asked])
+    is_judged = rows["is_judged"].to_numpy(bool)
+    questions = rows["question"].to_numpy()
+    systems = pd.factorize(rows["system"])[0]
     codes = defaultdict[str, int](count(1).__next__)
-    own, passages = _coded(words, codes), _coded(chain.from_iterable(asked), codes)
-    runs, of = _runs(*own, RUN)
-    said, place = _runs(*passages, RUN)
-    here, first = _at(runs, questions[of]), _distinct(runs, of)
-    others = _times(here, here[first & known[of]]) > known[of]
-    mine = _at(runs, system[of])
-    flags = {
-        "shared": (others & (_times(here, _at(said, shown[place])) == 0), of),
-        "repeated": (_times(mine, mine[first]) > 1, of),
-    }
-    runs, of = _runs(*own, PASSAGE_RUN)
-    said, place = _runs(*passages, PASSAGE_RUN)
-    flags["passages"] = _times(_at(runs, questions[of]), _at(said, shown[place])) > 0, of
-    runs, of = _runs(*own, PAIR)
-    usual = _times(runs, runs[_distinct(runs, system[of]) & known[of]])
-    flags["new_pairs"] = (usual <= known[of]) & (_times(runs, _runs(*passages, PAIR)[0]) == 0), of
-    size = len(words)
+    answer_words = _coded(words, codes)
+    shown_words = _coded(chain.from_iterable(shown), codes)
+    shown_questions = np.repeat(np.arange(len(shown)), list(map(len, shown)))
+    brought_words = _coded(chain.from_iterable(brought), codes)
+    brought_questions = np.repeat(np.arange(len(brought)), list(map(len, brought)))
+
+    runs, answers = _runs(*answer_words, RUN)
+    passage_runs, passages = _runs(*shown_words, RUN)
+    runs_here = _at(runs, questions[answers])
+    is_first = _distinct(runs, answers)
+    times_judged = _times(runs_here, runs_here[is_first & is_judged[answers]])
+    in_passages = _times(runs_here, _at(passage_runs, shown_questions[passages])) > 0
+    # An answer of a judged system is itself one of those that hold its runs.
+    is_shared = (times_judged > is_judged[answers]) & ~in_passages
+    own_runs = _at(runs, systems[answers])
+    is_repeated = _times(own_runs, own_runs[is_first]) > 1
     shares = {
-        name: np.bincount(of, flag, size) / np.maximum(np.bincount(of, None, size), 1)
-        for name, (flag, of) in flags.items()
+        "shared": _share(is_shared, answers, len(words)),
+        "repeated": _share(is_repeated, answers, len(words)),
     }
+
+    runs, answers = _runs(*answer_words, PASSAGE_RUN)
+    runs_here = _at(runs, questions[answers])
+    passage_runs, passages = _runs(*shown_words, PASSAGE_RUN)
+    in_shown = _times(runs_here, _at(passage_runs, shown_questions[passages])) > 0
+    passage_runs, passages = _runs(*brought_words, PASSAGE_RUN)
+    in_brought = _times(runs_here, _at(passage_runs, brought_questions[passages])) > 0
+    # What is usual among judged systems must not depend on what a new one brings.
+    is_copied = np.where(is_judged[answers], in_shown, in_brought)
+    shares["passages"] = _share(is_copied, answers, len(words))
+
+    runs, answers = _runs(*answer_words, PAIR)
+    is_first = _distinct(runs, systems[answers])
+    times_judged = _times(runs, runs[is_first & is_judged[answers]])
+    in_passages = _times(runs, _runs(*shown_words, PAIR)[0]) > 0
+    is_new = (times_judged <= is_judged[answers]) & ~in_passages
+    shares["new_pairs"] = _share(is_new, answers, len(words))
     return pd.DataFrame(shares)
+
+
+def _share(flags: Flags, answers: Integers, n_answers: int) -> Floats:
+    """Return the share of each answer's runs that are flagged, shape (N,); 0 without runs."""
+    flagged = np.bincount(answers, flags, n_answers)
+    return np.asarray(flagged / np.maximum(np.bincount(answers, None, n_answers), 1))
 
 
 def _coded(texts: Iterable[Words], codes: defaultdict[str, int]) -> tuple[Hashes, Integers]:
@@ -187,7 +233,7 @@ def _times(runs: Hashes, among: Hashes) -> Integers:
 
 
 def _words(text: str) -> Words:
-    return tuple(folded_words(text[:LONGEST]))
+    return tuple(folded_words(text))
 
 
 def _same(plain: pd.Series, system: pd.Series) -> pd.Series:
@@ -200,7 +246,7 @@ def _same(plain: pd.Series, system: pd.Series) -> pd.Series:
 
 def _folded(answers: pd.Series) -> sparse.csr_array:
     """Count character n-grams in few dimensions, shape (N, D)."""
-    found = sparse.coo_array(hashed([text[:LONGEST] for text in answers]))
+    found = sparse.coo_array(hashed(list(answers)))
     folded = (found.data, (found.row, found.col % FOLDED))
     return sparse.csr_array(folded, shape=(len(answers), FOLDED))
 

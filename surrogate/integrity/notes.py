@@ -17,7 +17,12 @@ from scipy import sparse
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import with_passages_of
-from surrogate.integrity.measures import measure_fit, measure_texts, plain_answers
+from surrogate.integrity.measures import (
+    measure_fit,
+    measure_texts,
+    passages_of_questions,
+    plain_answers,
+)
 from surrogate.learning.estimation.answer_texts import hashed, unit_rows
 from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
@@ -102,19 +107,31 @@ def look_at(
         Language and system to what is seen. Of judged systems, facts alone: a verdict says more
         than what is unusual.
     """
-    shown = with_passages_of(queries, answers)
+    keys = zip(answers["language"], answers["system"], strict=True)
+    is_judged = [system in judged.get(str(language), ()) for language, system in keys]
+    shown = with_passages_of(queries, answers[is_judged])
+    brought = with_passages_of(queries, answers)
     found: dict[Key, tuple[Note, ...]] = {}
     for language, systems in judged.items():
         rows = answers[answers["language"] == language]
         if rows.empty:
             continue
-        rows, asked = plain_answers(rows, shown[shown["language"] == language])
+        shown_here, brought_here = (
+            table[table["language"] == language] for table in (shown, brought)
+        )
+        rows, questions = plain_answers(rows, brought_here)
         known = sorted(set(systems) & set(rows["system"]))
         known = known[:: -(-max(len(known), 1) // MOST_BESIDE)]
         measured = measure_fit(rows, known)
         if len(known) >= FEWEST_JUDGED and not measured.index.isin(systems).all():
             seen = rows[~rows["system"].isin(systems) | rows["system"].isin(known)]
-            measured = measured.join(measure_texts(seen.reset_index(drop=True), known, asked))
+            texts = measure_texts(
+                seen.reset_index(drop=True),
+                known,
+                shown=passages_of_questions(shown_here, questions),
+                brought=passages_of_questions(brought_here, questions),
+            )
+            measured = measured.join(texts)
         usual = measured[measured.index.isin(systems)]
         low, high = usual.quantile(1 - COMMON), usual.quantile(COMMON)
         for system, own in measured.iterrows():

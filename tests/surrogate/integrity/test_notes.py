@@ -119,3 +119,38 @@ def test_with_nobody_to_compare_only_one_text_for_all_is_a_fact():
     [note] = look_at(rows, {"en": []}, queries)["en", "a"]
     assert note.is_bar
     assert look_at(rows.assign(answer=rows["query_id"]), {"en": []}, queries) == {}
+
+
+def copied_half(arena, first):
+    """Answers of which every second one is the best system's."""
+    own = arena.answers[arena.answers["system"] == first].reset_index(drop=True)
+    best = arena.answers[arena.answers["system"] == "gpt4"].set_index("query_id")["answer"]
+    is_copied = np.arange(len(own)) % 2 == 0
+    copied = own["query_id"].map(best)
+    return own.assign(system="copied", answer=own["answer"].where(~is_copied, copied)), copied
+
+
+def measures_of(arena, first, rows):
+    others = [name for name in arena.info.systems if name != first]
+    answers = pd.concat([arena.answers[arena.answers["system"] != first], rows])
+    notes = look_at(answers, {"en": others}, arena.queries).get(("en", "copied"), ())
+    return {note.measure for note in notes}
+
+
+def test_passages_that_a_new_system_brings_do_not_excuse_what_it_copied(chatbots):
+    first = chatbots.info.systems[0]
+    rows, copied = copied_half(chatbots, first)
+    assert "shared" in measures_of(chatbots, first, rows)
+    brought = [
+        [{"passage_id": "1", "text": text, "title": None, "relevance": None}] for text in copied
+    ]
+    rows = rows.assign(passages=pd.Series(brought, index=rows.index, dtype=object))
+    assert {"shared", "passages"} <= measures_of(chatbots, first, rows)
+
+
+def test_text_behind_a_long_gap_is_read_as_the_surrogate_reads_it(chatbots):
+    first = chatbots.info.systems[0]
+    rows, copied = copied_half(chatbots, first)
+    own = chatbots.answers.loc[chatbots.answers["system"] == first, "answer"].to_numpy()
+    hidden = [f"{text}{' ' * 25_000}{best}" for text, best in zip(own, copied, strict=True)]
+    assert "shared" in measures_of(chatbots, first, rows.assign(answer=hidden))
