@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
@@ -29,6 +29,8 @@ JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc")
 """Characters that show nothing, though Unicode counts them among letters, marks and symbols."""
 INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+_CONFUSED = str.maketrans({"I": "l", "1": "l", "|": "l", "O": "o", "0": "o"})
 
 _KEY = TableSchema(SYSTEMS_TABLE, {"system": "name"})
 _HINT = (
@@ -66,22 +68,36 @@ def _hides(name: str) -> bool:
 def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, str]]:
     """Return names that a reader may take for each other: pairs, sorted.
 
-    Two names look alike where their compatibility forms (NFKC) are equal but for places where a
-    letter or dash of ASCII stands in the one, and one that is not ASCII in the other, such as a
-    Cyrillic a. Names are told from each other and from others, these not from each other.
+    Two names look alike where they are the same but for case, spaces at their edges and characters
+    that look like others in many fonts (``I``, ``l`` and ``1``, ``O`` and ``0``), or where a letter
+    or dash of ASCII stands in the one, and one that is not ASCII in the other, such as a Cyrillic
+    a. Names are compared with each other and with others, these not with each other.
     """
-    plain = {name: normalize("NFKC", name) for name in {*names, *others}}
     own = set(names)
-    return sorted(
-        {
-            (min(name, other), max(name, other))
-            for name in plain
-            if not name.isascii()
-            for other in plain
-            if other != name and (name in own or other in own)
-            if _look_alike(plain[name], plain[other])
-        }
-    )
+    plain = {name: normalize("NFKC", name) for name in {*own, *others}}
+    pairs = {
+        (min(name, other), max(name, other))
+        for name in plain
+        if not name.isascii()
+        for other in plain
+        if other != name and _look_alike(plain[name], plain[other])
+    }
+    for skeleton in (_without_case, _without_confusables):
+        groups: dict[str, list[str]] = {}
+        for name in plain:
+            groups.setdefault(skeleton(plain[name]), []).append(name)
+        for group in groups.values():
+            pairs.update(combinations(sorted(group), 2))
+    return sorted((name, other) for name, other in pairs if name in own or other in own)
+
+
+def _without_case(name: str) -> str:
+    return name.strip().casefold()
+
+
+def _without_confusables(name: str) -> str:
+    # Before the case is folded: a capital I looks like a small l, a small i does not.
+    return name.strip().translate(_CONFUSED).casefold()
 
 
 def _look_alike(name: str, other: str) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.schema import QUESTION_KEY
-from arena.data.wording import count_of
+from arena.data.schema import QUESTION_KEY, WEIGHT
+from arena.data.wording import count_of, is_person
 from arena.rating.battles import Battles, copies_of_others
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
@@ -29,7 +29,8 @@ COPIED = "{} left out that appear more than once: each verdict counts once"
 NOT_ASKED = "{} left out, on questions that the arena does not have"
 BESIDE = "{} left out, by judges that stand beside the board's own"
 NOT_USED = "{} left out, not between a new system and a judged one of the board, or a new one"
-OTHERS = "{} by {} count as those of the board's own judge, {}"
+OTHERS = "{} by {} count as those of one judge, beside the board's own, {}"
+SHOWN_JUDGES = 5
 NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
 PUBLISHED = "the ratings of this board are published, so that judgments are on another scale"
 
@@ -69,10 +70,43 @@ def counted_judgments(
     why = pd.Series(np.select(list(left.values()), list(left), ""), judgments.index)
     counts = {note: int((why == note).sum()) for note in left}
     notes = [note.format(count_of(each, "judgment")) for note, each in counts.items() if each]
-    if len(others := by[(why == "") & (by != own)]):
-        named = count_of(len(others), "judgment"), ", ".join(sorted(others.unique()))
-        notes.append(OTHERS.format(*named, own))
-    return judgments[why.isin(["", NOT_USED])], notes
+    is_kept = why.isin(["", NOT_USED])
+    is_unknown = is_kept & (by != own)
+    if is_person(own):
+        is_unknown &= ~by.map(is_person)
+    others = sorted(by[is_unknown & (why == "")].unique())
+    if others:
+        shown = ", ".join(others[:SHOWN_JUDGES])
+        if len(others) > SHOWN_JUDGES:
+            shown += f" and {len(others) - SHOWN_JUDGES} more"
+        counted = count_of(int((is_unknown & (why == "")).sum()), "judgment")
+        notes.append(OTHERS.format(counted, shown, own))
+    return _with_shared_weights(judgments[is_kept], is_unknown[is_kept]), notes
+
+
+def _with_shared_weights(judgments: pd.DataFrame, is_unknown: pd.Series) -> pd.DataFrame:
+    """Let all judges that a board does not know count as one judge.
+
+    Whoever names judges can name many of them. On each question and pair, their verdicts share
+    the weight of one.
+
+    Args:
+        judgments: What is counted.
+        is_unknown: Which of it is by a judge that the board does not know, shape (N,).
+    """
+    if not is_unknown.any():
+        return judgments
+    unknown = judgments[is_unknown]
+    names = unknown[["system_a", "system_b"]].astype(str)
+    pairs = pd.DataFrame({"first": names.min(axis=1), "second": names.max(axis=1)})
+    keys = [unknown[column] for column in QUESTION_KEY]
+    times = pairs.groupby([*keys, pairs["first"], pairs["second"]])["first"].transform("size")
+    weights = pd.Series(1.0, judgments.index)
+    if WEIGHT in judgments:
+        weights = pd.to_numeric(judgments[WEIGHT]).fillna(1.0)
+    weights = weights.astype(np.float64)
+    weights[is_unknown] /= times
+    return judgments.assign(**{WEIGHT: weights})
 
 
 def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:

@@ -86,14 +86,26 @@ LARGE = "sim-atlas-large"
 
 
 @pytest.mark.parametrize(
-    "name", ["sim-аtlas-large", "sim-atlas‑large", "sim-atlas-larɡe", "ｓim-atlas-large"]
+    "name",
+    [
+        "sim-аtlas-large",
+        "sim-atlas‑large",
+        "sim-atlas-larɡe",
+        "ｓim-atlas-large",
+        "sim-atIas-large",
+        "sim-at1as-large",
+        "SIM-Atlas-Large",
+        "sim-atlas-large ",
+    ],
 )
 def test_names_that_look_alike_are_said(name):
     assert alike([LARGE, name, "other"]) == [tuple(sorted((LARGE, name)))]
     assert alike([name], [LARGE]) == [tuple(sorted((LARGE, name)))]
 
 
-@pytest.mark.parametrize("names", [("model-大", "model-小"), ("gpt-4", "gpt-大"), ("a", "b")])
+@pytest.mark.parametrize(
+    "names", [("model-大", "model-小"), ("gpt-4", "gpt-大"), ("a", "b"), ("model-1", "model-2")]
+)
 def test_other_names_do_not_look_alike(names):
     assert alike(names) == []
 

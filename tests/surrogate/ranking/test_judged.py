@@ -116,6 +116,19 @@ def test_copies_and_questions_that_are_not_there_do_not_count(board, whole, tabl
     assert "2 judgments left out, on questions that the arena does not have" in told
 
 
+def test_many_judges_that_the_board_does_not_know_count_as_one(board, whole, table, verdicts, new):
+    """Whoever sends verdicts can invent judges: twenty say no more than one."""
+    is_won = (verdicts["winner"] == "a") == (verdicts["system_a"] == new)
+    one = verdicts[is_won & (verdicts["winner"] != "tie")].head(1)
+    invented = pd.concat([one.assign(judge=f"judge-{number}") for number in range(20)])
+    both = [
+        place_systems(board, table, whole.queries, judgments=rows).new.iloc[0]
+        for rows in (one.assign(judge="judge-0"), invented)
+    ]
+    assert both[0]["rating"] == pytest.approx(both[1]["rating"])
+    assert both[0]["low"] == pytest.approx(both[1]["low"])
+
+
 def test_sides_and_order_change_nothing_and_others_are_left_aside(board, table, verdicts, whole):
     first = judged_ratings(board, table, verdicts)
     turned = verdicts.rename(columns={"system_a": "system_b", "system_b": "system_a"}).assign(
@@ -142,10 +155,10 @@ def test_advice_counts_the_verdicts_at_hand(board, table, verdicts, whole):
     placed = [place_systems(board, table, whole.queries, judgments=own) for own in (None, losses)]
     before, after = (advise(board, one, questions=1).neighbors["rank"].iloc[0] for one in placed)
     assert after > before or after == len(board.ratings) + 1
-    assert not any("count as those of the board's own judge" in note for note in placed[1].notes)
+    assert not any("count as those of one judge" in note for note in placed[1].notes)
     people = place_systems(board, table, whole.queries, judgments=losses.assign(judge="people"))
     pd.testing.assert_frame_equal(people.new, placed[1].new)
-    assert f"{len(losses)} judgments by people count as those of the" in people.notes[0]
+    assert f"{len(losses)} judgments by people count as those of one judge" in people.notes[0]
 
 
 def test_judgments_that_say_nothing_of_a_new_system_are_refused(board, table, verdicts):
