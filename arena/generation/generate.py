@@ -26,11 +26,11 @@ from arena.generation.questions import (
 from arena.generation.settings import SHUFFLED, GenerationSettings
 from arena.judging.pairs import ShownPassage
 from arena.llm.ask import Asked, Llm, Progress, ask_table
-from arena.llm.replies import OVER_BUDGET, Completion
+from arena.llm.replies import CUT, OVER_BUDGET, Completion, UnparsableError
 from arena.llm.settings import Message, Prompt
 from arena.llm.usage import Budget, DryRun, Usage, dry_run
 from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates, Trimmer, read_tokenizer
-from arena.text.thoughts import has_thoughts
+from arena.text.thoughts import has_thoughts, without_thoughts
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 ANSWER_COLUMNS = ["query_id", "language", "system", "answer", "prompt", "finish_reason"]
 FAILURE_COLUMNS = ["query_id", "language", "system", "reason", "detail", "prompt", "key"]
 SKIPPED_COLUMNS = [*FAILURE_COLUMNS, "query"]
-CUT_OFF = "length"
-"""``finish_reason`` of an answer that reached the most tokens it may have."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +107,15 @@ class LlmSystem:
         return Prompt((*before, Message("user", text)), self.version)
 
     def read(self, completion: Completion) -> dict[str, Any]:
-        """Return the columns of an answer: its text, and why the model stopped."""
-        return {"answer": completion.text or "", "finish_reason": completion.finish_reason or ""}
+        """Return the columns of an answer: its text, and why the model stopped.
+
+        Raises:
+            UnparsableError: If the reply is thoughts alone.
+        """
+        text = completion.text or ""
+        if not without_thoughts(text).strip():
+            raise UnparsableError("the reply is thoughts alone; allow for more tokens")
+        return {"answer": text, "finish_reason": completion.finish_reason or ""}
 
     def _excess(self, text: str, given: GivenQuestion) -> int:
         most, texts = self.settings.context_tokens, [text, *(turn.text for turn in given.history)]
@@ -310,7 +315,7 @@ def _left_out(
 def _warnings(
     system: RagSystem, answers: pd.DataFrame, there: pd.DataFrame | None
 ) -> Iterator[str]:
-    cut_off = int((answers["finish_reason"] == CUT_OFF).sum())
+    cut_off = int((answers["finish_reason"] == CUT).sum())
     if cut_off:
         cut = count_of(cut_off, "answer")
         yield f"{cut} cut off at the most tokens of an answer; allow for more"

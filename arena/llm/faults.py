@@ -325,7 +325,7 @@ def _setting_advice(names: list[str], low: str) -> str:
     if omitted:
         listed = ", ".join(f'"{name}"' for name in omitted)
         hints.append(f"omit = [{listed}]")
-    return f"change the settings: {' and '.join(hints)} (in a file of --config, or in Python)"
+    return f"change the settings: {' and '.join(hints)}"
 
 
 def _hopeless_status(report: ReportedError, low: str) -> int | None:

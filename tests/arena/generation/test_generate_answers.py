@@ -56,12 +56,35 @@ def test_failures_are_counted_and_asked_again_where_they_may_pass(serve, system_
     assert second.usage.from_store == 3
 
 
-@pytest.mark.parametrize("thoughts", ["<think>hm</think>", "hm</think>"])
-def test_what_limits_the_answers_is_said(serve, system_at, store, thoughts):
-    server = serve(lambda *_: completion(f"{thoughts} Paris", finish_reason="length"))
+MARKED_THOUGHTS = [
+    *["<think>hm</think>", "hm</think>", "[THINK]hm[/THINK]", "◁think▷hm◁/think▷"],
+    "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>",
+]
+
+
+@pytest.mark.parametrize("reason", ["length", "MAX_TOKENS"])
+@pytest.mark.parametrize("thoughts", MARKED_THOUGHTS)
+def test_what_limits_the_answers_is_said(serve, system_at, store, thoughts, reason):
+    server = serve(lambda *_: completion(f"{thoughts} Paris", finish_reason=reason))
     queries = build_queries(1, passages=())
     warnings = generate_answers(queries, system_at(server), store).warnings
     assert ["cut off" in warnings[0], "thoughts" in warnings[1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (completion("Paris is the", finish_reason="error"), "broken_off"),
+        (completion("<think>Paris is", finish_reason="length"), "unparsable"),
+        (completion("<think>Paris</think>", finish_reason="stop"), "unparsable"),
+        (completion("Paris", finish_reason="SAFETY"), "content_filter"),
+    ],
+)
+def test_what_is_no_whole_answer_is_a_counted_failure(serve, system_at, store, reply, reason):
+    server = serve(lambda *_: reply)
+    generated = generate_answers(build_queries(2, passages=()), system_at(server), store)
+    assert len(generated.answers) == 0
+    assert list(generated.failures["reason"]) == [reason] * 2
 
 
 def test_the_questions_drawn_are_those_that_would_be_judged():
