@@ -7,8 +7,10 @@ higher wins.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from arena.adapters.record_values import (
 from arena.adapters.scores import marks_of, scores_of, unnamed_scores
 from arena.adapters.traces import joined_spans
 from arena.adapters.trec_rag import joined_runs
+from arena.data.cells import passages_of
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
 from arena.data.files import PACKED
 from arena.data.languages import UNDETERMINED
@@ -92,8 +95,12 @@ def read_tool_records(
     found = list(_whole_records(tool, kind, files, paths, read))
     records = list(_answers(kind, found, read))
     named = [record for _, record in records]
+    if not named:
+        raise UsageError(f"there is no record of an answer to read{_left_out(read)}; {kind.hint}")
     chosen = _chosen_paths(tool, named, columns, len(files))
     read.names = chosen.names
+    for path, count in chosen.unread.items():
+        read.skip(tool, "passages", f"{path!r} holds none that can be read", count)
     judges = _chosen_scores(kind, named, scores)
     default = checked_language(language) or UNDETERMINED
     answered: set[tuple[str, ...]] = set()
@@ -110,6 +117,15 @@ def read_tool_records(
     if lower:
         note += f" Lower is better: {', '.join(lower)}."
     return put_together(read, name or tool, reference_system, note, most_pairs)
+
+
+def _left_out(read: Collected) -> str:
+    """Say what was left out, in brackets; nothing if that is nothing."""
+    counts: dict[str, int] = {}
+    for (_, _, reason), count in read.skips.items():
+        counts[reason] = counts.get(reason, 0) + count
+    listed = "; ".join(f"{reason}: {count}" for reason, count in sorted(counts.items()))
+    return f" (left out: {listed})" if listed else ""
 
 
 def _with_hidden_files(kind: FieldMap, paths: Sequence[Path | str]) -> list[Path | str]:
@@ -218,7 +234,8 @@ def _listed(tool: str, kind: FieldMap, value: Any, source: str, read: Collected)
         found = at(value, place)
         if found is not None:
             header[place] = found
-    return [{**header, **item} if isinstance(item, Mapping) else item for item in lists[0]]
+    records = next((items for items in lists if items), lists[0])
+    return [{**header, **item} if isinstance(item, Mapping) else item for item in records]
 
 
 def _is_one_record(kind: FieldMap, value: Mapping[str, Any]) -> bool:
@@ -250,12 +267,15 @@ class _Paths:
         others: Field to the paths where records have it that have nothing at the first.
         stated: Fields whose path the user named.
         is_quoted: Fields whose texts are all written as JSON strings.
+        unread: Paths that may hold passages to the number of records where what they hold is none;
+            empty where passages are read.
     """
 
     names: dict[str, str]
     others: dict[str, list[str]]
     stated: frozenset[str]
     is_quoted: frozenset[str]
+    unread: Mapping[str, int]
 
     def shown(self) -> list[str]:
         """Say where each field is read from."""
@@ -266,40 +286,69 @@ class _Paths:
         return texts
 
 
+@dataclass
+class _Survey:
+    """What stands at the paths where fields may be.
+
+    Attributes:
+        holding: Fields and paths at which any record has a value.
+        elsewhere: Fields and paths at which a record without a value at an earlier path has a text.
+        unread: Paths of passages to the number of records where what they hold is none.
+    """
+
+    holding: set[tuple[str, str]] = dataclass_field(default_factory=set)
+    elsewhere: set[tuple[str, str]] = dataclass_field(default_factory=set)
+    unread: Counter[str] = dataclass_field(default_factory=Counter)
+
+    def look(self, field: str, record: Record, paths: Sequence[str], *, is_stated: bool) -> None:
+        """Look at all paths of a field in a record."""
+        is_first = True
+        for path in paths:
+            value = _value(field, record, path, is_stated=is_stated)
+            if value is None:
+                continue
+            is_new = (field, path) not in self.holding
+            if field == "passages" and is_new and not _holds_passages(value):
+                self.unread[path] += 1
+                continue
+            self.holding.add((field, path))
+            if is_first and field in _TEXTS and _is_plain(record, path):
+                self.elsewhere.add((field, path))
+            is_first = False
+
+
 def _chosen_paths(
     tool: str, records: Sequence[Record], named: Mapping[str, str], files: int
 ) -> _Paths:
     """Return the path of each field: the one named, else the first of the tool's with a value."""
     kind = kinds()[tool]
-    if not records:
-        raise UsageError(f"there is no record of an answer to read; {kind.hint}")
     stated = {field: _stated_path(kind, tool, field, named[field], records) for field in named}
     places = {
         field: [stated[field]] if field in stated else _usable(paths, files)
         for field, paths in kind.fields.items()
     }
-    holding: dict[str, set[str]] = {field: set() for field in places}
-    plain: dict[str, set[str]] = {field: set() for field in _TEXTS}
+    found = _Survey()
     for record in records:  # all paths of one record at a time: JSON text is opened once
         for field, paths in places.items():
-            first = None
-            for path in paths:
-                if _value(field, record, path, is_stated=field in stated) is None:
-                    continue
-                holding[field].add(path)
-                if first is None and field in plain and _is_plain(record, path):
-                    plain[field].add(path)
-                first = first or path
+            found.look(field, record, paths, is_stated=field in stated)
     names, others = dict[str, str](), dict[str, list[str]]()
     for field, paths in places.items():
-        held = [path for path in paths if path in holding[field]]
+        held = [path for path in paths if (field, path) in found.holding]
         if field in stated or held:
             names[field] = stated.get(field) or held[0]
-            others[field] = [path for path in held[1:] if path in plain.get(field, ())]
-    lacking = [field for field in NEEDED if not holding[field]]
+            others[field] = [path for path in held[1:] if (field, path) in found.elsewhere]
+    held_fields = {field for field, _ in found.holding}
+    lacking = [field for field in NEEDED if field not in held_fields]
     if lacking:
         raise UsageError(_lacking_fields(tool, kind, records, lacking))
-    chosen = _Paths(names, others, frozenset(stated), frozenset())
+    is_lost = "passages" not in names
+    chosen = _Paths(
+        names=names,
+        others=others,
+        stated=frozenset(stated),
+        is_quoted=frozenset(),
+        unread=found.unread if is_lost else Counter(),
+    )
     quoted = [field for field in _TEXTS if _is_quoted(field, records, chosen)]
     return replace(chosen, is_quoted=frozenset(quoted))
 
@@ -390,6 +439,14 @@ def _value(field: str, record: Record, path: str, *, is_stated: bool) -> Any:  #
         is_several = isinstance(inside, list) and inside and isinstance(inside[0], str)
         return text_of(inside[0] if is_several else value, ASSISTANT)  # the first that is right
     return text_of(value, USER)
+
+
+def _holds_passages(value: object) -> bool:
+    """Tell whether a value can be read as passages: ``context`` may be anything."""
+    try:
+        return bool(passages_of(value))
+    except ValueError:
+        return False
 
 
 def _inside(value: Any, names: Sequence[str], levels: int = _MOST_INSIDE) -> Any:  # noqa: ANN401

@@ -177,6 +177,25 @@ def test_columns_of_labels_are_counted(tmp_path):
     assert skipped(read) == {"'tone' is a category, not a number": 2}
 
 
+def test_a_context_that_holds_no_passages_is_passed_over(tmp_path):
+    logged = {"question": QUESTION, "context": {"tenant": 5}, "documents": PASSAGES}
+    read = read_of(tmp_path, traces(logged, ANSWERS))
+    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+    with pytest.raises(DataError):
+        read_of(tmp_path, traces(logged, ANSWERS), columns={"passages": "input.context"})
+
+
+def test_passages_that_cannot_be_read_are_counted(tmp_path):
+    logged = {"question": QUESTION, "documents": "[<Document object at 0x7f0c>]"}
+    read = read_of(tmp_path, traces(logged, ANSWERS))
+    assert skipped(read) == {"'input.documents' holds none that can be read": 2}
+
+
+def test_why_no_record_is_left_is_said(tmp_path):
+    with pytest.raises(UsageError, match="its call failed: 2"):
+        read_of(tmp_path, traces(QUESTION, ANSWERS, level=["ERROR", "ERROR"]))
+
+
 def test_scores_that_are_mere_ids_are_counted(tmp_path):
     read = read_of(tmp_path, traces(QUESTION, ANSWERS, scores=[["s1", "s2"], ["s3"]]))
     assert skipped(read) == {"it has no name": 3}
