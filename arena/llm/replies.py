@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
 from arena.data.errors import ARGUMENT_MARK
+from arena.text.quotations import own_matches
 from arena.text.thoughts import answer_start
 
 REFUSAL = "refusal"
@@ -74,10 +75,6 @@ _BARE = re.compile(r"\s*[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
 # After a number: a range ("3-4"), or another scale ("4/10").
 _RANGE_OR_SCALE = re.compile(
     r"\s?(?:[-‐–—~]\s?\d|/\s?(?!5\b)\d|out of (?!5\b|five\b))", re.IGNORECASE
-)
-# A reply may quote what it rates, between the lines of the prompt.
-_QUOTED = re.compile(
-    r"\[The Start of the (\w{1,20}) (\w{1,20})\].*?\[The End of the \1 \2\]", re.DOTALL
 )
 
 RatingForm = Literal["brackets", "heading"]
@@ -202,7 +199,8 @@ def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[
 def find_rating(text: str, form: RatingForm) -> tuple[int, int]:
     """Find the last rating from 1 to 5 in the format that a prompt asks for, or else near to it.
 
-    The form is ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``.
+    The form is ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``. What the reply quotes
+    is not its rating.
 
     Returns:
         The rating, and where its number stands in the text.
@@ -211,8 +209,8 @@ def find_rating(text: str, form: RatingForm) -> tuple[int, int]:
         UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
     """
     start = answer_start(text)
-    own = _QUOTED.sub(_blanks, " " * start + text[start:])
-    found = list(_RATING_FORMATS[form].finditer(own)) or list(_LABELED.finditer(own))
+    own = " " * start + text[start:]
+    found = own_matches(_RATING_FORMATS[form], own) or own_matches(_LABELED, own)
     last = found[-1] if found else _BARE.fullmatch(own)
     if last is None:
         raise UnparsableError("the reply has no rating")
