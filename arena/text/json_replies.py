@@ -33,6 +33,7 @@ _TAIL_OF_REPLY = re.compile(r"\s*(?:```\s*)?\Z")
 _CHOICE = re.compile(r"\s*(?:or|/|\|)\s*", re.IGNORECASE)
 _NOT_IN_A_KEY = re.compile(r"[\W_]+")
 _CODE_MARK = "```"
+_SCALAR = re.compile(r"-?\d+(?:\.\d+)?|true|false|null|none", re.IGNORECASE)
 _OPENING = {"{": "}", "[": "]"}
 _TEXT, _WORD, _MARK = "text", "word", "mark"
 
@@ -205,8 +206,11 @@ def _is_complete(text: str, start: int, end: int) -> bool:
         before, last = last, token
         if token.end >= end:
             break
-    is_value = last.kind != _MARK or last.text in "}]"
-    return is_value and (before.text in ":[" or last.kind == _MARK)
+    if last.kind == _MARK:
+        return last.text in "}]"
+    # A number or a word at the very end may be the beginning of a longer one.
+    is_ended = last.kind == _TEXT or (end < len(text) and _SCALAR.fullmatch(last.text) is not None)
+    return is_ended and before.kind == _MARK and before.text in ":["
 
 
 def _read_object(source: str) -> dict[str, Any] | JsonReplyError:

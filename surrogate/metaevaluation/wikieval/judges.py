@@ -154,7 +154,8 @@ def higher(first: Verdict, second: Verdict) -> Verdict:
     """Prefer the text with the higher score; there is no preference where a score is missing."""
     if first.value is None or second.value is None:
         reason = first.failure or second.failure or NO_SCORE
-        return Verdict(None, reason, first.was_asked and second.was_asked)
+        detail = first.detail if first.failure else second.detail
+        return Verdict(None, reason, first.was_asked and second.was_asked, detail)
     one, other = float(first.value), float(second.value)
     return Verdict(TIE if one == other else FIRST if one > other else SECOND)
 

@@ -231,3 +231,24 @@ def test_a_judge_that_sees_sides_alone_says_nothing(run, folders, capsys):
     assert content["verdict"] == "cannot say"
     assert content["win_rate"] == 0.5
     assert "The judge chose side A in" in " ".join(content["sentences"])
+
+
+def test_a_gate_whose_judge_cannot_be_read_fails(run, folders, capsys):
+    """It is no "cannot say", which status 4 would be."""
+    with chat_server.ChatServer(lambda *_: chat_server.completion("no idea")) as server:
+        options = ["--model", "mumbling", "--base-url", server.url]
+        assert run(*command(folders, "same", *options)) == 1
+    assert "no idea" in capsys.readouterr().err
+
+
+def test_a_gate_takes_the_settings_of_llms(run, folders, capsys):
+    with chat_server.ChatServer(lambda *_: chat_server.completion("[[C]]")) as server:
+        stated = ["--omit", "temperature", "--body", '{"max_completion_tokens": 9}']
+        options = ["--model", "thinking", "--base-url", server.url, "--budget", 4, *stated]
+        assert run(*command(folders, "same", *options)) in (0, 4)
+        bodies = server.bodies
+    assert bodies
+    for body in bodies:
+        assert body["max_completion_tokens"] == 9
+        assert not {"max_tokens", "temperature"} & body.keys()
+    capsys.readouterr()
