@@ -266,5 +266,5 @@ def _why_unparsable(error: UnparsableError, completion: Completion) -> str:
     words = " ".join((completion.text or "").split())
     if len(words) > SHOWN_REPLY:
         words = f"{words[: SHOWN_REPLY // 2]} … {words[-SHOWN_REPLY // 2 :]}"
-    cut_off = "; it was cut off: raise `max_tokens`" if completion.finish_reason == "length" else ""
+    cut_off = "; it was cut off: raise max_tokens" if completion.finish_reason == "length" else ""
     return f"{error}{cut_off}; the reply: {words!r}"
