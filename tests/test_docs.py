@@ -1,11 +1,14 @@
 """The documentation builds, names every command, and shows commands and code that work."""
 
+import importlib
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +22,7 @@ from arena import Arena
 from features import Question, Sample, parse_features
 from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
 from surrogate.cli.app import app
+from surrogate.learning.surrogate import Surrogate
 from surrogate.ranking.gate import GATE_VERDICTS
 
 ROOT = Path(__file__).parents[1]
@@ -81,6 +85,116 @@ def test_commands_of_the_readme_exist():
     assert shown <= set(subcommands(COMMAND_LINE))
     every = re.findall(r"`(\w+)", table)
     assert set(subcommands(COMMAND_LINE)) - {"demo"} <= set(every)
+
+
+OTHER_PROGRAMS = {"--build-arg", "dask", "docker", "git", "inspect", "pip", "python", "vllm"}
+LEFT_OF_OPTIONS = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+FILE_SUFFIXES = {
+    "csv",
+    "gz",
+    "html",
+    "json",
+    "jsonl",
+    "md",
+    "parquet",
+    "py",
+    "sqlite",
+    "zip",
+    "toml",
+}
+DOTTED = re.compile(
+    r"(?<![\w./\"'-])((?:arena|features|surrogate|surrogate_arena)(?:\.\w+)+)(?![\w/-])"
+)
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def texts_of(path):
+    """The text of a document, and of a notebook its cells."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".ipynb":
+        return text
+    cells = json.loads(text)["cells"]
+    sources = ["".join(cell["source"]) for cell in cells]
+    return "\n\n".join(
+        f"```python\n{source}\n```" if cell["cell_type"] == "code" else source
+        for cell, source in zip(cells, sources, strict=True)
+    )
+
+
+def inline_code(path):
+    """What stands between backticks outside of blocks."""
+    outside = re.sub(r"```.*?```", "", texts_of(path), flags=re.DOTALL)
+    return [" ".join(code.split()) for code in re.findall(r"`([^`]+)`", outside)]
+
+
+def options_of(command):
+    return {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+
+
+def every_option():
+    return {option for words in all_commands() for option in options_of(found(list(words))[0])}
+
+
+@pytest.mark.parametrize("path", [*DOCUMENTS, *NOTEBOOKS], ids=lambda path: path.name)
+def test_options_named_in_texts_exist(path):
+    """A guide once said ``add --dry-run``, which ``add`` does not have."""
+    wrong, known = [], every_option()
+    for code in inline_code(path):
+        words = code.removeprefix("surrogate-arena ").split()
+        named = LEFT_OF_OPTIONS.findall(code)
+        if not named or words[0] in OTHER_PROGRAMS or words[0].endswith(".py"):
+            continue
+        command, _ = found(words)
+        allowed = known if command is COMMAND_LINE else {*options_of(command), "--help"}
+        wrong += [f"{code}: {option}" for option in named if option not in allowed]
+    assert wrong == []
+
+
+def resolved(name):
+    """Tell whether a dotted name is a module of ours, or something in one or in an ``Arena``."""
+    first, *rest = name.split(".")
+    kind = {"arena": Arena, "surrogate": Surrogate}.get(first)  # of variables of such a name
+    if kind is not None and (hasattr(kind, rest[0]) or rest[0] in kind.__annotations__):
+        return True
+    for split in range(len(rest), -1, -1):
+        try:
+            value = importlib.import_module(".".join([first, *rest[:split]]))
+        except ImportError:
+            continue
+        for part in rest[split:]:
+            if not hasattr(value, part):
+                return False
+            value = getattr(value, part)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("path", [*DOCUMENTS, *NOTEBOOKS], ids=lambda path: path.name)
+def test_python_names_in_texts_exist(path):
+    """A notebook once named ``surrogate.report``, which was gone."""
+    wrong = []
+    for code in [*inline_code(path), *re.findall(r"```py\w*\n(.*?)```", texts_of(path), re.DOTALL)]:
+        for name in DOTTED.findall(code):
+            if not FILE_SUFFIXES & set(name.split(".")) and not resolved(name):
+                wrong.append(name)
+        for module, names in re.findall(
+            r"^\s*from ((?:arena|features|surrogate)[\w.]*) import (\([^)]*\)|[^\n]*)",
+            code,
+            re.MULTILINE,
+        ):
+            listed = re.findall(r"(\w+)(?: as \w+)?", names.partition("#")[0])
+            wrong += [f"{module}.{each}" for each in listed if not resolved(f"{module}.{each}")]
+    assert wrong == []
+
+
+def test_the_extra_for_notebooks_holds_what_runs_them():
+    """It once had a kernel and no command that executes a notebook."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    packages = {
+        re.split(r"[<>=\[]", item)[0] for item in project["optional-dependencies"]["notebooks"]
+    }
+    assert {"ipykernel", "nbclient"} <= packages
+    assert "jupyter execute" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def all_commands(command=COMMAND_LINE, above=()):

@@ -193,7 +193,7 @@ def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_
     for note in notes[:most]:
         print("\n".join(wrapped(f"{title}: {note}" if title else str(note), MOST_OF_A_TEXT)))
     if len(notes) > most:
-        print(f"… and {count_of(len(notes) - most, f'more {title.lower()}')}; --json has all")
+        print(f"… and {len(notes) - most:,} more; --json has all")
 
 
 def is_missing(value: object) -> bool:

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from surrogate.cli.printing import print_table
+from surrogate.cli.printing import print_notes, print_table
 
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
 
@@ -56,3 +56,10 @@ def test_in_80_columns_no_word_or_interval_is_broken(capsys):
     printed = capsys.readouterr().out
     assert all(printed.count(value) >= 1 for value in [*values, "surrogate", "inside"])
     assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_lists_that_are_cut_count_what_is_left_out(capsys):
+    """Where lines had no title, the noun was lost: "and 66 more s"."""
+    print_notes([f"line {number}" for number in range(70)], "", most=4)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == ["line 0", "line 1", "line 2", "line 3", "… and 66 more; --json has all"]
