@@ -102,6 +102,11 @@ class SequentialTest:
         low, high = _bounds(scores, 2 * error)  # each side by itself, for it is one or the other
         return "same" if EVEN - self.margin < low and high < EVEN + self.margin else None
 
+    @property
+    def level(self) -> float:
+        """Probability with which ``interval`` holds the mean."""
+        return 1 - self.error * LAST
+
     def interval(self, scores: npt.ArrayLike) -> tuple[float, float]:
         """Return the bounds of the mean by which the last look decides."""
         low, high = _bounds(scores, self.error * LAST)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Unpack
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import open_arena
 from arena.judging.choosing.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from arena.judging.choosing.sampling import study_sampling
@@ -110,7 +110,7 @@ def validate(
     for name, value in {"holdout": holdout, "judged": judged}.items():
         if value is not None and protocol not in PROTOCOLS_WITH[name]:
             takers = " and ".join(PROTOCOLS_WITH[name])
-            raise UsageError(f"`{name}` is for {takers}, not for {protocol}")
+            raise UsageError(f"{argument(name)} is for {takers}, not for {protocol}")
     if protocol == SAMPLING:
         return _sampling(arena, repeats, settings, {**options, "surrogate": surrogate})
 
@@ -174,7 +174,7 @@ def _surrogate_of(
         ruled = [name for name in ("rows", "missing") if name in options]
         if ruled:
             raise UsageError(
-                f"`{ruled[0]}` is for surrogates by name; the surrogate {surrogate.name!r} was "
+                f"{argument(ruled[0])} is for surrogates by name; the surrogate {surrogate.name!r} was "
                 "made with its own"
             )
     return as_surrogate(surrogate, settings.rows, settings.missing)
@@ -186,7 +186,7 @@ def _sampling(
     """Rank by part of the verdicts alone; see ``study_sampling``."""
     unused = [name for name in OF_SURROGATES if given.get(name) is not None]
     if unused:
-        raise UsageError(f"{SAMPLING} ranks by verdicts alone; leave `{unused[0]}` out")
+        raise UsageError(f"{SAMPLING} ranks by verdicts alone; leave {argument(unused[0])} out")
     judgments = judged_view(open_arena(arena), settings).judgments
     study = study_sampling(
         judgments, repeats=repeats, ties=settings.ties, ridge=settings.ridge, seed=settings.seed

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError, write_arena
+from arena import DataError, UsageError, rate, write_arena
 from features.engine.cache import CACHE_FILE
 from surrogate import Board
 from surrogate.board.tables import ARENA, BOARD_FILES, FEATURE_CACHE, MANIFEST_FILE, TABLES
@@ -20,6 +20,27 @@ def saved(small_board, tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved") / "board"
     small_board.save(folder)
     return folder
+
+
+def test_ratings_by_verdicts_alone_are_a_posterior_unless_tournaments_are_asked_for(
+    english_arena, build_quickly
+):
+    """Guides once called these intervals those of a bootstrap."""
+    default = build_quickly(english_arena).arena.set_index("system")
+    own = rate(english_arena.judgments).table.set_index("system").loc[default.index]
+    for column in ("rating", "low", "high"):
+        assert default[column].to_numpy(float) == pytest.approx(
+            own[column].to_numpy(float), abs=1e-5
+        )
+    middle = (default["low"] + default["high"]) / 2
+    assert middle.to_numpy(float) == pytest.approx(default["rating"].to_numpy(float), abs=1e-5)
+    likelihood = rate(english_arena.judgments, ridge=0, rounds=20).table.set_index("system")
+    spread = likelihood["rating"].loc[default.index].std()
+    assert default["rating"].std() < spread  # drawn to their mean
+    options = {"arena_ratings": "tournaments", "tournaments": 30}
+    drawn = build_quickly(english_arena, **options).arena.set_index("system")
+    middle = (drawn["low"] + drawn["high"]) / 2
+    assert (middle - drawn["rating"]).abs().max() > 1e-3
 
 
 def test_a_board_loads_as_it_was_saved(small_board, saved):

@@ -9,10 +9,12 @@ import pytest
 
 from arena import UsageError, read_arena, write_arena
 from arena.data.rows import write_rows
+from arena.statistics.significance import SequentialTest
 from surrogate.ranking.gate import (
     NO_CALIBRATION,
     NO_INTERVAL,
     ROUGH,
+    SURROGATE_SHARE,
     TOO_WIDE,
     GateRates,
     gate,
@@ -220,6 +222,10 @@ def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
         assert run(*command(folders, "same", *options[:4], "--budget", 4)) == 4
         printed = capsys.readouterr().out
     assert "the planned 4 verdicts are judged" in printed
+    error = GateRates().error * (1 - SURROGATE_SHARE)
+    level = SequentialTest(error).level
+    assert 1 - error < level < 1
+    assert f"{level:.1%} interval 0.0% to " in " ".join(printed.split())
     assert "new" not in read_arena(folders / "arena").info.systems
 
 
