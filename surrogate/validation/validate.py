@@ -174,7 +174,7 @@ def _surrogate_of(
         ruled = [name for name in ("rows", "missing") if name in options]
         if ruled:
             raise UsageError(
-                f"{argument(ruled[0])} is for surrogates by name; the surrogate {surrogate.name!r} was "
+                f"{argument(ruled[0])} is for surrogates by name; {surrogate.name!r} was "
                 "made with its own"
             )
     return as_surrogate(surrogate, settings.rows, settings.missing)
