@@ -108,12 +108,13 @@ _LONG_CODE = re.compile(
 )
 _SUBJECT = (
     r"(?:prompt|inputs?|messages?|request|context|texts?|contents?|conversation|sequence|document"
-    r"|body|payload|questions?|query|chat|instruction)"
+    r"|body|payload|questions?|query|chat|instruction|token count)"
 )
 _OVER = (
     r"(?:too (?:long|large|big|many)|exceed(?:s|ed|ing)?|longer than|greater than|larger than"
     r"|more than|bigger than|must be (?:<=|≤|less|at most|below|smaller|shorter)"
-    r"|must (?:have|contain|not) |can ?not (?:be )?(?:exceed|longer)"
+    r"|must not (?:exceed|be (?:longer|more|larger|greater|above|over))"
+    r"|must (?:have|contain) (?:less|fewer|at most|no more)|can ?not (?:be )?(?:exceed|longer)"
     r"|should be (?:\[|in|less|at most|shorter|smaller)|overflow|over the|beyond|above the"
     r"|not fit|but (?:the )?model only supports|is limited to)"
 )
@@ -121,7 +122,7 @@ _UNIT = re.compile(
     r"token|length|character|\bchars?\b|\bcontext\b|\bsize\b|\bbytes\b|too long|words|长|字数"
 )
 _CONTEXT_WORDS = re.compile(
-    r"context[ _-](?:length|window|size|limit)|n_ctx|max_(?:model|seq|sequence|input|context)_len"
+    r"context[ _-]?(?:length|window|size|limit)|n_ctx|max_(?:model|seq|sequence|input|context)_len"
     r"|max(?:imum)? (?:\w+ ){0,2}(?:model|prompt|input|sequence|context|question) (?:\w+ ){0,2}"
     r"(?:length|tokens?|size|characters)|maximum context|model token limit|max(?:imum)? length of"
 )
@@ -132,6 +133,12 @@ _LONG_WORDS = (
         r"(?:reduce|shorten|decrease|trim|truncate|shorter)[^.;]{0,40}\b(?:prompt|inputs?|messages?"
         r"|context|text|conversation|content)"
     ),
+    re.compile(r"token limit (?:was |is |has been )?exceeded"),
+    re.compile(
+        r"(?:supports?|accepts?|allows?|takes?)[^.;]{0,20}?\d+ (?:input|prompt|context) tokens"
+    ),
+    re.compile(r"\b(?:prompt|input|request|messages) \w+ [\d,]+ tokens[^.;]{0,20} limit"),
+    re.compile(r"trop longs?\b|zu lang\b|demasiado larg"),
     re.compile(r"expected maxlength: \d+, actual: \d+"),
     re.compile(r"max(?:imum)? (?:input|prompt|context|message) (?:characters|tokens|length|size)"),
     re.compile(r"too many tokens|total (?:number of )?tokens[^.;]{0,40}(?:exceed|limit)"),
@@ -315,13 +322,14 @@ def named_fields(report: ReportedError, fields: Collection[str]) -> list[str]:
 def _setting_advice(names: list[str], low: str) -> str:
     """Say which settings to change where fields of the request are refused."""
     hints = []
-    omitted = [name for name in names if name != "max_tokens"]
-    if "max_tokens" in names and "max_completion_tokens" in low:
+    limits = [name for name in names if name.startswith("max_")]
+    omitted = [name for name in names if name not in limits]
+    if "max_tokens" in limits and "max_completion_tokens" in low:
         hints.append("body = {max_completion_tokens = N}")
         # Models that want this name mostly take no temperature but their own either.
         omitted = omitted or ["temperature"]
-    elif "max_tokens" in names:
-        hints.append("another max_tokens")
+    elif limits:
+        hints.append(f"another {limits[0]}")
     if omitted:
         listed = ", ".join(f'"{name}"' for name in omitted)
         hints.append(f"omit = [{listed}]")

@@ -146,6 +146,15 @@ def test_a_store_that_cannot_be_written_is_said(ask, store, monkeypatch):
         *[("llama3", "llama3:latest"), ("mistral-large-latest", "mistral-large-2411")],
         *[("qwen/x:free", "qwen/x"), ("gemini-1.5-pro", "gemini-1.5-pro-002")],
         *[("tiny", "/models/tiny.gguf"), ("tiny.gguf", "C:\\models\\tiny.gguf")],
+        *[("gpt-35-turbo", "gpt-3.5-turbo-0125"), ("openai/gpt-4o:nitro", "gpt-4o")],
+        *[("gpt-4o:online", "openai/gpt-4o-2024-08-06"), ("gpt-4o-2024-08-06", "gpt-4o-20240806")],
+        ("anthropic/claude-3.7-sonnet:thinking", "claude-3-7-sonnet-20250219"),
+        ("claude-sonnet-4-0", "claude-sonnet-4-20250514"),
+        ("us.anthropic.claude-sonnet-4-20250514-v1:0", "claude-sonnet-4-20250514"),
+        ("anthropic/claude-sonnet-4", "anthropic/claude-4-sonnet-20250522"),
+        ("claude-3-5-sonnet-v2@20241022", "claude-3-5-sonnet-v2-20241022"),
+        ("accounts/fireworks/models/llama-v3p1-8b-instruct", "llama-v3p1-8b-instruct"),
+        ("models/gemini-2.0-flash", "gemini-2.0-flash-001"),
     ],
 )
 def test_names_that_mean_the_model_asked(asked, served):
@@ -156,6 +165,9 @@ def test_names_that_mean_the_model_asked(asked, served):
     ("asked", "served"),
     [
         *[("gpt-4o", "gpt-4o-mini"), ("gpt-4o", "gpt-4o-mini-2024-07-18"), ("gpt-4", "gpt-4.1")],
+        *[("claude-sonnet-4-0", "claude-sonnet-4-5-20250929"), ("gpt-5", "gpt-5.1-2025-11-13")],
+        *[("gpt-35-turbo", "gpt-35-turbo-16k"), ("llama3:8b", "llama3:70b"), ("o1", "o1-mini")],
+        *[("claude-3-sonnet", "claude-3-5-sonnet-20240620"), ("gpt-4", "gpt-4-turbo")],
         *[("claude-opus-4", "claude-opus-4-1"), ("llama-3-8b", "llama-3-8b-instruct")],
         *[("gpt-4o-2024-08-06", "gpt-4o-2024-11-20"), ("gpt-4o-2024-08-06", "gpt-4o"), ("a", "")],
     ],
