@@ -167,6 +167,11 @@ _REFUSING = re.compile(
     re.IGNORECASE,
 )
 
+_OF_VALUE = re.compile(
+    r"too (?:large|high|low|small)|at (?:most|least)|maximum|range|greater|less than|exceed|must be"
+    r"|should be|> ?\d|valid value"
+)
+
 
 @dataclass(frozen=True)
 class ReportedError:
@@ -321,15 +326,14 @@ def named_fields(report: ReportedError, fields: Collection[str]) -> list[str]:
 
 def _setting_advice(names: list[str], low: str) -> str:
     """Say which settings to change where fields of the request are refused."""
-    hints = []
-    limits = [name for name in names if name.startswith("max_")]
-    omitted = [name for name in names if name not in limits]
-    if "max_tokens" in limits and "max_completion_tokens" in low:
-        hints.append("body = {max_completion_tokens = N}")
+    is_value = _OF_VALUE.search(low) is not None
+    changed = [name for name in names if is_value and name.startswith("max_")]
+    omitted = [name for name in names if name not in changed]
+    hints = [f"another {name}" for name in changed]
+    if "max_tokens" in names and "max_completion_tokens" in low:
         # Models that want this name mostly take no temperature but their own either.
-        omitted = omitted or ["temperature"]
-    elif limits:
-        hints.append(f"another {limits[0]}")
+        hints = ["body = {max_completion_tokens = N}"]
+        omitted = [name for name in omitted if name != "max_tokens"] or ["temperature"]
     if omitted:
         listed = ", ".join(f'"{name}"' for name in omitted)
         hints.append(f"omit = [{listed}]")

@@ -294,6 +294,10 @@ def test_errors_in_place_of_an_answer(payload, reason):
           "Please use only one."}}, ['omit = ["temperature", "top_p"]']),
         ({"detail": [{"loc": ["body", "top_logprobs"], "msg": "Extra inputs are not permitted"}]},
          ['omit = ["top_logprobs"]']),
+        ({"detail": [{"loc": ["body", "max_tokens"], "msg": "Extra inputs are not permitted"}]},
+         ['omit = ["max_tokens"]']),
+        ({"error": {"message": "temperature: `temperature` is deprecated for this model."}},
+         ['omit = ["temperature"]']),
         ({"error": {"message": "Unrecognized request argument supplied: seed"}},
          ['omit = ["seed"]']),
         ({"error": {"message": "max_tokens is too large: 32000. This model supports at most 16384 "
