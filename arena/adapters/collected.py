@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,14 +27,18 @@ from arena.data.schema import (
     JUDGMENTS,
     QUERIES,
     QUESTION_KEY,
+    REPEAT,
     SOFT,
+    VOTER,
     ArenaInfo,
     TableSchema,
     check_table,
     history_fault,
     validation_problems,
+    whole_digits,
 )
 from arena.data.winners import NoWinner, UndecidableWinnersError, WinnerReading, read_winners
+from arena.data.wording import names_one_judge
 
 ROLES: Mapping[str, str] = MappingProxyType(
     {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
@@ -41,6 +46,8 @@ ROLES: Mapping[str, str] = MappingProxyType(
 )
 """Who speaks, as published, to ours; what others say, such as systems and tools, is left out."""
 ID_DIGITS = 12
+NO_FURTHER: Mapping[str, object] = MappingProxyType({})
+_RECORD = "record digest"
 _MARK_KEY = [*QUESTION_KEY, "judge"]
 _NAMED_SOURCES = 3
 
@@ -189,6 +196,7 @@ class Collected:
             text: The answer.
             may_repeat: Whether the same text may stand there again.
         """
+        system = self.system_name(place, system)
         new: Record = {"query_id": key[1], "language": key[0], "system": system}
         new |= {"answer": text, "place": place}
         known = self.answers.setdefault((*key, system), new)
@@ -229,6 +237,9 @@ class Collected:
         sides: tuple[Any, Any],
         winner: object,
         judge: object,
+        *,
+        columns: Mapping[str, object] = NO_FURTHER,
+        record: Record | None = None,
     ) -> None:
         """Add a judgment of two systems.
 
@@ -239,10 +250,31 @@ class Collected:
             winner: What the file says, which ``decide_winners`` reads together with the winners
                 of the same file; or what was read of it already.
             judge: Who judged.
+            columns: Further columns of the judgment.
+            record: The whole row of the file, where one that is exactly like another row is a
+                copy of it.
         """
-        row = {"query_id": key[1], "language": key[0], "system_a": sides[0]}
-        row |= {"system_b": sides[1], "winner": winner, "judge": judge}
+        names = [self.system_name(place, side) for side in sides]
+        row = {"query_id": key[1], "language": key[0], "system_a": names[0]}
+        row |= {"system_b": names[1], "winner": winner, "judge": judge, **columns}
+        if record is not None:
+            row[_RECORD] = _digest(record)
         self.judgments.append(row | {"place": place})
+
+    def system_name(self, place: Place, value: object) -> Any:  # noqa: ANN401 - what a cell holds
+        """Return the name of a system: without spaces at its edges, which are counted; in digits.
+
+        What is neither text nor a number stays as it is, for the checks.
+        """
+        if isinstance(value, str):
+            name = value.strip()
+            if name != value and name:
+                reason = f"{value!r} has spaces at its edges: read as {name!r}"
+                self.skip(place.source, "name", reason)
+            return name if name else value
+        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+            return whole_digits(value) or str(value)
+        return value
 
     def decide_winners(self) -> None:
         """Read the winners of all judgments so far, those of a file together.
@@ -315,6 +347,8 @@ class Collected:
         self.decide_winners()
         queries = _rows(self.queries.values(), QUERIES)
         answers = _rows(self.answers.values(), ANSWERS)
+        for mark in self.marks:
+            mark["system"] = str(mark["system"]).strip()
         if self.marks and not self.problems:
             table = judgments_of_marks(pd.DataFrame(self.marks), most_pairs)
             source = f"verdicts of {answers.source}"
@@ -322,6 +356,7 @@ class Collected:
             self.judgments += [{**it, "place": Place(source, line)} for line, it in made]
         for row in self.judgments if self.criteria else ():
             row[CRITERION] = self.criteria.get(row["judge"])
+        self._number_repeats()
         if any(row.get(BOTH_BAD) for row in self.judgments):
             for row in self.judgments:
                 row.setdefault(BOTH_BAD, False)
@@ -346,9 +381,29 @@ class Collected:
         except DataError as error:
             raise DataError(_in_order(self._named(error.problems))) from None
         features = pd.DataFrame() if features is None else features
-        return ForeignArena(arena, self._skipped(), features, tuple(self.notes))
+        return ForeignArena(arena, self.skipped(), features, tuple(self.notes))
 
-    def _skipped(self) -> pd.DataFrame:
+    def _number_repeats(self) -> None:
+        """Number the votes of one judge on the same question and sides, exact copies alike.
+
+        Without a number, judgments that differed in the file, such as in their time, would be
+        taken for copies of each other.
+        """
+        seen: dict[tuple[object, ...], dict[object, int]] = {}
+        for number, row in enumerate(self.judgments):
+            if VOTER not in row and not names_one_judge(str(row["judge"])):
+                row.pop(_RECORD, None)
+                continue
+            identity = tuple(
+                repr(row[name]) for name in sorted(row) if name not in ("place", _RECORD, REPEAT)
+            )
+            votes = seen.setdefault(identity, {})
+            vote = votes.setdefault(row.pop(_RECORD, number), len(votes) + 1)
+            if vote > 1 and REPEAT not in row:
+                row[REPEAT] = str(vote)
+
+    def skipped(self) -> pd.DataFrame:
+        """Return what was left out so far, as ``ForeignArena.skipped``."""
         texts = ["source", "item", "reason"]
         rows = [(*what, count) for what, count in sorted(self.skips.items()) if count]
         table = pd.DataFrame(rows, columns=[*texts, "count"])
@@ -429,6 +484,12 @@ def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd
     )
     ordered = table.sort_values([*_MARK_KEY, "system_a", "system_b"], ignore_index=True)
     return ordered[list(JUDGMENTS.columns)].astype(object)
+
+
+def _digest(record: Record) -> bytes:
+    """Return what tells a row from others, whatever it holds."""
+    text = json.dumps(record, sort_keys=True, default=str).encode(errors="surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).digest()
 
 
 def columns_of(verdict: WinnerReading) -> Record:

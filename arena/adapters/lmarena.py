@@ -9,26 +9,27 @@ own, ``81`` the first, ``81-2`` the second, which each system answers after turn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from arena.adapters.battle_rows import (
+    CONVERSATIONS,
+    Battle,
+    BattleOptions,
+    battles_of,
+    is_sound_name,
+)
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
+from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.files import checked_language
 from arena.data.files import opened
-from arena.data.languages import UNDETERMINED, language_code
-from arena.data.schema import REFERENCE, ROLES, finite_number, is_unstorable, whole_digits
-from arena.data.winners import ONE_HOT, ONE_HOT_NEEDED, NoWinner, WinnerReading, read_one_hot
+from arena.data.languages import UNDETERMINED
+from arena.data.schema import REFERENCE, ROLES, finite_number, whole_digits
+from arena.data.winners import WinnerReading
 
-ANONYMOUS_JUDGE = "human"
-
-_SIDES = ("model_a", "model_b")
-_IDS = ("query_id", "question_id", "id")
-_CONVERSATIONS = ("conversation_a", "conversation_b")
-_PROMPTED = ("prompt", "response_a", "response_b")
-_KNOWN = (*_SIDES, "winner", *_IDS, "language", "judge", *_CONVERSATIONS, *_PROMPTED, *ONE_HOT)
 FAILED = "$ERROR$"
 """What FastChat writes where a model has not answered."""
 _GAMES = ("question_id", "model_1", "model_2", "g1_winner", "g2_winner", "judge")
@@ -41,97 +42,107 @@ _NOTE = "Battles only: questions are known by their id, there are no answers."
 def read_battles(
     paths: Sequence[Path | str],
     *,
+    columns: Mapping[str, str] = NO_COLUMNS,
     name: str = "battles",
     judge: str | None = None,
     language: str = UNDETERMINED,
+    drop_flagged: bool = False,
 ) -> ForeignArena:
     """Read battles from files of any row format, and folders of them.
 
-    Columns are ``model_a, model_b, winner`` (or ``winner_model_a``, ``winner_model_b``,
-    ``winner_tie``, of which one is 1) and, optional, ``query_id``, ``question_id`` or ``id``,
-    ``language`` (a code or an English name; one that is not known is ``und``) and ``judge``; and
-    what was said: ``conversation_a`` and ``conversation_b`` (lists of ``{role, content}``), or
-    ``prompt``, ``response_a`` and ``response_b`` (texts, or lists of turns), each also as JSON
-    text. The last question and the replies to it are compared; the turns before are their history.
+    A row has two systems (``model_a, model_b``, or other names that ``columns.toml`` lists) and a
+    winner (a ``winner`` in any of the field's words, see ``arena.data.winners``; or
+    ``winner_model_a``, ``winner_model_b``, ``winner_tie``, of which one is true). It may have an
+    id of the question, a language (a code or an English name; one that is not known is ``und``), a
+    judge, a voter, a criterion, a weight, and a turn; and what was said: ``conversation_a`` and
+    ``conversation_b`` (lists of ``{role, content}``), or a prompt and two responses (texts, or
+    lists of turns), each also as JSON text. The last question and the replies to it are compared;
+    the turns before are their history. Where votes are on single turns, as in MT-Bench, each turn
+    is a question of its own: ``81`` the first, ``81-2`` the second.
 
-    A battle without a winner (null) is a failed judgment: left out and counted. That both answers
-    are bad is a tie. Without an id, every battle is a question of its own (``battle-1`` ...).
+    A battle without a winner is a failed judgment: left out and counted. That both answers are bad
+    is a tie, and kept as ``both_bad``. Without an id, every battle is a question of its own
+    (``battle-1`` ...). Names of voters are people; who judged is ``unknown`` where no column says.
 
     Args:
         paths: Files and folders.
+        columns: Field to the name of its column, where its own name is not known.
         name: Name of the arena.
-        judge: Name to give the judge of all battles; without it the column ``judge`` counts, or
-            ``human`` where there is none.
+        judge: Name to give the judge of all battles; without it the file's own counts.
         language: Code of all battles where there is no column ``language``.
+        drop_flagged: Leave out votes that were not blind (``anony`` is false), and those that the
+            source flags as duplicates (``dedup_tag.sampled`` is false).
 
     Raises:
         UsageError: If a file is absent or of unknown format, or a code is no language code.
         DataError: With every problem of all files.
     """
     checked_language(language)
-    read = Collected(names={"system_a": _SIDES[0], "system_b": _SIDES[1]})
+    read = Collected()
+    options = BattleOptions(columns, judge, language, drops_flagged=drop_flagged)
     number = 0
     for _, rows in read.files(paths):
-        columns = set(rows.table)
-        has_winners = "winner" in columns or columns >= set(ONE_HOT_NEEDED)
-        if read.lack_columns(rows, (*_SIDES, *([] if has_winners else ["winner"]))):
-            continue
-        read.skip_columns(rows, _KNOWN)
-        said = next((each for each in (_CONVERSATIONS, _PROMPTED) if columns >= set(each)), ())
-        named = next((each for each in _IDS if each in columns), None)
-        read.names = {**read.names, "query_id": named or "query_id"}
-        for place, record in read.raw(rows):
-            number += 1
-            asked = f"battle-{number}" if named is None else record[named]
-            query_id = whole_digits(asked) or asked
-            given = record.get("language", language)
-            code = language_code(given) if isinstance(given, str) else None
-            winner = record.get("winner") if "winner" in columns else read_one_hot(record)
-            has_winner = winner is not None and not isinstance(winner, NoWinner)
-            if has_winner and code is None:
-                read.skip(place.source, "language", f"{given!r} is not known: read as und")
-            names = (query_id, record["model_a"], record["model_b"])
-            if has_winner and all(map(_is_sound_name, names)):
-                key = (code or UNDETERMINED, str(query_id))
-                _add_texts(read, place, key, record, said)
-            own = judge or record.get("judge") if "judge" in columns or judge else ANONYMOUS_JUDGE
-            sides = (record["model_a"], record["model_b"])
-            read.judgment(place, (code or UNDETERMINED, query_id), sides, winner, own)
+        for battle in battles_of(read, rows, options, number):
+            if battle.is_sound:
+                _add_texts(read, battle)
+            add_judgment(read, battle)
+        number += len(rows.table)
+    return foreign_of_battles(read, name)
+
+
+def add_judgment(read: Collected, battle: Battle) -> None:
+    """Add the judgment of a battle."""
+    read.judgment(
+        battle.place,
+        battle.key,
+        battle.sides,
+        battle.winner,
+        battle.judge,
+        columns=battle.columns,
+        record=battle.record,
+    )
+
+
+def foreign_of_battles(read: Collected, name: str) -> ForeignArena:
+    """Put an arena of battles together, whose systems are those that met."""
     read.decide_winners()
-    sides_of = [name for row in read.judgments for name in (row["system_a"], row["system_b"])]
-    systems = sorted({name for name in sides_of if _is_sound_name(name)})
+    names = [row[side] for row in read.judgments for side in ("system_a", "system_b")]
+    systems = sorted({each for each in names if is_sound_name(each)})
     return read.foreign(name, "", note="" if read.answers else _NOTE, systems=systems)
 
 
-def _is_sound_name(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and not is_unstorable(value)
-
-
-def _add_texts(
-    read: Collected, place: Place, key: tuple[str, str], record: Record, columns: Sequence[str]
-) -> None:
+def _add_texts(read: Collected, battle: Battle) -> None:
     """Add what was asked and answered in a battle."""
-    if not columns:
+    key = (battle.key[0], str(battle.key[1]))
+    place = battle.place
+    if not battle.cells:
         read.question(place, key, key[1], [], may_repeat=True)
         return
     try:
-        question, sides = _turns([_decoded(record[name]) for name in columns])
+        question, sides = _turns([_decoded(cell) for cell in battle.cells], battle.turn)
     except ValueError as error:
         hint = "write a list of {role, content}, or of texts"
-        read.fault(place, columns[0], [record[name] for name in columns], str(error), hint)
+        column = CONVERSATIONS[0] if len(battle.cells) == 2 else "question"
+        read.fault(place, column, list(battle.cells), str(error), hint)
         return
     read.question(place, key, question or key[1], [], may_repeat=True)
-    for side, (history, text) in zip(_SIDES, sides, strict=True):
-        read.answer_after(place, key, record[side], history, text)
+    for system, (history, text) in zip(battle.sides, sides, strict=True):
+        read.answer_after(place, key, system, history, text)
 
 
-def _turns(said: list[list[Any]]) -> tuple[str, list[tuple[list[Record], str]]]:
+def _turns(
+    said: list[list[Any]], turn: int | None = None
+) -> tuple[str, list[tuple[list[Record], str]]]:
     """Return the last question of a battle, and both replies, each with the turns before it.
+
+    Args:
+        said: Two conversations; or turns of a prompt and of two responses.
+        turn: The question to take instead of the last, counted from 1.
 
     Raises:
         ValueError: If the cells hold no turns.
     """
-    if len(said) == len(_PROMPTED):
+    if len(said) == 3:
         if not all(isinstance(text, str | None) for texts in said for text in texts):
             raise ValueError("holds a turn that is not a text")
         asked, *replies = said
@@ -143,11 +154,23 @@ def _turns(said: list[list[Any]]) -> tuple[str, list[tuple[list[Record], str]]]:
             ]
             for own in replies
         ]
-    for turn in (turn for turns in said for turn in turns):
-        if not isinstance(turn, dict) or not isinstance(turn.get("content"), str | list):
+    for message in (message for turns in said for message in turns):
+        if not isinstance(message, dict) or not isinstance(message.get("content"), str | list):
             raise ValueError("holds a turn without a role and content")
+    if turn is not None:
+        said = [_until(turns, turn) for turns in said]
     (_, question, _), _ = found = [conversation(turns) for turns in said]
     return question, [(history, reply) for history, _, reply in found]
+
+
+def _until(turns: list[Any], turn: int) -> list[Any]:
+    """Return a conversation up to the reply to its n-th question."""
+    asked = 0
+    for place, message in enumerate(turns):
+        asked += message.get("role") in ("user", "human")
+        if asked > turn:
+            return turns[:place]
+    return turns
 
 
 def _decoded(cell: object) -> list[Any]:

@@ -20,7 +20,7 @@ from arena.data.schema import (
     is_derived,
 )
 from arena.data.systems import no_attributes
-from arena.data.wording import PEOPLE, count_of, did_you_mean, is_person
+from arena.data.wording import PEOPLE, count_of, did_you_mean, first_of, is_person
 
 
 @dataclass(frozen=True)
@@ -244,13 +244,14 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
         raise UsageError(
             f"several judges; choose one with {argument('judge')}, or several with "
             "commas between, or all: "
-            f"{', '.join(names)}"
+            f"{first_of(names)}"
         )
     if chosen is None or (chosen == ALL and ALL not in names):
         listed = own or list(names)
     else:
         listed = [chosen] if chosen in names else [name.strip() for name in chosen.split(",")]
-    found = {name: judges_named(names, name) for name in listed}
+    known = set(names)
+    found = {name: (name,) if name in known else judges_named(names, name) for name in listed}
     voters = {person for name in found if is_person(name) for person in found[name]}
     first = next(iter(found))
     if voters:
@@ -275,7 +276,7 @@ def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
     parts = [part.strip() for part in judge.replace(",", "+").split("+")]
     for name in parts:
         if name not in names:
-            hint = f"{did_you_mean(name, names)} the judges are {', '.join(names) or 'none'}"
+            hint = f"{did_you_mean(name, names)} the judges are {first_of(names) or 'none'}"
             raise UsageError(f"no judge {name!r} here; {hint.lstrip()}")
     return tuple(parts)
 
@@ -286,7 +287,7 @@ def _others(noun: str, chosen: Collection[str] | None, known: Collection[str]) -
         return frozenset()
     for name in chosen:
         if name not in known:
-            there = f"available: {', '.join(known) or 'none'}"
+            there = f"available: {first_of(tuple(known)) or 'none'}"
             hint = f"{did_you_mean(name, known)} {there}".lstrip()
             raise UsageError(f"no {noun} {name!r} here (`{noun}s`); {hint}")
     return frozenset(known) - frozenset(chosen)

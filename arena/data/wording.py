@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -24,6 +24,8 @@ _PERSON_NAME = re.compile(
     re.IGNORECASE,
 )
 _UNNAMED = re.compile(rf"(?:(?:{_PEOPLE}|{_VOTERS})s?|unknown|anonymous|judge)?", re.IGNORECASE)
+MOST_LISTED = 12
+"""Names that messages list."""
 MOST_COMPARED = 200
 """Characters of a name, and names, that a misspelt one is compared with."""
 
@@ -31,6 +33,12 @@ MOST_COMPARED = 200
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Show a count with its noun, such as ``1 system`` or ``1,200 systems``."""
     return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
+
+
+def first_of(names: Sequence[str], most: int = MOST_LISTED) -> str:
+    """List names with commas between, the first ones where there are many."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def repeated(names: Iterable[str]) -> list[str]:

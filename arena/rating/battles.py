@@ -25,7 +25,7 @@ from arena.data.schema import (
     WINNERS,
     is_true,
 )
-from arena.data.wording import names_one_judge
+from arena.data.wording import first_of, names_one_judge
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 
 Floats = npt.NDArray[np.float64]
@@ -272,9 +272,9 @@ def selected_judgments(
     if "language" in judgments:
         present = sorted(judgments["language"].astype(str).unique())
         if language is None and len(present) > 1:
-            raise UsageError(f"several languages, choose one (or all): {', '.join(present)}")
+            raise UsageError(f"several languages, choose one (or all): {first_of(present)}")
         if language not in (None, ALL, *present):
-            raise UsageError(f"no language {language!r} here; available: {', '.join(present)}")
+            raise UsageError(f"no language {language!r} here; available: {first_of(present)}")
         if language in present:
             judgments = judgments[judgments["language"] == language]
     if "judge" in judgments and judge != ALL and len(judgments):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from arena.data import __version__
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.schema import BOTH_BAD, is_true
 from arena.data.seeds import SAME_DECIMALS, generator
+from arena.data.systems import alike
 from arena.data.wording import count_of
 from arena.rating.battles import TIE_RULES, Battles, copies_of_others, selected_judgments
 from arena.rating.bradley_terry import (
@@ -34,6 +35,7 @@ RATING_COLUMNS = (
     *("system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"),
     *("wins", "losses", "ties", "group", "note"),
 )
+MOST_PAIRS_SHOWN = 5
 _WHOLE = ("rank", "rank_low", "rank_high", "tier", "group")
 
 TOO_MANY = f"rank intervals and tiers compare all pairs: not done above {MOST_COMPARED:,} systems"
@@ -141,6 +143,7 @@ def rate(
         seed=seed,
     )
     notes = [*([copies_note(copies)] if copies else []), *judgment_notes(selected)]
+    notes += name_notes(rated.table["system"])
     return replace(rated, notes=(*rated.notes, *notes))
 
 
@@ -314,6 +317,16 @@ def _table(
 def copies_note(copies: int) -> str:
     """Say how many judgments are exact copies, which count once."""
     return f"{count_of(copies, 'judgment')} left out: exact copies of others by the same judge"
+
+
+def name_notes(systems: Iterable[str]) -> list[str]:
+    """Say which names of systems look like another's."""
+    pairs = [f"{first!a} and {name!a}" for first, name in alike(systems)]
+    if not pairs:
+        return []
+    more = len(pairs) - MOST_PAIRS_SHOWN
+    listed = "; ".join(pairs[:MOST_PAIRS_SHOWN]) + (f"; and {more:,} more" if more > 0 else "")
+    return [f"names look alike, and are of two systems: {listed}"]
 
 
 def judgment_notes(judgments: pd.DataFrame) -> list[str]:

@@ -10,7 +10,7 @@ from typer import Argument, Option
 from arena.data.errors import UsageError
 from arena.data.wording import PEOPLE, is_person
 from surrogate.cli import options as opt
-from surrogate.cli.options import OUT_FILE, split_names
+from surrogate.cli.options import OUT_FILE, named_values, split_names
 from surrogate.cli.printing import command, print_notes, show, spans, with_spans
 
 if TYPE_CHECKING:
@@ -23,6 +23,15 @@ JudgmentsArgument = Annotated[
     Argument(help="Arena folder, or file of judgments (JSONL, CSV, Parquet).", exists=True),
 ]
 
+ColumnOption = Annotated[
+    list[str] | None,
+    Option(
+        "--column",
+        metavar="FIELD=NAME",
+        help="Column of a field, such as system_a=left; repeatable. Files only.",
+    ),
+]
+
 SHOWN_OF_A_KIND = 5
 SPAN = {"low": "interval_low", "high": "interval_high"}
 RATINGS = ["system", "rating", "interval", "rank", "ranks", "tier", "wins", "losses", "ties"]
@@ -31,7 +40,17 @@ RATINGS = ["system", "rating", "interval", "rank", "ranks", "tier", "wins", "los
 def fit(
     judgments: JudgmentsArgument,
     judge: Annotated[str | None, Option(help="Judge to use; or several, as one; or all.")] = None,
-    language: opt.Language = None,
+    language: Annotated[
+        str | None, Option(help="Language; or all. Needed where there are several.")
+    ] = None,
+    columns: ColumnOption = None,
+    drop_flagged: Annotated[
+        bool,
+        Option(
+            "--drop-flagged",
+            help="Leave out votes that were not blind, and duplicates that the source flags.",
+        ),
+    ] = False,
     ties: Annotated[str, Option(help="half or drop.")] = "half",
     position: Annotated[bool, Option("--position", help="Estimate side A's advantage.")] = False,
     ridge: Annotated[
@@ -41,11 +60,16 @@ def fit(
     as_json: opt.Json = False,
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
-    from arena.adapters.judgments import read_judgments
+    from arena.adapters.judgments import counted_judgments_of
     from arena.rating.ratings import rate
 
+    read = counted_judgments_of(
+        judgments,
+        columns=named_values("--column", columns, "FIELD=NAME"),
+        drop_flagged=drop_flagged,
+    )
     rated = rate(
-        read_judgments(judgments),
+        read.table,
         ties=ties,
         position=position,
         ridge=ridge,
@@ -54,7 +78,7 @@ def fit(
         seed=seed,
     )
     shown = {"ratings": rated.table, "position_effect": rated.position_effect}
-    shown |= {"notes": rated.notes, "signature": rated.signature}
+    shown |= {"skipped": read.skipped, "notes": rated.notes, "signature": rated.signature}
     if not as_json:
         table = rated.table
         bounds = {
@@ -67,7 +91,11 @@ def fit(
         if table["note"].any():
             names.append("note")
         shown["ratings"] = table.assign(**bounds)[names]
-    show(shown, as_json, {"position_effect": "Advantage of side A in logits"})
+    titles = {
+        "position_effect": "Advantage of side A in logits",
+        "skipped": "Left out or changed on reading",
+    }
+    show(shown, as_json, titles)
 
 
 def diagnose(

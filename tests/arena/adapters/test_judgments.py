@@ -4,10 +4,12 @@ import pandas as pd
 import pytest
 from simulations import small_simulation
 
-from arena import write_arena
-from arena.adapters.judgments import checked_judgments, read_judgments
+from arena import import_arena, write_arena
+from arena.adapters.judgments import checked_judgments, counted_judgments_of, read_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.rows import write_rows
+from arena.data.wording import is_person
+from arena.rating.battles import Battles
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
 
@@ -25,7 +27,7 @@ def test_every_format_is_read_and_completed(tmp_path, suffix):
     assert list(read) == COLUMNS
     assert read["query_id"].tolist() == ["battle-1", "battle-2"]
     assert set(read["language"]) == {"und"}
-    assert set(read["judge"]) == {"judge"}
+    assert set(read["judge"]) == {"unknown"}
     assert read["winner"].tolist() == ["a", "tie"]
 
 
@@ -52,29 +54,153 @@ def test_a_battle_table_is_read(tmp_path):
     write_rows(pd.DataFrame(battles), path)
     assert read_judgments(path)["winner"].tolist() == ["a", "b", "tie"]
     write_rows(pd.DataFrame(battles | {"winner": [None, "tie", "tie"]}), path)
-    with pytest.raises(DataError, match=r"battles\.csv: winner = None: is missing in 1 battles"):
-        read_judgments(path)
+    read = counted_judgments_of(path)
+    assert read.table["winner"].tolist() == ["tie", "tie"]
+    assert read.skipped[["reason", "count"]].values.tolist() == [["it has no winner", 1]]
 
 
 def test_numbers_become_question_ids_and_an_empty_judge_a_name():
     read = checked_judgments(table(query_id=[7, 8], judge=["", None], language=["en", "fi"]))
     assert read["query_id"].tolist() == ["7", "8"]
-    assert set(read["judge"]) == {"judge"}
+    assert set(read["judge"]) == {"unknown"}
 
 
 def test_faults_name_file_line_and_field(tmp_path):
     path = tmp_path / "judgments.csv"
-    path.write_text("system_a,system_b,winner\nx,y,A\nx,y,\n,y,a\n")
+    path.write_text("system_a,system_b,winner\nx,y,who?\nx,y,\n,y,a\n")
     with pytest.raises(DataError) as caught:
         read_judgments(path)
     assert [(it.source, it.line, it.field) for it in caught.value.problems] == [
         ("judgments.csv", 2, "winner"),
-        ("judgments.csv", 3, "winner"),
         ("judgments.csv", 4, "system_a"),
     ]
     path.write_text("system_a,system_b,winner\nx,y,a\nx,x,a\n")
     with pytest.raises(DataError, match=r"judgments\.csv:3: system_b = 'x': is judged against"):
         read_judgments(path)
+
+
+def written(path, *rows, header="question_id,model_a,model_b,winner"):
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "columns"),
+    [
+        ("left,right,winner", "x,y,left", {}),
+        ("agent_a,agent_b,winner", "x,y,A", {}),
+        ("model_1,model_2,winner", "x,y,1\nx,y,2\nx,y,tie", {}),
+        ("Model A,Model B,Winner", "x,y,Model A", {}),
+        ("home,away,who", "x,y,x", {"system_a": "home", "system_b": "away", "winner": "who"}),
+        ("generator_1,generator_2,preference", "x,y,1.2\nx,y,1.9", {}),
+    ],
+)
+def test_battles_under_other_names_are_read(tmp_path, header, row, columns):
+    path = written(tmp_path / "battles.csv", row, header=header)
+    table = counted_judgments_of(path, columns=columns).table
+    assert table.loc[0, ["system_a", "system_b", "winner"]].tolist() == ["x", "y", "a"]
+
+
+def test_a_column_that_is_missing_names_the_option(tmp_path):
+    path = written(tmp_path / "battles.csv", "x,y,a", header="home,away,winner")
+    with pytest.raises(DataError, match=r"--column system_a=NAME; the columns are home, away"):
+        read_judgments(path)
+
+
+def test_names_lose_spaces_at_their_edges_and_it_is_counted(tmp_path):
+    rows = ["1,gpt-4o,llama,model_a", "2,gpt-4o ,llama,model_a", "3,llama, gpt-4o,model_b"]
+    read = counted_judgments_of(written(tmp_path / "battles.csv", *rows))
+    assert {*read.table["system_a"], *read.table["system_b"]} == {"gpt-4o", "llama"}
+    assert read.skipped.loc[read.skipped["item"] == "name", "count"].sum() == 2
+
+
+def test_names_that_are_numbers_are_names(tmp_path):
+    path = tmp_path / "battles.jsonl"
+    path.write_text(
+        '{"question_id": 1, "model_a": 4, "model_b": 3.5, "winner": "model_a"}\n'
+        '{"question_id": 2, "model_a": "4", "model_b": 3.5, "winner": "4"}\n'
+        '{"question_id": 3, "model_a": 4.0, "model_b": "3.5", "winner": 4}\n'
+    )
+    table = read_judgments(path)
+    assert set(table["system_a"]) == {"4"}
+    assert set(table["system_b"]) == {"3.5"}
+    assert set(table["winner"]) == {"a"}
+
+
+def test_weights_are_read_and_bad_ones_refused(tmp_path):
+    header = "question_id,model_a,model_b,winner,weight"
+    path = written(tmp_path / "b.csv", "1,x,y,model_a,10", '2,x,y,model_b,"0,5"', header=header)
+    assert read_judgments(path)["weight"].tolist() == [10, 0.5]
+    for weight in ("0", "-1", "nan", "much", ""):
+        written(path, "1,x,y,model_a,1", f"2,x,y,model_b,{weight}", header=header)
+        with pytest.raises(DataError) as caught:
+            read_judgments(path)
+        assert [(it.line, it.field) for it in caught.value.problems] == [(3, "weight")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "judge"),
+    [
+        ("judge", "gpt-4", "gpt-4"),
+        ("judge_model", "judge-x", "judge-x"),
+        ("judge_model,source", ",human", "human"),
+        ("judge_model,source", ",llm-judge", "unknown"),
+        ("annotator", "weighted_alpaca_eval", "weighted_alpaca_eval"),
+        ("annotator", "17", "person:17"),
+        ("voter", "anna", "person:anna"),
+        ("voter", "arena_user_5", "arena_user_5"),
+        ("user", "5", "person:5"),
+        ("worker_id", "A3X", "person:A3X"),
+        ("rater", "anna", "person:anna"),
+        ("rater", "gpt-4o", "gpt-4o"),
+        ("other", "x", "unknown"),
+    ],
+)
+def test_who_judged_is_read(tmp_path, columns, cells, judge):
+    header = f"question_id,model_a,model_b,winner,{columns}"
+    path = written(tmp_path / "b.csv", f"1,x,y,model_a,{cells}", header=header)
+    table = read_judgments(path)
+    assert table["judge"].tolist() == [judge]
+    machines = {"gpt-4", "judge-x", "weighted_alpaca_eval", "gpt-4o", "unknown"}
+    assert is_person(judge) == (judge not in machines)
+
+
+def test_a_voter_beside_a_judge_is_kept(tmp_path):
+    header = "question_id,model_a,model_b,winner,judge,voter"
+    rows = ["1,x,y,model_a,crowd,7", "1,x,y,model_a,crowd,8", "1,x,y,model_a,crowd,8"]
+    table = read_judgments(written(tmp_path / "b.csv", *rows, header=header))
+    assert table["judge"].unique().tolist() == ["crowd"]
+    assert table["voter"].tolist() == ["7", "8", "8"]
+    assert len(Battles.from_judgments(table)) == 2
+
+
+VOTES = ["1,x,y,model_a"] * 3 + ["1,x,y,model_b"]
+
+
+@pytest.mark.parametrize(
+    ("header", "ends", "counted"),
+    [
+        ("", [""] * 4, 4),
+        (",judge", [",gpt-4"] * 4, 2),
+        (",judge", [",human"] * 4, 4),
+        (",judge", [",arena_user_1"] * 4, 2),
+        (",judge,tstamp", [f",gpt-4,{time}" for time in (1, 2, 2, 3)], 3),
+        (",judge_model", [",gpt-4", ",gpt-4", ",", ","], 3),
+    ],
+)
+def test_exact_copies_by_a_named_judge_count_once(tmp_path, header, ends, counted):
+    rows = [vote + end for vote, end in zip(VOTES, ends, strict=True)]
+    path = written(tmp_path / "b.csv", *rows, header=f"question_id,model_a,model_b,winner{header}")
+    assert len(Battles.from_judgments(read_judgments(path))) == counted
+    arena = import_arena("lmarena", [path]).arena
+    write_arena(arena, tmp_path / "arena")
+    assert len(Battles.from_judgments(read_judgments(tmp_path / "arena"))) == counted
+
+
+def test_rows_without_a_question_are_no_copies(tmp_path):
+    header = "model_a,model_b,winner,judge"
+    path = written(tmp_path / "b.csv", *["x,y,model_a,gpt-4"] * 3, header=header)
+    assert len(Battles.from_judgments(read_judgments(path))) == 3
 
 
 def test_a_missing_column_is_named():

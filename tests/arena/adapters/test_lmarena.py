@@ -68,11 +68,12 @@ def test_battles_become_judgments_of_questions_known_by_id(battles, suffix):
     assert read.arena.info.systems == ("x", "y", "z")
     assert read.arena.queries.values.tolist() == [
         ["q1", "en", "q1", []],
+        ["q2-2", "ja", "q2-2", []],
         ["q2", "ja", "q2", []],
-        ["q1", "und", "q1", []],
+        ["q1-3", "und", "q1-3", []],
     ]
     assert read.arena.answers.empty
-    assert read.skipped[["item", "count"]].values.tolist() == [["column", 1], ["language", 1]]
+    assert read.skipped[["item", "count"]].values.tolist() == [["language", 1]]
 
 
 def test_the_least_a_table_must_hold(battles):
@@ -80,7 +81,7 @@ def test_the_least_a_table_must_hold(battles):
     arena = battles(least).arena
     assert list(arena.judgments["query_id"]) == [f"battle-{n}" for n in range(1, 6)]
     assert set(arena.judgments["language"]) == {"und"}
-    assert arena.judges == ("human",)
+    assert arena.judges == ("unknown",)
 
 
 def test_failed_battles_are_counted_and_no_ties(battles):
@@ -138,6 +139,58 @@ def test_an_answer_after_turns_that_are_no_conversation_is_counted(tmp_path):
     assert read.arena.queries["history"].tolist() == [turns("Hi?", "Hello.")]
     assert len(read.arena.judgments) == 1
     assert "history.1.content" in read.skipped["reason"].item()
+
+
+def voted(turn, rounds=2, question=81, **others):
+    texts = {
+        f"conversation_{side}": turns(
+            *(text for n in range(1, rounds + 1) for text in (f"Q{n}?", f"{side} says {n}"))
+        )
+        for side in "ab"
+    }
+    battle = {"question_id": question, "model_a": "x", "model_b": "y", "winner": "model_a"}
+    return battle | texts | {"turn": turn, "judge": "expert_1"} | others
+
+
+def test_votes_on_turns_go_to_the_answers_of_these_turns(tmp_path):
+    path = write(tmp_path, voted(1), voted(2, winner="model_b"))
+    arena = import_arena("lmarena", [path], language="en").arena
+    answers = arena.answers.set_index(["query_id", "system"])["answer"]
+    assert answers["81", "x"] == "a says 1"
+    assert answers["81-2", "y"] == "b says 2"
+    queries = arena.queries.set_index("query_id")
+    assert queries["query"].to_dict() == {"81": "Q1?", "81-2": "Q2?"}
+    judgments = arena.judgments.set_index("query_id")["winner"]
+    assert judgments.to_dict() == {"81": "a", "81-2": "b"}
+
+
+def test_votes_on_first_turns_alone_are_seen_from_longer_conversations(tmp_path):
+    arena = import_arena("lmarena", [write(tmp_path, voted(1), voted(1, question=82))]).arena
+    assert arena.queries["query"].tolist() == ["Q1?", "Q1?"]
+
+
+def test_a_turn_that_counts_rounds_means_the_last_answer(tmp_path):
+    rows = [voted(1, 1, "u1"), voted(3, 3, "u2"), voted(2, 2, "u3")]
+    arena = import_arena("lmarena", [write(tmp_path, *rows)]).arena
+    assert arena.queries["query_id"].tolist() == ["u1", "u2", "u3"]
+    assert arena.queries["query"].tolist() == ["Q1?", "Q3?", "Q2?"]
+
+
+@pytest.mark.parametrize("turn", [0, 3, "last", 1.5])
+def test_a_turn_that_is_not_there_is_refused(tmp_path, turn):
+    with pytest.raises(DataError, match=r"battles.jsonl:2: turn = "):
+        import_arena("lmarena", [write(tmp_path, voted(1), voted(turn))])
+
+
+def test_votes_that_were_not_blind_can_be_left_out(tmp_path):
+    rows = [voted(2, question=n, anony=n != 1, dedup_tag={"sampled": n != 2}) for n in range(4)]
+    path = write(tmp_path, *rows)
+    kept = import_arena("lmarena", [path])
+    assert len(kept.arena.judgments) == 4
+    assert kept.skipped["count"].tolist() == [1, 1]
+    left = import_arena("lmarena", [path], drop_flagged=True)
+    assert left.arena.judgments["query_id"].tolist() == ["0", "3"]
+    assert left.skipped["count"].tolist() == [1, 1]
 
 
 def test_prompts_with_one_column_a_winner(tmp_path):

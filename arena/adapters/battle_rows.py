@@ -1,0 +1,361 @@
+"""Rows of battles: who met, who won, who says so, and on which turn of a conversation."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from arena.adapters.collected import Collected, Place, Record
+from arena.adapters.columns import NO_COLUMNS, bare_column, chosen_columns, field_names
+from arena.data.cells import is_missing_cell
+from arena.data.errors import Problem
+from arena.data.files import opened
+from arena.data.languages import UNDETERMINED, language_code
+from arena.data.rows import Rows
+from arena.data.schema import (
+    BOTH_BAD,
+    CHOSEN,
+    CRITERION,
+    REPEAT,
+    SOFT_COLUMNS,
+    UNKNOWN_JUDGE,
+    VOTER,
+    WEIGHT,
+    finite_number,
+    is_unstorable,
+    whole_digits,
+)
+from arena.data.winners import NO_WINNER, ONE_HOT, ONE_HOT_NEEDED, NoWinner, read_one_hot
+from arena.data.wording import PERSON, is_person
+
+CONVERSATIONS = ("conversation_a", "conversation_b")
+NO_LANGUAGES: Mapping[str, str] = MappingProxyType({})
+
+_TEXTS = ("question", "answer_a", "answer_b")
+_FIELDS = (
+    *("query_id", "language", "judge", CRITERION, VOTER, "turn", WEIGHT),
+    *("system_a", "system_b", "winner", *_TEXTS),
+)
+_KEPT = (CHOSEN, *SOFT_COLUMNS, BOTH_BAD, REPEAT)
+"""Columns of our own tables that stay as they are."""
+_SOURCES = ("source", "judge_type", "annotator_type", "label_source", "judged_by")
+"""Columns that may say that people judged, where no judge is named."""
+_PEOPLE_COLUMNS = ("rater", "labeler", "labeller", "assessor", "reviewer")
+"""Names for a column of judges that hold names of people, unless they are those of models."""
+_MODEL_NAME = re.compile(
+    r"gpt|claude|llama|gemini|gemma|palm|bard|qwen|[mx]istral|mixtral|deepseek|command-?r|grok|glm"
+    r"|\bo[134]\b|llm|judge|model",
+    re.IGNORECASE,
+)
+_FLAGS = MappingProxyType(
+    {
+        "anony": "votes were not blind: the names of the models were shown",
+        "dedup_tag": "votes are on prompts that the source flags as duplicates",
+    }
+)
+_SHOWN_COLUMNS = 12
+
+
+@dataclass(frozen=True)
+class BattleOptions:
+    """How battles are read.
+
+    Attributes:
+        columns: Field to the name of its column, where its own name is not known.
+        judge: Name of the judge of all battles; None reads it from the file.
+        language: Language of rows that name none.
+        languages: Id of a question to its language, for files without a column for it.
+        drops_flagged: Whether votes that were not blind, and those flagged as duplicates, are left
+            out.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=lambda: NO_COLUMNS)
+    judge: str | None = None
+    language: str = UNDETERMINED
+    languages: Mapping[str, str] = field(default_factory=lambda: NO_LANGUAGES)
+    drops_flagged: bool = False
+
+
+@dataclass(frozen=True)
+class Battle:
+    """A row of a file of battles.
+
+    Attributes:
+        place: Where it stands.
+        key: Language and id of its question; the id may be at fault.
+        sides: The systems, as the file names them.
+        winner: What the file says of the winner, or what was read of it.
+        judge: Who judged; may be at fault.
+        columns: Further columns of its judgment, such as ``voter`` and ``weight``.
+        turn: Number of the turn that was judged, from 1; None for the last.
+        cells: The cells with what was asked and answered: two conversations, or a prompt and two
+            replies; none where there are none.
+        record: The whole row; None where rows that are alike are no copies.
+    """
+
+    place: Place
+    key: tuple[str, Any]
+    sides: tuple[Any, Any]
+    winner: object
+    judge: object
+    columns: Mapping[str, object]
+    turn: int | None
+    cells: tuple[object, ...]
+    record: Record | None
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it has a winner, and names that can be kept."""
+        has_winner = not is_missing_cell(self.winner) and not isinstance(self.winner, NoWinner)
+        return has_winner and all(map(is_sound_name, (self.key[1], *self.sides)))
+
+
+def is_sound_name(value: object) -> bool:
+    """Tell whether a value can be the name of something."""
+    return isinstance(value, str) and bool(value.strip()) and not is_unstorable(value)
+
+
+def battles_of(
+    read: Collected, rows: Rows, options: BattleOptions, number: int
+) -> Iterator[Battle]:
+    """Yield the battles of a file; what is not read is counted.
+
+    Args:
+        read: Keeps faults and counts.
+        rows: The file.
+        options: How to read it.
+        number: Number of battles before it; those without an id are numbered.
+    """
+    table = rows.table
+    if not len(table.columns) and not len(rows.lines):
+        read.problems += rows.problems
+        return
+    names = _chosen(read, rows, options.columns)
+    if names is None:
+        return
+    read.names = {**read.names, **names}
+    has_conversations = set(CONVERSATIONS) <= set(table)
+    texts = CONVERSATIONS if has_conversations else tuple(names.get(it, "") for it in _TEXTS)
+    if not all(texts):
+        texts = ()
+    found = list(read.raw(rows))
+    turns = _turns(read, found, names, texts)
+    for place, record in found:
+        number += 1
+        if _is_flagged(read, place, record, drops=options.drops_flagged):
+            continue
+        turn = turns.get(place.line)
+        sides = [read.system_name(place, record[names[side]]) for side in ("system_a", "system_b")]
+        yield Battle(
+            place=place,
+            key=_key(read, place, record, names, options, number, turn),
+            sides=(sides[0], sides[1]),
+            winner=_winner(record, names),
+            judge=_judge(record, names, options.judge)[0],
+            columns=_columns(read, place, record, names, options.judge),
+            turn=turn,
+            cells=tuple(record[column] for column in texts),
+            record=record if _tells_rows_apart(record, names, texts, options.judge) else None,
+        )
+
+
+def _chosen(read: Collected, rows: Rows, columns: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Return the column of each field; None where one is missing that is needed."""
+    table = rows.table
+    known = field_names("pairs")
+    fields = {name: known[name] for name in _FIELDS}
+    fields["query_id"] = (*fields["query_id"], "id", "battle_id", "conversation_id")
+    if set(ONE_HOT_NEEDED) <= set(table) and "winner" not in columns:
+        fields["winner"] = ("winner",)
+    chosen = chosen_columns([table], fields, columns)
+    needed = ["system_a", "system_b"]
+    if not set(ONE_HOT_NEEDED) <= set(table):
+        needed.append("winner")
+    absent = [name for name in needed if name not in chosen.names]
+    if absent:
+        listed = [str(column) for column in table]
+        more = f" and {len(listed) - _SHOWN_COLUMNS} more" if len(listed) > _SHOWN_COLUMNS else ""
+        there = f"the columns are {', '.join(listed[:_SHOWN_COLUMNS])}{more}"
+        read.problems += rows.problems
+        for name in absent:
+            hint = f"choose it with --column {name}=NAME; {there}"
+            fault = "this column is missing"
+            read.problems.append(Problem(rows.source, None, name, None, fault, hint))
+        return None
+    beside = {*ONE_HOT, *CONVERSATIONS, *_KEPT, *_SOURCES, *_FLAGS}
+    for column, reason in chosen.unread.items():
+        if column not in beside:
+            read.skip(rows.source, "column", reason)
+    return chosen.names
+
+
+def _key(
+    read: Collected,
+    place: Place,
+    record: Record,
+    names: Mapping[str, str],
+    options: BattleOptions,
+    number: int,
+    turn: int | None,
+) -> tuple[str, Any]:
+    named = names.get("query_id")
+    asked = f"battle-{number}" if named is None else record[named]
+    query_id: Any = whole_digits(asked) or asked
+    given = record[names["language"]] if "language" in names else None
+    code: str | None = options.languages.get(str(query_id), options.language)
+    if not is_missing_cell(given):
+        code = language_code(given) if isinstance(given, str) else None
+        if code is None:
+            read.skip(place.source, "language", f"{given!r} is not known: read as und")
+    if turn is not None and turn > 1 and is_sound_name(query_id):
+        query_id = f"{query_id}-{turn}"
+    return code or UNDETERMINED, query_id
+
+
+def _winner(record: Record, names: Mapping[str, str]) -> object:
+    if "winner" in names:
+        winner = record[names["winner"]]
+        return NO_WINNER if is_missing_cell(winner) else winner
+    return read_one_hot(record)
+
+
+def _judge(
+    record: Record, names: Mapping[str, str], judge: str | None
+) -> tuple[object, str | None]:
+    """Return who judged, and the voter where that is another name."""
+    voter = _name(record[names[VOTER]]) if VOTER in names else None
+    given = record[names["judge"]] if "judge" in names else None
+    if judge is not None:
+        return judge, voter
+    if not is_missing_cell(given):
+        own = _name(given)
+        if own is None:
+            return given, voter
+        is_people_column = bare_column(names["judge"]) in _PEOPLE_COLUMNS
+        is_number = own.replace("-", "").isdigit()
+        if is_number or (is_people_column and not _MODEL_NAME.search(own)):
+            own = own if is_person(own) else f"{PERSON}{own}"
+        return own, None if voter == own else voter
+    if voter is not None:
+        is_judge = is_person(voter) or _MODEL_NAME.search(voter)
+        return voter if is_judge else f"{PERSON}{voter}", None
+    for column in _SOURCES:
+        source = _name(record.get(column))
+        if source is not None and is_person(source):
+            return "human", None
+    return UNKNOWN_JUDGE, None
+
+
+def _name(value: object) -> str | None:
+    if is_missing_cell(value):
+        return None
+    if isinstance(value, str):
+        return value.strip()
+    return whole_digits(value) or None
+
+
+def _columns(
+    read: Collected, place: Place, record: Record, names: Mapping[str, str], judge: str | None
+) -> dict[str, object]:
+    columns = {name: record[name] for name in _KEPT if not is_missing_cell(record.get(name))}
+    voter = _judge(record, names, judge)[1]
+    if voter is not None:
+        columns[VOTER] = voter
+    if CRITERION in names and not is_missing_cell(record[names[CRITERION]]):
+        columns[CRITERION] = record[names[CRITERION]]
+    if WEIGHT in names:
+        given = record[names[WEIGHT]]
+        text = given.strip().replace(",", ".", 1) if isinstance(given, str) else given
+        weight = finite_number(text)
+        if weight is None or weight <= 0:
+            hint = "write a finite number above 0 in every row, or leave the column out"
+            read.fault(place, WEIGHT, given, "is not a weight", hint)
+        columns[WEIGHT] = weight
+    return columns
+
+
+def _tells_rows_apart(
+    record: Record, names: Mapping[str, str], texts: Sequence[str], judge: str | None
+) -> bool:
+    """Tell whether a row that is exactly like another one can only be a copy of it.
+
+    That is so where it says who judged and what; the name that a user gives to all rows says
+    nothing of single ones.
+    """
+    has_question = "query_id" in names or "question" in names or bool(texts)
+    if judge is not None or not has_question:
+        return False
+    has_judge = "judge" in names and not is_missing_cell(record[names["judge"]])
+    has_voter = VOTER in names and not is_missing_cell(record[names[VOTER]])
+    return has_judge or has_voter
+
+
+def _is_flagged(read: Collected, place: Place, record: Record, *, drops: bool) -> bool:
+    """Count a vote that was not blind, or on a duplicate; tell whether to leave it out."""
+    flagged = []
+    if str(record.get("anony")).strip().casefold() in ("false", "0", "0.0"):
+        flagged.append("anony")
+    tag = record.get("dedup_tag")
+    tag = opened(tag) if isinstance(tag, str) else tag
+    if isinstance(tag, dict) and tag.get("sampled") is False:
+        flagged.append("dedup_tag")
+    for column in flagged:
+        how = "left out" if drops else "they count (drop_flagged leaves them out)"
+        read.skip(place.source, "vote", f"{_FLAGS[column]}; {how}")
+    return drops and bool(flagged)
+
+
+def _turns(
+    read: Collected,
+    found: Sequence[tuple[Place, Record]],
+    names: Mapping[str, str],
+    texts: Sequence[str],
+) -> dict[int, int]:
+    """Return the turn that was judged by the line of its row, where each turn is a question.
+
+    A column ``turn`` is the turn that the vote is on (as in MT-Bench), or how many turns the
+    conversation has, with the vote on the last (as in Chatbot Arena). The first is sure where a
+    conversation goes on after the turn, or a question has votes on several turns.
+    """
+    if "turn" not in names:
+        return {}
+    turns: dict[int, int] = {}
+    by_question: dict[object, set[int]] = defaultdict(set)
+    goes_on = False
+    for place, record in found:
+        given = record[names["turn"]]
+        if is_missing_cell(given):
+            continue
+        number = finite_number(given)
+        if number is None or number != int(number) or number < 1:
+            read.fault(place, "turn", given, "is not the number of a turn", "count turns from 1")
+            continue
+        turn = int(number)
+        rounds = _rounds(record, texts)
+        if rounds is not None and turn > rounds:
+            fault = f"is beyond the conversation, which has {rounds} turns"
+            read.fault(place, "turn", given, fault, "give the whole conversation")
+            continue
+        goes_on = goes_on or (rounds is not None and turn < rounds)
+        turns[place.line] = turn
+        if "query_id" in names:
+            by_question[str(record[names["query_id"]])].add(turn)
+    has_several = any(len(each) > 1 for each in by_question.values())
+    return turns if goes_on or has_several else {}
+
+
+def _rounds(record: Record, texts: Sequence[str]) -> int | None:
+    """Return how many turns of the user a conversation has; None where it is not there."""
+    if not texts:
+        return None
+    cell = record[texts[0]]
+    turns = opened(cell.lstrip()) if isinstance(cell, str) else cell
+    if not isinstance(turns, list):
+        return None
+    if texts != CONVERSATIONS:
+        return len(turns)
+    return sum(isinstance(turn, dict) and turn.get("role") in ("user", "human") for turn in turns)
