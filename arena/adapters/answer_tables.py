@@ -27,6 +27,7 @@ from arena.data.schema import (
     HISTORY,
     OWN_PASSAGES,
     TURN,
+    UNKNOWN_JUDGE,
     VOTER,
     WEIGHT,
     finite_number,
@@ -38,7 +39,6 @@ NEEDED = ("question", "system", "answer")
 NEEDED_OF_PAIRS = ("question", "system_a", "answer_a", "system_b", "answer_b")
 SINGLE: tuple[str, ...] = ("",)
 PAIR: tuple[str, ...] = ("_a", "_b")
-JUDGE = "judge"
 FILE = "file"
 """The name of a record's file without its ending, as if it were a column: one file a system."""
 Repeats = Literal["first", "each"]
@@ -55,6 +55,8 @@ _AGAIN = (
     "--repeats each makes each asking a question of its own"
 )
 _NOT_OF_ANSWERS = (TURN,)
+WHOLE_ROW = "whole row"
+"""Where values keep the row they are of, if it says who judged: rows that are alike are copies."""
 MOST_SAID = 10
 """Systems that a note names."""
 
@@ -117,7 +119,10 @@ def read_answer_tables(
         count_unread(read, rows, chosen)
         for place, record in read.raw(rows):
             values = {field: record.get(column) for field, column in chosen.names.items()}
-            values["judge"] = name_text(values.get("judge")) or judge or JUDGE
+            named = name_text(values.get("judge"))
+            if named or name_text(values.get(VOTER)):
+                values[WHOLE_ROW] = record
+            values["judge"] = named or judge or UNKNOWN_JUDGE
             if values.get("criterion"):
                 values["judge"] = f"{values['judge']}:{values['criterion']}"
                 read.criteria[values["judge"]] = str(values["criterion"])
@@ -257,8 +262,15 @@ def add_row(
         row.setdefault(HISTORY, history)
     if len(sides) == 2 and "winner" in values:
         systems = (texts["system_a"], texts["system_b"])
-        read.judgment(place, key, systems, values["winner"], values["judge"])
-        read.judgments[-1] |= _identity_of_verdict(values)
+        read.judgment(
+            place,
+            key,
+            systems,
+            values["winner"],
+            values["judge"],
+            columns=_identity_of_verdict(values),
+            record=values.get(WHOLE_ROW),
+        )
     marks = dict(values.get("marks", {}))
     if len(sides) == 1 and "verdict" in values:
         marks[values["judge"]] = _mark(read, place, values["verdict"])
@@ -370,7 +382,8 @@ def _identity_of_verdict(values: Record) -> Record:
     identity: Record = {}
     if VOTER in values:
         voter = name_text(values[VOTER])
-        identity[VOTER] = None if voter is None else str(voter)
+        if voter is not None:
+            identity[VOTER] = str(voter)
     if WEIGHT in values:
         weight = finite_number(values[WEIGHT])
         identity[WEIGHT] = values[WEIGHT] if weight is None else weight

@@ -53,6 +53,8 @@ BOTH_BAD = "both_bad"
 """Column of judgments, if it is there: true where neither answer is good, which is a tie."""
 VOTER = "voter"
 """Column of judgments, if it is there: who voted, where the judge stands for several people."""
+TURN = "turn"
+"""Field of tables: which turn of a conversation was judged."""
 WEIGHT = "weight"
 """Column of judgments, if it is there: how many judgments each counts for; 1 where it is null."""
 REPEAT = "repeat"
@@ -98,10 +100,11 @@ LanguageCode = Annotated[str, AfterValidator(_checked_code)]
 """A code of ISO 639-1, or of ISO 639-3 where no two-letter code exists."""
 Fault = tuple[str, str]
 """What is wrong with a value, and what to do about it."""
-Kind = Literal["name", "text", "language", "winner", "passages", "history"]
+Kind = Literal["name", "text", "language", "winner", "passages", "history", "weight"]
 """What a column holds; a name is a text with something in it."""
 _KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
 _TURNS: dict[str, Kind] = {HISTORY: "history"}
+_OF_VERDICTS: dict[str, Kind] = {CRITERION: "name", VOTER: "name", WEIGHT: "weight"}
 _PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
 
 
@@ -163,7 +166,7 @@ class TableSchema:
 
 QUERIES = TableSchema("queries", {**_KEY, "query": "name", "passages": "passages"}, _TURNS)
 ANSWERS = TableSchema("answers", {**_KEY, "system": "name", "answer": "text"}, _TURNS)
-JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"}, {CRITERION: "name"})
+JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"}, _OF_VERDICTS)
 _PASSAGES = TypeAdapter(list[Passage])
 
 
@@ -277,6 +280,10 @@ def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
         return HALF_SURROGATE, HALF_SURROGATE_HINT
     if kind == "winner":
         return None if value in WINNERS else _NO_WINNER
+    if kind == "weight":
+        weight = finite_number(value)
+        is_sound = weight is not None and weight > 0
+        return None if is_sound else ("is not a weight", "write a finite number above 0")
     if kind == "passages":
         wrong = passages_fault(value)
         return None if wrong is None else (wrong, _PASSAGES_HINT)

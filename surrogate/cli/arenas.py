@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from arena.data.errors import DataError, UsageError
 from arena.data.languages import UNDETERMINED
-from arena.data.wording import count_of
+from arena.data.wording import PEOPLE, count_of, first_of, is_person
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, named_values, split_names, toml_options
 from surrogate.cli.printing import command, print_notes, show
@@ -102,8 +102,13 @@ def check(
     counts |= {"language": len(read.info.languages)}
     listed = ", ".join(count_of(number, noun) for noun, number in counts.items())
     print(f"Arena {read.info.name}: its files are valid\n{listed}")
-    print_notes([f"Judges: {', '.join(read.judges) or 'none'}", *gaps], "", SHOWN_GAPS)
-    chosen = ("--judge", read.judges[0]) if len(read.judges) > 1 else ()
+    people = [name for name in read.judges if is_person(name)]
+    judges = [name for name in read.judges if name not in people or len(people) == 1]
+    if len(people) > 1:
+        judges.insert(0, f"{PEOPLE} ({count_of(len(people), 'voter')})")
+    print_notes([f"Judges: {first_of(judges) or 'none'}", *gaps], "", SHOWN_GAPS)
+    first = PEOPLE if len(people) > 1 else next(iter([*people, *read.judges]), "")
+    chosen = ("--judge", first) if len(read.judges) > 1 else ()
     judge = ("judge", arena, "--model", "MODEL", "--dry-run")
     print(command(*(("board", arena, *chosen, "--out", "out/board") if read.judges else judge)))
 
