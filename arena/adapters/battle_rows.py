@@ -274,6 +274,7 @@ def _columns(
         if weight is None or weight <= 0:
             hint = "write a finite number above 0 in every row, or leave the column out"
             read.fault(place, WEIGHT, given, "is not a weight", hint)
+            weight = None
         columns[WEIGHT] = weight
     return columns
 
