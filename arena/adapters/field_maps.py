@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -51,6 +51,12 @@ class FieldMap(BaseModel):
     left_out: list[dict[str, Any]] = []
     variant: str | None = None
     id_scope: list[str] = []
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """Where the paths of fields begin, in the order of the fields."""
+        paths = [path for places in self.fields.values() for path in places]
+        return tuple(dict.fromkeys(path.partition(".")[0] for path in paths))
 
 
 @cache

@@ -62,26 +62,26 @@ def at(record: object, path: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     are written as JSON text are opened on the way.
     """
     inside = opened_value(record)
-    first, _, rest = path.partition(".")
     if isinstance(inside, list):
+        first, _, rest = path.partition(".")
         if not _INDEX.fullmatch(first):
             return None
         place = int(first)
         if not -len(inside) <= place < len(inside):
             return None
         return at(inside[place], rest) if rest else inside[place]
-    if not isinstance(inside, Mapping):
+    if not isinstance(inside, dict):
         return None
     if path in inside:
         return inside[path]
-    parts = path.split(".")
-    for count in range(1, len(parts)):
-        name = ".".join(parts[:count])
-        if name not in inside:
-            continue
-        found = at(inside[name], ".".join(parts[count:]))
-        if found is not None:
-            return found
+    end = path.find(".")
+    while end > 0:
+        name = path[:end]
+        if name in inside:
+            found = at(inside[name], path[end + 1 :])
+            if found is not None:
+                return found
+        end = path.find(".", end + 1)
     return None
 
 

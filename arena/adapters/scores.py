@@ -90,7 +90,6 @@ def unnamed_scores(kind: FieldMap, record: Record) -> int:
 
 def _columns_of_lists(kind: FieldMap, record: Record) -> Iterator[tuple[str, list[object]]]:
     """Yield columns that hold lists of numbers, of which some may be missing, or of labels."""
-    fields = {path.partition(".")[0] for paths in kind.fields.values() for path in paths}
     for name, value in record.items():
         inside = opened_value(value)
         if not isinstance(inside, list):
@@ -99,7 +98,7 @@ def _columns_of_lists(kind: FieldMap, record: Record) -> Iterator[tuple[str, lis
         numbers = [number_of(item, kind.words) for item in items]
         if numbers and None not in numbers:
             yield name, inside
-        elif isinstance(value, str) and name not in {*fields, *_LABEL_COLUMNS}:
+        elif isinstance(value, str) and name not in (*kind.roots, *_LABEL_COLUMNS):
             # In a table, as exports of Langfuse write the labels of a score.
             labels = [Category(item) for item in items if isinstance(item, str)]
             if labels and len(labels) == len(items):

@@ -291,8 +291,8 @@ class _Survey:
     """What stands at the paths where fields may be.
 
     Attributes:
-        holding: Fields and paths at which any record has a value.
-        elsewhere: Fields and paths at which a record without a value at an earlier path has a text.
+        holding: Fields and paths at which a record has its first value.
+        elsewhere: Those of them at which a record has a text.
         unread: Paths of passages to the number of records where what they hold is none.
     """
 
@@ -301,8 +301,7 @@ class _Survey:
     unread: Counter[str] = dataclass_field(default_factory=Counter)
 
     def look(self, field: str, record: Record, paths: Sequence[str], *, is_stated: bool) -> None:
-        """Look at all paths of a field in a record."""
-        is_first = True
+        """Look for the first path at which a record has a value of a field."""
         for path in paths:
             value = _value(field, record, path, is_stated=is_stated)
             if value is None:
@@ -312,9 +311,9 @@ class _Survey:
                 self.unread[path] += 1
                 continue
             self.holding.add((field, path))
-            if is_first and field in _TEXTS and _is_plain(record, path):
+            if field in _TEXTS and _is_plain(record, path):
                 self.elsewhere.add((field, path))
-            is_first = False
+            return
 
 
 def _chosen_paths(
@@ -411,10 +410,7 @@ def _listed_paths(kind: FieldMap, records: Sequence[Record]) -> dict[str, bool]:
             inside = opened_value(value)
             if isinstance(inside, str | list) and inside:  # what a field may be read from
                 held[path] = held.get(path, False) or isinstance(inside, str)
-    roots: dict[str, int] = {}
-    for paths in kind.fields.values():
-        for path in paths:
-            roots.setdefault(path.partition(".")[0], len(roots))
+    roots = {name: place for place, name in enumerate(kind.roots)}
 
     def rank(path: str) -> tuple[int, bool, str]:
         root = roots.get(path.partition(".")[0], len(roots))
