@@ -12,6 +12,7 @@ import io
 import json
 import logging
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator
@@ -39,6 +40,9 @@ MIB = 2**20
 READ_AT_ONCE = MIB
 ROWS_AT_ONCE = 10_000
 MOST_SMALL_BYTES = 64 * MIB
+STREAMS = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/self/fd/\d+")
+"""What is open already, perhaps to a file: links that are never replaced."""
+TOO_LARGE = "{} has more than {:,} bytes; it is not what is expected here"
 """Of a file that is read in one piece."""
 MOST_EXPANDED = 256 * MIB
 """Bytes that any compressed file may hold; a large one may hold ``MOST_RATIO`` times its size."""
@@ -115,7 +119,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name a file to write to")
-    if path.exists() and not path.is_file():  # a device or pipe is written into, not replaced
+    if is_stream(path):
         with tempfile.TemporaryDirectory() as folder:
             temporary = Path(folder) / path.name
             yield temporary
@@ -142,6 +146,13 @@ def resolved(path: Path) -> Path:
         return path.resolve()
     except (OSError, RuntimeError) as error:
         raise UsageError(f"{path} cannot be followed: {error}") from None
+
+
+def is_stream(path: Path) -> bool:
+    """Tell whether a path is written into, not replaced: a device, a pipe, or /dev/stdout."""
+    if not path.exists() or path.is_dir():
+        return False
+    return not path.is_file() or STREAMS.fullmatch(str(path.absolute())) is not None
 
 
 @contextmanager
@@ -214,13 +225,24 @@ def small_file(path: Path, most: int = MOST_SMALL_BYTES) -> bytes:
     Raises:
         UsageError: If it is no regular file, or has more bytes than ``most``.
     """
-    if not path.is_file():
-        raise UsageError(f"there is no file {path}")
+    check_small_file(path, most)
     with path.open("rb") as stream:
         content = stream.read(most + 1)
-    if len(content) > most:
-        raise UsageError(f"{path} has more than {most:,} bytes; it is not what is expected here")
+    if len(content) > most:  # it grew
+        raise UsageError(TOO_LARGE.format(path, most))
     return content.removeprefix(codecs.BOM_UTF8)
+
+
+def check_small_file(path: Path, most: int = MOST_SMALL_BYTES) -> None:
+    """Check, without reading it, that a file can be read whole.
+
+    Raises:
+        UsageError: If it is no regular file, or has more bytes than ``most``.
+    """
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    if path.stat().st_size > most:
+        raise UsageError(TOO_LARGE.format(path, most))
 
 
 @contextmanager

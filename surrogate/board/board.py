@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError, argument
-from arena.data.files import file_digest, replaced_folder
+from arena.data.files import check_small_file, file_digest, replaced_folder
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
 from arena.data.wording import count_of, is_person
@@ -192,6 +192,8 @@ class Board:
                 f"{folder} holds no board: {', '.join(absent)} is missing; "
                 "make one with  surrogate-arena board ARENA --out DIR"
             )
+        for name in (tables.SUMMARY_FILE, tables.JUDGE_REPORT_FILE):  # before they are digested
+            check_small_file(folder / name)
         digests = tables.read_json(Manifest, folder / tables.MANIFEST_FILE).files
         fault = "is not as it was written with this board"
         problems = [

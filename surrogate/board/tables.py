@@ -49,10 +49,17 @@ BY_JUDGE = "rating_by:"
 
 @dataclass(frozen=True)
 class BoardTable:
-    """A table of a board: its CSV file, and the names of its columns."""
+    """A table of a board.
+
+    Attributes:
+        file: Its CSV file.
+        names: Its columns.
+        keys: How many columns, the first ones, tell its rows apart.
+    """
 
     file: str
     names: tuple[str, ...]
+    keys: int = 2
 
     def empty(self) -> pd.DataFrame:
         """Return the table without a row."""
@@ -77,7 +84,8 @@ class BoardTable:
         """Read the table.
 
         Raises:
-            DataError: If the file is damaged, a column is missing or a number is none.
+            DataError: If the file is damaged, a column is missing, a number is none, or a row is
+                there twice.
         """
         texts = dict.fromkeys([name for name in self.names if name in TEXTS], "str")
         try:
@@ -87,7 +95,11 @@ class BoardTable:
             if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for one
                 raise pd.errors.ParserError("rows have more cells than the header")
             plain = {name: table[name].fillna("").str.removeprefix("'") for name in texts}
-            return self.typed(table.assign(**plain))
+            typed = self.typed(table.assign(**plain))
+            keys = list(self.names[: self.keys])
+            if typed.duplicated(keys).any():
+                raise ValueError(f"several rows have the same {', '.join(keys)}")
+            return typed
         except (ArithmeticError, KeyError, TypeError, ValueError) as error:
             raise DataError([_damaged(self.file, error)]) from error
 
@@ -107,6 +119,7 @@ OVERALL = BoardTable(
         *("system", "rank", "mean_rank", "mean_rating", "languages", "coverage"),
         *("arena_rank", "arena_mean_rank"),
     ),
+    keys=1,
 )
 ARENA = BoardTable(
     "arena.csv",
@@ -124,11 +137,12 @@ IMPORTANCES = BoardTable(
     ),
 )
 WIN_MATRIX = BoardTable(
-    "win_matrix.csv", ("language", "system", "opponent", "wins", "losses", "ties")
+    "win_matrix.csv", ("language", "system", "opponent", "wins", "losses", "ties"), keys=3
 )
 DIFFERENCES = BoardTable(
     "differences.csv",
     ("language", "system", "opponent", "difference", "low", "high", "probability"),
+    keys=3,
 )
 
 TABLES: Mapping[str, BoardTable] = {

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from typer import Argument, BadParameter, Context, Option
 
 from arena.data.errors import UsageError
-from arena.data.files import resolved, small_file
+from arena.data.files import is_stream, resolved, small_file
 from arena.data.wording import did_you_mean
 from arena.llm.settings import LlmSettings
 from surrogate.cli.app import flag_of
@@ -222,13 +222,13 @@ def check_target(path: Path | str, is_folder: bool) -> None:
         UsageError: If it cannot.
     """
     try:
+        if is_stream(Path(path)) and not is_folder:
+            return
         whole = resolved(Path(path))
         os.fsencode(str(whole)).decode()
         if whole.exists() and whole.is_dir() != is_folder:
             kind = "file; name a folder" if is_folder else "folder; name a file"
             raise UsageError(f"{whole} is a {kind} to write to")
-        if whole.exists() and not is_folder and not whole.is_file():
-            return  # a device or pipe, written into
         places = (whole, *whole.parents)
         there = next(place for place in places if place.exists()) if is_folder else whole.parent
         if not there.is_dir():

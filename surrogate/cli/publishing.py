@@ -78,7 +78,7 @@ def publish(
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
-    from arena.data.files import write_text
+    from arena.data.files import is_stream, write_text
     from surrogate.board.board import Board
     from surrogate.publish.exports import OVERALL, export_text
     from surrogate.publish.figures.board_figures import board_drawings
@@ -103,7 +103,8 @@ def publish(
         sys.stdout.write(text)
     else:
         write_text(text, out)
-        print(out)
+        if not is_stream(out):
+            print(out)
 
 
 def _draw(

@@ -362,9 +362,9 @@ def _sentences(found: Gate) -> Iterator[str]:
     rates, ratings, verdicts = found.rates, found.ratings, found.verdicts
     headline = f"{found.candidate} against {found.baseline}: {found.verdict}"
     if verdicts is not None and len(verdicts.scores):
-        level = rates.test(1 - SURROGATE_SHARE).level
+        confidence = rates.test(1 - SURROGATE_SHARE).level
         yield (
-            f"{headline}. Win rate by verdicts {verdicts.win_rate:.1%}, {level:.1%} interval "
+            f"{headline}. Win rate by verdicts {verdicts.win_rate:.1%}, {confidence:.1%} interval "
             f"{verdicts.low:.1%} to {verdicts.high:.1%}."
         )
     else:

@@ -1,7 +1,9 @@
 """A board and its folder: what is saved is what is loaded, whole or not at all."""
 
+import json
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -10,9 +12,17 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, rate, write_arena
+from arena.data.files import file_digest
 from features.engine.cache import CACHE_FILE
 from surrogate import Board
-from surrogate.board.tables import ARENA, BOARD_FILES, FEATURE_CACHE, MANIFEST_FILE, TABLES
+from surrogate.board.tables import (
+    ARENA,
+    BOARD_FILES,
+    FEATURE_CACHE,
+    MANIFEST_FILE,
+    SUMMARY_FILE,
+    TABLES,
+)
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +136,31 @@ def test_a_damaged_table_is_named(tmp_path):
         (tmp_path / ARENA.file).write_text(text)
         with pytest.raises(DataError, match=r"arena\.csv: cannot be read .*build the board again"):
             ARENA.read(tmp_path)
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.file)
+def test_a_table_with_a_row_twice_is_damaged_though_it_is_signed(table, saved, tmp_path):
+    """Readers take rows to be unique; a doubled one once ended in a traceback of pandas."""
+    folder = shutil.copytree(saved, tmp_path / "twice")
+    path = folder / table.file
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([*lines, lines[-1]]) + "\n", encoding="utf-8")
+    manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+    manifest["files"][table.file] = file_digest(path)
+    (folder / MANIFEST_FILE).write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(DataError, match=table.file):
+        Board.load(folder)
+
+
+def test_a_summary_of_gigabytes_is_refused_at_once(saved, tmp_path):
+    """Its bytes were once digested before anybody asked how many they are."""
+    folder = shutil.copytree(saved, tmp_path / "huge")
+    with (folder / SUMMARY_FILE).open("r+b") as file:
+        file.truncate(6 * 2**30)
+    started = time.perf_counter()
+    with pytest.raises(UsageError, match=SUMMARY_FILE):
+        Board.load(folder)
+    assert time.perf_counter() - started < 1
 
 
 def test_a_board_gives_its_tables_and_shows_itself(small_board):

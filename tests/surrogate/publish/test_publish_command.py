@@ -1,9 +1,14 @@
 """``surrogate-arena publish`` as a user runs it."""
 
+import csv
 import html
+import io
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -83,6 +88,21 @@ def test_tables_go_to_standard_output_or_a_file(board_folder, run, capsys, tmp_p
     assert path.read_bytes().decode() == printed
     assert run("publish", board_folder, "--as", "csv", "--columns", "system,rank") == 0
     assert "\nsystem,rank" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("is_piped", [True, False])
+def test_a_table_goes_to_the_standard_output_that_is_named(board_folder, tmp_path, is_piped):
+    target, link = tmp_path / "out.csv", Path("/dev/stdout").readlink()
+    words = ["publish", str(board_folder), "--as", "csv", "--out", "/dev/stdout"]
+    command = [sys.executable, "-m", "surrogate", *words]
+    with target.open("wb") as file:
+        done = subprocess.run(command, stdout=subprocess.PIPE if is_piped else file, check=True)
+    written = done.stdout if is_piped else target.read_bytes()
+    rows = list(csv.reader(io.StringIO(written.decode())))
+    assert rows[0][:2] == ["system", "rank"]
+    assert len(rows) > 5
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert Path("/dev/stdout").readlink() == link
 
 
 @pytest.mark.parametrize("option", ["--signature", "--no-signature"])
