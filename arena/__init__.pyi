@@ -10,6 +10,8 @@ from . import statistics as statistics
 from . import text as text
 from .adapters.imports import import_arena as import_arena
 from .adapters.judgments import read_judgments as read_judgments
+from .adapters.new_answers import add_answers as add_answers
+from .adapters.new_answers import read_answers as read_answers
 from .data import __version__ as __version__
 from .data.arena import Arena as Arena
 from .data.errors import ArenaError as ArenaError
@@ -17,8 +19,6 @@ from .data.errors import DataError as DataError
 from .data.errors import MissingDependencyError as MissingDependencyError
 from .data.errors import Problem as Problem
 from .data.errors import UsageError as UsageError
-from .data.folder import add_answers as add_answers
-from .data.folder import read_answers as read_answers
 from .data.folder import read_arena as read_arena
 from .data.folder import write_arena as write_arena
 from .data.schema import ArenaInfo as ArenaInfo

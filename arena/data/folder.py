@@ -14,16 +14,13 @@ import pandas as pd
 from pydantic import ValidationError
 
 from arena.data.arena import Arena
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, UsageError
 from arena.data.files import atomic_path, locked_folder, open_text, small_file
 from arena.data.frames import (
-    answers_of_frame,
-    checked_answers,
     checked_arena,
     empty_rows,
     row_problems,
     with_columns,
-    with_language_of,
 )
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import (
@@ -118,37 +115,6 @@ def open_arena(arena: Arena | Path | str, *, is_judged: bool = True) -> Arena:
         f"an object of type {type(arena).__name__} is not an arena; give "
         "Arena.from_frames(questions, answers, judgments), or the path of an arena folder"
     )
-
-
-def open_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
-    """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
-
-    A table has ``query_id, system, answer``, and ``language`` unless ids of questions are unique.
-    """
-    if isinstance(answers, Path | str):
-        return read_answers(answers, queries)
-    return answers_of_frame(answers, queries)
-
-
-def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
-    """Read the answers of new systems to the questions of an arena.
-
-    Args:
-        path: File of answers in any row format; ``language`` may be absent where ids of questions
-            are unique.
-        queries: Query table of the arena they answer.
-
-    Raises:
-        UsageError: If there is no such file, or no answer in it.
-        DataError: See ``checked_answers``.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise UsageError(f"there is no file of answers at {path}")
-    rows = _read_answers(path)
-    if rows.table.empty and not rows.problems:
-        raise UsageError(f"{path}: there is no answer in it")
-    return checked_answers(with_language_of(rows, queries), queries)
 
 
 def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> None:
@@ -301,37 +267,6 @@ def append_rows(
             parts = [part for part in (there[kept], new.astype(object)) if len(part)]
             write_rows(pd.concat(parts or [there[kept]], ignore_index=True), path)
     return path, len(new)
-
-
-def add_answers(folder: Path | str, answers: pd.DataFrame | Path | str) -> tuple[Path, int, int]:
-    """Add a new system's answers, or further answers of a known one, to an arena folder.
-
-    Args:
-        folder: Arena folder; new systems are declared in its ``arena.json``.
-        answers: Columns ``query_id, language, system, answer``, or the path of their file; those
-            that are there already are left as they are.
-
-    Returns:
-        The file, how many were added, and how many were there.
-
-    Raises:
-        UsageError: If the folder is no arena folder, or there is no such file.
-        DataError: For malformed answers, answers to unknown questions, and answers that differ
-            from those that the same system has there; nothing is added.
-    """
-    arena = read_arena(folder)
-    given = open_answers(answers, arena.queries)
-    known = arena.answers.set_index(ANSWER_KEY)["answer"]
-    before = pd.Series(known.reindex(pd.MultiIndex.from_frame(given[ANSWER_KEY])).to_numpy())
-    differs = given[before.notna() & (before != given["answer"])]
-    source, field = answers.name if isinstance(answers, Path) else "answers", "+".join(ANSWER_KEY)
-    fault = "the arena holds another answer of this system to this question"
-    hint = "leave it out, or give the new version of the system a name of its own"
-    if len(differs):
-        keys = differs[ANSWER_KEY].itertuples(index=False, name=None)
-        raise DataError([Problem(source, None, field, key, fault, hint) for key in keys])
-    file, added = append_rows(folder, "answers", given)
-    return file, added, len(given) - added
 
 
 def list_failures(

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from arena.adapters.new_answers import open_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.folder import open_answers, open_arena
+from arena.data.folder import open_arena
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
 from features.declare.feature import SENTENCES, Feature, Item, Scores, Value
 from features.declare.sample import (

@@ -13,7 +13,7 @@ from arena.data.errors import DataError, UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import PEOPLE, count_of, first_of, is_person
 from surrogate.cli import options as opt
-from surrogate.cli.options import FILE, named_values, split_names, toml_options
+from surrogate.cli.options import FILE, named_columns, split_names, toml_options
 from surrogate.cli.printing import command, print_notes, show
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 FAULTY = 1
 """Exit status of an arena folder with problems."""
-FIELD = "FIELD=NAME, such as question=prompt"
 SHOWN_GAPS = 6
 NO_LANGUAGE = "rows without a language have 'und', unknown: import again with --language en, say"
 LANGUAGE, QUESTIONS, SYSTEMS = "en", 4, 3
@@ -277,7 +276,7 @@ def import_command(
 
     check_import_folder(out, replace_there)
     given: dict[str, object] = {
-        **{"columns": named_values("--column", columns, FIELD), "judge": judge, "name": name},
+        **{"columns": named_columns(columns), "judge": judge, "name": name},
         **{"scores": split_names(scores), "languages": split_names(languages)},
         **{"reference_system": reference_system, "language": language, "repeats": repeats},
         **{"qrels": qrels, "corpus": corpus, "download": download or None},
@@ -325,13 +324,16 @@ def write_and_print(
         print(command("check", out))
 
 
-def add(arena: opt.Arena, answers: opt.Answers) -> None:
+def add(arena: opt.Arena, answers: opt.Answers, columns: opt.Columns = None) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
-    from arena.data.folder import add_answers, read_answers, read_arena
+    from arena.adapters.new_answers import add_answers, read_answers
+    from arena.data.folder import read_arena
 
-    file, added, there = add_answers(arena, answers)
+    named = named_columns(columns)
+    before = read_arena(arena, is_judged=False)
+    names = list(dict.fromkeys(read_answers(answers, before.queries, named)["system"]))
+    file, added, there = add_answers(arena, answers, named)
     read = read_arena(arena, is_judged=False)
-    names = list(dict.fromkeys(read_answers(answers, read.queries)["system"]))
     print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file} ({there} were there)")
     for name in names:
         answered = int((read.answers["system"] == name).sum())

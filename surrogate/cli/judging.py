@@ -150,6 +150,7 @@ def gate(
     max_tokens: opt.MaxTokens = None,
     body: opt.Body = None,
     omit: opt.Omit = None,
+    columns: opt.Columns = None,
     feature_table: opt.FeatureTable = None,
     budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
     error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
@@ -173,7 +174,7 @@ def gate(
     if not settings.model and (stated or budget is not None):
         raise UsageError("judging options need --model")
     judge = settings.llm_judge() if settings.model else None
-    published, folder, read, new = read_to_rank(board, arena, candidate, is_judged=True)
+    published, folder, read, new = read_to_rank(board, arena, candidate, columns, is_judged=True)
     where = settings.store or str(folder / STORE)
     opened: Any = nullcontext() if judge is None else open_store(where)
     with kept_replies(where), opened as store:

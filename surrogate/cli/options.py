@@ -34,6 +34,14 @@ Arena = Annotated[Path, Argument(help="Arena folder.", **FOLDER)]
 Answers = Annotated[
     Path, Argument(help="Answers of the new systems (JSONL, CSV, Parquet).", **FILE)
 ]
+Columns = Annotated[
+    list[str] | None,
+    Option(
+        "--column",
+        metavar="FIELD=NAME",
+        help="Column of a field, such as answer=output; repeatable. The guide lists the fields.",
+    ),
+]
 Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
 MovedArena = Annotated[
     Path | None,
@@ -194,6 +202,11 @@ def named_values(option: str, given: Sequence[str] | None, such_as: str) -> dict
             raise UsageError(f"{option} is {text!r}; write {such_as}")
         named[name] = value
     return named
+
+
+def named_columns(given: Sequence[str] | None) -> dict[str, str]:
+    """Read --column."""
+    return named_values("--column", given, "FIELD=NAME, such as question=prompt")
 
 
 def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOptions:  # noqa: ANN401

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from surrogate.cli import options as opt
-from surrogate.cli.options import OUT_FILE, given_features, given_models
+from surrogate.cli.options import OUT_FILE, given_features, given_models, named_columns
 from surrogate.cli.printing import command, plain, print_notes, print_ranks, show, shown_board
 
 if TYPE_CHECKING:
@@ -30,16 +31,23 @@ def _about(judgments: int) -> str:
 
 
 def read_to_rank(
-    board: Path, arena: Path | None, answers: Path, *, is_judged: bool = False
+    board: Path,
+    arena: Path | None,
+    answers: Path,
+    columns: Sequence[str] | None,
+    *,
+    is_judged: bool = False,
 ) -> tuple[Board, Path, Arena, pd.DataFrame]:
     """Read a board, say where its arena is, and read that and answers to its questions."""
-    from arena.data.folder import read_answers, read_arena
+    from arena.adapters.new_answers import read_answers
+    from arena.data.folder import read_arena
     from surrogate.board.board import Board
 
     published = Board.load(board)
     folder = arena or published.arena_folder()
     read = read_arena(folder, is_judged=is_judged)
-    return published, folder, read, read_answers(answers, read.queries)
+    new = read_answers(answers, read.queries, named_columns(columns))
+    return published, folder, read, new
 
 
 def _judged(path: Path | None, arena: Arena) -> pd.DataFrame | None:
@@ -55,6 +63,7 @@ def rank(
     board: opt.Board,
     arena: opt.MovedArena = None,
     out: Annotated[Path | None, Option(help="CSV file for the new board.", **OUT_FILE)] = None,
+    columns: opt.Columns = None,
     feature_table: opt.FeatureTable = None,
     judgments: opt.Judgments = None,
     jobs: opt.Jobs = 1,
@@ -70,7 +79,7 @@ def rank(
     from arena.data.wording import guarded_csv
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read, new = read_to_rank(board, arena, answers)
+    published, _, read, new = read_to_rank(board, arena, answers, columns)
     placed = rank_systems(
         published,
         new,
@@ -120,6 +129,7 @@ def advise(
     board: opt.Board,
     judgments: opt.Judgments = None,
     arena: opt.MovedArena = None,
+    columns: opt.Columns = None,
     questions: Annotated[int, Option(min=1, help="Number of questions to suggest.")] = 20,
     feature_table: opt.FeatureTable = None,
     as_json: opt.Json = False,
@@ -128,7 +138,7 @@ def advise(
     from surrogate.ranking.advice import advise as suggest
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read, new = read_to_rank(board, arena, answers)
+    published, _, read, new = read_to_rank(board, arena, answers, columns)
     table, judged = given_features(feature_table, new), _judged(judgments, read)
     placed = rank_systems(published, new, read, feature_table=table, judgments=judged)
     advice = suggest(published, placed, questions=questions)

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, ndtri
 
+from arena.adapters.new_answers import open_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.folder import open_answers, open_arena
+from arena.data.folder import open_arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
 from arena.judging.choosing.comparison import ORDERS, SystemComparison, compare_systems

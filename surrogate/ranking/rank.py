@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from arena.adapters.new_answers import open_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.folder import open_answers, open_arena
+from arena.data.folder import open_arena
 from arena.data.frames import notebook_html
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import alike

@@ -195,7 +195,7 @@ def test_answers_without_a_language_have_that_of_their_question(folder: Path, tm
     queries = read_arena(folder).queries
     path = tmp_path / "new.csv"
     path.write_text("query_id,system,answer\nq1,new,a\n")
-    with pytest.raises(DataError, match="language = None: this column is missing"):
+    with pytest.raises(DataError, match="language = None: is missing"):
         read_answers(path, queries)  # q1 is asked in two languages
     english = queries[queries["language"] == "en"]
     assert list(read_answers(path, english)["language"]) == ["en"]

@@ -1,0 +1,101 @@
+"""Answers of new systems: the file that was imported can be ranked."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from arena import DataError, UsageError, add_answers, import_arena, read_answers, write_arena
+from arena.data.folder import read_arena
+
+TABLE = (
+    "User Input,Model,Response,retrieved_contexts,lang\n"
+    "How high?,alpha,300 m [1].,['It is 300 m.' 'A lynx.'],pt-BR\n"
+    "How high?,beta,330 m.,['It is 300 m.' 'A lynx.'],pt-BR\n"
+    "Why?,alpha,So.,,English\n"
+)
+
+
+@pytest.fixture
+def written(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+def test_the_file_that_was_imported_is_read_as_the_same_answers(written):
+    arena = import_arena("csv", [written]).arena
+    answers = read_answers(written, arena.queries)
+    key = ["query_id", "language", "system", "answer"]
+    assert sorted(answers[key].itertuples(index=False)) == sorted(
+        arena.answers[key].itertuples(index=False)
+    )
+    assert "passages" not in answers  # they are the question's
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".parquet", ".xlsx", ".tsv"])
+def test_a_new_system_in_another_form(suffix, written, tmp_path):
+    arena = import_arena("csv", [written]).arena
+    frame = pd.DataFrame(
+        {"query": ["How high?", "Why?"], "system": "new", "output": ["1", "2"], "cost": [1, 2]}
+    )
+    path = tmp_path / f"new{suffix}"
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    elif suffix == ".xlsx":
+        frame.to_excel(path, index=False)
+    elif suffix == ".tsv":
+        frame.to_csv(path, sep="\t", index=False)
+    else:
+        frame.to_json(path, orient="records", lines=suffix == ".jsonl")
+    answers = read_answers(path, arena.queries)
+    assert dict(zip(answers["language"], answers["answer"], strict=True)) == {"pt": "1", "en": "2"}
+
+
+def test_columns_can_be_named_and_the_file_can_name_the_system(written, tmp_path):
+    arena = import_arena("csv", [written]).arena
+    path = tmp_path / "gamma.jsonl"
+    path.write_text('{"title": "Why?", "said": "Thus."}\n', encoding="utf-8")
+    columns = {"question": "title", "answer": "said"}
+    assert read_answers(path, arena.queries, columns)["system"].tolist() == ["gamma"]
+    with pytest.raises(UsageError, match="no column 'x'"):
+        read_answers(path, arena.queries, {"answer": "x"})
+
+
+def test_answers_to_other_questions_are_refused_with_their_line(written, tmp_path):
+    arena = import_arena("csv", [written]).arena
+    path = tmp_path / "new.jsonl"
+    path.write_text('{"question": "Who?", "system": "n", "answer": "x"}\n', encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_answers(path, arena.queries)
+    assert (caught.value.problems[0].line, caught.value.problems[0].field) == (1, "question")
+    first = arena.queries["query_id"].iloc[0]
+    row = {"query_id": first, "question": "Who?", "system": "n", "answer": "x"}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="question"):
+        read_answers(path, arena.queries)
+
+
+def test_passages_of_an_answers_own_are_kept(written, tmp_path):
+    arena = import_arena("csv", [written]).arena
+    path = tmp_path / "new.jsonl"
+    row = {"question": "Why?", "system": "n", "answer": "x", "contexts": ["Other.", None]}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    (passages,) = read_answers(path, arena.queries)["passages"]
+    assert [passage["text"] for passage in passages] == ["Other."]
+
+
+def test_each_answer_of_a_table_of_pairs_counts_once(tmp_path):
+    text = "question,system_a,answer_a,system_b,answer_b,winner\nx?,A,1,B,2,a\nx?,C,3,A,1,b\n"
+    path = tmp_path / "pairs.csv"
+    path.write_text(text, encoding="utf-8")
+    arena = import_arena("csv", [path]).arena
+    assert len(read_answers(path, arena.queries)) == 3
+
+
+def test_answers_are_added_to_a_folder(written, tmp_path):
+    write_arena(import_arena("csv", [written]).arena, tmp_path / "arena")
+    path = tmp_path / "new.csv"
+    path.write_text("prompt,model,response\nWhy?,new,Thus.\n", encoding="utf-8")
+    assert add_answers(tmp_path / "arena", path)[1:] == (1, 0)
+    assert "new" in read_arena(tmp_path / "arena").info.systems
