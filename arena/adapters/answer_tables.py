@@ -10,7 +10,15 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from arena.adapters.collected import Collected, ForeignArena, Place, Record, question_id, seen_from
+from arena.adapters.collected import (
+    Collected,
+    ForeignArena,
+    Place,
+    Record,
+    question_id,
+    said_of_systems,
+    seen_from,
+)
 from arena.adapters.columns import (
     NO_COLUMNS,
     ChosenColumns,
@@ -57,8 +65,6 @@ _AGAIN = (
 _NOT_OF_ANSWERS = (TURN,)
 WHOLE_ROW = "whole row"
 """Where values keep the row they are of, if it says who judged: rows that are alike are copies."""
-MOST_SAID = 10
-"""Systems that a note names."""
 
 
 def read_answer_tables(
@@ -209,16 +215,6 @@ def empty_answers(values: Record, sides: Sequence[str]) -> list[str]:
         for side in sides
         if is_missing_cell(values.get(f"answer{side}"))
     ]
-
-
-def said_of_systems(counts: Mapping[str, int], one: str, several: str) -> str:
-    """Say what holds of how many answers of which systems."""
-    total = sum(counts.values())
-    systems = sorted(counts, key=lambda system: (-counts[system], system))
-    listed = ", ".join(f"{system} {counts[system]}" for system in systems[:MOST_SAID])
-    more = f" and {len(systems) - MOST_SAID} more systems" if len(systems) > MOST_SAID else ""
-    verb = one if total == 1 else several
-    return f"{total:,} answer{'' if total == 1 else 's'} {verb} ({listed}{more})"
 
 
 def add_row(

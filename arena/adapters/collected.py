@@ -39,6 +39,7 @@ from arena.data.schema import (
 )
 from arena.data.winners import NoWinner, UndecidableWinnersError, WinnerReading, read_winners
 from arena.data.wording import names_one_judge
+from arena.text.thoughts import has_thoughts
 
 ROLES: Mapping[str, str] = MappingProxyType(
     {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
@@ -50,6 +51,8 @@ NO_FURTHER: Mapping[str, object] = MappingProxyType({})
 _RECORD = "record digest"
 _MARK_KEY = [*QUESTION_KEY, "judge"]
 _NAMED_SOURCES = 3
+MOST_SAID = 10
+"""Systems that a note names."""
 
 Key = tuple[str, str]
 """Language and id of a question."""
@@ -381,7 +384,9 @@ class Collected:
         except DataError as error:
             raise DataError(_in_order(self._named(error.problems))) from None
         features = pd.DataFrame() if features is None else features
-        return ForeignArena(arena, self.skipped(), features, tuple(self.notes))
+        texts = zip(arena.answers["system"], arena.answers["answer"], strict=True)
+        notes = [*self.notes, thoughts_note(texts)]
+        return ForeignArena(arena, self.skipped(), features, tuple(filter(None, notes)))
 
     def _number_repeats(self) -> None:
         """Number the votes of one judge on the same question and sides, exact copies alike.
@@ -447,6 +452,29 @@ def conversation(messages: object) -> tuple[list[Record], str, str]:
     last = max((number for number, turn in enumerate(turns) if turn["role"] == "user"), default=-1)
     after = "\n\n".join(turn["content"] for turn in turns[last + 1 :])
     return turns[: max(last, 0)], turns[last]["content"] if last >= 0 else "", after
+
+
+def said_of_systems(counts: Mapping[str, int], one: str, several: str) -> str:
+    """Say what holds of how many answers of which systems."""
+    total = sum(counts.values())
+    systems = sorted(counts, key=lambda system: (-counts[system], system))
+    listed = ", ".join(f"{system} {counts[system]}" for system in systems[:MOST_SAID])
+    more = f" and {len(systems) - MOST_SAID} more systems" if len(systems) > MOST_SAID else ""
+    verb = one if total == 1 else several
+    return f"{total:,} answer{'' if total == 1 else 's'} {verb} ({listed}{more})"
+
+
+def thoughts_note(answers: Iterable[tuple[str, str]]) -> str:
+    """Say how many answers of which systems begin with thoughts; empty if none does.
+
+    Args:
+        answers: System and text of each.
+    """
+    counts = Counter(system for system, text in answers if has_thoughts(text))
+    if not counts:
+        return ""
+    found = said_of_systems(counts, "begins with thoughts", "begin with thoughts")
+    return f"{found}: features measure what follows them, judges see them"
 
 
 def seen_from(place: Place, other: Place) -> str:

@@ -13,12 +13,11 @@ import pandas as pd
 from arena.adapters.answer_tables import (
     empty_answers,
     row_language,
-    said_of_systems,
     stripped_name,
     table_columns,
     with_file_name,
 )
-from arena.adapters.collected import Collected, Place, Record, question_id
+from arena.adapters.collected import Collected, Place, Record, question_id, said_of_systems
 from arena.adapters.columns import NO_COLUMNS, bare_column
 from arena.adapters.files import bare_name
 from arena.data.cells import decoded, name_text, passages_of

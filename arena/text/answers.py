@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from arena.text.thoughts import without_thoughts
+
 REASON_WORDS = (
     *("reason", "reasoning", "grund", "begründung", "razón", "razonamiento", "raison", "perustelu"),
     *("raisonnement", "alasan", "причина", "обоснование", "sababu", "السبب", "دلیل", "কারণ"),
@@ -40,7 +42,7 @@ class RagAnswer:
         reason: What stands after ``##Reason:``; None without that marker or without an answer
             to tell it from.
         text: The answer proper, citations included, blank lines kept.
-        output: The whole output without the markers, reason included.
+        output: The whole output without the markers and thoughts, reason included.
         is_marked: Whether an ``##Answer:`` marker introduces the answer.
     """
 
@@ -57,8 +59,10 @@ def parse_answer(output: str) -> RagAnswer:
     heading of their own line, and translated into MIRACL's languages. Of several answers the
     last one that says anything counts, as the last verdict of a judge does; it ends at the next
     marker. Without an ``##Answer:`` marker the whole output is the answer: it is all a reader
-    or a judge has.
+    or a judge has. Thoughts that open the output, as reasoning models write them, are no part of
+    it.
     """
+    output = without_thoughts(output)
     if _MARKER.search(output) is None:
         return RagAnswer(None, output.strip(), output.strip(), is_marked=False)
     markers = list(_MARKER.finditer(output))

@@ -114,11 +114,15 @@ def check(
 
 def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
+    from arena.adapters.collected import thoughts_note
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
     from arena.diagnostics.contents import same_answer_findings
     from arena.diagnostics.diagnosis import copy_findings
 
+    texts = zip(arena.answers["system"], arena.answers["answer"], strict=True)
+    if note := thoughts_note(texts):
+        yield note
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
     answered = arena.answers.set_index(ANSWER_KEY).index

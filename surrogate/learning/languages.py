@@ -25,6 +25,7 @@ from arena.rating.tournaments import (
     Tournaments,
     bootstrap_tournaments,
 )
+from arena.text.thoughts import without_thoughts
 from features.engine.columns import MISSING_SUFFIX
 from surrogate.learning.estimation.observations import OtherJudges, told_by_others
 from surrogate.learning.surrogate import KEYS
@@ -259,8 +260,12 @@ def _slice_name(value: object, by: str) -> str:
 
 
 def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Add a column ``answer`` to a feature table, by the keys of both; empty without any."""
+    """Add a column ``answer`` to a feature table, by the keys of both; empty without any.
+
+    Thoughts before an answer are left out, as features leave them out.
+    """
     texts = answers[[*KEYS, "answer"]].drop_duplicates(KEYS)
+    texts = texts.assign(answer=[without_thoughts(str(text)) for text in texts["answer"]])
     joined = X.drop(columns="answer", errors="ignore").merge(texts, on=KEYS, how="left")
     return joined.assign(answer=joined["answer"].fillna(""))
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena
 from arena.data.cells import passages_of
+from arena.text.answers import parse_answer
 
 ONE_EACH = (
     "prompt,model,output,score,contexts,ground_truth,tokens\n"
@@ -357,3 +358,20 @@ def test_nothing_read_is_a_failure(tmp_path):
     for text in ("question,system,answer\n", "", "question,system,answer\n,,\n"):
         with pytest.raises(UsageError):
             import_arena("csv", [table(tmp_path, text)])
+
+
+THOUGHTFUL = (
+    "question,system,answer\n"
+    "How high?,r1,<think>Passage [2] is about a lynx.</think>It is 300 m high [1].\n"
+    "How high?,plain,It is 300 m high [1].\n"
+    "How high?,cites,A tag such as <think> is prose [1].\n"
+)
+
+
+def test_thoughts_in_answers_are_said_kept_and_not_measured(tmp_path):
+    read = import_arena("csv", [table(tmp_path, THOUGHTFUL)])
+    assert "r1 1)" in " ".join(read.notes)
+    raw = read.arena.answers.set_index("system")["answer"]
+    assert raw["r1"].startswith("<think>")
+    assert parse_answer(raw["r1"]) == parse_answer(raw["plain"])
+    assert parse_answer(raw["cites"]).text == raw["cites"]

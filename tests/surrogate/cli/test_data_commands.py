@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, read_arena, write_arena
-from arena.data.folder import add_answers
+from arena.adapters.new_answers import add_answers
 
 NEW = "newcomer"
 

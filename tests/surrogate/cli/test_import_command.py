@@ -68,7 +68,7 @@ def test_an_arena_is_replaced_only_when_asked(run, table, tmp_path, capsys):
         (["--column", "question"], "--column is 'question'; write FIELD=NAME"),
         (["--column", "question=title"], "no column 'title'"),
         (["--apart", "m9"], "unknown system to keep apart 'm9'; use one of m1, m2, m3"),
-        (["--language", "English"], "'English' is not a language code"),
+        (["--language", "jp"], "'jp' is not a language code; did you mean 'ja'"),
     ],
 )
 def test_unusable_options_are_told(run, table, tmp_path, capsys, options, message):
