@@ -231,7 +231,7 @@ def reported_error(payload: object) -> ReportedError | None:
         first = choices[0]
         inner = first.get("error") if isinstance(first, Mapping) else None
         return replace(_report(inner, first), is_paid=True) if _is_error(inner) else None
-    if "data" in answer or "usage" in answer:
+    if answer.get("data") or answer.get("usage"):
         return None
     if any(answer.get(name) for name in ("detail", "errors")):
         return _report(_error_part(answer), answer)
