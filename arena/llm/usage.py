@@ -198,6 +198,13 @@ class Budget:
             return None
         return max(0, self.max_calls - sum(usage.sent for usage in self.usages))
 
+    def usages_by_model(self) -> list[Usage]:
+        """Add up what was used, an entry a model."""
+        by_model: dict[str, list[Usage]] = {}
+        for usage in self.usages:
+            by_model.setdefault(usage.model, []).append(usage)
+        return [Usage.total(model, of_model) for model, of_model in by_model.items()]
+
 
 @dataclass(frozen=True)
 class DryRun:

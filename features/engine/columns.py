@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import pandas as pd
+
+from arena.data.errors import UnusableRepliesError
+from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED
+
+if TYPE_CHECKING:
+    from arena.llm.usage import Usage
 
 ORDER = ["language", "system", "query_id"]
 """Columns that name an answer in a table of features, and their sorting."""
@@ -39,6 +48,33 @@ def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
     order = {feature: column for column, feature in enumerate(feature_columns(table))}
     counts.sort(key=lambda row: (row[0], order[row[1]], row[2]))
     return pd.DataFrame(counts, columns=columns)
+
+
+def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]) -> None:
+    """Check that no feature an LLM was asked for is missing in all answers.
+
+    Values that are missing because no call was left for them are no failure.
+
+    Args:
+        missing: As of ``missing_counts``.
+        answers: All answers.
+        usages: What was asked, and what failed.
+
+    Raises:
+        UnusableRepliesError: If there is such a feature; with the reasons.
+    """
+    from arena.llm.replies import OVER_BUDGET
+
+    reasons = [usage.shown_failures() for usage in usages if set(usage.failures) - {OVER_BUDGET}]
+    if not reasons:
+        return
+    failed = missing[missing["reason"].isin([str(NO_USABLE_REPLY), str(NOT_REACHED)])]
+    counts = missing.groupby("feature")["answers"].sum()
+    empty = [str(name) for name in failed["feature"].unique() if counts[name] == answers]
+    if empty:
+        raise UnusableRepliesError(
+            f"no reply could be used for {', '.join(empty)}: {'; '.join(reasons)}"
+        )
 
 
 def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:

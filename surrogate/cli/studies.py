@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,9 +27,7 @@ from surrogate.cli.printing import print_table, progress_lines, show, with_spans
 from surrogate.metaevaluation.settings import OF_JUDGES, MetaevalSettings
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from arena.llm.usage import Price, Usage
+    from arena.llm.usage import Price
     from surrogate.metaevaluation.evaluation import Report
 
 STORE = "ratings.sqlite"
@@ -70,7 +68,7 @@ def features(
     from arena.data.folder import read_arena
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import Budget
-    from features.engine.columns import missing_counts
+    from features.engine.columns import missing_counts, require_replies
     from features.engine.extraction import extract
     from features.engine.parts import CACHE, extract_parts
     from features.measures.registry import describe_features
@@ -101,41 +99,11 @@ def features(
     if not as_json and len(missing):
         by = missing.groupby(["feature", "reason"], sort=False)
         shown["missing"] = by["answers"].sum().reset_index()
-    usages = _usages_by_model(budget.usages)
+    usages = budget.usages_by_model()
     shown["usage"] = [usage.as_json() if as_json else str(usage) for usage in usages]
     titles = {"missing": "Without a value", "usage": "Asked", "table": "Written to"}
     show(shown | {"table": out}, as_json, titles)
-    _refuse_unusable(missing, shown["answers"], usages)
-
-
-def _usages_by_model(usages: Iterable[Usage]) -> list[Usage]:
-    """Add up what was asked and used, model by model."""
-    from arena.llm import Usage
-
-    by_model: dict[str, list[Usage]] = {}
-    for usage in usages:
-        by_model.setdefault(usage.model, []).append(usage)
-    return [Usage.total(model, of_model) for model, of_model in by_model.items()]
-
-
-def _refuse_unusable(missing: pd.DataFrame, answers: int, usages: Sequence[Usage]) -> None:
-    """Raise an error if a feature that an LLM was asked for has no value at all.
-
-    Values that are missing because the budget was used up are no failure.
-    """
-    from arena.llm.replies import OVER_BUDGET
-    from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED
-
-    reasons = [usage.shown_failures() for usage in usages if set(usage.failures) - {OVER_BUDGET}]
-    if not reasons:
-        return
-    failed = missing[missing["reason"].isin([str(NO_USABLE_REPLY), str(NOT_REACHED)])]
-    counts = missing.groupby("feature")["answers"].sum()
-    empty = [name for name in failed["feature"].unique() if counts[name] == answers]
-    if empty:
-        raise UnusableRepliesError(
-            f"no reply could be used for {', '.join(empty)}: {'; '.join(reasons)}"
-        )
+    require_replies(missing, shown["answers"], usages)
 
 
 def validate(

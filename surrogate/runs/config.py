@@ -16,7 +16,7 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
 from arena.data.wording import did_you_mean
 from arena.judging.settings import JudgingSettings
-from arena.llm.settings import CONFIDENTIAL
+from arena.llm.settings import CONFIDENTIAL, LlmSettings
 from features.declare.feature import Feature
 from features.measures.registry import parse_features
 from surrogate.board.settings import BoardSettings, preset_values
@@ -54,6 +54,7 @@ class BoardOptions(BoardSettings):
         preset: Settings that go together, under those that are stated.
         feature_table: File of features already computed, taken in place of ``features``.
         download: Whether models that are not on this machine may be fetched.
+        llm: How LLMs are asked for features; the features name the models.
         judging: Judging by an LLM first; None for the arena's own judgments.
         publish: What is made of the board, as ``publish --as`` makes it.
     """
@@ -62,6 +63,7 @@ class BoardOptions(BoardSettings):
     preset: str | None = None
     feature_table: str | None = None
     download: bool = False
+    llm: LlmSettings | None = None
     judging: JudgingSettings | None = None
     publish: list[Form] = Field(default_factory=list)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError, UnusableRepliesError
 from arena.data.files import file_digest
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
@@ -20,9 +20,10 @@ from arena.data.schema import INFO_FILE
 from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
-from arena.llm.settings import canonical_json
+from arena.llm.settings import LlmSettings, canonical_json
 from features.declare.feature import Feature
 from features.engine.cache import code_digest
+from features.engine.columns import missing_counts, require_replies
 from features.engine.extraction import extract
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, conclusion
@@ -47,7 +48,8 @@ from surrogate.runs.diff import diff_boards
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests
 
 JUDGING, FEATURES, BOARD = "judging", "features", "board"
-STORE_FILE = "judging.sqlite"
+STORE_FILE, RATINGS_FILE = "judging.sqlite", "ratings.sqlite"
+"""What keeps replies of judges, and of LLMs that features ask."""
 VERDICTS_FILE = "judgments.parquet"
 CONTENT = (
     INFO_FILE,
@@ -59,9 +61,11 @@ REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 OF_VERDICTS = {
     *("model", "name", "questions", "pairs", "both_orders", "languages", "budget", "until"),
     *("panel", "form", "verdict"),
-    *("temperature", "max_tokens", "seed"),
+    *("temperature", "max_tokens", "omit", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
+OF_REPLIES = {"temperature", "max_tokens", "body", "omit"}
+"""Settings of LLMs that a reply depends on."""
 LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
@@ -129,12 +133,15 @@ def _features_step(board: ConfiguredBoard) -> Step:
             digests |= folder_digests(folder, prefix=f"model {folder.name}/")
         return digests
 
+    options = {"features": list(map(str, features)), "feature code": code_digest()}
+    if board.options.llm is not None:
+        options["llm"] = canonical_json(board.options.llm.model_dump(include=OF_REPLIES))
     return Step(
         board.name,
         FEATURES,
         lambda place: _measure(board, features, place),
         files=files,
-        options={"features": list(map(str, features)), "feature code": code_digest()},
+        options=options,
     )
 
 
@@ -168,7 +175,7 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
         judging = judge(arena, judges, pairs, store, budget=budget, progress=place.progress)
     failures = judging.failure_counts
     if judging.failed:
-        raise UsageError(f"no pair that was asked got a verdict: {_counted(failures)}")
+        raise UnusableRepliesError(f"no pair that was asked got a verdict: {judging.reasons}")
     tables = [judging.judgments]
     tables += [] if judging.panel is None else [judging.panel.judgments]
     verdicts = pd.concat([table.astype(object) for table in tables], ignore_index=True)
@@ -186,14 +193,23 @@ def _counted(failures: dict[str, int]) -> str:
 
 
 def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workplace) -> None:
+    from arena.llm.usage import Budget
+
+    llm = board.options.llm
+    if llm is not None:
+        own_store = place.out / RATINGS_FILE
+        store = own_store if llm.store is None else board.base / llm.store
+        llm = LlmSettings(**{**llm.model_dump(exclude_unset=True), "store": str(store)})
+    budget = Budget(None if llm is None else llm.max_calls)
     table = extract(
         read_arena(board.arena),
         features,
         n_jobs=place.n_jobs,
         progress=place.progress,
-        models=ModelOptions(download=board.options.download),
+        models=ModelOptions(download=board.options.download, llm=llm, budget=budget),
         cache=place.out / FEATURE_CACHE,
     )
+    require_replies(missing_counts(table), len(table), budget.usages_by_model())
     write_rows(table, place.target / FEATURES_FILE)
 
 

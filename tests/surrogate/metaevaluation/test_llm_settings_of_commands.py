@@ -237,3 +237,30 @@ def test_a_judge_without_a_verdict_does_not_take_the_others_with_it(run, serve, 
     assert status == 1
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert {row["judge"] for row in rows} == {"llm:good", "llm:bad"}
+
+
+def test_a_run_of_boards_asks_for_features_by_the_same_settings(run, serve, tiny_arena, tmp_path):
+    """Its step of features fails where no reply can be read, and goes on after that is mended."""
+    write_arena(tiny_arena, tmp_path / "arena")
+    server = serve()
+    configuration = tmp_path / "boards.toml"
+    configuration.write_text(
+        '[boards.b]\narena = "arena"\nfeatures = "answer_length,llm_fluency(model=m)"\n'
+        'surrogate = "linear"\ntournaments = 2\n'
+        f'[boards.b.llm]\nbase_url = "{server.url}"\nomit = ["temperature"]\n'
+        "body = {max_completion_tokens = 9}\n",
+        encoding="utf-8",
+    )
+    words = ["run", configuration, "--out", tmp_path / "out", "--jobs", 1]
+    server.behave = lambda prompt, _: completion("no idea")
+    assert run(*words) == 1
+    for body in server.bodies:
+        assert body["max_completion_tokens"] == 9
+        assert not {"max_tokens", "temperature"} & body.keys()
+    asked = len(server.bodies)
+    assert run(*words) == 1
+    assert len(server.bodies) == asked  # replies are kept
+    text = configuration.read_text(encoding="utf-8").replace("= 9}", "= 99}")
+    configuration.write_text(text, encoding="utf-8")
+    server.behave = lambda prompt, _: completion(f"##Rating: {1 + len(prompt) % 5}")
+    assert run(*words) == 0

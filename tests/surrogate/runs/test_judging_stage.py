@@ -64,7 +64,7 @@ def test_where_nobody_answers_the_board_fails_and_is_tried_again(configure, make
     boards = configure(judging(server))
     server.behave = lambda *_: completion("I do not know.")
     steps = make(boards)
-    assert steps["a/judging"].error == "no pair that was asked got a verdict: 35 unparsable"
+    assert "35 unparsable" in steps["a/judging"].error
     assert steps["a/board"].state == "skipped"
 
 
