@@ -3,109 +3,127 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from arena.adapters.battle_rows import CONVERSATIONS, Battle, BattleOptions, battles_of
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
+from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.files import checked_language
+from arena.adapters.lmarena import add_judgment, foreign_of_battles
 from arena.adapters.record_values import messages_of, opened_value
 from arena.data.cells import passages_of
-from arena.data.languages import UNDETERMINED, language_code
-from arena.data.schema import OWN_PASSAGES, whole_digits
+from arena.data.languages import UNDETERMINED
+from arena.data.rows import Rows
+from arena.data.schema import OWN_PASSAGES
 
 MESSAGES = ("messages_a", "messages_b")
 """Columns that only the search arena has."""
 
-_SIDES = ("model_a", "model_b")
 _METADATA = ("system_a_metadata", "system_b_metadata")
-_IDS = ("query_id", "question_id", "id")
-_JUDGE = "crowd"
+_OWN = (*_METADATA, "languages", "turn")
+"""Columns that are read here, or count rounds where other battles name the turn that was judged."""
 _CONTEXTS = (
     *("retrieved_context", "retrieved_contexts", "context", "contexts", "search_results"),
     *("web_search_results", "documents", "web_search_trace"),
 )
 _TEXTS = ("text", "content", "snippet", "passage", "page_content")
-_READ = (*_SIDES, "winner", *MESSAGES, *_METADATA, *_IDS, "languages", "language", "judge")
 
 
 def read_search_battles(
     paths: Sequence[Path | str],
     *,
+    columns: Mapping[str, str] = NO_COLUMNS,
     name: str = "search-arena",
     judge: str | None = None,
-    language: str | None = None,
+    language: str = UNDETERMINED,
+    drop_flagged: bool = False,
 ) -> ForeignArena:
-    """Read battles with ``messages_a``, ``messages_b``, ``model_a``, ``model_b`` and ``winner``.
+    """Read battles with ``messages_a`` and ``messages_b``, and else as ``read_battles`` does.
 
     The last question and the replies to it are compared; the turns before are their history. What
-    was retrieved for the last question is the passages of an answer, where its text is there.
+    was retrieved for the last question is the passages of an answer, where its text is there. The
+    language is the first of ``languages``.
 
     Args:
         paths: Files of any row format, and folders of them.
+        columns: Field to the name of its column, where its own name is not known.
         name: Name of the arena.
-        judge: Name to give the judge of all battles; without it, people vote as ``crowd``.
-        language: Code of all battles; without it the first of ``languages`` counts.
+        judge: Name to give the judge of all battles; without it the file's own counts.
+        language: Code of battles that name no language.
+        drop_flagged: Leave out votes that were not blind, and those flagged as duplicates.
 
     Raises:
         UsageError: If a file is absent or of unknown format, or a code is no language code.
         DataError: With every problem of all files.
     """
     checked_language(language)
-    read = Collected(names={"system_a": _SIDES[0], "system_b": _SIDES[1]})
+    read = Collected()
+    options = BattleOptions(columns, judge, language, drops_flagged=drop_flagged)
     number = 0
     for _, rows in read.files(paths):
-        if read.lack_columns(rows, (*_SIDES, "winner", *MESSAGES)):
+        if read.lack_columns(rows, MESSAGES):
             continue
-        read.skip_columns(rows, _READ)
-        for place, record in read.raw(rows):
-            number += 1
-            named = next((record[each] for each in _IDS if record.get(each) is not None), None)
-            query_id = f"battle-{number}" if named is None else whole_digits(named) or str(named)
-            code = language or _language_of(read, place, record)
-            _add_battle(read, place, (code, query_id), record, judge or _JUDGE)
-    read.decide_winners()
-    names = {row[side] for row in read.judgments for side in ("system_a", "system_b")}
-    systems = sorted(each for each in names if isinstance(each, str) and each.strip())
-    return read.foreign(name, "", note="Battles of the search arena.", systems=systems)
+        metadata = _metadata_by_line(rows)
+        for battle in battles_of(read, _as_battles(read, rows), options, number):
+            if battle.is_sound:
+                _add_answers(read, battle, metadata.get(battle.place.line, ()))
+            add_judgment(read, battle)
+        number += len(rows.table)
+    return foreign_of_battles(read, name)
 
 
-def _language_of(read: Collected, place: Place, record: Record) -> str:
-    """Return the code of the first language that a battle names."""
-    given = opened_value(record.get("languages", record.get("language")))
-    names = given if isinstance(given, list) else [given]
-    codes = [language_code(each) for each in names if isinstance(each, str)]
-    if len(codes) > 1:
-        read.skip(place.source, "language", "a battle has several: the first of them counts")
-    if not codes or codes[0] is None:
-        read.skip(place.source, "language", f"{names[:1]} is not known: read as und")
-        return UNDETERMINED
-    return codes[0]
+def _metadata_by_line(rows: Rows) -> dict[int, tuple[object, ...]]:
+    """Return what each row says of both systems, by its line."""
+    if not set(_METADATA) <= set(rows.table):
+        return {}
+    cells = zip(*(rows.table[column] for column in _METADATA), strict=True)
+    return {int(line): both for line, both in zip(rows.lines, cells, strict=True)}
 
 
-def _add_battle(
-    read: Collected, place: Place, key: tuple[str, str], record: Record, judge: str
-) -> None:
-    winner, sides = record.get("winner"), [record.get(side) for side in _SIDES]
-    if winner is None:
-        read.skip(place.source, "judgment", "it has no winner")
-        return
-    read_sides = [conversation(messages_of(record[column])) for column in MESSAGES]
-    question = next((asked for _, asked, _ in read_sides if asked), "")
+def _as_battles(read: Collected, rows: Rows) -> Rows:
+    """Return rows with the columns of other battles."""
+    table = rows.table
+    renamed = table.drop(columns=[*MESSAGES, *(name for name in _OWN if name in table)])
+    for messages, conversation_column in zip(MESSAGES, CONVERSATIONS, strict=True):
+        renamed[conversation_column] = [messages_of(cell) for cell in table[messages]]
+    if "languages" in table:
+        renamed["language"] = [_first_language(read, rows, cell) for cell in table["languages"]]
+    return replace(rows, table=renamed.astype(object))
+
+
+def _first_language(read: Collected, rows: Rows, cell: object) -> object:
+    """Return the first of several languages."""
+    languages = opened_value(cell)
+    if not isinstance(languages, list):
+        return languages
+    if len(languages) > 1:
+        read.skip(rows.source, "language", "a battle has several: the first of them counts")
+    return languages[0] if languages else None
+
+
+def _add_answers(read: Collected, battle: Battle, metadata: Sequence[object]) -> None:
+    """Add what was asked and answered in a battle, and what was retrieved."""
+    place, key = battle.place, (battle.key[0], str(battle.key[1]))
+    turns = [conversation(cell) for cell in battle.cells]
+    question = next((asked for _, asked, _ in turns if asked), "")
     if not question:
         hint = "write a list of {role, content}"
-        read.fault(place, MESSAGES[0], record[MESSAGES[0]], "holds no question", hint)
+        read.fault(place, MESSAGES[0], list(battle.cells), "holds no question", hint)
         return
     read.question(place, key, question, [], may_repeat=True)
-    for system, column, (history, _, reply) in zip(sides, _METADATA, read_sides, strict=True):
-        if not isinstance(system, str) or not reply:
+    for side, (history, _, reply) in enumerate(turns):
+        system = battle.sides[side]
+        if not reply:
             read.skip(place.source, "answer", "it has no text")
             continue
         read.answer_after(place, key, system, history, reply)
+        retrieved = opened_value(metadata[side]) if metadata else None
+        passages = list(_passages(read, place, retrieved))
         row = read.answers.get((*key, system))
-        passages = list(_passages(read, place, opened_value(record.get(column))))
         if row is not None and passages:
             row.setdefault(OWN_PASSAGES, passages)
-    read.judgment(place, key, (sides[0], sides[1]), winner, judge)
 
 
 def _passages(read: Collected, place: Place, metadata: object) -> Iterator[Record]:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from arena.adapters.answer_tables import FILE, NEEDED, add_row, put_together
+from arena.adapters.answer_tables import FILE, NEEDED, Repeats, add_row, put_together
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
 from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.field_maps import FieldMap, kinds, usual_names
@@ -67,6 +67,7 @@ def read_tool_records(
     name: str | None = None,
     reference_system: str | None = None,
     most_pairs: int | None = None,
+    repeats: Repeats = "first",
 ) -> ForeignArena:
     """Read records that a tool for evaluation or tracing wrote.
 
@@ -80,6 +81,8 @@ def read_tool_records(
         name: Name of the arena; that of the tool by default.
         reference_system: System whose answers serve as reference.
         most_pairs: Pairs of marked answers to keep of each question and score; None keeps all.
+        repeats: What becomes of a question that a system answers again: the first answer is kept,
+            or each asking is a question of its own.
 
     Returns:
         The arena, whose note says which path each field was read from; and what was left out:
@@ -90,6 +93,7 @@ def read_tool_records(
             the question, the system or the answer.
         DataError: With every problem of all files.
     """
+    checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
     kind, read = kinds()[tool], Collected()
     files = files_below(_with_hidden_files(kind, paths), (*_JSON_VALUES, *TABLE_SUFFIXES))
     found = list(_whole_records(tool, kind, files, paths, read))
@@ -110,7 +114,8 @@ def read_tool_records(
             read.skip(place.source, "score", "it has no name", unnamed)
         marks = values["marks"] = marks_of(read, place, kind, record, judges)
         marked |= {judge for judge in marks if marks[judge] is not None}
-        _add(read, place, values, chosen, default, answered)
+        if _is_kept(read, place, values, chosen, answered if repeats == "first" else None):
+            add_row(read, place, values, default, repeats=repeats)
     read_scores = [judge for judge in judges if judge in marked]
     lower = [judge for judge in read_scores if judge in kind.lower_is_better]
     note = f"Fields: {', '.join(chosen.shown())}. Scores: {', '.join(read_scores) or 'none'}."
@@ -546,15 +551,22 @@ def _name_scopes(
             values["query_id"] = "/".join([*filter(None, scope), own])
 
 
-def _add(
+def _is_kept(
     read: Collected,
     place: Place,
     values: Record,
     chosen: _Paths,
-    default: str,
-    answered: set[tuple[str, ...]],
-) -> None:
-    """Add a record to what was read, unless it lacks something or its system answers again."""
+    answered: set[tuple[str, ...]] | None,
+) -> bool:
+    """Tell whether a record is kept: it lacks nothing, and its system answers for the first time.
+
+    Args:
+        read: Counts records that are left out.
+        place: Where the record stands.
+        values: Its fields.
+        chosen: Where they stand.
+        answered: Questions and systems so far; None where systems may answer again.
+    """
     fault = history_fault(values[HISTORY])
     if fault is not None:
         read.skip(place.source, "history", fault)
@@ -563,14 +575,16 @@ def _add(
         if values[field] is None:
             reason = f"it has no text at {chosen.names[field]!r}, for the {field}"
             read.skip(place.source, "record", reason)
-            return
+            return False
+    if answered is None:
+        return True
     question = [str(values.get(name)) for name in ("query_id", "question", "language", HISTORY)]
     key = (*question, values["system"])
     if key in answered:
         read.skip(place.source, "record", _AGAIN)
-        return
+        return False
     answered.add(key)
-    add_row(read, place, values, default)
+    return True
 
 
 def _chosen_scores(

@@ -256,8 +256,8 @@ def import_command(
     repeats: Annotated[
         str | None,
         Option(
-            help="csv: a question that a system answers again: first (keep the first answer) or "
-            "each (a question for each asking). Default: an error"
+            help="A question that a system answers again: first (keep the first answer) or each "
+            "(a question for each asking). Default: an error for csv, first for tools"
         ),
     ] = None,
     language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,

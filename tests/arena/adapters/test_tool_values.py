@@ -446,6 +446,19 @@ def test_the_folder_that_deepeval_keeps_and_files_without_an_ending_are_read(tmp
     assert read.arena.answers["answer"].tolist() == [ANSWERS[1]]
 
 
+def test_each_asking_may_be_a_question(tmp_path):
+    rows = [trace for _ in range(2) for trace in traces({"question": QUESTION}, ANSWERS)]
+    first = read_of(tmp_path, rows)
+    assert len(first.arena.queries) == 1
+    assert sum(skipped(first).values()) == 2
+    each = read_of(tmp_path, rows, repeats="each")
+    assert len(each.arena.queries) == 2
+    assert len(each.arena.answers) == 4
+    assert each.skipped.empty
+    with pytest.raises(UsageError, match="repeated questions"):
+        read_of(tmp_path, rows, repeats="last")
+
+
 def test_one_trace_alone_is_a_record(tmp_path):
     (trace, _) = traces({"question": QUESTION}, ANSWERS)
     assert texts(read_of(tmp_path, trace)) == ([QUESTION], [ANSWERS[0]])
