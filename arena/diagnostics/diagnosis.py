@@ -18,7 +18,7 @@ from arena.data.folder import open_arena
 from arena.data.rows import plain_records
 from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, VOTER, is_derived
 from arena.data.systems import alike
-from arena.data.wording import count_of
+from arena.data.wording import PEOPLE, count_of, is_person
 from arena.diagnostics.agreement import agreement_findings, agreement_table
 from arena.diagnostics.bias import Looked, answer_lengths, flips, length, position
 from arena.diagnostics.verdicts import (
@@ -44,6 +44,8 @@ FEW_QUESTIONS = 10
 FEW_BATTLES = 10
 """With fewer battles a system, a single verdict can move its rank."""
 MANY_TIES = 0.5
+MOST_PEOPLE_APART = 5
+"""People who are each looked at; more are looked at as one, but for their agreement."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,8 @@ def _found(
 ) -> Diagnosis:
     """Diagnose chosen judgments, beside everybody's; copies of others count once."""
     copies = copies_of_others(chosen)
-    table = verdicts(chosen[~copies])
-    around = verdicts(everybody[~copies_of_others(everybody)])
+    table = verdicts(with_people_as_one(chosen)[~copies])
+    around = verdicts(with_voters(everybody)[~copies_of_others(everybody)])
     systems = () if arena is None else arena.info.systems
     looks: list[Callable[[pd.DataFrame], Looked]] = [
         *(connections, partial(amounts, declared=systems), position, flips),
@@ -150,7 +152,7 @@ def _found(
         lengths = answer_lengths(arena.answers)
         looks += [partial(unmet_answers, answers=lengths), partial(length, lengths=lengths)]
     rows, findings = [], [*copy_findings(chosen), *name_findings(table, systems)]
-    findings += row_findings(chosen[~copies])
+    findings += row_findings(with_people_as_one(chosen)[~copies])
     for (code, name), part in table.groupby(GROUP):
         row = {"language": code, "judge": name}
         for look in looks:
@@ -161,10 +163,30 @@ def _found(
             ]
         rows.append(row)
     witnesses = around[~around["judge"].map(is_derived).astype(bool)]
-    of = () if len(chosen) == len(everybody) else set(table["judge"])
+    of = () if len(chosen) == len(everybody) else set(with_voters(chosen)["judge"])
     agreement = agreement_table(witnesses, seed, of)
     findings += agreement_findings(agreement)
     return Diagnosis(by_severity(findings), pd.DataFrame(rows), agreement, seed)
+
+
+def with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Call people by one name where there are many, of each of whom little can be said."""
+    names = judgments["judge"].unique()
+    people = [name for name in names if is_person(str(name))]
+    if len(people) <= MOST_PEOPLE_APART:
+        return judgments
+    merged = judgments["judge"].astype(object).where(~judgments["judge"].isin(people), PEOPLE)
+    return judgments.assign(judge=merged)
+
+
+def with_voters(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Name voters as judges of their own, so that their agreement can be measured."""
+    if VOTER not in judgments:
+        return judgments
+    judges = judgments["judge"].astype(object)
+    has_voter = judgments[VOTER].notna()
+    names = judges.where(~has_voter, judges + ":" + judgments[VOTER].astype(str))
+    return judgments.assign(judge=names)
 
 
 def copy_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
@@ -175,7 +197,9 @@ def copy_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
     asked = [*QUESTION_KEY, "system_a", "system_b", "judge"]
     asked += [VOTER] if VOTER in judgments else []
     repeats = judgments.duplicated(asked).to_numpy() & ~copies
-    by_judge = judgments.assign(is_copy=copies, is_repeat=repeats, is_named=named_voters(judgments))
+    by_judge = with_people_as_one(judgments).assign(
+        is_copy=copies, is_repeat=repeats, is_named=named_voters(judgments)
+    )
     totals = {"is_copy": "sum", "is_repeat": "sum", "is_named": "all"}
     counts = by_judge.groupby(GROUP)[list(totals)].agg(totals).reset_index()
     for row in counts.to_dict("records"):

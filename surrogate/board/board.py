@@ -18,6 +18,7 @@ from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.files import check_small_file, file_digest, replaced_folder
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
+from arena.data.schema import UNKNOWN_JUDGE
 from arena.data.wording import count_of, is_person
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
@@ -315,4 +316,6 @@ def _judged(board: Board) -> str:
     if summary.is_published:
         return f"by published ratings of {summary.judge}"
     grade = summary.macro.grade.replace("not known", "whose reliability is not known")
+    if summary.judge == UNKNOWN_JUDGE:
+        return f"judged by somebody whom the data do not name, {grade}"
     return f"judged by {summary.judge}" + ("" if is_person(summary.judge) else f", {grade}")

@@ -91,7 +91,11 @@ def summarize_board(
         code, tournaments = study.language, study.data.tournaments
         asked = len(tournaments.battles.questions)
         limits = (
-            [item.sentence for item in diagnoses[code].findings if item.severity != "info"]
+            [
+                item.sentence
+                for item in diagnoses[code].findings
+                if item.severity != "info" or item.check == "both bad"
+            ]
             if code in diagnoses
             else _published_notes(study, arena, settings.judge)
         )

@@ -158,3 +158,26 @@ def test_languages_of_a_board_are_diagnosed_one_by_one():
     (first, *_) = diagnose(part).findings
     assert (first.severity, first.check, first.subject) == ("error", "no judgments", "sw")
     assert np.isfinite(together["en"].counts["share_longer"]).all()
+
+
+def test_many_voters_are_looked_at_as_people_and_agree_by_name():
+    rows = [(f"q{n}", "x", "y", "ab"[n % 2]) for n in range(30)]
+    votes = [judgments(rows, judge=f"arena_user_{n}") for n in range(8)]
+    found = diagnose(pd.concat(votes, ignore_index=True))
+    assert found.counts["judge"].tolist() == ["people"]
+    assert {*found.agreement["judge"]} <= {f"arena_user_{n}" for n in range(8)}
+    assert len(found.agreement) == 28
+
+
+def test_voters_of_one_judge_agree_by_name():
+    rows = [(f"q{n}", "x", "y", "ab"[n % 2]) for n in range(30)]
+    votes = [judgments(rows, judge="crowd").assign(voter=str(n)) for n in range(2)]
+    found = diagnose(pd.concat(votes, ignore_index=True))
+    assert counts(found, "judgments") == [60]
+    assert found.agreement["agreement"].tolist() == [1.0]
+
+
+def test_that_neither_is_good_is_said():
+    rows = [(f"q{n}", "x", "y", "tie") for n in range(4)]
+    found = diagnose(judgments(rows, judge="m").assign(both_bad=[True, True, False, False]))
+    assert "in 2 judgments of 4 (50%)" in said(found, "both bad")[0]
