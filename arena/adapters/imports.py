@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +20,7 @@ from arena.adapters.miracl import read_miracl
 from arena.adapters.mirage import read_mirage
 from arena.adapters.ragelo import read_ragelo
 from arena.adapters.search_arena import read_search_battles
-from arena.adapters.tool_records import read_tool_records
+from arena.adapters.tool_records import ToolReader
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.files import replaced_folder
 from arena.data.folder import write_arena
@@ -51,7 +51,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "fastchat": read_fastchat,
         "ragelo": read_ragelo,
         TABLE: read_answer_tables,
-        **{tool: partial(read_tool_records, tool) for tool in kinds()},
+        **{tool: ToolReader(tool) for tool in kinds()},
     }
 )
 """Reader of each kind of source: paths, and options by name."""

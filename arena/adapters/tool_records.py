@@ -57,71 +57,83 @@ _TEXTS = ("question", "answer")
 Found = tuple[Place, Record]
 
 
-def read_tool_records(
-    tool: str,
-    paths: Sequence[Path | str],
-    *,
-    columns: Mapping[str, str] = NO_COLUMNS,
-    scores: Sequence[str] = (),
-    language: str | None = None,
-    name: str | None = None,
-    reference_system: str | None = None,
-    most_pairs: int | None = None,
-    repeats: Repeats = "first",
-) -> ForeignArena:
-    """Read records that a tool for evaluation or tracing wrote.
+@dataclass(frozen=True)
+class ToolReader:
+    """Reader of records that a tool for evaluation or tracing wrote.
 
-    Args:
+    Attributes:
         tool: One of ``kinds()``.
-        paths: Files, or folders of them.
-        columns: Field to its path in a record, such as ``question`` to ``vars.topic`` or
-            ``input.args.0``; the name of a file without its ending stands at ``file``.
-        scores: Scores to read, each a judge; all by default.
-        language: Language of records that name none; undetermined (``und``) if left out.
-        name: Name of the arena; that of the tool by default.
-        reference_system: System whose answers serve as reference.
-        most_pairs: Pairs of marked answers to keep of each question and score; None keeps all.
-        repeats: What becomes of a question that a system answers again: the first answer is kept,
-            or each asking is a question of its own.
-
-    Returns:
-        The arena, whose note says which path each field was read from; and what was left out:
-        records of failed calls, without a text, and later answers of a system to a question.
-
-    Raises:
-        UsageError: For an absent file, an unknown field, path or score, and where no path holds
-            the question, the system or the answer.
-        DataError: With every problem of all files.
     """
-    checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
-    kind, read = kinds()[tool], Collected()
-    files = files_below(_with_hidden_files(kind, paths), (*_JSON_VALUES, *TABLE_SUFFIXES))
-    found = list(_whole_records(tool, kind, files, paths, read))
-    records = list(_answers(kind, found, read))
-    named = [record for _, record in records]
-    if not named:
-        raise UsageError(f"there is no record of an answer to read{_left_out(read)}; {kind.hint}")
-    chosen = _chosen_paths(tool, named, columns, len(files))
-    read.names = chosen.names
-    for path, count in chosen.unread.items():
-        read.skip(tool, "passages", f"{path!r} holds none that can be read", count)
-    judges = _chosen_scores(kind, named, scores)
-    default = checked_language(language) or UNDETERMINED
-    answered: set[tuple[str, ...]] = set()
-    marked: set[str] = set()
-    for place, record, values in _rows(kind, records, chosen):
-        if unnamed := unnamed_scores(kind, record):
-            read.skip(place.source, "score", "it has no name", unnamed)
-        marks = values["marks"] = marks_of(read, place, kind, record, judges)
-        marked |= {judge for judge in marks if marks[judge] is not None}
-        if _is_kept(read, place, values, chosen, answered if repeats == "first" else None):
-            add_row(read, place, values, default, repeats=repeats)
-    read_scores = [judge for judge in judges if judge in marked]
-    lower = [judge for judge in read_scores if judge in kind.lower_is_better]
-    note = f"Fields: {', '.join(chosen.shown())}. Scores: {', '.join(read_scores) or 'none'}."
-    if lower:
-        note += f" Lower is better: {', '.join(lower)}."
-    return put_together(read, name or tool, reference_system, note, most_pairs)
+
+    tool: str
+
+    def __call__(
+        self,
+        paths: Sequence[Path | str],
+        *,
+        columns: Mapping[str, str] = NO_COLUMNS,
+        scores: Sequence[str] = (),
+        language: str | None = None,
+        name: str | None = None,
+        reference_system: str | None = None,
+        most_pairs: int | None = None,
+        repeats: Repeats = "first",
+    ) -> ForeignArena:
+        """Read records that the tool wrote.
+
+        Args:
+            paths: Files, or folders of them.
+            columns: Field to its path in a record, such as ``question`` to ``vars.topic`` or
+                ``input.args.0``; the name of a file without its ending stands at ``file``.
+            scores: Scores to read, each a judge; all by default.
+            language: Language of records that name none; undetermined (``und``) if left out.
+            name: Name of the arena; that of the tool by default.
+            reference_system: System whose answers serve as reference.
+            most_pairs: Pairs of marked answers to keep of each question and score; None keeps all.
+            repeats: What becomes of a question that a system answers again: the first answer is
+                kept, or each asking is a question of its own.
+
+        Returns:
+            The arena, whose note says which path each field was read from; and what was left out:
+            records of failed calls, without a text, and later answers of a system to a question.
+
+        Raises:
+            UsageError: For an absent file, an unknown field, path or score, and where no path holds
+                the question, the system or the answer.
+            DataError: With every problem of all files.
+        """
+        checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
+        tool = self.tool
+        kind, read = kinds()[tool], Collected()
+        files = files_below(_with_hidden_files(kind, paths), (*_JSON_VALUES, *TABLE_SUFFIXES))
+        found = list(_whole_records(tool, kind, files, paths, read))
+        records = list(_answers(kind, found, read))
+        named = [record for _, record in records]
+        if not named:
+            raise UsageError(
+                f"there is no record of an answer to read{_left_out(read)}; {kind.hint}"
+            )
+        chosen = _chosen_paths(tool, named, columns, len(files))
+        read.names = chosen.names
+        for path, count in chosen.unread.items():
+            read.skip(tool, "passages", f"{path!r} holds none that can be read", count)
+        judges = _chosen_scores(kind, named, scores)
+        default = checked_language(language) or UNDETERMINED
+        answered: set[tuple[str, ...]] = set()
+        marked: set[str] = set()
+        for place, record, values in _rows(kind, records, chosen):
+            if unnamed := unnamed_scores(kind, record):
+                read.skip(place.source, "score", "it has no name", unnamed)
+            marks = values["marks"] = marks_of(read, place, kind, record, judges)
+            marked |= {judge for judge in marks if marks[judge] is not None}
+            if _is_kept(read, place, values, chosen, answered if repeats == "first" else None):
+                add_row(read, place, values, default, repeats=repeats)
+        read_scores = [judge for judge in judges if judge in marked]
+        lower = [judge for judge in read_scores if judge in kind.lower_is_better]
+        note = f"Fields: {', '.join(chosen.shown())}. Scores: {', '.join(read_scores) or 'none'}."
+        if lower:
+            note += f" Lower is better: {', '.join(lower)}."
+        return put_together(read, name or tool, reference_system, note, most_pairs)
 
 
 def _left_out(read: Collected) -> str:
