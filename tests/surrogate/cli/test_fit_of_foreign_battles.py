@@ -1,0 +1,55 @@
+"""``fit`` on battles as people bring them, by the command line."""
+
+import json
+
+import pytest
+
+from surrogate.cli.app import main
+
+
+@pytest.fixture
+def fitted(tmp_path, capsys):
+    def fit(text, *options, name="battles.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        with pytest.raises(SystemExit) as ended:
+            main(["fit", str(path), "--json", *options])
+        assert not ended.value.code
+        found = json.loads(capsys.readouterr().out)
+        return {row["system"]: row for row in found["ratings"]}, found
+
+    return fit
+
+
+def test_columns_of_other_names_are_chosen(fitted):
+    text = "home,away,who\np,q,p\nq,r,r\np,r,tie\n"
+    columns = ["system_a=home", "system_b=away", "winner=who"]
+    options = [part for column in columns for part in ("--column", column)]
+    ratings, _ = fitted(text, *options)
+    assert [ratings[name]["wins"] for name in "pqr"] == [1, 0, 1]
+
+
+def test_what_is_not_read_is_said(fitted):
+    _, found = fitted("model_a,model_b,winner,tstamp\nx,y,model_a,17.5\nx,y,,3\n")
+    reasons = {row["item"]: row["count"] for row in found["skipped"]}
+    assert reasons == {"column": 1, "judgment": 1}
+
+
+def test_a_weight_counts(fitted):
+    text = "question_id,model_a,model_b,winner,weight\n1,x,y,model_a,10\n2,x,y,model_b,1\n"
+    ratings, _ = fitted(text)
+    assert (ratings["x"]["wins"], ratings["x"]["losses"]) == (10, 1)
+    assert ratings["x"]["rating"] > 0.3
+
+
+@pytest.mark.parametrize("names", [("a", "b", "z1", "z2"), ("z8", "z9", "a1", "a2")])
+def test_the_group_with_more_battles_comes_first_whatever_its_name(fitted, names):
+    rare, other, first, second = names
+    rows = [f"{rare},{other},model_a", *[f"{first},{second},model_a"] * 3]
+    ratings, _ = fitted("\n".join(["model_a,model_b,winner", *rows, f"{second},{first},model_a"]))
+    assert {name: ratings[name]["group"] for name in names} == {
+        rare: 2,
+        other: 2,
+        first: 1,
+        second: 1,
+    }
