@@ -8,7 +8,8 @@ with one w for all questions and languages (a ridge), and on each question a Gau
 how alike its answers are (Rasmussen and Williams, 2006, section 2.7): what was judged on the same
 question tells of answers like it. Variances of both are given, in units of the noise: chosen by
 left-out systems, hardly any arena prefers others, and few systems would learn them from noise. So
-every step is linear, and each system can be left out exactly (section 5.4.2) without a refit.
+every step is linear, and each system can be left out (section 5.4.2) without a refit, but for its
+battles in the others' scores.
 """
 
 from __future__ import annotations

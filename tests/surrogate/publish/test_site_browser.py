@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from altered_boards import about
 
@@ -125,6 +126,52 @@ def test_a_phone_never_scrolls_sideways(page, served, hostile_site):
     for path in sorted(hostile_site.rglob("*.html")):
         page.goto(f"{served}/{path.relative_to(hostile_site).as_posix()}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path.name
+
+
+LANDMARKS = """[...document.querySelectorAll(
+    'section[aria-label],section[aria-labelledby],[role=region],aside,nav'
+)].filter(part => part.checkVisibility()).map(part => {
+    const by = document.getElementById(part.getAttribute('aria-labelledby'))
+    return part.tagName + ' ' + (part.getAttribute('aria-label') || by?.textContent)
+}).map(name => name.replace(/^(SECTION|DIV) /, ''))"""
+
+
+def test_no_two_landmarks_of_a_page_have_one_name(page, site):
+    """A table scrolled in a region of the same name as the section around it."""
+    for name in [*kinds(site), "index.html#language=en"]:
+        page.goto(f"{site.as_uri()}/{name}")
+        names = page.evaluate(LANDMARKS)
+        assert names
+        assert sorted(set(names)) == sorted(names), name
+
+
+def test_on_a_phone_reasons_have_the_width_of_the_page(board, small_arena, page, tmp_path):
+    """The column was a few letters wide and a screen high."""
+    overall = board.overall.copy()
+    overall["rank"] = overall["rank"].where(overall.index > 0)
+    ratings = board.ratings.copy()
+    is_first = ratings["system"] == overall.loc[0, "system"]
+    ratings.loc[is_first, "rank"] = None
+    ratings.loc[is_first, "note"] = "not ranked until somebody has looked at its answers " * 2
+    altered = replace(board, ratings=ratings, overall=overall)
+    index = write_site(altered, tmp_path / "site", small_arena)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(index.as_uri())
+    reason = page.locator("#unranked-table .prose").first.bounding_box()
+    assert reason["width"] > 300
+    table = page.locator("#unranked-table").bounding_box()
+    assert table["height"] < 400
+    assert table["width"] <= 390
+
+
+def test_a_feature_without_values_has_one_dash_for_its_quartiles(
+    board, small_arena, page, tmp_path
+):
+    name = board.summary.settings.features[0]
+    empty = replace(board, features=board.features.assign(**{name: np.nan}))
+    folder = write_site(empty, tmp_path / "site", small_arena).parent
+    for path in (folder / "systems").glob("*.html"):
+        assert "– to –" not in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
