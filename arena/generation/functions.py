@@ -34,7 +34,7 @@ BY_NAME = ("language", OWN_PASSAGES, HISTORY)
 OF_PASSAGES = ("passage_id", "text", "title")
 RETURNS = "return the answer as a text, or the answer and the list of its passages"
 OF_MODELS = frozenset({"model", "prompt", "passage_tokens", "context_tokens", "tokenizer"}) | {
-    *("temperature", "max_tokens", "body")
+    *("temperature", "max_tokens", "body", "omit")
 }
 RAISED = (Exception, SystemExit, KeyboardInterrupt)
 DIGITS = 12
@@ -70,7 +70,7 @@ class FunctionSystem:
             UsageError: If there is no such function, or it cannot be called with a question.
         """
         if foreign := sorted(OF_MODELS & settings.model_fields_set):
-            raise UsageError(f"a function takes no {', '.join(f'`{name}`' for name in foreign)}")
+            raise UsageError(f"a function takes no {', '.join(map(argument, foreign))}")
         function = _imported(place)
         is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
         if not is_async and "concurrency" not in settings.model_fields_set:

@@ -264,3 +264,11 @@ def test_a_run_of_boards_asks_for_features_by_the_same_settings(run, serve, tiny
     configuration.write_text(text, encoding="utf-8")
     server.behave = lambda prompt, _: completion(f"##Rating: {1 + len(prompt) % 5}")
     assert run(*words) == 0
+
+
+@pytest.mark.parametrize("stated", [["--omit", "top_p"], ["--body", '{"top_k": 1}']])
+def test_a_function_in_a_models_place_takes_no_fields_of_requests(run, commands, stated, capsys):
+    words, _ = commands["generate"]
+    words = [word for word in words if word not in ("--model", "m")]
+    assert run(*words, "--system", "json:dumps", *stated) == 2
+    assert stated[0] in capsys.readouterr().err
