@@ -289,7 +289,7 @@ def _others(noun: str, chosen: Collection[str] | None, known: Collection[str]) -
         if name not in known:
             there = f"available: {first_of(tuple(known)) or 'none'}"
             hint = f"{did_you_mean(name, known)} {there}".lstrip()
-            raise UsageError(f"no {noun} {name!r} here (`{noun}s`); {hint}")
+            raise UsageError(f"no {noun} {name!r} here ({argument(f'{noun}s')}); {hint}")
     return frozenset(known) - frozenset(chosen)
 
 

@@ -62,7 +62,7 @@ def make_trainset(
     known = checked_choice(kind, KINDS, "kind of training set")
     foreign = sorted(settings.model_fields_set - SHARED - OF_KINDS[known])
     if foreign:
-        raise UsageError(f"{kind} takes no {', '.join(f'`{name}`' for name in foreign)}")
+        raise UsageError(f"{kind} takes no {', '.join(map(argument, foreign))}")
     if not settings.teacher:
         raise UsageError(f"nobody is named whom to learn from; name the {argument('teacher')}")
     own, arena = read_templates(templates, [PROMPTS[kind]]), read_arena(source)
