@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -62,6 +63,7 @@ _AGAIN = (
     "keep one of its answers, or choose: --repeats first keeps the first and counts the others, "
     "--repeats each makes each asking a question of its own"
 )
+_DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,6}")
 _NOT_OF_ANSWERS = (TURN,)
 WHOLE_ROW = "whole row"
 """Where values keep the row they are of, if it says who judged: rows that are alike are copies."""
@@ -121,7 +123,8 @@ def read_answer_tables(
     read.names = chosen.names
     default = checked_language(language) or UNDETERMINED
     empty = Counter[str]()
-    for _, rows in parts:
+    for _, table in parts:
+        rows = with_whole_names(table, chosen.names)
         count_unread(read, rows, chosen)
         for place, record in read.raw(rows):
             values = {field: record.get(column) for field, column in chosen.names.items()}
@@ -192,6 +195,24 @@ def table_columns(
         if is_known and chosen.names.keys() >= {*needed} - {"question"}:
             return chosen, sides
     return None, SINGLE
+
+
+def with_whole_names(rows: Rows, names: Mapping[str, str]) -> Rows:
+    """Write names and ids as whole numbers where a program wrote a column of them as decimals.
+
+    pandas writes the numbers 4 and 3.5 of one column as ``4.0`` and ``3.5``. A column that holds
+    any other text is left as it is: there ``4.0`` may be a version.
+    """
+    table = rows.table
+    for fields in (("query_id",), ("system",), ("system_a", "system_b")):
+        columns = [names[field] for field in fields if names.get(field) in table]
+        cells = [cell for column in columns for cell in table[column] if cell is not None]
+        if not cells or not all(isinstance(it, str) and _DECIMAL.fullmatch(it) for it in cells):
+            continue
+        for column in columns:
+            numbers = [cell if cell is None else name_text(float(cell)) for cell in table[column]]
+            table = table.assign(**{column: pd.Series(numbers, table.index, dtype=object)})
+    return replace(rows, table=table)
 
 
 def count_unread(read: Collected, rows: Rows, chosen: ChosenColumns) -> None:

@@ -16,6 +16,7 @@ from arena.adapters.answer_tables import (
     stripped_name,
     table_columns,
     with_file_name,
+    with_whole_names,
 )
 from arena.adapters.collected import Collected, Place, Record, question_id, said_of_systems
 from arena.adapters.columns import NO_COLUMNS, bare_column
@@ -87,7 +88,7 @@ def read_answers(
     answers: list[Record] = []
     places: list[Place] = []
     empty = Counter[str]()
-    for place, record in read.raw(named_rows):
+    for place, record in read.raw(with_whole_names(named_rows, chosen.names)):
         values = {field: record.get(column) for field, column in chosen.names.items()}
         key = _question_of(read, place, values, questions)
         if key is None:

@@ -375,3 +375,17 @@ def test_thoughts_in_answers_are_said_kept_and_not_measured(tmp_path):
     assert raw["r1"].startswith("<think>")
     assert parse_answer(raw["r1"]) == parse_answer(raw["plain"])
     assert parse_answer(raw["cites"]).text == raw["cites"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "parquet", "xlsx"])
+def test_numbers_are_the_same_names_in_every_form(suffix, tmp_path):
+    frame = pd.DataFrame({"question": ["q", "q"], "model": [4, 3.5], "answer": ["x", "y"]})
+    path = tmp_path / f"t.{suffix}"
+    save = frame.to_excel if suffix == "xlsx" else getattr(frame, f"to_{suffix}")
+    save(path)
+    assert import_arena("csv", [path]).arena.info.systems == ("3.5", "4")
+
+
+def test_a_version_among_other_names_stays_as_it_is(tmp_path):
+    text = "question,model,answer\nq,4.0,x\nq,gpt,y\n"
+    assert import_arena("csv", [table(tmp_path, text)]).arena.info.systems == ("4.0", "gpt")
