@@ -9,6 +9,7 @@ import traceback
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -61,7 +62,11 @@ class PromptTemplate:
         """
         further = {name: values[own] for name, own in self.also if own in values}
         with _said_of(self.version):
-            return _compiled(self.text).render({**values, **further})
+            counted = _LOOP_STEPS.set([0])
+            try:
+                return _compiled(self.text).render({**values, **further})
+            finally:
+                _LOOP_STEPS.reset(counted)
 
 
 @dataclass(frozen=True)
@@ -200,6 +205,10 @@ class Templates:
 
 
 NO_TEMPLATES = Templates()
+MOST_LOOP_STEPS = 1_000_000
+"""Of all loops of one prompt together: nested ones could run for years."""
+_LOOP_STEPS: ContextVar[list[int]] = ContextVar("loop steps")
+"""Steps that the loops of the prompt being filled have taken."""
 
 
 def read_templates(
@@ -303,7 +312,24 @@ def _said_of(name: str) -> Iterator[None]:
 
 @lru_cache(maxsize=256)
 def _compiled(text: str) -> Template:
-    return _environment().from_string(text)
+    from jinja2 import nodes
+
+    environment = _environment()
+    tree = environment.parse(text)
+    for loop in tree.find_all(nodes.For):
+        counted = nodes.Filter(loop.iter, "count_steps", [], [], None, None)
+        loop.iter = counted.set_lineno(loop.lineno, override=True)
+    return environment.from_string(tree)
+
+
+def _count_steps(items: Iterable[Any]) -> Iterator[Any]:
+    """Yield what a loop runs over; all loops of a prompt together have so many steps at most."""
+    steps = _LOOP_STEPS.get()
+    for item in items:
+        steps[0] += 1
+        if steps[0] > MOST_LOOP_STEPS:
+            raise UsageError(f"its loops take more than {MOST_LOOP_STEPS:,} steps")
+        yield item
 
 
 @cache
@@ -317,6 +343,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["count_steps"] = _count_steps
     environment.globals.pop("lipsum")  # pages of text that no prompt needs
     return environment
 

@@ -1,6 +1,7 @@
 """Templates in the place of prompts: names, variables, digests."""
 
 import pickle
+import time
 
 import pytest
 
@@ -8,6 +9,7 @@ from arena import UsageError
 from arena.text.prompts import (
     NO_TEMPLATES,
     PACKAGED,
+    PromptTemplate,
     ReplaceablePrompt,
     Variable,
     read_templates,
@@ -96,3 +98,37 @@ def test_templates_go_to_other_processes(file):
 def test_names_of_files_do_not_break_signatures(file):
     template = FIRST.read(file(GOOD, "my (own), prompt+1@2|x=y"))
     assert template.version == f"my-own-prompt-1-2-x-y@{template.digest}"
+
+
+NESTED = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
+MACRO = (
+    "{% macro m(d) %}{% for a in range(9999) %}{{ m(0) if d else '' }}{% endfor %}{% endmacro %}"
+    "{{ m(1) }}"
+)
+LOOPED = (
+    "{% for a in items %}{{ loop.index }}/{{ loop.length }}{{ ',' if not loop.last }}"
+    "{% else %}none{% endfor %}"
+)
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        NESTED,
+        MACRO,
+        "{% for a in question * 999 %}{% for b in question * 9999 %}{% endfor %}{% endfor %}",
+    ],
+)
+def test_loops_within_loops_end(loops):
+    """They print nothing, so that no bound of the text's length ever stopped them."""
+    started = time.perf_counter()
+    with pytest.raises(UsageError, match="more than 1,000,000 steps"):
+        PromptTemplate("nested@0", loops).fill({"question": "who?"})
+    assert time.perf_counter() - started < 20
+
+
+def test_loops_that_end_know_where_they_are():
+    template = PromptTemplate("loops@0", LOOPED)
+    assert template.fill({"items": ["x", "y"]}) == "1/2,2/2"
+    assert template.fill({"items": []}) == "none"
+    assert [template.fill({"items": range(600_000)}) for _ in range(2)][1].endswith("/600000")
