@@ -1,8 +1,10 @@
-from .bias import self_check as self_check
 from .contents import arena_contents as arena_contents
 from .contents import white_space_words as white_space_words
 from .diagnosis import Diagnosis as Diagnosis
 from .diagnosis import diagnose as diagnose
 from .diagnosis import diagnose_languages as diagnose_languages
+from .judge_label import JudgeLabel as JudgeLabel
+from .judge_label import PeopleAgreement as PeopleAgreement
+from .judge_label import label_judge as label_judge
 from .verdicts import Finding as Finding
 from .verdicts import Severity as Severity

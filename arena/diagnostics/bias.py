@@ -1,10 +1,8 @@
-"""What a judge's own verdicts say of it: sides, flips, length, and whether it is to be trusted."""
+"""What a judge's own verdicts show of it: sides, flips and length."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,27 +16,13 @@ from arena.diagnostics.verdicts import (
     majorities,
     share_of,
     shown_share,
-    verdicts,
     won_by_a,
 )
 from arena.text.answers import parse_answer
 
-Grade = Literal["unreliable", "doubtful", "not known", "reliable"]
-GRADES: tuple[Grade, ...] = ("unreliable", "doubtful", "not known", "reliable")
-"""Worst first."""
-
 NOTABLE = 0.05
 """A share this far from one half is worth a warning, however sure a smaller one is."""
 NOTABLE_FLIPS = 0.1
-MANY_FLIPS = 0.25
-"""Of pairs judged in both orders: surely more are no judgment of the answers."""
-MANY_TIES = 0.75
-SAME_LETTER = 0.95
-"""Share of verdicts from which a judge says one and the same."""
-FEWEST = 10
-"""Verdicts from which it is told that all are the same."""
-NOTABLE_INVALID = 0.05
-MOSTLY_INVALID = 0.5
 SURELY = 3.0
 """Standard deviations beyond what random sides would give."""
 
@@ -158,69 +142,3 @@ def length(part: pd.DataFrame, lengths: pd.Series) -> Looked:
         sentence = f"the longer answer wins {won:,} of {count_of(unlike, 'decided battle')} "
         said.append((severity, "length", f"{sentence}({shown_share(*share)}): {LEANS[lean]}"))
     return row, said
-
-
-@dataclass(frozen=True)
-class SelfCheck:
-    """What a judge's verdicts say of it.
-
-    Attributes:
-        grade: ``reliable``: no fault was found; ``doubtful``: one that limits what its verdicts
-            are worth; ``unreliable``: they are about something else than the answers; ``not
-            known``: none was found, but nothing was judged in both orders.
-        faults: What is wrong, sentences.
-        facts: What was looked at and is as it should be, sentences.
-    """
-
-    grade: Grade
-    faults: tuple[str, ...]
-    facts: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.grade}: {'; '.join([*self.faults, *self.facts])}"
-
-
-def self_check(judgments: pd.DataFrame, invalid: int = 0, asked: int | None = None) -> SelfCheck:
-    """Say what one judge's verdicts say of it; all languages together.
-
-    Args:
-        judgments: Its verdicts on answers that differ.
-        invalid: Replies without a verdict.
-        asked: Replies in all; verdicts and invalid ones by default.
-    """
-    looks: list[tuple[Grade, str]] = []
-    number, replies = len(judgments), len(judgments) + invalid if asked is None else asked
-    if replies and not number and not invalid:
-        looks.append(("not known", f"none of {replies:,} prompts got a verdict"))
-    elif replies:
-        noun = "reply holds" if replies == 1 else "replies hold"
-        share = invalid / replies
-        grade: Grade = "unreliable" if share > MOSTLY_INVALID else "doubtful"
-        grade = grade if share > NOTABLE_INVALID else "reliable"
-        looks.append((grade, f"{invalid:,} of {replies:,} {noun} no verdict ({share:.1%})"))
-    if number:
-        looks += _of_verdicts(judgments)
-    found = [grade for grade, _ in looks]
-    worst: Grade = next((each for each in GRADES if each in found), "not known")
-    faults = tuple(said for graded, said in looks if graded in ("doubtful", "unreliable"))
-    return SelfCheck(worst, faults, tuple(said for _, said in looks if said not in faults))
-
-
-def _of_verdicts(judgments: pd.DataFrame) -> Iterator[tuple[Grade, str]]:
-    table, number = verdicts(judgments), len(judgments)
-    counts = judgments["winner"].value_counts()
-    said, times = str(counts.index[0]), int(counts.iloc[0])
-    if number >= FEWEST and times >= SAME_LETTER * number:
-        same = "a tie" if said == "tie" else f"side {said.upper()}"
-        sentence = f"{times:,} of {count_of(number, 'verdict')} are {same}: it says the same"
-        yield "unreliable", f"{sentence} whatever the answers are"
-    flipped, ((severity, _, sentence),) = flips(table)
-    grade: Grade = "doubtful" if severity == "warning" else "reliable"
-    grade = grade if flipped["items"] else "not known"
-    yield "unreliable" if flipped["flip_low"] > MANY_FLIPS else grade, sentence
-    sides, ((severity, _, sentence), *_) = position(table)
-    if sides["decided"]:
-        yield "doubtful" if severity == "warning" else "reliable", sentence
-    ties = int(counts.get("tie", 0))
-    many: Grade = "doubtful" if ties > MANY_TIES * number else "reliable"
-    yield many, f"{ties:,} of {count_of(number, 'verdict')} are ties ({ties / number:.1%})"

@@ -21,6 +21,7 @@ from arena.data.systems import alike
 from arena.data.wording import PEOPLE, count_of, is_person
 from arena.diagnostics.agreement import agreement_findings, agreement_table
 from arena.diagnostics.bias import Looked, answer_lengths, flips, length, position
+from arena.diagnostics.influence import first_place_findings, first_places, support_table
 from arena.diagnostics.verdicts import (
     GROUP,
     PAIR,
@@ -59,12 +60,14 @@ class Diagnosis:
             (``strong_groups``); pairs that never met; answers that are in no judgment, and what
             ``position``, ``flips`` and ``length`` of ``arena.diagnostics.bias`` count.
         agreement: See ``agreement_table``; of judges whose verdicts are their own.
+        first_places: Verdicts that hold up first place; see ``influence.support_table``.
         seed: Seed of the bootstrap.
     """
 
     findings: tuple[Finding, ...]
     counts: pd.DataFrame
     agreement: pd.DataFrame
+    first_places: pd.DataFrame
     seed: int
 
     @property
@@ -74,7 +77,7 @@ class Diagnosis:
 
     def as_json(self) -> dict[str, Any]:
         """Return findings and tables as plain lists and dictionaries, missing values as None."""
-        tables = ("counts", "agreement")
+        tables = ("counts", "agreement", "first_places")
         return {
             "seed": self.seed,
             "worst": self.worst,
@@ -142,7 +145,8 @@ def _found(
 ) -> Diagnosis:
     """Diagnose chosen judgments, beside everybody's; copies of others count once."""
     copies = copies_of_others(chosen)
-    table = verdicts(with_people_as_one(chosen)[~copies])
+    counted = with_people_as_one(chosen)[~copies]
+    table = verdicts(counted)
     around = verdicts(with_voters(everybody)[~copies_of_others(everybody)])
     systems = () if arena is None else arena.info.systems
     looks: list[Callable[[pd.DataFrame], Looked]] = [
@@ -166,7 +170,10 @@ def _found(
     of = () if len(chosen) == len(everybody) else set(with_voters(chosen)["judge"])
     agreement = agreement_table(witnesses, seed, of)
     findings += agreement_findings(agreement)
-    return Diagnosis(by_severity(findings), pd.DataFrame(rows), agreement, seed)
+    places = first_places(counted)
+    findings += first_place_findings(places)
+    counts = pd.DataFrame(rows)
+    return Diagnosis(by_severity(findings), counts, agreement, support_table(places), seed)
 
 
 def with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
+from arena.diagnostics.judge_label import FLAG_SEPARATOR, IDENTICAL
 from arena.judging.choosing.drawn import ChosenPairs, Verdicts
 from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
 from arena.judging.pairs import ArenaTexts, PairKey, pair_keys
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from arena.llm.store import Store
 
 ONE_TOKEN = 1
-FLAG_SEPARATOR = ","
-IDENTICAL = "identical"
-"""Flag of a tie that nobody was asked about: the two answers are the same text."""
 
 PROBABILITY_COLUMNS = ["probability", "probability_a", "probability_b"]
 VERDICT_COLUMNS = [

@@ -18,12 +18,17 @@ from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, PANEL, WINNERS
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_table
-from arena.diagnostics.bias import NOTABLE_INVALID, SelfCheck, self_check
+from arena.diagnostics.judge_label import (
+    FLAG_SEPARATOR,
+    NOTABLE_INVALID,
+    JudgeLabel,
+    PeopleAgreement,
+    label_judge,
+    without_identical,
+)
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.asking import (
     FAILURE_COLUMNS,
-    FLAG_SEPARATOR,
-    IDENTICAL,
     PROBABILITY_COLUMNS,
     VERDICT_COLUMNS,
     LlmJudge,
@@ -92,7 +97,7 @@ class JudgingSummary:
     flags: dict[str, int]
     usage: Usage
     cost: float | None
-    check: SelfCheck
+    check: JudgeLabel
     warnings: tuple[str, ...]
 
     @property
@@ -177,6 +182,7 @@ def judge(
     budget: Budget | None = None,
     prices: Mapping[str, Price] | None = None,
     progress: Progress | None = None,
+    people: Mapping[str, PeopleAgreement] | None = None,
 ) -> Judging:
     """Let an LLM, or a panel of them, judge pairs of answers.
 
@@ -191,6 +197,7 @@ def judge(
         budget: Most calls, over all judges; pairs that are left fail as ``over_budget``.
         prices: Price of each model, for the cost in the summaries.
         progress: Called with a judge's name, the pairs done, and all.
+        people: How far judges agree with people, by name, where that was measured before.
 
     Raises:
         UsageError: If a judge cannot be used or two have the same name. Replies that came are in
@@ -221,7 +228,8 @@ def judge(
     for member, brought, parts in zip(members, of_judges, found, strict=True):
         usage = Usage.total(member.asked_settings.model, [usage for _, usage in parts])
         left = [pairs_left(arena, member, batch) for batch in asked]
-        summary = _summary(arena, member, (chosen, left), brought, usage, prices)
+        compared = (people or {}).get(member.judge)
+        summary = _summary(arena, member, (chosen, left), brought, usage, prices, compared)
         summaries.append(summary)
     new = _stacked(of_judges)
     judgments = new.judgments.assign(**{CHOSEN: ADAPTIVE}) if chosen.adaptive else new.judgments
@@ -317,14 +325,22 @@ def _summary(
     found: Verdicts,
     usage: Usage,
     prices: Mapping[str, Price] | None,
+    people: PeopleAgreement | None,
 ) -> JudgingSummary:
     """Count what a run of one judge brought, from all pairs and those of each batch to judge."""
     pairs, left = chosen
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     already = len(pairs) - sum(map(len, left))
-    told = [_asked(there), _asked(found.judgments)]
+    everybody = pd.concat([arena.judgments, found.judgments], ignore_index=True)
     invalid = usage.failures.get(UNPARSABLE, 0)
-    check = self_check(pd.concat(told, ignore_index=True), invalid, usage.asked + len(told[0]))
+    check = label_judge(
+        judge.judge,
+        everybody,
+        arena.answers,
+        people=people,
+        invalid=invalid,
+        asked=usage.asked + len(without_identical(there)),
+    )
     won = found.judgments["winner"].value_counts()
     noted = pd.concat([found.judgments["flags"], found.failures["flags"]])
     flags = Counter(flag for text in noted for flag in text.split(FLAG_SEPARATOR) if flag)
@@ -359,11 +375,3 @@ def _warnings(judge: LlmJudge, there: pd.DataFrame, invalid: int, asked: int) ->
             f"the arena holds verdicts of {judge.judge} from another prompt ({others[0]}, now "
             f"{now}); give this judge a name of its own to keep them apart"
         )
-
-
-def _asked(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the ties of identical answers, which nobody was asked about."""
-    if "flags" not in judgments:
-        return judgments[_COLUMNS]
-    asked = [IDENTICAL not in str(flags).split(FLAG_SEPARATOR) for flags in judgments["flags"]]
-    return judgments.loc[asked, _COLUMNS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections.abc import Sequence
@@ -18,8 +19,7 @@ from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.files import check_small_file, file_digest, replaced_folder
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
-from arena.data.schema import UNKNOWN_JUDGE
-from arena.data.wording import count_of, is_person
+from arena.data.wording import count_of
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
 from surrogate.board.judge_report import JudgeReport
@@ -29,6 +29,11 @@ from surrogate.learning.surrogate import Surrogate
 
 if TYPE_CHECKING:
     from surrogate.ranking.rank import RankedSystems
+
+
+MOST_NAMED = 3
+"""Systems like the first that are named, not counted."""
+MOST_SURE = 0.99
 
 
 class Manifest(BaseModel):
@@ -46,7 +51,7 @@ class Board:
 
     Attributes:
         ratings: Ratings a language; see ``rows.rated_rows``.
-        overall: Ranks over all languages; see ``build.overall_board``.
+        overall: Ranks over all languages; see ``overall.overall_board``.
         arena: Ratings by verdicts alone; see ``details.arena_table``.
         importances: Feature importances a language; see ``study.importances_table``.
         win_matrix: Who won against whom; see ``details.win_table``.
@@ -271,51 +276,81 @@ def check_board_target(folder: Path | str) -> list[Path]:
 
 
 def conclusion(board: Board) -> str:
-    """Say who leads, which systems are not distinguishable from it, and what the judge is worth.
+    """Say who is first, how surely, which systems are not distinguishable from it, and who judged.
 
     Over several languages a system is not distinguishable from the first if it is so in at least
-    half of them; in one, the two are of one tier, as all are whose error is not known.
+    half of them; in one, the two are of one tier.
 
     Returns:
-        One sentence, such as ``A leads; A to C are not distinguishable; judged by X, reliable.``
+        Two sentences, such as ``A is first (71% likely to be the best); the first 3 are not
+        distinguishable. Judge X is consistent with itself but not compared with people.``
     """
-    table, judge = board.table(), board.summary.judge
-    ranked = list(table.loc[table["rank"].notna(), "system"])
-    if not ranked:
-        return f"No system has a rank; {_judged(board)}."
-    if board.summary.macro.grade == "unreliable":
-        return f"{ranked[0]} is first, but its rank says little: the judge {judge} is unreliable."
+    judged = judge_sentence(board)
+    ranked = board.overall[board.overall["rank"].notna()]
+    if len(board.languages) == 1:
+        ranked = ranked[ranked["system"].isin(board.table().dropna(subset="rank")["system"])]
+    names = list(ranked["system"])
+    if not names:
+        return f"No system has a rank. {judged}"
+    if board.summary.is_first:
+        return f"The answers of {names[0]} agree most with those of the others. {judged}"
+    if board.summary.macro.is_unreliable:
+        return f"The ranks say nothing of the systems. {judged}"
     tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
-    is_worse = tiers[ranked].gt(tiers[ranked[0]], axis=0)
-    alike = [name for name in ranked[1:] if is_worse[name].mean() <= 1 / 2]
+    if tiers[names].isna().all(axis=None):
+        return f"{names[0]} has the highest rating; no difference was tested. {judged}"
+    is_worse = tiers[names].gt(tiers[names[0]], axis=0)
+    alike = [name for name in names[1:] if is_worse[name].mean() <= 1 / 2]
     number, parts = len(board.languages), board.summary.parts
     most = "at least half" if alike else "most"
     often = "" if number == 1 else f"in {most} of {number} {parts} "
-    return f"{leading(ranked, alike, often)}; {_judged(board)}."
+    probability = ranked["probability_best"].iloc[0]
+    return f"{leading(names, alike, often, probability)}. {judged}"
 
 
-def leading(ranked: list[str], alike: list[str], often: str = "") -> str:
-    """Say who leads the ranked systems, best first, and which of the others are like the first."""
-    leader = ranked[0]
-    if len(ranked) == 1:
+def leading(
+    ranked: Sequence[str],
+    alike: Sequence[str],
+    often: str = "",
+    probability: float = math.nan,
+) -> str:
+    """Say who is first, how surely it is the best, and which others are like it.
+
+    Args:
+        ranked: Systems with a rank, best first.
+        alike: Those of them that are not distinguishable from the first.
+        often: In how many languages, with a space behind it.
+        probability: That the first is the best; NaN where it is not known.
+    """
+    leader, others = ranked[0], len(ranked) - 1
+    if not others:
         return f"{leader} is the only system with a rank"
+    likely = "" if pd.isna(probability) else f" ({shown_probability(probability)} likely the best)"
     if not alike:
-        return f"{leader} leads, {often}distinguishable from all others"
-    if len(alike) == len(ranked) - 1:
-        return f"{leader} is first, but {often}no system is distinguishable from it"
-    if alike == ranked[1 : len(alike) + 1] and len(alike) > 1:
-        return f"{leader} leads; {often}{leader} to {alike[-1]} are not distinguishable"
-    those = f"{alike[0]} is" if len(alike) == 1 else f"{len(alike)} systems are"
-    return f"{leader} leads; {often}{those} not distinguishable from it"
+        return f"{leader} leads{likely}, {often}distinguishable from all others"
+    if len(alike) == others:
+        return f"{leader} is first{likely}, but {often}no system is distinguishable from it"
+    if list(alike) == list(ranked[1 : len(alike) + 1]):
+        return (
+            f"{leader} is first{likely}; {often}the first {len(alike) + 1} are not distinguishable"
+        )
+    named = ", ".join(alike) if len(alike) <= MOST_NAMED else f"{len(alike)} systems"
+    verb = "is" if len(alike) == 1 else "are"
+    return f"{leader} is first{likely}; {often}{named} {verb} not distinguishable from it"
 
 
-def _judged(board: Board) -> str:
+def shown_probability(probability: float) -> str:
+    """Show a probability in percent, never as 0% or 100%."""
+    if probability > MOST_SURE:
+        return f"over {MOST_SURE:.0%}"
+    return f"under {1 - MOST_SURE:.0%}" if probability < 1 - MOST_SURE else f"{probability:.0%}"
+
+
+def judge_sentence(board: Board) -> str:
+    """Say who judged, and what may be said of the judge."""
     summary = board.summary
     if summary.is_first:
-        return "nobody has judged these answers"
-    if summary.is_published:
-        return f"by published ratings of {summary.judge}"
-    grade = summary.macro.grade.replace("not known", "whose reliability is not known")
-    if summary.judge == UNKNOWN_JUDGE:
-        return f"judged by somebody whom the data do not name, {grade}"
-    return f"judged by {summary.judge}" + ("" if is_person(summary.judge) else f", {grade}")
+        return "Nobody has judged: agreement is no quality."
+    if summary.macro.judge is None:
+        return f"Ratings are those that {summary.judge} published."
+    return f"{summary.macro.judge.short}."

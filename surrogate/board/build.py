@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
+import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
@@ -30,7 +31,8 @@ from surrogate.board.details import (
 )
 from surrogate.board.first_board import first_ratings
 from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_judge
-from surrogate.board.rows import judged_rows, unjudged_rows
+from surrogate.board.overall import joint_covariance, overall_board
+from surrogate.board.rows import judged_rows, unjudged_rows, without_intervals
 from surrogate.board.settings import (
     NOBODY,
     PRESET,
@@ -156,7 +158,7 @@ def build_board(
     predicted = surrogate.predict(X)
     diagnoses = diagnose_languages(judged)
     summary = summarize_board(
-        arena, judged, table, studies, surrogate, predicted, diagnoses, record
+        arena, table, studies, surrogate, predicted, diagnoses, record, records or JudgingRecords()
     )
     is_proven = summary.macro.ranks_unseen or record.ratings == "surrogate"
     looks = _looks(arena, X, studies, surrogate, is_proven)
@@ -171,7 +173,12 @@ def build_board(
             rated.append(judged_rows(study, own, systems, interval, there))
         else:
             rated.append(unjudged_rows(language, own, systems, int(questions[language])))
-    ratings = _stacked([rows for rows, _ in rated if not rows.empty])
+    alone = _stacked([arena_table(study.ratings, study.language) for study in studies])
+    if summary.macro.judge is not None and summary.macro.judge.is_one_sided:
+        rated = [(without_intervals(rows), covariance * np.nan) for rows, covariance in rated]
+        alone = without_intervals(alone)
+    parts = [(rows, covariance) for rows, covariance in rated if not rows.empty]
+    ratings = _stacked([rows for rows, _ in parts])
     if others_known := others_of(data):
         by_judge = {judge: alone_ratings(data, surrogate)}
         for name in judges[1:]:
@@ -180,12 +187,16 @@ def build_board(
         columns, said = side_by_side(by_judge, others_known.slopes)
         ratings = ratings.join(columns, on=["language", "system"])
         left_out = (*said, *left_out)
+    joint = joint_covariance(
+        {str(rows["language"].iloc[0]): covariance for rows, covariance in parts},
+        studies[0].joint.covariance_table() if record.ratings == "posterior" else None,
+    )
     macro = summary.macro.model_copy(update={"beside": tuple(left_out)})
     importances = surrogate.importances()
     return Board(
         ratings=ratings,
-        overall=overall_board(ratings),
-        arena=_stacked([arena_table(study.ratings, study.language) for study in studies]),
+        overall=overall_board(ratings, joint, record.seed),
+        arena=alone,
         importances=_stacked(
             [importances_table(study, importances, surrogate.features_) for study in studies]
         ),
@@ -197,34 +208,6 @@ def build_board(
         surrogate_or_file=surrogate,
         own_features=tuple(item for item in features or () if isinstance(item, Feature)),
     )
-
-
-def overall_board(board: pd.DataFrame) -> pd.DataFrame:
-    """Average each system's ranks in ``tables.RATINGS`` over languages of the same weight.
-
-    Returns:
-        ``tables.OVERALL``, best first (MIRAGE-Bench, figure 4). A system that is unranked in a
-        language is unranked here, with the number of languages that rank it.
-    """
-    grouped, languages = board.groupby("system"), board["language"].nunique()
-
-    def complete_mean(column: str) -> pd.Series:
-        means = grouped[column].mean().astype(float)
-        return means.where(grouped[column].count() == languages)
-
-    table = pd.DataFrame(
-        {
-            "mean_rank": complete_mean("rank"),
-            "mean_rating": complete_mean("rating"),
-            "languages": grouped["rank"].count(),
-            "coverage": grouped["coverage"].mean(),
-            "arena_mean_rank": complete_mean("arena_rank"),
-        }
-    )
-    table["rank"] = table["mean_rank"].rank(method="min").astype("Int64")
-    table["arena_rank"] = table["arena_mean_rank"].rank(method="min").astype("Int64")
-    ordered = table.reset_index().sort_values(["rank", "system"], kind="stable")
-    return ordered[list(tables.OVERALL.names)].reset_index(drop=True)
 
 
 def _first_board(arena: Arena, table: pd.DataFrame, record: BoardRecord) -> Board:

@@ -153,7 +153,9 @@ def judges_beside(arena: Arena, judges: Sequence[str]) -> tuple[tuple[str, ...],
     return tuple(kept), tuple(said)
 
 
-def alone_ratings(data: Sequence[LanguageData], surrogate: Surrogate) -> dict[str, RatingPosterior]:
+def alone_ratings(
+    data: Sequence[LanguageData], surrogate: Surrogate
+) -> Mapping[str, RatingPosterior]:
     """Rate by one judge's verdicts and a surrogate, which learns from them unless it has."""
     known = training_ratings({item.language: item.tournaments for item in data})
     if not hasattr(surrogate, "ratings_"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,9 @@ from arena.data.errors import UsageError
 from arena.data.files import write_text
 from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.rows import read_rows
+from arena.data.wording import PEOPLE, is_person
+from arena.diagnostics.influence import LISTED, first_place, support_sentence
+from arena.diagnostics.judge_label import JudgeLabel, PeopleAgreement, label_judge
 from arena.diagnostics.verdicts import share_of
 from surrogate.board.summary import Number
 from surrogate.board.tables import read_json
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 METAEVALUATION_FILE = "metaevaluation.json"
 NO_KAPPA = "no kappa with a standard error is known"
+KAPPA = "kappa"
+"""Metric of agreement on the same pairs."""
 _LLM = "llm:"
 _HINT = "see MetaEvaluation for what it should hold, or delete the file"
 
@@ -111,10 +116,55 @@ def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluatio
     told = kappas.rename(columns={"kappa": "value", "items": "n"})[known]
     columns = ["judge", "value", "standard_error", "n", "languages"]
     entries = [
-        MetaEvaluation.model_validate({"dataset": reference, "metric": "kappa", **row})
+        MetaEvaluation.model_validate({"dataset": reference, "metric": KAPPA, **row})
         for row in told[columns].to_dict("records")
     ]
     return entries, dict.fromkeys(kappas.loc[~known, "judge"], NO_KAPPA)
+
+
+def recorded_agreement(entries: Iterable[MetaEvaluation], judge: str) -> PeopleAgreement | None:
+    """Return how far a judge agrees with people by its meta-evaluations, on most pairs; or None."""
+    kappas = [
+        entry
+        for entry in entries
+        if entry.judge.removeprefix(_LLM) == judge.removeprefix(_LLM)
+        and entry.metric == KAPPA
+        and all(map(is_person, entry.dataset.split("+")))
+    ]
+    if not kappas:
+        return None
+    found = max(kappas, key=lambda entry: entry.n)
+    return PeopleAgreement(found.value, found.standard_error, found.n)
+
+
+def recorded_agreements(folder: Path | str) -> dict[str, PeopleAgreement]:
+    """Read how far judges agree with people by an arena's folder, by judge."""
+    entries = read_metaevaluations(folder)
+    names = {entry.judge.removeprefix(_LLM) for entry in entries}
+    known = {name: recorded_agreement(entries, name) for name in sorted(names)}
+    return {name: agreement for name, agreement in known.items() if agreement is not None}
+
+
+def judge_labels(
+    judgments: pd.DataFrame,
+    judges: Iterable[str],
+    answers: pd.DataFrame | None = None,
+    folder: Path | None = None,
+) -> list[JudgeLabel]:
+    """Say what judges are worth, in the words that every command and page uses.
+
+    Args:
+        judgments: Verdicts of all judges.
+        judges: Whom to say it of; all people count as one.
+        answers: The arena's answers, for the effect of length.
+        folder: The arena's folder, for its record of agreement with people.
+    """
+    recorded = {} if folder is None else recorded_agreements(folder)
+    names = dict.fromkeys(PEOPLE if is_person(name) else name for name in judges)
+    return [
+        label_judge(name, judgments, answers, people=recorded.get(name.removeprefix(_LLM)))
+        for name in names
+    ]
 
 
 class JudgingRecords(BaseModel):
@@ -131,10 +181,51 @@ class JudgingRecords(BaseModel):
     failures: dict[str, int] | None = None
 
 
+class DroppedVerdict(BaseModel):
+    """A verdict that holds up first place."""
+
+    query_id: str
+    system_a: str
+    system_b: str
+    winner: str
+
+
+class FirstPlaceRecord(BaseModel):
+    """What holds up first place in a language, see ``arena.diagnostics.influence``.
+
+    Attributes:
+        first: System with the highest rating by the verdicts alone.
+        successor: System that would be first without some verdicts.
+        dropped: How many these are.
+        verdicts: All verdicts.
+        listed: How many are listed at most.
+        verdicts_dropped: They, the most influential first.
+    """
+
+    language: str
+    first: str
+    successor: str
+    dropped: int
+    verdicts: int
+    listed: int = LISTED
+    verdicts_dropped: tuple[DroppedVerdict, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """Share of the verdicts that hold up first place."""
+        return self.dropped / self.verdicts
+
+    @property
+    def sentence(self) -> str:
+        """Say how few verdicts hold up first place, without the full stop."""
+        return support_sentence(self.first, self.successor, self.dropped, self.verdicts)
+
+
 class JudgeReport(JudgingRecords):
     """What is known of a judge.
 
     Attributes:
+        first_places: How few verdicts hold up first place, by language.
         systems: Systems it judged.
         both_orders: Questions and pairs judged in both orders.
         flipped: Those whose winner changed with the order.
@@ -153,6 +244,7 @@ class JudgeReport(JudgingRecords):
     first_wins: int = 0
     first_low: Number = None
     first_high: Number = None
+    first_places: tuple[FirstPlaceRecord, ...] = ()
 
     @property
     def flip_rate(self) -> float | None:
@@ -207,4 +299,22 @@ def report_judge(
         first_wins=first,
         first_low=low,
         first_high=high,
+        first_places=tuple(_first_places(own, judge)),
     )
+
+
+def _first_places(judged: Arena, judge: str) -> Iterator[FirstPlaceRecord]:
+    """Find what holds up first place in each language, all judges that were chosen as one."""
+    for language, rows in judged.judgments.groupby("language"):
+        place = first_place(rows, str(language), judge)
+        if place is None:
+            continue
+        listed = place.dropped.head(LISTED).astype(str).to_dict("records")
+        yield FirstPlaceRecord(
+            language=place.language,
+            first=place.first,
+            successor=place.successor,
+            dropped=len(place.dropped),
+            verdicts=place.verdicts,
+            verdicts_dropped=tuple(DroppedVerdict.model_validate(row) for row in listed),
+        )

@@ -35,6 +35,7 @@ BEYOND = "no upper bound: may be better than every judged system, so have it jud
 NO_FEATURES = "no feature of its answers could be computed"
 VERDICTS_ONLY = "by its verdicts alone: {}"
 NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
+ONE_SIDED = "no interval: the judge says the same whatever the answers are"
 UNJUDGED = "no verdicts here; estimated from those elsewhere"
 BORROWED = "few verdicts here; also estimated from those elsewhere"
 
@@ -240,6 +241,20 @@ def unjudged_rows(
     rows = rated_rows(known, BY_STANDARD_ERRORS)
     covariance = covariance_of(rows)
     return ranked_rows(rows, covariance, language), covariance
+
+
+def without_intervals(rows: pd.DataFrame) -> pd.DataFrame:
+    """Take the intervals from ratings by a judge that says the same whatever the answers are.
+
+    They would say how sure it is that all systems are alike, which nobody has looked at.
+
+    Args:
+        rows: ``tables.RATINGS``, or ``tables.ARENA``.
+    """
+    bounds = [name for name in rows if str(name).endswith(("low", "high"))]
+    is_open = rows["rating"].notna() & (rows["note"] == "")
+    notes = rows["note"].mask(is_open, ONE_SIDED)
+    return rows.assign(**dict.fromkeys(bounds, np.nan), tier=np.nan, note=notes)
 
 
 def absence(rating: float, answers: int) -> str:

@@ -28,6 +28,7 @@ from surrogate.learning.cross_fitting import (
     leave_systems_out,
     run_tasks,
 )
+from surrogate.learning.estimation.observations import JointPosterior
 from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.estimation.replication import Replication, replicate
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
@@ -168,6 +169,7 @@ class LanguageStudy:
     Attributes:
         ratings: The arena's ratings of the judged systems.
         posterior: Their ratings by verdicts and surrogate together.
+        joint: The same of all languages, and how they vary together.
         by: Whether the board's ratings are these, or by the trained surrogate alone.
         holdout: Judged systems kept out of training.
         halves: How ratings replicate; see ``surrogate.learning.estimation.replication``.
@@ -180,6 +182,7 @@ class LanguageStudy:
     data: LanguageData
     ratings: Ratings
     posterior: RatingPosterior
+    joint: JointPosterior
     by: Literal["posterior", "surrogate"]
     holdout: tuple[str, ...]
     halves: Replication
@@ -248,6 +251,7 @@ def study_languages(
             data=item,
             ratings=item.tournaments.rate(settings.arena_ratings),
             posterior=posteriors[item.language],
+            joint=posteriors,
             by="surrogate" if settings.ratings == "surrogate" else "posterior",
             holdout=held[place],
             halves=halves.of(item.language),

@@ -11,17 +11,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.arena import Arena
+from arena.data.arena import Arena, judges_named
 from arena.diagnostics import Diagnosis
-from arena.diagnostics.bias import self_check
 from arena.diagnostics.contents import same_answer_findings
 from arena.diagnostics.diagnosis import published_findings
+from arena.diagnostics.judge_label import JudgeLabel, label_judge
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import macro_agreement
 from features.engine.columns import missing_counts
 from surrogate.board.first_board import FirstRatings
 from surrogate.board.intervals import conformal_intervals
+from surrogate.board.judge_report import JudgingRecords, recorded_agreement
 from surrogate.board.settings import BoardRecord
 from surrogate.board.study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.summary import (
@@ -40,7 +41,6 @@ from surrogate.learning.training import finite_means, training_ratings
 
 Floats = npt.NDArray[np.float64]
 
-UNRELIABLE = "By its own verdicts the judge {} is unreliable: {}."
 NOBODY_JUDGED = "no verdict in this arena"
 RATED_WITHOUT = (
     "ratings are shares of the other systems' answers to a question that are below a system's, by "
@@ -62,25 +62,25 @@ PUBLISHED = "ratings are published, not made from judgments: who won against who
 
 def summarize_board(
     arena: Arena,
-    judged: Arena,
     table: pd.DataFrame,
     studies: Sequence[LanguageStudy],
     surrogate: Surrogate,
     predicted: pd.DataFrame,
     diagnoses: Mapping[str, Diagnosis],
     settings: BoardRecord,
+    records: JudgingRecords,
 ) -> BoardSummary:
     """Sum up a board.
 
     Args:
         arena: The arena.
-        judged: The arena with the judgments of the board's judge.
         table: Feature table.
         studies: One a judged language.
         surrogate: The fitted surrogate.
         predicted: What it predicts, of all languages.
         diagnoses: By judged language.
         settings: What reproduces the board.
+        records: What the arena's folder holds of its judge.
     """
     agreements = {study.language: arena_agreement(study, predicted) for study in studies}
     resampled = resample_outcomes([study.unseen for study in studies], surrogate.seed)
@@ -125,7 +125,7 @@ def summarize_board(
     rated = [languages[study.language] for study in studies]
     means = finite_means(np.array(list(resampled.values())))
     macro = MacroSummary(
-        **_self_checked(judged, settings.judge),
+        judge=_judge_label(arena, settings.judge, records),
         tau=overall.tau,
         **_bounds("tau", overall.interval),
         tau_unseen=_mean(item.tau_unseen for item in rated),
@@ -229,15 +229,13 @@ def _worth(studies: Sequence[LanguageStudy]) -> float:
     return told / missed if missed else float("nan")
 
 
-def _self_checked(judged: Arena, judge: str) -> dict[str, Any]:
-    """Grade the judge by its own verdicts, and say why where it is unreliable."""
-    if judged.judgments.empty:
-        return {}
-    checked = self_check(judged.judgments)
-    faults = "; ".join(checked.faults)
-    is_bad = checked.grade == "unreliable"
-    judging = UNRELIABLE.format(judge, faults) if is_bad else ""
-    return {"grade": checked.grade, "judging": judging}
+def _judge_label(arena: Arena, judge: str, records: JudgingRecords) -> JudgeLabel | None:
+    """Say what may be said of the judge; None where ratings are published."""
+    names = judges_named(arena.judges, judge)
+    if not arena.judgments["judge"].isin(names).any():
+        return None
+    people = recorded_agreement(records.metaevaluations, judge)
+    return label_judge(judge, arena.judgments, arena.answers, people=people)
 
 
 def _training_notes(study: LanguageStudy) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_fie
 from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
-from arena.diagnostics.bias import Grade
+from arena.diagnostics.judge_label import JudgeLabel
 from surrogate.board.settings import BoardRecord
 
 Floats = npt.NDArray[np.float64]
@@ -264,14 +264,13 @@ class LanguageSummary(Agreements):
 class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
-    ``grade`` is what the judge's own verdicts say of it, see ``arena.diagnostics.bias.SelfCheck``;
-    ``judging`` says why it is unreliable, and is empty where it is not; ``beside`` says of each
-    other judge how it ranks beside it. ``worth`` is the number of verdicts on a system that tell as
+    ``judge`` is what may be said of the judge, see ``arena.diagnostics.JudgeLabel``; null where
+    nobody has judged, or ratings are published. ``beside`` says of each other judge how it ranks
+    beside it. ``worth`` is the number of verdicts on a system that tell as
     much of it as a surrogate that has not seen it.
     """
 
-    grade: Grade = "not known"
-    judging: str = ""
+    judge: JudgeLabel | None = None
     beside: tuple[str, ...] = ()
     holdout_r2_mean: Number = None
     worth: Number = None
@@ -280,8 +279,23 @@ class MacroSummary(Agreements):
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
         """What is wrong with the judge, if anything is, and what the scores mean."""
-        judge = [Conclusion(sentence=self.judging)] if self.judging else []
-        return (*judge, *super().conclusions)
+        found = list(super().conclusions)
+        if self.judging:
+            place = 0 if self.is_unreliable else len(found)
+            found.insert(place, Conclusion(sentence=self.judging))
+        return tuple(found)
+
+    @property
+    def judging(self) -> str:
+        """What is wrong with the judge, a sentence; empty where nothing is."""
+        if self.judge is None or not self.judge.faults:
+            return ""
+        return f"{self.judge.sentence}."
+
+    @property
+    def is_unreliable(self) -> bool:
+        """Whether the judge's verdicts say nothing of the systems."""
+        return self.judge is not None and self.judge.grade == "unreliable"
 
     def _of_unseen(self) -> Conclusion:
         found = super()._of_unseen()

@@ -116,7 +116,8 @@ RATINGS = BoardTable(
 OVERALL = BoardTable(
     "overall.csv",
     (
-        *("system", "rank", "mean_rank", "mean_rating", "languages", "coverage"),
+        *("system", "rank", "rank_low", "rank_high", "probability_best"),
+        *("mean_rank", "mean_rating", "languages", "coverage"),
         *("arena_rank", "arena_mean_rank"),
     ),
     keys=1,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError, argument
-from arena.data.wording import is_person
 from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
@@ -191,8 +190,21 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
     beside = board.summary.macro.beside[:1]
     said = [conclusion(board), *(line for text in beside for line in wrapped(text, 1))]
     said += board.summary.macro.warnings[:1]
+    said += fragile_places(board)
     last = [f"Open {index}" if index else f"Board written to {board.folder}"]
     print_ranks(rows, columns, said, [*last, then])
+
+
+def fragile_places(board: Board) -> list[str]:
+    """Say of the language whose first place rests on the fewest verdicts how many these are."""
+    from surrogate.publish.formats import language_name, sentence
+
+    places = board.judge_report.first_places
+    if not places or board.summary.macro.is_unreliable:
+        return []
+    weakest = min(places, key=lambda place: place.dropped)
+    where = f"{language_name(weakest.language)}: " if len(places) > 1 else ""
+    return [where + sentence(weakest.sentence)]
 
 
 def next_of(board: Board, arena: Path) -> str:
@@ -200,8 +212,9 @@ def next_of(board: Board, arena: Path) -> str:
     summary, labels = board.summary, board.judge_report.metaevaluations
     if summary.is_first:
         return command("judge", arena, "--model", "MODEL", "--dry-run")
-    if summary.macro.grade in ("unreliable", "doubtful"):
+    label = summary.macro.judge
+    if label is not None and label.faults:
         return command("diagnose", arena, "--judge", summary.judge)
-    if not (summary.is_published or labels or is_person(summary.judge)):
+    if label is not None and not labels and label.grade in ("not known", "consistent"):
         return command("vote", arena, "--out", "vote.html")
     return command("validate", arena, "--judge", summary.judge)

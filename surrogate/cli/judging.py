@@ -72,6 +72,7 @@ def judge(
     from arena.judging.run import judge as judge_pairs
     from arena.judging.run import lasting_failures
     from arena.llm import Budget, open_store, read_prices
+    from surrogate.board.judge_report import recorded_agreements
 
     is_adaptive = settings.pairs == "adaptive"
     if is_adaptive and dry_run:
@@ -109,6 +110,7 @@ def judge(
             budget=limit,
             prices=known_prices,
             progress=progress_lines(),
+            people=recorded_agreements(arena),
         )
     file, added = judging.write(arena)
     panel_votes = judging.panel and {
@@ -135,7 +137,11 @@ def judge(
     show(shown | {"file": file, "added": added}, as_json, titles)
     if judging.failed:
         raise UnusableRepliesError(f"no pair that was asked got a verdict: {judging.reasons}")
-    if not as_json:
+    if as_json:
+        return
+    if any(summary.check.grade == "unreliable" for summary in judging.summaries):
+        print(command("diagnose", arena, "--judge", settings.judge))
+    else:
         print(command("board", arena, "--judge", settings.judge, "--out", "out/board"))
 
 
@@ -233,7 +239,7 @@ def _print_summary(summary: JudgingSummary) -> None:
     flags = ", ".join(f"{count} {name}" for name, count in summary.flags.items())
     cost = NO_COST if summary.cost is None else format(summary.cost, ".4f")
     said = [
-        f"{summary.judge} ({summary.prompt}): {summary.check.grade} by its own verdicts",
+        f"{summary.check.short} ({summary.prompt})",
         f"{verdicts} ({summary.identical} of identical answers); failed: {summary.invalid}",
         f"{summary.usage}; {summary.already_judged} were judged before",
         f"Cost: {cost}" * (summary.cost is not None or summary.usage.calls > 0),

@@ -236,8 +236,8 @@ def spans(
 def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return a board's rows as they are shown, and the columns.
 
-    Of several languages: ranks from the best to the worst, mean ratings. Their interval is the
-    mean of those in the languages: at least as wide as that of the mean.
+    Of several languages: overall ranks with their 90% interval, mean ratings. The interval of a
+    mean rating is the mean of those in the languages: at least as wide as that of the mean.
     """
     from surrogate.board.summary import HELD_OUT
 
@@ -245,14 +245,11 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     ratings = ratings.assign(note=(ratings["note"] + held).str.removeprefix("; "))
     columns, rows = ["rank", "ranks", "system", "rating", INTERVAL], ratings
     if ratings["language"].nunique() > 1:
-        columns = ["rank", "best–worst", "system", "mean_rank", "rating", INTERVAL]
+        columns = ["rank", "ranks", "system", "mean_rank", "rating", INTERVAL]
         grouped = ratings.groupby("system")
         means = grouped[["rating", "low", "high"]].mean()
-        means = means.assign(
-            rank_low=grouped["rank"].min(),
-            rank_high=grouped["rank"].max(),
-            note=grouped["note"].agg(lambda own: "; ".join(dict.fromkeys(filter(None, own)))),
-        )
+        notes = grouped["note"].agg(lambda own: "; ".join(dict.fromkeys(filter(None, own))))
+        means = means.assign(note=notes)
         rows = overall.join(means.astype({"rating": float}), on="system")
         rows = rows.assign(mean_rank=rows["mean_rank"].map(two_decimals))
     few = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})

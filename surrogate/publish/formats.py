@@ -93,6 +93,11 @@ def percent(value: Number, digits: int = 0) -> str:
     return f"{decimal(shown, digits)}%"
 
 
+def sentence(text: str) -> str:
+    """Make a finding a sentence: with a capital letter and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def interval(low: Number, high: Number, digits: int = 2) -> str:
     """Show an interval in brackets, or a dash where either end is missing."""
     if finite(low) is not None and high == math.inf:

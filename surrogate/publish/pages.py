@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FILTERS = (
     *("decimal", "direction", "finite", "interval", "language_name", "language_tag"),
-    *("percent", "rank_range", "significant", "whole"),
+    *("percent", "rank_range", "sentence", "significant", "whole"),
 )
 THEME = "theme.js"
 UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

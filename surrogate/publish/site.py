@@ -13,7 +13,6 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError, argument
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
-from arena.data.wording import is_person
 from surrogate.board.board import Board, conclusion
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.publish.formats import language_name, short_digest, slugs
@@ -138,7 +137,6 @@ def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
         "splits": SPLIT_NAMES,
         "named": sorted(named, key=itemgetter(0)),
         "headline": conclusion(board),
-        "by_people": is_person(summary.judge),
         "caution": next(iter(cautions(board)), ""),
         "signature": short_digest(summary.signature),
     }

@@ -17,11 +17,13 @@ from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
+from arena.diagnostics.judge_label import JudgeLabel, label_judge
 from arena.judging.choosing.comparison import ORDERS, SystemComparison, compare_systems
 from arena.rating.battles import points_of_a
 from arena.statistics.significance import EVEN, NORMAL_90, Difference, SequentialTest
 from features.declare.feature import offer
 from surrogate.board.board import Board, open_board
+from surrogate.board.judge_report import recorded_agreement
 from surrogate.ranking.rank import RankedSystems, rank_systems
 
 if TYPE_CHECKING:
@@ -137,6 +139,7 @@ class Gate:
         unanswered: Questions that the baseline answered and the candidate did not, in the languages
             that are compared.
         variance: Of the score of a question: observed, or that of the arena's verdicts.
+        judge: What may be said of the judge that was asked; None where nobody was.
     """
 
     verdict: GateVerdict
@@ -149,6 +152,7 @@ class Gate:
     questions: int
     unanswered: int
     variance: float
+    judge: JudgeLabel | None = None
 
     @property
     def verdicts_needed(self) -> int:
@@ -238,11 +242,13 @@ def gate(
     if is_same:
         found = replace(found, difference="same", reason="")
     variance, verdicts = _planned_variance(board, arena), None
+    label: JudgeLabel | None = None
     if found.difference is None and judging is not None and own & others:
+        whole = _with_candidate(arena, answers, candidate)
         test = rates.test(1 - SURROGATE_SHARE)
         planned = ORDERS * test.scores_needed(rates.margin, variance, rates.power)
         verdicts = compare_systems(
-            _with_candidate(arena, answers, candidate),
+            whole,
             (candidate, against),
             judging.judge,
             judging.store,
@@ -251,6 +257,7 @@ def gate(
             seed=judging.seed,
             progress=judging.progress,
         )
+        label = _judge_label(board, whole, judging.judge.judge, verdicts.judgments)
     said: GateVerdict = found.difference or "cannot say"
     by: GateSource = "answers" if is_same else "surrogate" if found.difference else ""
     if verdicts is not None and verdicts.difference is not None and verdicts.one_side is None:
@@ -267,7 +274,15 @@ def gate(
         questions=len(own & others),
         unanswered=len(others - own),
         variance=known if known > 0 else variance,
+        judge=label,
     )
+
+
+def _judge_label(board: Board, arena: Arena, judge: str, verdicts: pd.DataFrame) -> JudgeLabel:
+    """Say what may be said of a judge by its verdicts in the arena and on the candidate."""
+    judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
+    people = recorded_agreement(board.judge_report.metaevaluations, judge)
+    return label_judge(judge, judgments, arena.answers, people=people)
 
 
 def _candidate(board: Board, answers: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -391,6 +406,8 @@ def _sentences(found: Gate) -> Iterator[str]:
             f"The judge chose side {side[0]} in {side[1]} of {len(verdicts.judgments)} verdicts, "
             "whichever answer stood there: they say nothing of the systems."
         )
+    elif found.judge is not None:
+        yield f"{found.judge.sentence}."
     if found.unanswered:
         alone = count_of(found.unanswered, "question")
         yield f"Not compared: {alone} that the baseline alone answered."

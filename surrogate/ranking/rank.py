@@ -332,15 +332,22 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
 
 
 def _overall(overall: pd.DataFrame, new: pd.DataFrame, languages: int) -> pd.DataFrame:
-    """Put new systems among the overall rows; the board's own stay as they are."""
+    """Put new systems among the overall rows; the board's own stay as they are.
+
+    The interval of an overall rank is as if a system's errors were the same in every language.
+    """
     grouped = new.assign(rating=new["rating"].where(new["rank"].notna())).groupby("system")
-    means = grouped[["rank", "rating", "coverage"]].mean().astype(float)
+    ranks = ["rank", "rank_low", "rank_high"]
+    means = grouped[[*ranks, "rating", "coverage"]].mean().astype(float).round(DECIMALS)
     ranked = grouped["rank"].count()
-    means.loc[ranked < languages, ["rank", "rating"]] = np.nan
-    rows = means.rename(columns={"rank": "mean_rank", "rating": "mean_rating"})
-    rows = rows.assign(languages=ranked, mean_rank=rows["mean_rank"].round(DECIMALS))
-    places = [1 + (overall["mean_rank"] < own).sum() for own in rows["mean_rank"]]
-    rows["rank"] = pd.Series(places, rows.index, "Int64").mask(rows["mean_rank"].isna())
+    means.loc[ranked < languages, [*ranks, "rating"]] = np.nan
+    means.loc[grouped["rank_low"].count() < languages, ["rank_low", "rank_high"]] = np.nan
+    rows = means[["coverage"]].assign(
+        languages=ranked, mean_rank=means["rank"], mean_rating=means["rating"]
+    )
+    for name in ranks:
+        places = [1 + (overall["mean_rank"] < own).sum() for own in means[name]]
+        rows[name] = pd.Series(places, rows.index, "Int64").mask(means[name].isna())
     placed = pd.concat([overall, rows.reset_index()], ignore_index=True)
     return placed.sort_values(["rank", "mean_rank"], kind="stable", ignore_index=True)
 

@@ -235,7 +235,8 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         with suppress(ArenaError):  # a board that is damaged, or has no language in common
             place.told["moved"] = str(diff_boards(Board.load(place.board / BOARD), built))
     built.save(place.target, board.arena)
-    place.cautions.extend(filter(None, [built.summary.macro.judging]))
+    if built.summary.macro.is_unreliable:
+        place.cautions.append(built.summary.macro.judging)
     lost = built.ratings[built.ratings["note"] == VANISHED]
     for system, rows in lost.groupby("system"):
         place.cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")

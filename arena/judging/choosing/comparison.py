@@ -12,8 +12,8 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
-from arena.diagnostics.bias import FEWEST, SAME_LETTER
-from arena.judging.asking import IDENTICAL, LlmJudge
+from arena.diagnostics.judge_label import same_verdict, without_identical
+from arena.judging.asking import LlmJudge
 from arena.judging.choosing.drawn import (
     Batches,
     ChosenPairs,
@@ -36,6 +36,9 @@ ORDERS = 2
 SCORE_COLUMNS = [*QUESTION_KEY, "score"]
 
 DECIDED = "the verdicts say it"
+SIDES_SEEN = 10
+"""Questions after which it is seen for the first time whether a judge is one-sided."""
+ONE_SIDED = "stopped, since the judge chooses the same side whatever stands there"
 SPENT = "the planned {:,} verdicts are judged"
 ALL_JUDGED = "every question that both answered is judged"
 
@@ -83,11 +86,15 @@ class SystemComparison:
 
         Such a judge makes every two systems the same: each wins in one of the two orders.
         """
-        asked = self.judgments[self.judgments["flags"] != IDENTICAL]
-        counts = asked.loc[asked["winner"] != "tie", "winner"].value_counts()
-        if len(asked) < FEWEST or counts.empty or counts.iloc[0] < SAME_LETTER * len(asked):
-            return None
-        return str(counts.index[0]).upper(), int(counts.iloc[0])
+        return chosen_side(self.judgments)
+
+
+def chosen_side(judgments: pd.DataFrame) -> tuple[str, int] | None:
+    """Return the side that nearly every verdict is for, and how many; None where there is none."""
+    same = same_verdict(without_identical(judgments)["winner"])
+    if same is None or same[0] == "tie":
+        return None
+    return same[0].upper(), same[1]
 
 
 def compare_systems(
@@ -105,7 +112,9 @@ def compare_systems(
 
     Questions come in an order that is drawn by their content, all languages together, each in
     both orders of sides, as many at a time as lie between two looks of the test. Answers that are
-    the same text are ties that nobody is asked about.
+    the same text are ties that nobody is asked about. After the first few questions, and at every
+    look, it is seen whether the judge chooses the same side whatever stands there: then it is asked
+    no more, and nothing is concluded.
 
     Args:
         arena: Questions, and the answers of both.
@@ -167,14 +176,22 @@ class _ComparedPairs:
         self.whole = ORDERS * self._planned
         self.scores: dict[QuestionKey, float] = {}
         self.difference: Difference | None = None
+        self._judgments: list[pd.DataFrame] = []
 
     def batches(self) -> Batches:
         done = 0
-        for look in self._test.looks(self._planned):
-            keys, done = self.questions[done:look], look
-            scored = question_scores((yield self._pairs.on(keys)).judgments, self._systems[0])
+        looks = self._test.looks(self._planned)
+        for end in sorted({*looks, min(SIDES_SEEN, self._planned)}):
+            keys, done = self.questions[done:end], end
+            judgments = (yield self._pairs.on(keys)).judgments
+            self._judgments.append(judgments)
+            scored = question_scores(judgments, self._systems[0])
             self.scores |= {key: scored[key] for key in keys if key in scored}
-            is_last = look == self._planned
+            if chosen_side(pd.concat(self._judgments, ignore_index=True)) is not None:
+                return ONE_SIDED
+            if end not in looks:
+                continue
+            is_last = end == self._planned
             self.difference = self._test.decide(list(self.scores.values()), is_last=is_last)
             if self.difference is not None:
                 return DECIDED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -119,10 +119,8 @@ class Observations:
         items = self.by_language.items()
         return [(name, system) for name, item in items for system in item.systems]
 
-    def posteriors(
-        self, kernels: Floats, expected: Floats | float = 0.0
-    ) -> dict[str, RatingPosterior]:
-        """Return what a process with K kernels, shape (K, N, N), says of each language.
+    def posteriors(self, kernels: Floats, expected: Floats | float = 0.0) -> JointPosterior:
+        """Return what a process with K kernels, shape (K, N, N), says of all languages.
 
         Args:
             kernels: How alike the ratings are.
@@ -137,7 +135,7 @@ class Observations:
         means, covariance, shares = process.posterior()
         means = means + expected
         ends = np.cumsum([0, *sizes])
-        return {
+        by_language = {
             name: RatingPosterior(
                 item.systems, means[first:end], covariance[first:end, first:end], shares[first:end]
             )
@@ -145,6 +143,49 @@ class Observations:
                 self.by_language.items(), pairwise(ends), strict=True
             )
         }
+        return JointPosterior(by_language, covariance)
+
+
+@dataclass(frozen=True, eq=False)
+class JointPosterior(Mapping[str, RatingPosterior]):
+    """Ratings by language, and how they vary together across languages.
+
+    Attributes:
+        by_language: The ratings of each language.
+        covariance: Of all N ratings, language by language in this order, shape (N, N).
+    """
+
+    by_language: Mapping[str, RatingPosterior]
+    covariance: Floats
+
+    def __getitem__(self, language: str) -> RatingPosterior:
+        """Return the ratings of a language."""
+        return self.by_language[language]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over languages."""
+        return iter(self.by_language)
+
+    def __len__(self) -> int:
+        """Return the number of languages."""
+        return len(self.by_language)
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """Language and system of each rating."""
+        items = self.by_language.items()
+        return [(name, system) for name, item in items for system in item.systems]
+
+    def covariance_table(self) -> pd.DataFrame:
+        """Return the covariance with rows and columns named by language and system."""
+        index = pd.MultiIndex.from_tuples(self.names, names=["language", "system"])
+        return pd.DataFrame(self.covariance, index, index)
+
+    @classmethod
+    def independent(cls, by_language: Mapping[str, RatingPosterior]) -> JointPosterior:
+        """Take ratings of different languages for independent of each other."""
+        blocks = [item.covariance for item in by_language.values()]
+        return cls(by_language, np.asarray(scipy.linalg.block_diag(*blocks)))
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import scipy
 
 from arena.rating.posterior import RatingPosterior
 from surrogate.learning.estimation.observations import (
+    JointPosterior,
     Observation,
     Observations,
     OtherJudges,
@@ -24,8 +26,11 @@ from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Covariances, Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
 
+Floats = npt.NDArray[np.float64]
+
 LOGIT = 1.0
 """Precision of the prior around whose ratings verdicts are approximated: a spread of one logit."""
+NOTHING_KNOWN = JointPosterior({}, np.empty((0, 0)))
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
@@ -35,7 +40,7 @@ def posterior_ratings(
     expected: pd.DataFrame,
     X: pd.DataFrame | None = None,
     others: OtherJudges | None = None,
-) -> dict[str, RatingPosterior]:
+) -> JointPosterior:
     """Rate systems by their answers and their verdicts.
 
     Where a surrogate says how alike systems are, verdicts on similar systems count too, and those
@@ -52,8 +57,9 @@ def posterior_ratings(
         others: What other judges tell; systems that these alone judged are rated, too.
 
     Returns:
-        Language to the ratings of the judged systems, and of such further ones. Those that nothing
-        is known of but verdicts have what these say.
+        By language the ratings of the judged systems, and of such further ones; and how ratings
+        vary together across languages. Those that nothing is known of but verdicts have what these
+        say, independent of all others.
     """
     observed = observe(ratings, LOGIT)
     alike = surrogate.covariances(X)
@@ -65,7 +71,14 @@ def posterior_ratings(
         new = set() if X is None else set(X["system"])
         new -= {name for item in observed.values() for name in item.systems}
         found = _beside_each_other(observed, alike, surrogate.borrowing_, new, others)
-    return {name: _completed(found.get(name), item) for name, item in observed.items()}
+    completed = {name: _completed(found.get(name), item) for name, item in observed.items()}
+    joint = JointPosterior.independent(completed)
+    if not len(found):
+        return joint
+    known = found.covariance_table()
+    places = pd.MultiIndex.from_tuples(joint.names).get_indexer(known.index)
+    joint.covariance[np.ix_(places, places)] = known.to_numpy()
+    return joint
 
 
 def _completed(known: RatingPosterior | None, observed: Observation) -> RatingPosterior:
@@ -87,7 +100,7 @@ def _beside_each_other(
     borrowing: Collection[str],
     new: Collection[str],
     beside: OtherJudges | None,
-) -> dict[str, RatingPosterior]:
+) -> JointPosterior:
     """Rate systems in a process whose kernels say how alike they are; some without a verdict."""
     names: dict[str, list[str]] = {}
     for language, system in alike.keys:
@@ -105,7 +118,7 @@ def _beside_each_other(
         if (item := own.with_unjudged(others)).systems:
             known[language] = item
     if not known:
-        return {}
+        return NOTHING_KNOWN
     seen = Observations(known)
     place = {key: index for index, key in enumerate(alike.keys)}
     rows = np.array([place[key] for key in seen.keys])
@@ -114,10 +127,21 @@ def _beside_each_other(
         kernels = np.concatenate([kernels, beside.kernel(seen.keys)[None]])
         expected = beside.prior(seen.keys)
     found = seen.posteriors(kernels, expected)
-    return {
+    centered = {
         name: _about_all(item, judged[name]) if name in borrowing else item
         for name, item in found.items()
     }
+    middles = [
+        _middle(len(item.systems)) if name in borrowing else np.eye(len(item.systems))
+        for name, item in found.items()
+    ]
+    turn = np.asarray(scipy.linalg.block_diag(*middles))
+    return JointPosterior(centered, turn @ found.covariance @ turn)
+
+
+def _middle(systems: int) -> Floats:
+    """What takes the mean from ratings, shape (S, S)."""
+    return np.eye(systems) - 1 / systems
 
 
 def _about_all(found: RatingPosterior, judged: int) -> RatingPosterior:
@@ -126,7 +150,7 @@ def _about_all(found: RatingPosterior, judged: int) -> RatingPosterior:
     These were rated about their own mean: where it lies is not known, and nobody's verdicts tell.
     """
     size = len(found.systems)
-    middle = np.eye(size) - 1 / size
+    middle = _middle(size)
     own = np.where(np.arange(size) < judged, found.shares - 1 / max(judged, 1), 0.0)
     return RatingPosterior(
         found.systems,
@@ -149,7 +173,7 @@ def expected_ratings(outcome: Outcome) -> pd.DataFrame:
 
 def _corrected(
     observed: Mapping[str, Observation], expected: pd.DataFrame, beside: OtherJudges | None
-) -> dict[str, RatingPosterior]:
+) -> JointPosterior:
     """Correct what is expected by what is observed, in all languages together."""
     rated = expected.dropna(subset="rating")
     names = {str(name): list(rows["system"]) for name, rows in rated.groupby("language")}
@@ -159,7 +183,7 @@ def _corrected(
         if (own := names.get(name))
     }
     if not known:
-        return {}
+        return NOTHING_KNOWN
     seen = Observations(known)
     means = rated.set_index(["language", "system"])["rating"].loc[seen.keys]
     systems = np.array([system for _, system in seen.keys], dtype=object)

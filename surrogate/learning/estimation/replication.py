@@ -182,7 +182,7 @@ def _replicated(
             outcomes = leave_systems_out(learned, surrogate, Repeats(1, seed + repeat))
             unseen = {outcome.language: outcome for outcome in outcomes}
     expected = pd.concat([NOTHING_EXPECTED, *map(expected_ratings, unseen.values())])
-    together: dict[str, RatingPosterior] = {}
+    together: Mapping[str, RatingPosterior] = {}
     with suppress(UsageError, ConvergenceError):
         surrogate.fit(X, known)
         beside = others_of(learned)

@@ -6,7 +6,7 @@ from judged_systems import better, build_arena, shown_answers
 
 from arena import UsageError
 from arena.judging import compare_systems
-from arena.judging.choosing.comparison import ALL_JUDGED, DECIDED, question_scores
+from arena.judging.choosing.comparison import ALL_JUDGED, DECIDED, ONE_SIDED, question_scores
 from arena.statistics.significance import SequentialTest
 
 TEST = SequentialTest()
@@ -18,6 +18,10 @@ def honest(prompt, _):
 
 def always_a(*_):
     return completion("[[A]]")
+
+
+def undecided(*_):
+    return completion("[[C]]")
 
 
 @pytest.fixture
@@ -42,16 +46,24 @@ def test_a_clear_difference_is_found_before_all_is_asked(compare):
     assert turned.high == pytest.approx(1 - found.low)
 
 
-def test_a_judge_that_sees_sides_alone_finds_no_difference(compare):
+def test_a_judge_that_sees_sides_alone_is_asked_no_more_once_that_shows(compare):
     server, found = compare(always_a, questions=70)
-    assert set(found.scores["score"]) == {0.5}
-    assert found.difference == "same"
-    assert 0.44 < found.low < 0.5 < found.high < 0.56
-    assert sum(server.asked.values()) <= 140
+    assert found.difference is None
+    assert (found.one_side, found.reason) == (("A", 20), ONE_SIDED)
+    assert sum(server.asked.values()) == len(found.judgments) == 20
+
+
+def test_a_judge_of_sides_with_few_exceptions_is_stopped_and_a_leaning_one_is_not(compare):
+    nearly, _ = compare(lambda prompt, n: completion("[[A]]" if n % 30 else "[[B]]"), questions=70)
+    assert sum(nearly.asked.values()) <= 70
+    _, found = compare(
+        lambda prompt, n: completion("[[A]]" if n % 4 else f"[[{better(prompt)}]]"), questions=20
+    )
+    assert found.reason != ONE_SIDED
 
 
 def test_a_budget_counts_verdicts_and_the_same_run_again_asks_nothing(compare, store):
-    server, found = compare(always_a, budget=11)
+    server, found = compare(undecided, budget=11)
     assert found.difference is None
     assert found.reason == "the planned 10 verdicts are judged"
     assert sum(server.asked.values()) == 10

@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from arena.diagnostics.judge_label import WORDS
 from features.engine.columns import feature_columns
 from surrogate import build_board
-from surrogate.board.board import conclusion
+from surrogate.board.board import conclusion, leading
 from surrogate.board.summary import (
     GAIN_UNSURE,
     GAINED,
@@ -87,35 +89,67 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
     assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high
 
 
-def altered(board, grade="reliable", **alike):
-    macro = board.summary.macro.model_copy(update={"grade": grade})
+def altered(board, grade="consistent", probability=0.71, **alike):
+    label = replace(board.summary.macro.judge, grade=grade, faults=(), is_compared=False)
+    macro = board.summary.macro.model_copy(update={"judge": label})
     places = board.ratings["system"].map(list(board.overall["system"]).index)
     tiers = 1 + (places > board.ratings["language"].map(alike)).astype("Int64")
     summary = board.summary.model_copy(update={"macro": macro})
-    return replace(board, ratings=board.ratings.assign(tier=tiers), summary=summary)
+    overall = board.overall.assign(probability_best=probability)
+    ratings = board.ratings.assign(tier=tiers)
+    return replace(board, ratings=ratings, overall=overall, summary=summary)
 
 
-@pytest.mark.parametrize("grade", ["reliable", "doubtful", "not known", "unreliable"])
+@pytest.mark.parametrize("grade", ["consistent", "doubtful", "not known", "agrees", "unreliable"])
 @pytest.mark.parametrize("alike", [0, 1, 2])
 def test_a_board_names_its_leader_who_may_be_as_good_and_its_judge(quick_board, grade, alike):
     codes, names = quick_board.languages, list(quick_board.overall["system"])
     said = conclusion(altered(quick_board, grade, **dict.fromkeys(codes, alike)))
-    assert said.startswith(names[0])
-    assert said.endswith(f"{grade}.")
     assert quick_board.summary.judge in said
-    assert ("leads" in said) == (grade != "unreliable")
-    if grade != "unreliable":
-        assert ("not distinguishable" in said) == (alike > 0)
-        assert [name for name in names[1:] if name in said] == ([names[alike]] if alike else [])
+    assert said.endswith(f"{WORDS[grade]}.")
+    if grade == "unreliable":
+        assert not any(name in said for name in names)
+        assert "leads" not in said
+        return
+    assert said.startswith(names[0])
+    assert "71%" in said
+    assert ("leads" in said) == (alike == 0)
+    assert ("not distinguishable" in said) == (alike > 0)
+    assert " to " not in said
+    assert (f"the first {alike + 1} are" in said) == (alike > 0)
 
 
 def test_half_of_the_languages_are_enough_not_to_be_distinguishable(quick_board):
     said = conclusion(altered(quick_board, **dict(zip(quick_board.languages, (0, 1), strict=True))))
-    assert f"at least half of 2 languages {quick_board.systems[1]} is not" in said
+    assert "in at least half of 2 languages the first 2 are not" in said
+
+
+@pytest.mark.parametrize(
+    ("alike", "named"),
+    [(["C"], "C is not"), (["C", "E"], "C, E are not"), (list("CEFG"), "4 systems are not")],
+)
+def test_systems_that_are_not_the_next_ones_are_named_or_counted(alike, named):
+    said = leading(list("ABCDEFGH"), alike, probability=0.999)
+    assert named in said
+    assert "over 99%" in said
+
+
+def test_where_nothing_was_tested_nothing_is_not_distinguishable(quick_board):
+    board = replace(quick_board, ratings=quick_board.ratings.assign(tier=pd.NA))
+    said = conclusion(board)
+    assert "distinguishable" not in said
+    assert "leads" not in said
+    assert "tested" in said
 
 
 def test_who_always_says_a_is_unreliable_and_a_first_board_judged_by_nobody(tiny_arena):
     says_a = replace(tiny_arena, judgments=tiny_arena.judgments.assign(winner="a"))
-    assert "unreliable" in conclusion(build_board(says_a, surrogate="linear", tournaments=2))
+    board = build_board(says_a, surrogate="linear", tournaments=2)
+    assert "unreliable" in conclusion(board)
+    assert board.ratings[["low", "high", "rank_low", "tier", "arena_low"]].isna().all(axis=None)
+    assert board.arena[["low", "high"]].isna().all(axis=None)
+    assert board.ratings["rating"].notna().any()
     unjudged = replace(tiny_arena, judgments=tiny_arena.judgments.iloc[:0])
-    assert "nobody has judged" in conclusion(build_board(unjudged))
+    said = conclusion(build_board(unjudged))
+    assert "Nobody has judged" in said
+    assert not any(word in said for word in ("leads", "distinguishable", "first"))

@@ -13,6 +13,7 @@ from arena import Arena
 from features import extract, parse_features
 from surrogate import build_board
 from surrogate.board.intervals import conformal_intervals, half_width, unseen_distances
+from surrogate.board.rows import ONE_SIDED
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate
@@ -100,7 +101,7 @@ def test_held_out_systems_lie_inside_about_as_often_as_promised(held_out, level)
 
 
 @pytest.mark.parametrize("systems", [3, 6])
-def test_a_judge_that_always_says_a_leaves_equal_ratings_unsure(systems):
+def test_ratings_by_a_judge_that_always_says_a_have_no_interval(systems):
     names, asked = [f"s{place}" for place in range(systems)], [f"q{place}" for place in range(12)]
     queries = pd.DataFrame({"query_id": asked, "query": asked, "passages": [[] for _ in asked]})
     rows = [(query, name, f"{name} says {query} is so") for query in asked for name in names]
@@ -110,4 +111,8 @@ def test_a_judge_that_always_says_a_leaves_equal_ratings_unsure(systems):
     arena = Arena.from_frames(queries, answers, judgments, language="en", judge="j")
     board = build_board(arena, tournaments=4, features="citation_recall")
     assert (board.ratings["rating"] == 0).all()
-    assert (board.ratings["high"] - board.ratings["low"] > 0.02).all()
+    uncertain = ["low", "high", "rank_low", "rank_high", "tier", "arena_low", "arena_high"]
+    assert board.ratings[uncertain].isna().all(axis=None)
+    assert board.overall[["rank_low", "rank_high", "probability_best"]].isna().all(axis=None)
+    assert board.differences["probability"].isna().all()
+    assert (board.ratings["note"] == ONE_SIDED).all()
