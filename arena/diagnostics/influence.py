@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from arena.data.wording import PEOPLE, count_of, is_person
 from arena.diagnostics.verdicts import Finding, Severity
-from arena.rating.battles import Battles, points_of_a
+from arena.rating.battles import Battles, points_of_a, weights_of
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 
 Floats = npt.NDArray[np.float64]
@@ -102,10 +102,12 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     rows = judgments[judgments["system_a"].isin(names) & judgments["system_b"].isin(names)]
     rows = rows.sort_values(VERDICT_COLUMNS, kind="stable")  # equal ones are named in one order
     code = {name: place for place, name in enumerate(names)}
+    weights = weights_of(rows)
     matches = _Matches(
         side_a=rows["system_a"].map(code).to_numpy(np.intp),
         side_b=rows["system_b"].map(code).to_numpy(np.intp),
         points=points_of_a(rows).to_numpy(np.float64),
+        weights=np.ones(len(rows)) if weights is None else weights,
         systems=len(names),
     )
     ratings = matches.ratings()
@@ -142,12 +144,14 @@ class _Matches:
         side_a: System on side A, shape (N,).
         side_b: System on side B.
         points: Points of side A, 0 to 1.
+        weights: How many verdicts each counts for.
         systems: S.
     """
 
     side_a: Integers
     side_b: Integers
     points: Floats
+    weights: Floats
     systems: int
 
     def ratings(self, dropped: Integers | None = None, start: Floats | None = None) -> Floats:
@@ -174,7 +178,7 @@ class _Matches:
         apart[[leader, rival]] = 1.0, -1.0
         pull = np.linalg.solve(information, apart)
         surplus = self.points - expit(ratings[self.side_a] - ratings[self.side_b])
-        lost = surplus * (pull[self.side_a] - pull[self.side_b])
+        lost = self.weights * surplus * (pull[self.side_a] - pull[self.side_b])
         ordered = np.argsort(-lost, kind="stable")
         ordered = ordered[lost[ordered] > 0]
         gone = np.cumsum(lost[ordered]) > ratings[leader] - ratings[rival]
@@ -187,8 +191,8 @@ class _Matches:
         won = np.zeros((self.systems, self.systems))
         met = np.zeros((self.systems, self.systems))
         sides = self.side_a[kept], self.side_b[kept]
-        np.add.at(won, sides, self.points[kept])
-        np.add.at(met, sides, 1.0)
+        np.add.at(won, sides, (self.weights * self.points)[kept])
+        np.add.at(met, sides, self.weights[kept])
         return won, met
 
     def _slopes(self, ratings: Floats, won: Floats, met: Floats) -> tuple[Floats, Floats]:
