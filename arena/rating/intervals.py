@@ -110,7 +110,8 @@ def ranks_and_tiers(
     Both rest on which pairs of systems are ``distinguishable``. A system's rank is at least one
     more than the number of systems surely better, and at most the number of those not surely worse
     (Mogstad, Romano, Shaikh and Wilhelm, 2024). A tier's systems are not distinguishable from its
-    best one.
+    best one, and a system is in the first tier of which that is so: whose rank may be 1 is in
+    tier 1.
 
     Args:
         coefficients: Estimates, shape (S,).
@@ -126,13 +127,14 @@ def ranks_and_tiers(
     different = distinguishable(coefficients, covariance, freedom)
     surely_better = different & (coefficients[:, None] > coefficients[None, :])
     tier = np.zeros(len(coefficients), dtype=np.intp)
-    leader = -1
+    leaders: list[int] = []
     for system in np.argsort(-coefficients, kind="stable"):
-        if leader < 0 or different[leader, system]:
-            leader = system
-            tier[system] = tier.max() + 1
-        else:
-            tier[system] = tier[leader]
+        # One with a large error may be like the best one and unlike the leader just above it.
+        alike = [place for place, leader in enumerate(leaders) if not different[leader, system]]
+        if not alike:
+            alike = [len(leaders)]
+            leaders.append(int(system))
+        tier[system] = 1 + alike[0]
     return {
         "rank_low": 1 + surely_better.sum(axis=0),
         "rank_high": len(coefficients) - surely_better.sum(axis=1),

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3
 """Systems like the first that are named, not counted."""
+LIKELY_BEST = 0.9
+"""Probability of being the best from which it is said by what test systems are not
+distinguishable."""
 MOST_SURE = 0.99
 
 
@@ -325,18 +328,20 @@ def leading(
     leader, others = ranked[0], len(ranked) - 1
     if not others:
         return f"{leader} is the only system with a rank"
+    # A leader may well be the best and still not be told from the next among all pairs.
+    tested = ", with all pairs tested at once" if probability >= LIKELY_BEST else ""
     likely = "" if pd.isna(probability) else f" ({shown_probability(probability)} likely the best)"
     if not alike:
         return f"{leader} leads{likely}, {often}distinguishable from all others"
     if len(alike) == others:
-        return f"{leader} is first{likely}, but {often}no system is distinguishable from it"
+        return f"{leader} is first{likely}, but {often}no system is distinguishable from it{tested}"
     if list(alike) == list(ranked[1 : len(alike) + 1]):
         return (
             f"{leader} is first{likely}; {often}the first {len(alike) + 1} are not distinguishable"
         )
     named = ", ".join(alike) if len(alike) <= MOST_NAMED else f"{len(alike)} systems"
     verb = "is" if len(alike) == 1 else "are"
-    return f"{leader} is first{likely}; {often}{named} {verb} not distinguishable from it"
+    return f"{leader} is first{likely}; {often}{named} {verb} not distinguishable from it{tested}"
 
 
 def shown_probability(probability: float) -> str:

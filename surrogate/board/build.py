@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -160,10 +160,11 @@ def build_board(
     summary = summarize_board(
         arena, table, studies, surrogate, predicted, diagnoses, record, records or JudgingRecords()
     )
-    is_proven = summary.macro.ranks_unseen or record.ratings == "surrogate"
-    looks = _looks(arena, X, studies, surrogate, is_proven)
-    systems, rated = arena.info.systems, []
     questions = arena.queries["language"].value_counts()
+    unproven = {str(code) for code in questions.index if not summary.ranks_unseen_in(str(code))}
+    looks = _looks(arena, X, studies, surrogate, unproven)
+    ever = {name for study in studies for name in study.data.systems}
+    systems, rated = arena.info.systems, []
     by_language = {study.language: study for study in studies}
     for language in sorted(questions.index):
         own = predicted[predicted["language"] == language].set_index("system")
@@ -172,7 +173,8 @@ def build_board(
             interval = summary.languages[language].interval
             rated.append(judged_rows(study, own, systems, interval, there))
         else:
-            rated.append(unjudged_rows(language, own, systems, int(questions[language])))
+            never = [] if language not in unproven else sorted(set(systems) - ever)
+            rated.append(unjudged_rows(language, own, systems, int(questions[language]), never))
     alone = _stacked([arena_table(study.ratings, study.language) for study in studies])
     if summary.macro.judge is not None and summary.macro.judge.is_one_sided:
         rated = [(without_intervals(rows), covariance * np.nan) for rows, covariance in rated]
@@ -253,9 +255,12 @@ def _looks(
     X: pd.DataFrame,
     studies: Sequence[LanguageStudy],
     surrogate: Surrogate,
-    is_proven: bool,
+    unproven: Collection[str],
 ) -> pd.DataFrame:
-    """Look at everybody's answers, beside the judged systems'; see ``integrity.notes``."""
+    """Look at everybody's answers, beside the judged systems'; see ``integrity.notes``.
+
+    In languages where the surrogate is unproven, systems that nobody has judged have no rank.
+    """
     judged: Mapping[str, Sequence[str]] = {study.language: study.data.systems for study in studies}
     questions = {study.language: len(study.data.questions) for study in studies}
     answers = arena.answers[arena.answers["language"].isin(judged)]
@@ -265,10 +270,11 @@ def _looks(
         look_at(answers, judged, arena.queries), near_copies(answers[~known], answers[known])
     )
     looks = system_status(seen, surrogate, X[X["language"].isin(judged)], questions, judged)
-    if not is_proven:
-        ever = {name for names in judged.values() for name in names}
-        unproven = ~looks.index.get_level_values("system").isin(ever) & (looks["original"] == "")
-        looks.loc[unproven & (looks["unranked"] == ""), "unranked"] = UNPROVEN
+    ever = {name for names in judged.values() for name in names}
+    is_barred = looks.index.get_level_values("language").isin(list(unproven))
+    is_barred &= ~looks.index.get_level_values("system").isin(ever)
+    is_barred &= (looks[["original", "unranked"]] == "").all(axis=1).to_numpy()
+    looks.loc[is_barred, "unranked"] = UNPROVEN
     return looks
 
 

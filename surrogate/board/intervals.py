@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit
 
 from surrogate.board.summary import LEVEL, RatingInterval
 from surrogate.learning.outcomes import Outcome
@@ -24,6 +25,9 @@ TOO_FEW = "{} ratings of systems unseen in training; an interval of {:.0%} needs
 FALSE_ALARMS = 0.1
 """Share of ordinary systems that may be taken for better than all judged ones."""
 FEWEST_GAPS = 4
+FEWEST_RESIDUALS = 3
+PRIOR_SYSTEMS = 2.0
+"""How many systems the prior of a wide interval is worth: that nothing is told of them."""
 _DIGITS = 9
 """Digits to which (n + 1)(1 - a) is taken, so that 10 x 0.9 is 9."""
 
@@ -43,12 +47,15 @@ def conformal_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval
     pooled = np.concatenate([np.empty(0), *scaled])
     found = {}
     for item, own, spread in zip(outcomes, distances, spreads, strict=True):
-        width, residuals, reason = half_width(own), len(own), None
+        width, residuals, reason, is_wide = half_width(own), len(own), None, False
         if not own.size:
             reason = "; ".join(item.reasons) or NO_SURROGATE
         elif not np.isfinite(width):
             width, residuals = (spread or math.nan) * half_width(pooled), len(pooled)
             if not np.isfinite(width):
+                width, residuals, is_wide = wide_half_width(item), len(own), True
+            if not np.isfinite(width):
+                is_wide = False
                 needed = math.ceil(round(LEVEL / (1 - LEVEL), _DIGITS))
                 reason = TOO_FEW.format(len(pooled), LEVEL, needed)
         best, frontier = _frontier(item)
@@ -59,6 +66,7 @@ def conformal_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval
             frontier=frontier,
             residuals=residuals,
             pooled=reason is None and residuals > len(own),
+            is_wide=is_wide,
             reason=reason,
         )
     return found
@@ -77,6 +85,28 @@ def half_width(residuals: Floats, level: float = LEVEL) -> float:
     """
     rank = math.ceil(round((len(residuals) + 1) * level, _DIGITS))
     return float(np.sort(residuals)[rank - 1]) if rank <= len(residuals) else math.nan
+
+
+def wide_half_width(item: Outcome, level: float = LEVEL) -> float:
+    """Return the half-width of an interval from a few residuals, where a quantile needs more.
+
+    Residuals are taken as normal. Their variance is that of the residuals, together with
+    ``PRIOR_SYSTEMS`` for which the surrogate tells nothing, so that they are as far off as judged
+    systems are from their mean; the interval is Student's for one more system.
+
+    Returns:
+        NaN with fewer than ``FEWEST_RESIDUALS``.
+    """
+    residuals = unseen_distances(item)
+    if len(residuals) < FEWEST_RESIDUALS:
+        return math.nan
+    rated = item.truth[0][np.isfinite(item.truth[0])]
+    unit = _unit(item)
+    away = float(rated.std(ddof=1)) / float(np.nanmean(unit))
+    freedom = len(residuals) + PRIOR_SYSTEMS
+    variance = (float(residuals @ residuals) + PRIOR_SYSTEMS * away**2) / freedom
+    quantile = float(stdtrit(freedom, (1 + level) / 2))
+    return quantile * math.sqrt(variance * (1 + 1 / len(residuals)))
 
 
 def _unit(item: Outcome) -> Floats:

@@ -13,7 +13,7 @@ import pandas as pd
 from arena.rating.intervals import ranks_and_tiers
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import NO_SURROGATE
-from surrogate.board.summary import RatingInterval
+from surrogate.board.summary import UNPROVEN, RatingInterval
 from surrogate.board.tables import RATINGS
 
 if TYPE_CHECKING:
@@ -226,11 +226,16 @@ def judged_rows(
 
 
 def unjudged_rows(
-    language: str, predicted: pd.DataFrame, systems: Sequence[str], questions: int
+    language: str,
+    predicted: pd.DataFrame,
+    systems: Sequence[str],
+    questions: int,
+    barred: Sequence[str] = (),
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate the systems in a language without a verdict, by what other languages tell of answers.
 
-    Arguments and results as of ``judged_rows``; no row where the surrogate rates nobody.
+    Arguments and results as of ``judged_rows``; no row where the surrogate rates nobody. Those
+    that are ``barred`` have no rank until they are judged.
     """
     known = _predictions(predicted, systems, questions)
     if known["expected_error"].isna().all() or known["expected"].isna().all():
@@ -238,7 +243,10 @@ def unjudged_rows(
     known["why"] = [
         absence(*pair) or UNJUDGED for pair in zip(known["expected"], known["answers"], strict=True)
     ]
-    rows = rated_rows(known, BY_STANDARD_ERRORS)
+    looks = pd.DataFrame(
+        {"unranked": UNPROVEN, "original": "", "remark": "", "variance": 0.0}, list(barred)
+    )
+    rows = rated_rows(known, BY_STANDARD_ERRORS, looks)
     covariance = covariance_of(rows)
     return ranked_rows(rows, covariance, language), covariance
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +16,15 @@ from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
 from arena.diagnostics.judge_label import JudgeLabel
+from arena.statistics.significance import NORMAL_QUANTILE
 from surrogate.board.settings import BoardRecord
 
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
+WIDE = "too few systems to do better"
 POOLED = "too few systems, so that they rest on those of all others, too"
-UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat chance"
+UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat chance here"
 """Why a system whose rating rests on a surrogate that is not shown to work has no rank."""
 RATED_BY = {
     "posterior": "verdicts and surrogate",
@@ -52,6 +55,28 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+Standing = Literal["shown", "likely", "unproven", "unknown"]
+"""Whether a surrogate ranks unseen systems better than chance; see ``Agreements.standing``."""
+TAU_ELSEWHERE, SPREAD_ELSEWHERE = 0.75, 0.17
+"""Tau of unseen systems in sixteen other arenas, mean and standard deviation between them."""
+USELESS_ELSEWHERE = 0.1
+"""Share of arenas in which a surrogate may tell nothing, before this one is looked at."""
+LIKELY = 0.9
+"""Probability that a surrogate tells something, from which unseen systems are ranked."""
+
+
+def probability_of_use(tau: float, standard_error: float) -> float:
+    """Return how probably a surrogate tells something of unseen systems, given its tau here.
+
+    Before any is seen, arenas are taken for a mixture: in most, tau is about ``TAU_ELSEWHERE``;
+    in ``USELESS_ELSEWHERE`` of them it is about 0, both with ``SPREAD_ELSEWHERE``.
+    """
+    spread = math.hypot(SPREAD_ELSEWHERE, standard_error)
+    of_use = (1 - USELESS_ELSEWHERE) * math.exp(-(((tau - TAU_ELSEWHERE) / spread) ** 2) / 2)
+    useless = USELESS_ELSEWHERE * math.exp(-((tau / spread) ** 2) / 2)
+    return of_use / (of_use + useless)
+
+
 class Conclusion(_Part):
     """What scores of a board mean, and whether it limits what the board can be used for."""
 
@@ -62,13 +87,23 @@ class Conclusion(_Part):
 UNSEEN_RANKED = Conclusion(
     sentence="The surrogate ranks systems it has not seen better than chance.", is_warning=False
 )
+UNSEEN_LIKELY = Conclusion(
+    sentence="The surrogate probably ranks systems it has not seen better than chance, as it did "
+    "in most other arenas, but the few systems here do not prove it: heed the intervals."
+)
 UNSEEN_BY_CHANCE = Conclusion(
-    sentence="The surrogate is not shown to rank unseen systems better than chance here: rely on "
-    "verdicts, and have a new system judged before it is ranked."
+    sentence="The surrogate is not shown to rank unseen systems better than chance here: a system "
+    "without verdicts has no rank until it is judged."
 )
 UNSEEN_UNKNOWN = Conclusion(
     sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts."
 )
+UNSEEN_CONCLUSIONS: Mapping[Standing, Conclusion] = {
+    "shown": UNSEEN_RANKED,
+    "likely": UNSEEN_LIKELY,
+    "unproven": UNSEEN_BY_CHANCE,
+    "unknown": UNSEEN_UNKNOWN,
+}
 GAINED = Conclusion(
     sentence="Ratings by verdicts and surrogate agree better with the verdicts on other questions "
     "than ratings by verdicts alone.",
@@ -124,6 +159,7 @@ class RatingInterval(_Part):
             units as the half-width, from where the system may be better than every judged one.
         residuals: Ratings of unseen systems it rests on.
         pooled: Whether they are those of all languages, for want of systems in this one.
+        is_wide: Whether there are too few of them for a quantile, so that the interval is wide.
     """
 
     half_width: Number = None
@@ -132,6 +168,7 @@ class RatingInterval(_Part):
     frontier: Number = None
     residuals: int = 0
     pooled: bool = False
+    is_wide: bool = False
     reason: str | None = None
 
     def width(self, standard_errors: Floats) -> Floats:
@@ -223,9 +260,23 @@ class Agreements(_Part):
         return self._of_unseen(), gain
 
     @property
+    def standing(self) -> Standing:
+        """Whether the surrogate ranks unseen systems better than chance.
+
+        ``shown`` by the systems here; else ``likely``, by these and other arenas together (see
+        ``probability_of_use``), or ``unproven``; ``unknown`` where tau has no interval.
+        """
+        if self.tau_unseen is None or self.tau_unseen_low is None or self.tau_unseen_high is None:
+            return "unknown"
+        if self.tau_unseen_low > 0:
+            return "shown"
+        error = (self.tau_unseen_high - self.tau_unseen_low) / (2 * NORMAL_QUANTILE)
+        return "likely" if probability_of_use(self.tau_unseen, error) >= LIKELY else "unproven"
+
+    @property
     def ranks_unseen(self) -> bool:
-        """Whether it is shown that the surrogate ranks unseen systems better than chance."""
-        return self.tau_unseen_low is not None and self.tau_unseen_low > 0
+        """Whether systems without verdicts are ranked: see ``BoardSummary.ranks_unseen_in``."""
+        return self.standing in ("shown", "likely")
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -233,9 +284,7 @@ class Agreements(_Part):
         return tuple(item.sentence for item in self.conclusions if item.is_warning)
 
     def _of_unseen(self) -> Conclusion:
-        if self.tau_unseen is None or self.tau_unseen_low is None:
-            return UNSEEN_UNKNOWN
-        return UNSEEN_RANKED if self.ranks_unseen else UNSEEN_BY_CHANCE
+        return UNSEEN_CONCLUSIONS[self.standing]
 
 
 class LanguageSummary(Agreements):
@@ -334,6 +383,19 @@ class BoardSummary(_Part):
     def signature(self) -> str:
         """Settings that reproduce the board, as text."""
         return str(self.settings)
+
+    def ranks_unseen_in(self, language: str) -> bool:
+        """Whether a language ranks systems without verdicts: the one rule of all commands.
+
+        A language's own standing decides, and where that is unknown the one of all together.
+        Ratings by the surrogate alone rank everybody.
+        """
+        if self.settings.ratings == "surrogate":
+            return True
+        own = self.languages.get(language)
+        if own is None or own.standing == "unknown":
+            return self.macro.ranks_unseen
+        return own.ranks_unseen
 
     @property
     def judge(self) -> str:

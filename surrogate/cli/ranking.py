@@ -10,7 +10,15 @@ from typer import Option
 
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, given_features, given_models, named_columns
-from surrogate.cli.printing import command, plain, print_notes, print_ranks, show, shown_board
+from surrogate.cli.printing import (
+    command,
+    is_missing,
+    plain,
+    print_notes,
+    print_ranks,
+    show,
+    shown_board,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +36,11 @@ MOST_NEIGHBORS, MOST_JUDGMENTS = 6, 10_000
 
 def _about(judgments: int) -> str:
     return f"about {judgments:,}" if judgments <= MOST_JUDGMENTS else f"over {MOST_JUDGMENTS:,}"
+
+
+def _place(rank: object, expected: int) -> str:
+    """Say which rank a new system has, or that it has none and which is expected."""
+    return f"no rank yet, expected at {expected}" if is_missing(rank) else f"rank {rank}"
 
 
 def read_to_rank(
@@ -147,7 +160,7 @@ def advise(
         show(shown | {"notes": placed.notes}, as_json)
         return
     said = [
-        f"{row.system} ({row.language}), rank {row.rank}: "
+        f"{row.system} ({row.language}), {_place(row.rank, row.expected_rank)}: "
         + (row.reason or f"{_about(row.judgments)} judgments separate it")
         + f" from {row.neighbor}, {row.side} it"
         for row in advice.neighbors.itertuples()

@@ -26,11 +26,12 @@ class Advice:
     """What to judge next.
 
     Attributes:
-        neighbors: Columns ``language, system, rank, neighbor, side, win_rate, judgments,
-            reason``: the systems next ``above`` and ``below`` a new system on the board, the
-            share of points it is expected to win against each, and how many judgments of that
-            pair would tell them apart; missing with the reason where none would. It rests on the
-            ratings being right.
+        neighbors: Columns ``language, system, rank, expected_rank, neighbor, side, win_rate,
+            judgments, reason``: the systems next ``above`` and ``below`` a new system on the
+            board, the share of points it is expected to win against each, and how many judgments
+            of that pair would tell them apart; missing with the reason where none would. A system
+            without a rank has the one that its answers and verdicts let expect alone. All rests
+            on the ratings being right.
         questions: Columns ``language, system, query_id``: a draw of those it has no verdict on,
             the same for all systems, those judged on the board first. By replay questions whose
             matchups are predicted to be close, or clear, do not tell more.
@@ -72,11 +73,12 @@ def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -
     """
     if questions < 1:
         raise UsageError("questions must be at least 1")
-    rated = placed.new[["language", "system", "rating"]]
+    rated = placed.new[["language", "system", "rank", "rating"]]
     rated = rated.assign(rating=rated["rating"].fillna(placed.explanations["expected"]))
     table = placed.features
     neighbors, asked = [], []
-    for language, system, rating in rated.dropna().itertuples(index=False, name=None):
+    rated = rated.dropna(subset="rating")
+    for language, system, rank, rating in rated.itertuples(index=False, name=None):
         known = board.ratings[board.ratings["language"] == language].dropna(subset="rating")
         others = known.set_index("system")["rating"].sort_values(ascending=False, kind="stable")
         above, below = others[others > rating], others[others <= rating]
@@ -86,7 +88,8 @@ def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -
             needed = judgments_to_separate(win_rate)
             neighbors.append(
                 {
-                    **{"language": language, "system": system, "rank": 1 + len(above)},
+                    **{"language": language, "system": system, "rank": rank},
+                    "expected_rank": 1 + len(above),
                     **{"neighbor": name, "side": side, "win_rate": win_rate},
                     **{"judgments": needed, "reason": EQUAL if needed is None else ""},
                 }
@@ -97,7 +100,9 @@ def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -
         asked.append(pd.DataFrame({"language": language, "system": system, "query_id": named}))
     if not neighbors:
         raise UsageError("no new system has a rating on the board")
-    places = pd.DataFrame(neighbors).astype({"rank": "Int64", "judgments": "Int64"})
+    places = pd.DataFrame(neighbors).astype(
+        {"rank": "Int64", "expected_rank": "Int64", "judgments": "Int64"}
+    )
     return Advice(places, pd.concat(asked, ignore_index=True))
 
 

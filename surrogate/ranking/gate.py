@@ -344,7 +344,7 @@ def rating_difference(
 
 def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
     """Yield why the surrogate may not say it alone."""
-    if not board.summary.macro.ranks_unseen:
+    if board.summary.macro.standing != "shown":
         yield NO_CALIBRATION
         return
     absent = placed.new[placed.new["rating"].isna() & (placed.new["answers"] > 0)]

@@ -23,7 +23,7 @@ from features.measures.registry import asked_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.rows import SUBSTANTIAL_SHARE, absence, rated_rows
-from surrogate.board.summary import POOLED, UNPROVEN, fingerprint
+from surrogate.board.summary import POOLED, UNPROVEN, WIDE, fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
 from surrogate.learning.languages import in_slices, sliced, with_answers
@@ -246,10 +246,11 @@ def place_systems(
     texts = ["unranked", "original", "remark"]
     looks[texts] = looks[texts].astype(object).fillna("")
     summary = board.summary
-    if not summary.macro.ranks_unseen and summary.settings.ratings == "posterior":
-        is_open = (looks[["unranked", "original"]] == "").all(axis=1)
-        is_open &= ~(known["verdict_share"] >= SUBSTANTIAL_SHARE)
-        looks.loc[is_open, "unranked"] = UNPROVEN
+    unproven = [code for code in languages if not summary.ranks_unseen_in(code)]
+    is_barred = keys.get_level_values("language").isin(unproven)
+    is_barred &= (looks[["unranked", "original"]] == "").all(axis=1).to_numpy()
+    is_barred &= ~(known["verdict_share"] >= SUBSTANTIAL_SHARE).to_numpy()
+    looks.loc[is_barred, "unranked"] = UNPROVEN
     explained = board.surrogate.explain(table).set_index(["language", "system"])
     expected = known["posterior"].fillna(known["expected"])
     notes = [[asdict(note) for note in seen.notes.get(key, ())] for key in keys]
@@ -329,6 +330,8 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
             yield f"no interval of ratings in {language}: {interval.reason}"
         if interval.pooled:
             yield f"intervals in {language} are rough: {POOLED}"
+        if interval.is_wide:
+            yield f"intervals in {language} are wide: {WIDE}"
 
 
 def _overall(overall: pd.DataFrame, new: pd.DataFrame, languages: int) -> pd.DataFrame:

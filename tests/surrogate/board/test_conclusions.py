@@ -13,13 +13,17 @@ from surrogate.board.board import conclusion, leading
 from surrogate.board.summary import (
     GAIN_UNSURE,
     GAINED,
+    LIKELY,
     LOST,
     NOT_GAINED,
     NOT_SPLIT,
     UNSEEN_BY_CHANCE,
+    UNSEEN_CONCLUSIONS,
+    UNSEEN_LIKELY,
     UNSEEN_RANKED,
     UNSEEN_UNKNOWN,
     Agreements,
+    probability_of_use,
 )
 from surrogate.validation import validate
 
@@ -28,8 +32,8 @@ from surrogate.validation import validate
     ("unseen", "low", "high", "meant"),
     [
         (0.6, 0.1, 0.9, UNSEEN_RANKED),
-        (0.6, -0.1, 0.9, UNSEEN_BY_CHANCE),  # however high, if it may be chance
-        (0.05, 0.01, 0.2, UNSEEN_RANKED),
+        (0.6, -0.1, 0.9, UNSEEN_LIKELY),  # as in other arenas
+        (0.3, -0.4, 0.9, UNSEEN_BY_CHANCE)(0.05, 0.01, 0.2, UNSEEN_RANKED),
         (-0.5, -0.9, -0.1, UNSEEN_BY_CHANCE),
         (0.9, None, None, UNSEEN_UNKNOWN),
         (None, None, None, UNSEEN_UNKNOWN),
@@ -153,3 +157,47 @@ def test_who_always_says_a_is_unreliable_and_a_first_board_judged_by_nobody(tiny
     said = conclusion(build_board(unjudged))
     assert "Nobody has judged" in said
     assert not any(word in said for word in ("leads", "distinguishable", "first"))
+
+
+@pytest.mark.parametrize(
+    ("tau", "low", "high", "standing"),
+    [
+        (0.6, 0.1, 0.9, "shown"),
+        (0.65, -0.05, 1.0, "likely"),  # six systems, as good as most arenas
+        (0.0, -0.6, 0.6, "unproven"),  # six systems, as bad as chance
+        (0.1, -0.05, 0.25, "unproven"),  # many systems, and it is near 0
+        (None, None, None, "unknown"),
+    ],
+)
+def test_other_arenas_make_likely_what_few_systems_cannot_show(tau, low, high, standing):
+    found = Agreements(tau_unseen=tau, tau_unseen_low=low, tau_unseen_high=high)
+    assert found.standing == standing
+    assert found.ranks_unseen == (standing in ("shown", "likely"))
+    assert found.conclusions[0] == UNSEEN_CONCLUSIONS[standing]
+
+
+def test_the_rule_seldom_ranks_by_chance_and_mostly_where_the_surrogate_works():
+    rng = np.random.default_rng(0)
+    error = 0.3  # of tau among six systems
+    shares = {}
+    for truth in (0.0, 0.65):
+        taus = np.clip(rng.normal(truth, error, 2000), -1, 1)
+        shares[truth] = np.mean([probability_of_use(tau, error) >= LIKELY for tau in taus])
+    assert shares[0.0] < 0.12
+    assert shares[0.65] > 0.7
+
+
+def test_a_language_ranks_by_its_own_standing_or_by_all_where_that_is_unknown(quick_board):
+    summary = quick_board.summary
+    own, other = list(summary.languages)[:2]
+    unproven = {"tau_unseen": 0.0, "tau_unseen_low": -0.5, "tau_unseen_high": 0.5}
+    unknown = dict.fromkeys(unproven)
+    shown = {"tau_unseen": 0.6, "tau_unseen_low": 0.4, "tau_unseen_high": 0.8}
+    languages = dict(summary.languages)
+    languages[own] = languages[own].model_copy(update=unproven)
+    languages[other] = languages[other].model_copy(update=unknown)
+    for macro, ranks in ((shown, True), (unproven, False)):
+        altered_macro = summary.macro.model_copy(update=macro)
+        changed = summary.model_copy(update={"languages": languages, "macro": altered_macro})
+        assert not changed.ranks_unseen_in(own)
+        assert changed.ranks_unseen_in(other) == ranks

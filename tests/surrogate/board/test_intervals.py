@@ -116,3 +116,24 @@ def test_ratings_by_a_judge_that_always_says_a_have_no_interval(systems):
     assert board.overall[["rank_low", "rank_high", "probability_best"]].isna().all(axis=None)
     assert board.differences["probability"].isna().all()
     assert (board.ratings["note"] == ONE_SIDED).all()
+
+
+@pytest.mark.parametrize("systems", [4, 5, 7])
+def test_few_systems_give_a_wide_interval_that_holds(systems):
+    rng = np.random.default_rng(systems)
+    holds = []
+    for _ in range(400):
+        truth = rng.normal(size=systems + 1)
+        predicted = truth + rng.normal(0, 0.7, size=systems + 1)
+        found = outcome("en", truth[:-1], predicted[:-1])
+        interval = conformal_intervals([found])["en"]
+        assert interval.is_wide
+        assert interval.reason is None
+        holds.append(abs(truth[-1] - predicted[-1]) <= interval.half_width)
+    assert np.mean(holds) > 0.9
+
+
+def test_two_residuals_give_no_interval():
+    found = conformal_intervals([ratings("en", [0.1, 0.2])])["en"]
+    assert found.half_width is None
+    assert found.reason
