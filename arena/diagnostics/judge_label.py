@@ -159,7 +159,7 @@ def label_judge(
     answers: pd.DataFrame | None = None,
     *,
     people: PeopleAgreement | None = None,
-    invalid: int = 0,
+    invalid: int | None = None,
     asked: int | None = None,
 ) -> JudgeLabel:
     """Say what a judge is worth, all languages together.
@@ -174,7 +174,7 @@ def label_judge(
         answers: The answers, columns ``ANSWER_KEY`` and ``answer``; without them the effect of
             length is not known.
         people: How far it agrees with people, where that was measured before.
-        invalid: Replies without a verdict.
+        invalid: Replies without a verdict; None where not known.
         asked: Replies in all; verdicts and invalid ones by default.
     """
     names = _names_of(judge, judgments)
@@ -183,7 +183,8 @@ def label_judge(
     if people is None and not is_by_people:
         people = agreement_with_people(judgments, names)
     looks = [] if people is None else [_of_people(people)]
-    looks += _of_replies(len(own), invalid, asked)
+    if invalid is not None:
+        looks += _of_replies(len(own), invalid, asked)
     if len(own):
         looks += _of_verdicts(own)
         looks += [] if answers is None else _of_length(length_effect(own, answers))

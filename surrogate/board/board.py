@@ -279,36 +279,37 @@ def check_board_target(folder: Path | str) -> list[Path]:
 
 
 def conclusion(board: Board) -> str:
-    """Say who is first, how surely, which systems are not distinguishable from it, and who judged.
+    """Say who is first, and who judged: ``first_place_sentence`` and ``judge_sentence``."""
+    return f"{first_place_sentence(board)} {judge_sentence(board)}"
+
+
+def first_place_sentence(board: Board) -> str:
+    """Say who is first, how surely, and which systems are not distinguishable from it.
 
     Over several languages a system is not distinguishable from the first if it is so in at least
     half of them; in one, the two are of one tier.
 
     Returns:
-        Two sentences, such as ``A is first (71% likely to be the best); the first 3 are not
-        distinguishable. Judge X is consistent with itself but not compared with people.``
+        One sentence, such as ``A is first (71% likely the best); the first 3 are not
+        distinguishable.``
     """
-    judged = judge_sentence(board)
     ranked = board.overall[board.overall["rank"].notna()]
-    if len(board.languages) == 1:
-        ranked = ranked[ranked["system"].isin(board.table().dropna(subset="rank")["system"])]
     names = list(ranked["system"])
     if not names:
-        return f"No system has a rank. {judged}"
+        return "No system has a rank."
     if board.summary.is_first:
-        return f"The answers of {names[0]} agree most with those of the others. {judged}"
+        return f"The answers of {names[0]} agree most with those of the others."
     if board.summary.macro.is_unreliable:
-        return f"The ranks say nothing of the systems. {judged}"
+        return "The ranks say nothing of the systems."
     tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
     if tiers[names].isna().all(axis=None):
-        return f"{names[0]} has the highest rating; no difference was tested. {judged}"
+        return f"{names[0]} has the highest rating; no difference was tested."
     is_worse = tiers[names].gt(tiers[names[0]], axis=0)
     alike = [name for name in names[1:] if is_worse[name].mean() <= 1 / 2]
     number, parts = len(board.languages), board.summary.parts
     most = "at least half" if alike else "most"
     often = "" if number == 1 else f"in {most} of {number} {parts} "
-    probability = ranked["probability_best"].iloc[0]
-    return f"{leading(names, alike, often, probability)}. {judged}"
+    return f"{leading(names, alike, often, ranked['probability_best'].iloc[0])}."
 
 
 def leading(

@@ -13,7 +13,7 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError, argument
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
-from surrogate.board.board import Board, conclusion
+from surrogate.board.board import Board, conclusion, first_place_sentence
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
@@ -136,7 +136,7 @@ def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
         "pairs": languages[first],
         "splits": SPLIT_NAMES,
         "named": sorted(named, key=itemgetter(0)),
-        "headline": conclusion(board),
+        "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
         "caution": next(iter(cautions(board)), ""),
         "signature": short_digest(summary.signature),
     }
