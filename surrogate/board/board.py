@@ -337,9 +337,8 @@ def leading(
     if len(alike) == others:
         return f"{leader} is first{likely}, but {often}no system is distinguishable from it{tested}"
     if list(alike) == list(ranked[1 : len(alike) + 1]):
-        return (
-            f"{leader} is first{likely}; {often}the first {len(alike) + 1} are not distinguishable"
-        )
+        first = f"the first {len(alike) + 1} are not distinguishable"
+        return f"{leader} is first{likely}; {often}{first}{tested}"
     named = ", ".join(alike) if len(alike) <= MOST_NAMED else f"{len(alike)} systems"
     verb = "is" if len(alike) == 1 else "are"
     return f"{leader} is first{likely}; {often}{named} {verb} not distinguishable from it{tested}"
@@ -359,4 +358,5 @@ def judge_sentence(board: Board) -> str:
         return "Nobody has judged: agreement is no quality."
     if summary.macro.judge is None:
         return f"Ratings are those that {summary.judge} published."
-    return f"{summary.macro.judge.short}."
+    label = summary.macro.judge
+    return f"{label.sentence if summary.macro.is_unreliable else label.short}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import ArenaError, UsageError
 from arena.data.files import write_text
-from arena.data.folder import FAILED_JUDGMENTS
+from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.rows import read_rows
 from arena.data.wording import PEOPLE, is_person
 from arena.diagnostics.influence import LISTED, first_place, support_sentence
@@ -165,6 +166,24 @@ def judge_labels(
         label_judge(name, judgments, answers, people=recorded.get(name.removeprefix(_LLM)))
         for name in names
     ]
+
+
+def labels_of_verdicts(
+    path: Path, judgments: pd.DataFrame, judges: Iterable[str]
+) -> list[JudgeLabel]:
+    """Say what judges are worth whose verdicts were read from a file, or an arena's folder.
+
+    Args:
+        path: The file, or the folder; its answers and records count where they can be read.
+        judgments: Verdicts of all judges in it.
+        judges: Whom to say it of.
+    """
+    if not path.is_dir():
+        return judge_labels(judgments, judges)
+    answers = None
+    with suppress(ArenaError):  # a folder of verdicts alone
+        answers = read_arena(path).answers
+    return judge_labels(judgments, judges, answers, path)
 
 
 class JudgingRecords(BaseModel):

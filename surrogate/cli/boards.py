@@ -189,7 +189,7 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
         columns[1 : 1 + ("mean_rank" in columns)] = ["arena_rank"]
     beside = board.summary.macro.beside[:1]
     said = [conclusion(board), *(line for text in beside for line in wrapped(text, 1))]
-    said += board.summary.macro.warnings[:1]
+    said += [text for text in board.summary.macro.warnings if text not in said[0]][:1]
     said += fragile_places(board)
     last = [f"Open {index}" if index else f"Board written to {board.folder}"]
     print_ranks(rows, columns, said, [*last, then])

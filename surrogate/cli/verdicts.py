@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
+from arena.data.schema import ALL
 from arena.data.wording import PEOPLE, is_person
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, named_values, split_names
@@ -33,6 +34,8 @@ ColumnOption = Annotated[
 ]
 
 SHOWN_OF_A_KIND = 5
+MOST_LABELS = 5
+"""Judges of whom it is printed what may be said of them."""
 SPAN = {"low": "interval_low", "high": "interval_high"}
 RATINGS = ["system", "rating", "interval", "rank", "ranks", "tier", "wins", "losses", "ties"]
 
@@ -61,7 +64,10 @@ def fit(
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.adapters.judgments import counted_judgments_of
+    from arena.rating.battles import selected_judgments
     from arena.rating.ratings import rate
+    from surrogate.board.judge_report import labels_of_verdicts
+    from surrogate.board.rows import without_intervals
 
     read = counted_judgments_of(
         judgments,
@@ -77,10 +83,17 @@ def fit(
         judge=judge,
         seed=seed,
     )
-    shown = {"ratings": rated.table, "position_effect": rated.position_effect}
-    shown |= {"skipped": read.skipped, "notes": rated.notes, "signature": rated.signature}
-    if not as_json:
-        table = rated.table
+    used = selected_judgments(read.table, language or ALL, judge or ALL)["judge"].unique()
+    labels = labels_of_verdicts(judgments, read.table, used)
+    table = rated.table
+    if all(label.is_one_sided for label in labels):
+        table = without_intervals(table)
+    notes = [*(f"{label.sentence}." for label in labels[:MOST_LABELS]), *rated.notes]
+    shown = {"ratings": table, "position_effect": rated.position_effect}
+    shown |= {"skipped": read.skipped, "notes": notes, "signature": rated.signature}
+    if as_json:
+        shown["judges"] = labels
+    else:
         bounds = {
             "interval": spans(table),
             "ranks": spans(table, "rank_low", "rank_high", "–", str),

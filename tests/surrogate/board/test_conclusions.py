@@ -33,7 +33,8 @@ from surrogate.validation import validate
     [
         (0.6, 0.1, 0.9, UNSEEN_RANKED),
         (0.6, -0.1, 0.9, UNSEEN_LIKELY),  # as in other arenas
-        (0.3, -0.4, 0.9, UNSEEN_BY_CHANCE)(0.05, 0.01, 0.2, UNSEEN_RANKED),
+        (0.3, -0.4, 0.9, UNSEEN_BY_CHANCE),
+        (0.05, 0.01, 0.2, UNSEEN_RANKED),
         (-0.5, -0.9, -0.1, UNSEEN_BY_CHANCE),
         (0.9, None, None, UNSEEN_UNKNOWN),
         (None, None, None, UNSEEN_UNKNOWN),

@@ -1,5 +1,6 @@
 """``diagnose``, ``validate --protocol sampling`` and ``fit`` as a user runs them."""
 
+import itertools
 import json
 
 import pandas as pd
@@ -63,3 +64,30 @@ def test_lists_that_are_cut_count_what_is_left_out(capsys):
     print_notes([f"line {number}" for number in range(70)], "", most=4)
     printed = capsys.readouterr().out.splitlines()
     assert printed == ["line 0", "line 1", "line 2", "line 3", "… and 66 more; --json has all"]
+
+
+@pytest.mark.parametrize("winner", ["a", "b", "tie"])
+def test_fit_says_that_a_judge_says_the_same_and_gives_no_interval(run, tmp_path, capsys, winner):
+    rows = [
+        (f"q{q}", one, other, winner, "j")
+        for q, (one, other) in itertools.product(range(6), itertools.permutations("xyz", 2))
+    ]
+    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
+    path = tmp_path / "verdicts.csv"
+    pd.DataFrame(rows, columns=columns).to_csv(path, index=False)
+    assert run("fit", path, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    (label,) = found["judges"]
+    assert (label["grade"], label["is_one_sided"]) == ("unreliable", True)
+    assert "unreliable" in found["notes"][0]
+    for row in found["ratings"]:
+        uncertain = ("low", "high", "rank_low", "rank_high", "tier")
+        assert [row[name] for name in uncertain] == [None] * 5
+
+
+def test_fit_and_board_say_the_same_of_a_judge(run, small_arena, small_board, arena_folder, capsys):
+    assert run("fit", arena_folder, "--language", small_arena.info.languages[0], "--json") == 0
+    (label,) = json.loads(capsys.readouterr().out)["judges"]
+    macro = small_board.summary.macro.judge
+    assert (label["grade"], label["judge"]) == (macro.grade, macro.judge)
+    assert label["faults"] == list(macro.faults)
