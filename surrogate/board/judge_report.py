@@ -146,7 +146,7 @@ def recorded_agreements(folder: Path | str) -> dict[str, PeopleAgreement]:
     return {name: agreement for name, agreement in known.items() if agreement is not None}
 
 
-def judge_labels(
+def labels_of_judges(
     judgments: pd.DataFrame,
     judges: Iterable[str],
     answers: pd.DataFrame | None = None,
@@ -179,11 +179,11 @@ def labels_of_verdicts(
         judges: Whom to say it of.
     """
     if not path.is_dir():
-        return judge_labels(judgments, judges)
+        return labels_of_judges(judgments, judges)
     answers = None
     with suppress(ArenaError):  # a folder of verdicts alone
         answers = read_arena(path).answers
-    return judge_labels(judgments, judges, answers, path)
+    return labels_of_judges(judgments, judges, answers, path)
 
 
 class JudgingRecords(BaseModel):
