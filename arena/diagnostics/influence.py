@@ -27,7 +27,7 @@ FRAGILE = 0.005
 """Share of the verdicts; a first place that rests on fewer is worth a warning."""
 EQUAL = 1e-6
 """Ratings closer than this are equal, in logits."""
-RIVALS = 5
+OPPONENTS = 5
 """Systems next to the first one, of which it is seen which could take its place."""
 MOST_SYSTEMS = 1_000
 MOST_DROPPED = 0.5
@@ -116,8 +116,8 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     if ratings[order[1]] > ratings[leader] - EQUAL:
         return None
     best: tuple[Integers, int] | None = None
-    for rival in order[1 : 1 + RIVALS]:
-        ordered, needed = matches.supporters(ratings, leader, int(rival))
+    for opponent in order[1 : 1 + OPPONENTS]:
+        ordered, needed = matches.supporters(ratings, leader, int(opponent))
         most = len(rows) * MOST_DROPPED if best is None else len(best[0]) - 1
         if best is not None and needed > 2 * most:
             continue
@@ -166,8 +166,8 @@ class _Matches:
                 break
         return ratings
 
-    def supporters(self, ratings: Floats, leader: int, rival: int) -> tuple[Integers, int]:
-        """Order verdicts by how much the leader's lead over a rival loses without them.
+    def supporters(self, ratings: Floats, leader: int, opponent: int) -> tuple[Integers, int]:
+        """Order verdicts by how much the leader's lead over a opponent loses without them.
 
         Returns:
             Their places, those that support the lead alone; and after how many the lead is gone
@@ -175,13 +175,13 @@ class _Matches:
         """
         information, _ = self._slopes(ratings, *self._counts(None))
         apart = np.zeros(self.systems)
-        apart[[leader, rival]] = 1.0, -1.0
+        apart[[leader, opponent]] = 1.0, -1.0
         pull = np.linalg.solve(information, apart)
         surplus = self.points - expit(ratings[self.side_a] - ratings[self.side_b])
         lost = self.weights * surplus * (pull[self.side_a] - pull[self.side_b])
         ordered = np.argsort(-lost, kind="stable")
         ordered = ordered[lost[ordered] > 0]
-        gone = np.cumsum(lost[ordered]) > ratings[leader] - ratings[rival]
+        gone = np.cumsum(lost[ordered]) > ratings[leader] - ratings[opponent]
         return ordered, int(np.argmax(gone)) + 1 if gone.any() else len(ordered)
 
     def _counts(self, dropped: Integers | None) -> tuple[Floats, Floats]:
