@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from arena.data.schema import ALL
 from arena.data.wording import PEOPLE, is_person
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, named_values, split_names
@@ -64,6 +63,7 @@ def fit(
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.adapters.judgments import counted_judgments_of
+    from arena.data.schema import ALL
     from arena.rating.battles import selected_judgments
     from arena.rating.ratings import rate
     from surrogate.board.judge_report import labels_of_verdicts
