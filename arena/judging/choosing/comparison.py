@@ -91,6 +91,8 @@ class SystemComparison:
 
 def chosen_side(judgments: pd.DataFrame) -> tuple[str, int] | None:
     """Return the side that nearly every verdict is for, and how many; None where there is none."""
+    if judgments.empty:
+        return None
     same = same_verdict(without_identical(judgments)["winner"])
     if same is None or same[0] == "tie":
         return None

@@ -46,7 +46,7 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys):
     assert max(len(line.rstrip()) for line in printed.splitlines() if "|" not in line) <= 90
     assert run("fit", arena_folder, "--language", "en", "--position", "--json") == 0
     found = strict_json(capsys)
-    assert set(found["ratings"][0]) == COLUMNS | {"wins", "losses", "ties", "note"}
+    assert set(found["ratings"][0]) == COLUMNS | {"wins", "losses", "ties", "note", "group"}
     assert isinstance(found["position_effect"], float)
 
 
