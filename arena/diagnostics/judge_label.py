@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from arena.data.arena import judges_named
 from arena.data.errors import UsageError
-from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY, UNKNOWN_JUDGE
 from arena.data.wording import count_of, is_person
 from arena.diagnostics.agreement import LOW_KAPPA, agreement_with_reference
 from arena.diagnostics.bias import answer_lengths, flips, position
@@ -142,6 +142,8 @@ class JudgeLabel:
         """Say what the judge is, without a full stop."""
         if self.grade == "people":
             return "The judges are people"
+        if self.judge == UNKNOWN_JUDGE:
+            return f"The judge, whom the data do not name, is {self.words}"
         return f"Judge {self.judge} is {self.words}"
 
     @property
