@@ -19,6 +19,7 @@ from surrogate.cli.options import (
     check_target,
     given_features,
     given_models,
+    named_columns,
     setting,
     settings_of,
     split_names,
@@ -192,6 +193,7 @@ def metaeval(
     prompts: Annotated[str | None, setting(MetaevalSettings, "prompts")] = None,
     languages: Annotated[str | None, setting(MetaevalSettings, "languages")] = None,
     limit: Annotated[int | None, setting(MetaevalSettings, "limit")] = None,
+    column: opt.Columns = None,
     reference: Annotated[str | None, setting(MetaevalSettings, "reference")] = None,
     replies: Annotated[str | None, setting(MetaevalSettings, "replies")] = None,
     base_url: Annotated[str | None, setting(MetaevalSettings, "base_url")] = None,
@@ -218,7 +220,8 @@ def metaeval(
 
     Answers in GroUSE's schema without conditions are scored by its six metrics.
     """
-    settings = settings_of(MetaevalSettings, config, locals(), OF_JUDGES)
+    given = {**locals(), "columns": named_columns(column) or None}
+    settings = settings_of(MetaevalSettings, config, given, OF_JUDGES)
     checked_choice(benchmark, BENCHMARKS, "benchmark")
     if statistics == bool(judges):
         raise UsageError("give a --judge, or --statistics")
@@ -236,7 +239,7 @@ def metaeval(
     from surrogate.metaevaluation.records import check_name, write_run
 
     if statistics and path is not None:
-        sentences = read_memerag(path, settings.languages)
+        sentences = read_memerag(path, settings.languages, settings.columns)
         found = statistics_report(sentences, settings.replicates, settings.seed)
         _print_report(found, as_json, None, {})
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -10,7 +10,15 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
+from arena.adapters.columns import NO_COLUMNS, bare_column
+from arena.data.errors import (
+    HALF_SURROGATE,
+    HALF_SURROGATE_HINT,
+    DataError,
+    Problem,
+    UsageError,
+    checked_choice,
+)
 from arena.data.rows import read_rows, write_rows
 from arena.data.schema import is_unstorable
 
@@ -47,12 +55,35 @@ FilledText = Annotated[str, BeforeValidator(_filled)]
 
 
 def read_records(
-    path: Path, record: type[RecordT], problems: list[Problem]
+    path: Path,
+    record: type[RecordT],
+    problems: list[Problem],
+    columns: Mapping[str, str] = NO_COLUMNS,
 ) -> list[tuple[int, RecordT]]:
-    """Read the records of a file with their lines; what is wrong is added to the problems."""
+    """Read the records of a file with their lines; what is wrong is added to the problems.
+
+    Names of columns are compared without case, and spaces and dashes count as underscores.
+
+    Args:
+        path: A file in any format of tables.
+        record: What a row holds.
+        problems: Where problems go.
+        columns: Field to the column it is read from.
+
+    Raises:
+        UsageError: If there is no such file, or a column that was chosen is not there.
+    """
     rows = read_rows(path)
     problems += rows.problems
-    given = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
+    names = _fields_of_columns(list(map(str, rows.table)), record, columns)
+    needed = [name for name, field in record.model_fields.items() if field.is_required()]
+    if len(rows.table) and needed and not set(needed) & set(names.values()):
+        fault = f"has the columns {', '.join(map(str, rows.table)) or 'none'}"
+        hint = f"a row needs {', '.join(needed)}; say which is which with --column FIELD=NAME"
+        problems.append(Problem(rows.source, None, None, None, fault, hint))
+        return []
+    table = rows.table.rename(columns=names)
+    given = table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
     if not given and not rows.problems:
         problems.append(
             Problem(rows.source, None, None, None, "holds nothing", "put one record a row in")
@@ -69,6 +100,24 @@ def read_records(
         except ValidationError as error:
             problems += [_problem(fault, *place) for fault in error.errors()]
     return read
+
+
+def _fields_of_columns(
+    given: Sequence[str], record: type[BaseModel], columns: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the field that each column is read as; columns that are no field are left out."""
+    names: dict[str, str] = {}
+    for field, column in columns.items():
+        checked_choice(field, list(record.model_fields), "field")
+        if column not in given:
+            raise UsageError(f"no column {column!r}; available: {', '.join(given) or 'none'}")
+        names[column] = field
+    fields = {bare_column(name): name for name in record.model_fields}
+    for column in given:
+        field_name = fields.get(bare_column(column))
+        if field_name is not None and field_name not in names.values():
+            names.setdefault(column, field_name)
+    return names
 
 
 def repeats(

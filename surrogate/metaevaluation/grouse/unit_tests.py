@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
+from arena.adapters.columns import NO_COLUMNS
 from arena.data.errors import Problem, checked_choice
 from arena.data.schema import LanguageCode
 from features.models.grouse import acceptance
@@ -229,7 +230,7 @@ class WrittenTest(BaseModel):
     )
 
 
-def read_unit_tests(path: Path | str) -> list[UnitTest]:
+def read_unit_tests(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> list[UnitTest]:
     """Read unit tests in the published schema.
 
     Each line holds ``input``, ``actual_output``, ``expected_output``, ``references`` (or
@@ -237,13 +238,17 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
     ``==None``; left out for answers that are only to be scored), and ``metadata``, of which
     ``test_type``, ``language`` and ``topic`` are read where they are there.
 
+    Args:
+        path: A file in any format of tables.
+        columns: Field to the column it is read from, where its name is another.
+
     Raises:
         UsageError: If there is no such file, or its format is unknown.
         DataError: With every problem: file, line, field, value and hint.
     """
     path = Path(path)
     problems: list[Problem] = []
-    read = read_records(path, WrittenTest, problems)
+    read = read_records(path, WrittenTest, problems, columns)
     without = [line for line, written in read if written.conditions is None]
     if 0 < len(without) < len(read):
         fault, hint = "is missing", "add it, or leave all out"

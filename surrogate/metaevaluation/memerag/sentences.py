@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
+from arena.adapters.columns import NO_COLUMNS
 from arena.data.errors import Problem, UsageError, checked_choice
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.schema import QUESTION_KEY
@@ -173,7 +174,11 @@ class LabeledAnswer(BaseModel):
     answer: list[LabeledSentence] = Field(min_length=1)
 
 
-def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
+def read_memerag(
+    folder: Path | str,
+    languages: Sequence[str] = (),
+    columns: Mapping[str, str] = NO_COLUMNS,
+) -> pd.DataFrame:
     """Read a folder of MEMERAG files (``data/memerag`` of the public repository).
 
     A field of a sentence holds one label, or a list of them, one a person (MEMERAG-Ext, appendix
@@ -181,7 +186,8 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     as in the authors' files of majorities. Of fine-grained labels only those vote that belong to
     the coarse one that won.
 
-    The folder holds ``LANGUAGE.jsonl`` for each language, plain or compressed.
+    The folder holds ``LANGUAGE.jsonl`` for each language, plain or compressed; ``columns`` names
+    the key of a field where it is another.
 
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
@@ -199,7 +205,7 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     rows = []
     for language in wanted:
         path = files[checked_choice(language, files, "language")]
-        read = read_records(path, LabeledAnswer, problems)
+        read = read_records(path, LabeledAnswer, problems, columns)
         problems += repeats(path, [(line, answer.query_id) for line, answer in read], "query_id")
         for line, answer in read:
             ids = [each.sentence_id for each in answer.answer]

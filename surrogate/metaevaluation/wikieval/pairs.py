@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
@@ -9,6 +10,8 @@ from typing import Annotated, Literal, get_args
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from arena.adapters.columns import NO_COLUMNS
+from arena.data.cells import decoded
 from arena.data.errors import Problem, UsageError
 from arena.data.rows import SUFFIXES
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, repeats
@@ -25,14 +28,15 @@ PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse"]
 """Columns of a table of pairs."""
 
 
-def read_wikieval(path: Path | str) -> pd.DataFrame:
+def read_wikieval(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> pd.DataFrame:
     """Read WikiEval's pairs of the published data set (explodinggradients/WikiEval).
 
     Rows hold ``question, answer, ungrounded_answer, poor_answer, context_v1, context_v2``: the
     first answer, and the first context, are the better ones.
 
     Args:
-        path: A file of rows (JSONL, CSV or Parquet), or a folder that holds one.
+        path: A file of rows in any format of tables, or a folder that holds one.
+        columns: Field to the column it is read from, where its name is another.
 
     Returns:
         One row a pair, columns ``PAIR_COLUMNS``: ``context`` is the one answers were written
@@ -43,7 +47,7 @@ def read_wikieval(path: Path | str) -> pd.DataFrame:
         DataError: With every problem: file, line, column, value and hint.
     """
     file, problems = _published_file(Path(path)), list[Problem]()
-    rows = read_records(file, PublishedQuestion, problems)
+    rows = read_records(file, PublishedQuestion, problems, columns)
     problems += repeats(file, [(line, row.question) for line, row in rows], "question")
     raise_if(problems)
     pairs = [row.pair(criterion) for criterion in CRITERIA for _, row in rows]
@@ -51,9 +55,11 @@ def read_wikieval(path: Path | str) -> pd.DataFrame:
 
 
 def _joined(value: object) -> object:
-    """Contexts are lists of texts in the public files."""
-    is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
-    return "\n".join(value) if is_list and isinstance(value, list) else value
+    """Join contexts: in the public files they are lists of texts, in CSV written as text."""
+    opened = decoded(value)
+    if isinstance(opened, list) and all(isinstance(text, str) for text in opened):
+        return "\n".join(opened)
+    return value
 
 
 Context = Annotated[FilledText, BeforeValidator(_joined)]
