@@ -342,4 +342,6 @@ def _soft(preference: float) -> WinnerReading:
     winner = "a" if preference < 1.5 else "b"
     if preference in (1.0, 2.0):
         return WinnerReading(winner)
-    return WinnerReading(winner, probability_a=2.0 - preference, probability_b=preference - 1.0)
+    return WinnerReading(
+        winner, probability_a=round(2.0 - preference, 6), probability_b=round(preference - 1.0, 6)
+    )

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import with_passages_of
+from arena.text.thoughts import without_thoughts
 from surrogate.integrity.measures import (
     measure_fit,
     measure_texts,
@@ -107,6 +108,7 @@ def look_at(
         Language and system to what is seen. Of judged systems, facts alone: a verdict says more
         than what is unusual.
     """
+    answers = answers.assign(answer=answers["answer"].map(without_thoughts))
     keys = zip(answers["language"], answers["system"], strict=True)
     is_judged = [system in judged.get(str(language), ()) for language, system in keys]
     shown = with_passages_of(queries, answers[is_judged])
@@ -264,6 +266,7 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[Key, str]:
         Language and new system to the known system of which it has nearly all answers there.
     """
     columns = ["language", "system", "query_id", "answer"]
+    new, known = (rows.assign(answer=rows["answer"].map(without_thoughts)) for rows in (new, known))
     written, old = (rows.loc[rows["answer"].map(len) >= SHORTEST, columns] for rows in (new, known))
     place = written.groupby(["language", "system"]).cumcount()
     sizes = written.groupby(["language", "system"])["answer"].transform("size")

@@ -113,7 +113,7 @@ def test_preferences_are_cut_at_the_middle(values):
         points = (
             verdict.probability_a if verdict.is_soft else {"a": 1, "b": 0}.get(verdict.winner, 0.5)
         )
-        assert points == pytest.approx(2 - value)
+        assert points == pytest.approx(2 - value, abs=1e-6)
 
 
 @pytest.mark.parametrize("values", [(0, 1), (1, 3), (-1, 1), (0.2, 1.4), (1, 1)])

@@ -53,3 +53,12 @@ def test_neither_the_order_of_rows_nor_how_many_are_compared_at_a_time_matters(k
         **found,
         ("en", "newer"): "one",
     }
+
+
+def test_thoughts_before_an_answer_hide_no_copy(known):
+    texts = [
+        f"<think>Number {number} is about another tower, {'a' * number} say.</think>"
+        + LONG.format(number)
+        for number in range(10)
+    ]
+    assert near_copies(answers("new", texts), known) == {("en", "new"): "one"}
