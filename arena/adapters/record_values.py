@@ -158,7 +158,8 @@ def _text_of_record(record: Mapping[str, Any], roles: Sequence[str]) -> str | No
         return _text_of_call(record, roles)
     if _role(record) not in (None, *roles) or record.get("thought") is True:
         return None
-    if record.get("type") in _NO_TEXTS:
+    kind = record.get("type")
+    if isinstance(kind, str) and kind in _NO_TEXTS:
         return None
     for name in _INNER:
         inner = opened_value(record.get(name)) if name in _LOGS else record.get(name)

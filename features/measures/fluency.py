@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from arena.text.answers import ANSWER_WORDS, REASON_WORDS
+from arena.text.thoughts import answer_start, without_thoughts
 from features.declare.feature import OWN, Value, declared
 from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
 from features.text.sentences import breaks_off
@@ -104,10 +105,15 @@ def markup_artifacts(sample: Sample) -> Value:
     One for each marker of a template (``<|im_end|>``, ``[INST]``, ``</s>``, ``<think>``), heading
     of the prompt (``##Answer``), opening role (``Assistant:`` at the start of a line), HTML tag
     or entity, byte or line break spelled out (``<0x0A>``, ``\n``); one each for bold and for a
-    code block that is opened and not closed; one for a text that is a JSON object or list.
+    code block that is opened and not closed; one for a text that is a JSON object or list. Thoughts
+    before the answer are no part of it.
     """
+    # Tokens at the end are no part of the answer either, but its readers see them.
+    answer = without_thoughts(sample.output)
+    trailing = sample.output[answer_start(sample.output) + len(answer) :]
+    markers = len(_MARKERS.findall(sample.text)) + len(_MARKERS.findall(trailing))
     unpaired = sum(sample.text.count(mark) % 2 for mark in _PAIRED)
-    return float(len(_MARKERS.findall(sample.text)) + unpaired + _is_json(sample.text))
+    return float(markers + unpaired + _is_json(sample.text))
 
 
 @declared(OWN, ("answer",))

@@ -260,8 +260,9 @@ def without_intervals(rows: pd.DataFrame) -> pd.DataFrame:
         rows: ``tables.RATINGS``, or ``tables.ARENA``.
     """
     bounds = [name for name in rows if str(name).endswith(("low", "high"))]
-    is_open = rows["rating"].notna() & (rows["note"] == "")
-    notes = rows["note"].mask(is_open, ONE_SIDED)
+    is_rated = rows["rating"].notna()
+    with_reason = [f"{note}; {ONE_SIDED}" if note else ONE_SIDED for note in rows["note"]]
+    notes = rows["note"].mask(is_rated, pd.Series(with_reason, rows.index, rows["note"].dtype))
     return rows.assign(**dict.fromkeys(bounds, np.nan), tier=np.nan, note=notes)
 
 

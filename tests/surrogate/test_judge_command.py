@@ -62,7 +62,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     calls = sum(server.asked.values())
     assert "Pairs: 48\nBoth orders: True" in printed
     assert "failed: 0" in printed
-    assert "reliable by its own verdicts" in printed
+    assert "Judge local is doubtful" in printed
     assert "Cost: not known; give each model's price (--prices FILE)" in printed
     *lines, last = printed.splitlines()
     assert max(map(len, lines[:6])) <= 80

@@ -57,7 +57,7 @@ def test_check_says_every_problem(run, tmp_path, capsys):
 
 def test_check_says_copies_and_what_to_run_next(run, tiny_arena, tmp_path, capsys):
     rows = list(range(len(tiny_arena.judgments)))
-    copies, run_next = f"{len(rows)} judgments of the same question", f"judge {tmp_path} --model"
+    copies, run_next = f"{len(rows)} judgments left out: exact copies", f"judge {tmp_path} --model"
     for places, said in ((rows * 2, copies), ([], run_next)):
         write_arena(replace(tiny_arena, judgments=tiny_arena.judgments.iloc[places]), tmp_path)
         assert run("check", tmp_path) == 0

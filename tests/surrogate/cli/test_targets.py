@@ -39,6 +39,7 @@ COUNTED = [
     for words, command in COMMANDS
     for parameter in command.params
     if parameter.name in ("tournaments", "repeats")
+    and words != ("import",)  # there, what becomes of a question asked twice
 ]
 
 

@@ -123,6 +123,6 @@ def test_tables_of_answers_keep_criteria(tmp_path):
     write_arena(arena, tmp_path / "arena")
     read = read_arena(tmp_path / "arena")
     assert read.criteria == ("fluency", "tone")
-    assert read.judges == ("judge:fluency", "judge:tone")
+    assert read.judges == ("unknown:fluency", "unknown:tone")
     won = {row["criterion"]: row[f"system_{row['winner']}"] for _, row in read.judgments.iterrows()}
     assert won == {"fluency": "y", "tone": "x"}
