@@ -43,6 +43,8 @@ COUNTS = {
     *("wins", "losses", "ties"),
 }
 """Columns that are whole numbers, or missing."""
+LARGEST_COUNT = 2**53
+"""Beyond it, numbers in a file are no counts: not all whole numbers have a float of their own."""
 BY_JUDGE = "rating_by:"
 """How columns begin that are ratings by one judge alone, whose name follows."""
 
@@ -95,6 +97,10 @@ class BoardTable:
             if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for one
                 raise pd.errors.ParserError("rows have more cells than the header")
             plain = {name: table[name].fillna("").str.removeprefix("'") for name in texts}
+            for name in COUNTS & set(self.names):
+                numbers = pd.to_numeric(table[name])
+                if (numbers.abs() > LARGEST_COUNT).any():
+                    raise ValueError(f"{name} holds a number too large for a count")
             typed = self.typed(table.assign(**plain))
             keys = list(self.names[: self.keys])
             if typed.duplicated(keys).any():
