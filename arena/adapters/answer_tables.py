@@ -11,9 +11,11 @@ from typing import Literal, get_args
 
 import pandas as pd
 
+from arena.adapters.battle_rows import has_winner_columns, winner_of
 from arena.adapters.collected import (
     Collected,
     ForeignArena,
+    Key,
     Place,
     Record,
     question_id,
@@ -42,6 +44,7 @@ from arena.data.schema import (
     finite_number,
     has_decimal_comma,
 )
+from arena.data.winners import ONE_HOT, PROBABILITIES
 
 TABLE = "csv"
 NEEDED = ("question", "system", "answer")
@@ -62,6 +65,9 @@ _HINT = (
 _AGAIN = (
     "keep one of its answers, or choose: --repeats first keeps the first and counts the others, "
     "--repeats each makes each asking a question of its own"
+)
+_NO_VERDICTS = (
+    "no column holds the winner, so there are no verdicts; choose it with --column winner=NAME"
 )
 _DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,6}")
 _NOT_OF_ANSWERS = (TURN,)
@@ -123,14 +129,21 @@ def read_answer_tables(
     read.names = chosen.names
     default = checked_language(language) or UNDETERMINED
     empty = Counter[str]()
+    is_pairs = len(sides) == 2
+    has_winners = "winner" in chosen.names
     for _, table in parts:
         rows = with_whole_names(table, chosen.names)
-        count_unread(read, rows, chosen)
+        is_won_by_columns = is_pairs and not has_winners and has_winner_columns(rows.table)
+        count_unread(read, rows, chosen, (*ONE_HOT, *PROBABILITIES) if is_won_by_columns else ())
+        if is_pairs and not has_winners and not is_won_by_columns:
+            read.notes.append(f"{rows.source}: {_NO_VERDICTS}")
         for place, record in read.raw(rows):
             values = {field: record.get(column) for field, column in chosen.names.items()}
             named = name_text(values.get("judge"))
             if named or name_text(values.get(VOTER)):
                 values[WHOLE_ROW] = record
+            if is_won_by_columns:
+                values["winner"] = winner_of(record, chosen.names)
             values["judge"] = named or judge or UNKNOWN_JUDGE
             if values.get("criterion"):
                 values["judge"] = f"{values['judge']}:{values['criterion']}"
@@ -215,10 +228,12 @@ def with_whole_names(rows: Rows, names: Mapping[str, str]) -> Rows:
     return replace(rows, table=table)
 
 
-def count_unread(read: Collected, rows: Rows, chosen: ChosenColumns) -> None:
-    """Count the columns of a file that are not read."""
+def count_unread(
+    read: Collected, rows: Rows, chosen: ChosenColumns, further: Sequence[str] = ()
+) -> None:
+    """Count the columns of a file that are not read; ``further`` are read beside the fields."""
     for column, reason in chosen.unread.items():
-        if column in rows.table:
+        if column in rows.table and column not in further:
             read.skip(rows.source, "column", reason)
 
 
@@ -260,8 +275,7 @@ def add_row(
     history = decoded(values.get(HISTORY))
     named = name_text(values.get("query_id"))
     query_id = question_id(texts["question"], history) if named is None else str(named).strip()
-    may_repeat = len(sides) == 2 or "criterion" in values
-    key = _asking(read, place, (code, query_id), texts, sides, may_repeat, repeats)
+    key = _asking(read, place, (code, query_id), texts, values, sides, repeats)
     if key is None:
         return
     known = read.question(place, key, texts["question"], [], may_repeat=True)
@@ -274,7 +288,7 @@ def add_row(
             read.fault(place, field, texts[field], fault, hint)
             return
     for side in sides:
-        row = read.answer(place, key, texts[f"system{side}"], texts[f"answer{side}"], may_repeat)
+        row = read.answer(place, key, texts[f"system{side}"], texts[f"answer{side}"], True)
         row.setdefault(OWN_PASSAGES, passages or None)
         row.setdefault(HISTORY, history)
     if len(sides) == 2 and "winner" in values:
@@ -295,6 +309,7 @@ def add_row(
         if mark is not None:
             row = {"language": code, "query_id": key[1], "judge": judge, "mark": mark}
             read.marks.append(row | {"system": texts["system"]})
+            read.marked[*key, texts["system"], judge] = mark
 
 
 def row_language(read: Collected, place: Place, given: object, default: str) -> str | None:
@@ -355,43 +370,87 @@ def _first_text(reference: object) -> object:
 def _asking(
     read: Collected,
     place: Place,
-    key: tuple[str, str],
+    key: Key,
     texts: Mapping[str, str],
+    values: Record,
     sides: Sequence[str],
-    may_repeat: bool,
     repeats: Repeats | None,
-) -> tuple[str, str] | None:
+) -> Key | None:
     """Return the key of the question that a row answers; None if the row is left out.
 
-    A system may have answered the question before. Then the row is at fault, or left out, or to
-    the next asking of the question that none of its systems has answered otherwise.
+    A system may have answered the question before. The same answer may stand there again: in
+    several pairs, or for several judges. A row that says nothing new is left out. Any other row is
+    at fault, or left out, or to the next asking of the question where it fits.
     """
-    systems = [(texts[f"system{side}"], texts[f"answer{side}"]) for side in sides]
-
-    def earlier(candidate: tuple[str, str]) -> tuple[str, Record] | None:
-        for system, answer in systems:
-            row = read.answers.get((*candidate, system))
-            if row is not None and not (may_repeat and row["answer"] == answer):
-                return system, row
-        return None
-
-    conflict = earlier(key)
-    if conflict is None:
+    earlier = _earlier_answer(read, key, texts, values, sides, repeats)
+    if earlier is None:
+        if len(sides) == 1 and _says_nothing_new(read, key, texts, values):
+            read.skip(place.source, "row", "it repeats an earlier row: the same answer again")
+            return None
         return key
-    system, row = conflict
+    system, row = earlier
     if repeats is None:
         fault = f"has answered this question {seen_from(place, row['place'])}"
+        hint = _AGAIN
+        if row["answer"] == texts[f"answer{sides[0]}"] and len(sides) == 1:
+            fault = f"has another verdict of the same judge {seen_from(place, row['place'])}"
+            hint = f"name who judged in a column 'judge'; or {_AGAIN}"
         field = next(f"system{side}" for side in sides if texts[f"system{side}"] == system)
-        read.fault(place, field, system, fault, _AGAIN)
+        read.fault(place, field, system, fault, hint)
         return None
     if repeats == "first":
         reason = "its system has answered the question before: the first answer is kept"
         read.skip(place.source, "row", reason)
         return None
     number = 2
-    while earlier((key[0], f"{key[1]}-{number}")) is not None:
+    further = (key[0], f"{key[1]}-{number}")
+    while _earlier_answer(read, further, texts, values, sides, repeats) is not None:
         number += 1
-    return key[0], f"{key[1]}-{number}"
+        further = (key[0], f"{key[1]}-{number}")
+    return further
+
+
+def _earlier_answer(
+    read: Collected,
+    key: Key,
+    texts: Mapping[str, str],
+    values: Record,
+    sides: Sequence[str],
+    repeats: Repeats | None,
+) -> tuple[str, Record] | None:
+    """Return the system and the earlier answer that a row cannot stand beside; None if it can."""
+    for side in sides:
+        system = texts[f"system{side}"]
+        row = read.answers.get((*key, system))
+        if row is None:
+            continue
+        if row["answer"] != texts[f"answer{side}"]:
+            return system, row
+        if len(sides) == 1 and not _may_stand_again(read, (*key, system), values, repeats):
+            return system, row
+    return None
+
+
+def _may_stand_again(
+    read: Collected, answer_key: tuple[str, str, str], values: Record, repeats: Repeats | None
+) -> bool:
+    """Tell whether the same answer may stand in a further row, for what the row says of it."""
+    judge = values.get("judge")
+    judgment_key = (*answer_key, judge)
+    if judgment_key not in read.marked:
+        names_judge = "judge" in read.names or "criterion" in values
+        return names_judge or repeats != "each"
+    mark = finite_number(values.get("verdict"))
+    return repeats != "each" and mark in (None, read.marked[judgment_key])
+
+
+def _says_nothing_new(read: Collected, key: Key, texts: Mapping[str, str], values: Record) -> bool:
+    """Tell whether a row of an answer that is there already adds no verdict to it."""
+    answer_key = (*key, texts["system"])
+    if answer_key not in read.answers:
+        return False
+    is_marked = (*answer_key, values.get("judge")) in read.marked
+    return is_marked or finite_number(values.get("verdict")) is None
 
 
 def _identity_of_verdict(values: Record) -> Record:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -29,7 +29,15 @@ from arena.data.schema import (
     is_unstorable,
     whole_digits,
 )
-from arena.data.winners import NO_WINNER, ONE_HOT, ONE_HOT_NEEDED, NoWinner, read_one_hot
+from arena.data.winners import (
+    NO_WINNER,
+    ONE_HOT,
+    ONE_HOT_NEEDED,
+    PROBABILITIES,
+    NoWinner,
+    read_one_hot,
+    read_probabilities,
+)
 from arena.data.wording import PERSON, is_person
 
 CONVERSATIONS = ("conversation_a", "conversation_b")
@@ -154,7 +162,7 @@ def battles_of(
             place=place,
             key=_key(read, place, record, names, options, number, turn),
             sides=(sides[0], sides[1]),
-            winner=_winner(record, names),
+            winner=winner_of(record, names),
             judge=_judge(record, names, options.judge)[0],
             columns=_columns(read, place, record, names, options.judge),
             turn=turn,
@@ -173,7 +181,7 @@ def _chosen(read: Collected, rows: Rows, columns: Mapping[str, str]) -> Mapping[
         fields["winner"] = ("winner",)
     chosen = chosen_columns([table], fields, columns)
     needed = ["system_a", "system_b"]
-    if not set(ONE_HOT_NEEDED) <= set(table):
+    if not has_winner_columns(table):
         needed.append("winner")
     absent = [name for name in needed if name not in chosen.names]
     if absent:
@@ -216,11 +224,28 @@ def _key(
     return code or UNDETERMINED, query_id
 
 
-def _winner(record: Record, names: Mapping[str, str]) -> object:
+def winner_of(record: Record, names: Mapping[str, str]) -> object:
+    """Return what a row says of the winner, or what was read of its columns.
+
+    Args:
+        record: The row.
+        names: Field to column; without ``winner`` the row ``has_winner_columns``.
+    """
     if "winner" in names:
         winner = record[names["winner"]]
         return NO_WINNER if is_missing_cell(winner) else winner
-    return read_one_hot(record)
+    if set(ONE_HOT_NEEDED) <= set(record):
+        return read_one_hot(record)
+    return read_probabilities(record)
+
+
+def has_winner_columns(columns: Iterable[object]) -> bool:
+    """Tell whether columns say who won without a column ``winner``.
+
+    They do as ``ONE_HOT`` or as ``PROBABILITIES``.
+    """
+    held = set(columns)
+    return held.issuperset(ONE_HOT_NEEDED) or held.issuperset(PROBABILITIES)
 
 
 def _judge(

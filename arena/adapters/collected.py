@@ -96,6 +96,7 @@ class Collected:
     Attributes:
         names: Our field to the name it has in the files, for what is said of faults.
         marks: Marks of single answers: ``language, query_id, system, judge, mark``.
+        marked: Language, id of the question, system and judge of an answer to its mark.
         criteria: Judge to the criterion of its judgments, if it has one.
         decided: Number of judgments whose winner is read; see ``decide_winners``.
         notes: What a user should know of how the files were read.
@@ -106,6 +107,7 @@ class Collected:
     answers: dict[tuple[str, str, str], Record] = field(default_factory=dict)
     judgments: list[Record] = field(default_factory=list)
     marks: list[Record] = field(default_factory=list)
+    marked: dict[tuple[str, str, str, object], float] = field(default_factory=dict)
     criteria: dict[object, str] = field(default_factory=dict)
     decided: int = 0
     notes: list[str] = field(default_factory=list)

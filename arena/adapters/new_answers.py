@@ -104,7 +104,10 @@ def read_answers(
         raise DataError(read.problems)
     table = pd.DataFrame(answers, dtype=object)
     lines = pd.Series([place.line for place in places], dtype=int)
-    distinct = _without_copies(table, lines, rows.source) if len(sides) > 1 else (table, lines)
+    distinct = _without_copies(table, lines)
+    copies = len(table) - len(distinct[0])
+    if copies and len(sides) == 1:
+        _LOG.warning("%s: rows that repeat an earlier answer: left out (%d)", path.name, copies)
     found = Rows(distinct[0], distinct[1], rows.source, tuple(read.problems))
     return checked_answers(found, queries)
 
@@ -210,12 +213,9 @@ def _own_passages(
     return passages if passages and not is_shared else None
 
 
-def _without_copies(
-    table: pd.DataFrame, lines: pd.Series, source: str
-) -> tuple[pd.DataFrame, pd.Series]:
-    """Keep each answer of a table of pairs once; a pair's answers stand in several rows."""
+def _without_copies(table: pd.DataFrame, lines: pd.Series) -> tuple[pd.DataFrame, pd.Series]:
+    """Keep each answer once; one may stand in several pairs, or in a row for each judge."""
     is_kept = ~table.duplicated([*QUESTION_KEY, "system", "answer"])
-    _LOG.debug("%s: %d of %d answers are distinct", source, int(is_kept.sum()), len(table))
     return table[is_kept].reset_index(drop=True), lines[is_kept].reset_index(drop=True)
 
 

@@ -30,8 +30,12 @@ ONE_HOT = MappingProxyType(
 )
 """Columns of which one is true, to the word for the winner."""
 ONE_HOT_NEEDED = ("winner_model_a", "winner_model_b")
+PROBABILITIES = ("probability_a", "probability_b")
+"""Columns with the probabilities that side A and side B win; a tie has the rest."""
 
 _BOTH_BAD = "both bad"
+_ROUNDING = 1e-6
+"""By how much a sum of probabilities may exceed 1."""
 _SIDE_NOUNS = ("model", "system", "agent", "assistant", "answer", "response", "output", "side")
 _FIRST = ("a", "1", "left", "first", "one")
 _SECOND = ("b", "2", "right", "second", "two")
@@ -184,6 +188,28 @@ def read_one_hot(record: Mapping[str, object]) -> WinnerReading | NoWinner:
     if len(marked) > 1:
         return NoWinner("several columns of winners are true")
     return _verdict_of(marked[0])
+
+
+def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner:
+    """Read the columns of ``PROBABILITIES``, which are a soft verdict.
+
+    Args:
+        record: A row that has both columns.
+    """
+    texts = [_text_of(record[column]) for column in PROBABILITIES]
+    given = [text for text in texts if text is not None]
+    if not given:
+        return NO_WINNER
+    numbers = [number for text in given if (number := _number_of(text)) is not None]
+    is_sound = len(numbers) == len(texts) and min(numbers) >= 0 and sum(numbers) <= 1 + _ROUNDING
+    if not is_sound:
+        fault = f"{' and '.join(PROBABILITIES)} are no probabilities"
+        return NoWinner(fault, "write two numbers from 0 to 1 whose sum is at most 1, or nothing")
+    first, second = numbers
+    winner = "a" if first > second else "b"
+    if first == second or 1 - first - second > max(numbers):
+        winner = "tie"
+    return WinnerReading(winner, probability_a=first, probability_b=second)
 
 
 def word_of(text: str) -> str | None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena
+from arena.adapters.judgments import read_judgments
 from arena.data.cells import passages_of
 from arena.text.answers import parse_answer
 
@@ -280,6 +281,69 @@ def test_each_asking_can_be_a_question(tmp_path):
     assert second == f"{first}-2"
     with pytest.raises(UsageError, match="first, each"):
         import_arena("csv", [table(tmp_path, PAIRED)], repeats="last")
+
+
+JUDGED = (
+    "question,model,answer,score,rater\n"
+    "How?,m1,So.,5,ann\nHow?,m1,So.,2,bob\nHow?,m2,Thus.,4,ann\nHow?,m2,Thus.,3,bob\n"
+)
+
+
+@pytest.mark.parametrize("further", ["", "How?,m2,Thus.,3,bob\n", "How?,m1,So.,,cid\n"])
+def test_several_judges_may_mark_the_same_answer(further, tmp_path):
+    read = import_arena("csv", [table(tmp_path, JUDGED + further)])
+    assert len(read.arena.answers) == 2
+    judged = read.arena.judgments
+    winners = dict(zip(judged["judge"], wins_of(read), strict=True))
+    assert {judge.removeprefix("person:"): name for judge, name in winners.items()} == {
+        "ann": "m1",
+        "bob": "m2",
+    }
+    rows = read.skipped[read.skipped["item"] == "row"]
+    assert rows["count"].sum() == bool(further)
+
+
+def test_two_verdicts_of_a_judge_on_an_answer_are_refused(tmp_path):
+    with pytest.raises(DataError) as caught:
+        import_arena("csv", [table(tmp_path, JUDGED + "How?,m2,Thus.,1,bob\n")])
+    assert [problem.line for problem in caught.value.problems] == [6]
+
+
+PAIRS = [
+    {"question": "q?", "system_a": "x", "answer_a": "1", "system_b": "y", "answer_b": "2"},
+    {"question": "r?", "system_a": "x", "answer_a": "1", "system_b": "y", "answer_b": "2"},
+]
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_probabilities_without_a_winner_are_soft_verdicts(as_text, tmp_path):
+    shares = [(0.8, 0.1), (0.2, 0.3)]
+    rows = [
+        row | {"probability_a": str(a) if as_text else a, "probability_b": str(b) if as_text else b}
+        for row, (a, b) in zip(PAIRS, shares, strict=True)
+    ]
+    read = import_arena("csv", [records(tmp_path, rows)])
+    judged = read.arena.judgments.sort_values("probability_a", ascending=False)
+    assert judged["winner"].tolist() == ["a", "tie"]
+    assert judged[["probability_a", "probability_b"]].values.tolist() == [list(it) for it in shares]
+    assert read.skipped.empty
+    fitted = read_judgments(records(tmp_path, rows))
+    assert sorted(fitted["probability_a"]) == [0.2, 0.8]
+
+
+@pytest.mark.parametrize("shares", [(0.8, 0.7), (-0.1, 0.5), ("much", 0.1), (0.5, None)])
+def test_what_are_no_probabilities_is_refused(shares, tmp_path):
+    rows = [
+        row | dict(zip(("probability_a", "probability_b"), shares, strict=True)) for row in PAIRS
+    ]
+    with pytest.raises(DataError):
+        import_arena("csv", [records(tmp_path, rows)])
+
+
+def test_pairs_without_a_winner_are_said_to_have_no_verdicts(tmp_path):
+    read = import_arena("csv", [records(tmp_path, PAIRS)])
+    assert read.arena.judgments.empty
+    assert "no verdicts" in " ".join(read.notes)
 
 
 def test_regions_are_left_out_and_counted(tmp_path):

@@ -99,3 +99,14 @@ def test_answers_are_added_to_a_folder(written, tmp_path):
     path.write_text("prompt,model,response\nWhy?,new,Thus.\n", encoding="utf-8")
     assert add_answers(tmp_path / "arena", path)[1:] == (1, 0)
     assert "new" in read_arena(tmp_path / "arena").info.systems
+
+
+def test_an_answer_that_stands_there_for_several_judges_is_one_answer(written, tmp_path):
+    arena = import_arena("csv", [written]).arena
+    path = tmp_path / "judged.csv"
+    text = "question,model,answer,score,judge\nWhy?,new,So.,1,ann\nWhy?,new,So.,0,bob\n"
+    path.write_text(text, encoding="utf-8")
+    assert read_answers(path, arena.queries)["answer"].tolist() == ["So."]
+    path.write_text(text.replace("So.,0", "No.,0"), encoding="utf-8")
+    with pytest.raises(DataError):
+        read_answers(path, arena.queries)
