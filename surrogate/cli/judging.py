@@ -148,7 +148,9 @@ def judge(
 def gate(
     board: opt.Board,
     candidate: Annotated[Path, Option(help="Answers of the new version.", **FILE)],
-    baseline: Annotated[str | None, Option(help="System to compare with. Default: best")] = None,
+    baseline: Annotated[
+        str | None, Option(help="System to compare with. Default: the best judged system")
+    ] = None,
     model: Annotated[str | None, Option(help="LLM judge to ask if needed.")] = None,
     base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
     api_key_env: opt.ApiKeyEnv = None,
