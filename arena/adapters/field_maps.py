@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Form = Literal["spans", "trec-rag", "passage rows"]
+Form = Literal["spans", "observations", "trec-rag", "passage rows"]
 
 
 class FieldMap(BaseModel):
@@ -32,6 +32,10 @@ class FieldMap(BaseModel):
         left_out: Paths that tell that a record is no answer, each with the reason.
         variant: Path of what tells several prompts of one system apart, if it has them.
         id_scope: Paths of what ids are unique within, such as a task; the widest first.
+        settings: Path of a record of settings, of which one may tell questions of one id apart.
+        passage_separators: Patterns between passages that the tool joins to one text; the first
+            that is there counts.
+        no_scores: Names of numbers that are no scores; None where other numbers are not counted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,6 +55,9 @@ class FieldMap(BaseModel):
     left_out: list[dict[str, Any]] = []
     variant: str | None = None
     id_scope: list[str] = []
+    settings: str | None = None
+    passage_separators: list[str] = []
+    no_scores: list[str] | None = None
 
     @cached_property
     def roots(self) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def text_of(value: object, roles: Sequence[str]) -> str | None:
     """
     if isinstance(value, str):
         inside = _opened(value)
-        if inside is not None and _is_log(inside):
+        if inside is not None and is_log(inside):
             return text_of(inside, roles)
         return value if value.strip() else None
     if isinstance(value, Mapping):
@@ -133,7 +133,7 @@ def text_of(value: object, roles: Sequence[str]) -> str | None:
     return None
 
 
-def _is_log(value: list[Any] | dict[str, Any]) -> bool:
+def is_log(value: list[Any] | Mapping[str, Any]) -> bool:
     """Tell whether JSON is a log of messages, rather than an answer in JSON."""
     if isinstance(value, list) and _named_pairs(value) is not None:
         return True
@@ -141,7 +141,7 @@ def _is_log(value: list[Any] | dict[str, Any]) -> bool:
         records = [item for item in value if isinstance(item, Mapping)]
         if value and len(records) == len(value):
             return all(_role(item) is not None or _is_part(item) for item in records)
-        return bool(value) and all(isinstance(item, list) and _is_log(item) for item in value)
+        return bool(value) and all(isinstance(item, list) and is_log(item) for item in value)
     if value.keys() == _CALL or _role(value) is not None:
         return True
     return any(isinstance(value.get(name), list) for name in _LOGS)
@@ -176,11 +176,35 @@ def _text_of_record(record: Mapping[str, Any], roles: Sequence[str]) -> str | No
 
 def _text_of_call(record: Mapping[str, Any], roles: Sequence[str]) -> str | None:
     """Return the one text among the arguments of a function, or None if there are several."""
-    args, kwargs = record["args"], record["kwargs"]
+    args, kwargs = opened_value(record["args"]), opened_value(record["kwargs"])
     values = list(args) if isinstance(args, list) else []
     values += kwargs.values() if isinstance(kwargs, Mapping) else []
     texts = [text for value in values if (text := text_of(value, roles)) is not None]
     return texts[0] if len(texts) == 1 else None
+
+
+def named_argument(record: Mapping[str, Any], names: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return what the arguments of a call have under the first of some names.
+
+    Args:
+        record: ``args`` and ``kwargs`` of a call; anything else has no arguments.
+        names: Names of an argument, or of a field of an argument that is a record.
+
+    Returns:
+        The value; None if nothing has one of the names, or several have.
+    """
+    if record.keys() != _CALL:
+        return None
+    args, kwargs = opened_value(record["args"]), opened_value(record["kwargs"])
+    holders = [kwargs, *(kwargs.values() if isinstance(kwargs, Mapping) else ())]
+    holders += args if isinstance(args, list) else []
+    opened = [opened_value(holder) for holder in holders]
+    records = [holder for holder in opened if isinstance(holder, Mapping)]
+    for name in names:
+        found = [holder[name] for holder in records if holder.get(name) not in (None, "", [], {})]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def _first_alternative(value: object) -> object:
@@ -263,16 +287,21 @@ def messages_of(value: object) -> list[dict[str, str]]:
     return messages
 
 
-def unquoted(text: str) -> str | None:
-    """Return the text that is written as a JSON string, or None if it is not."""
-    stripped = text.strip()
-    if len(stripped) < 2 or stripped[0] != '"' or stripped[-1] != '"':
-        return None
-    try:
-        value = json.loads(stripped)
-    except ValueError:
-        return None
-    return value if isinstance(value, str) else None
+def unquoted(text: str) -> str:
+    """Return the text that is written as a JSON string, also as one of one; any other as it is."""
+    found = text
+    for _ in range(_LEVELS):
+        stripped = found.strip()
+        if len(stripped) < 2 or stripped[0] != '"' or stripped[-1] != '"':
+            break
+        try:
+            inside = json.loads(stripped)
+        except ValueError:
+            break
+        if not isinstance(inside, str) or not inside.strip():
+            break
+        found = inside
+    return found
 
 
 def number_of(value: object, words: Mapping[str, float]) -> float | None:

@@ -88,6 +88,23 @@ def unnamed_scores(kind: FieldMap, record: Record) -> int:
     return count
 
 
+def plain_scores(kind: FieldMap, record: Record) -> list[str]:
+    """Return the names of numbers and truth values that stand beside the usual scores."""
+    if kind.no_scores is None:
+        return []
+    passed = {_plain_name(name) for name in (*kind.no_scores, *kind.roots, *_LABEL_COLUMNS)}
+    return [
+        name
+        for name, value in record.items()
+        if _plain_name(name) not in passed and number_of(value, kind.words) is not None
+    ]
+
+
+def _plain_name(name: str) -> str:
+    """Return a name in lower case, without what stands between its words."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
 def _columns_of_lists(kind: FieldMap, record: Record) -> Iterator[tuple[str, list[object]]]:
     """Yield columns that hold lists of numbers, of which some may be missing, or of labels."""
     for name, value in record.items():

@@ -7,10 +7,12 @@ higher wins.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from itertools import combinations
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,14 +27,16 @@ from arena.adapters.record_values import (
     USER,
     at,
     dotted,
+    is_log,
     messages_of,
+    named_argument,
     opened_value,
     paths_of,
     text_of,
     unquoted,
 )
-from arena.adapters.scores import marks_of, scores_of, unnamed_scores
-from arena.adapters.traces import joined_spans
+from arena.adapters.scores import marks_of, plain_scores, scores_of, unnamed_scores
+from arena.adapters.traces import joined_spans, with_retrieved
 from arena.adapters.trec_rag import joined_runs
 from arena.data.cells import passages_of
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
@@ -53,6 +57,10 @@ _MOST_INSIDE = 4
 _AGAIN = "its system has answered the question before: the first answer is kept"
 _TEXTS = ("question", "answer")
 """Fields that a record may have elsewhere than others of its file."""
+_MOST_SETTINGS = 2
+"""Settings that tell questions of one id apart, at most."""
+_QUOTABLE = (*_TEXTS, "reference")
+"""Fields whose texts may be written as JSON strings."""
 
 Found = tuple[Place, Record]
 
@@ -118,16 +126,24 @@ class ToolReader:
         for path, count in chosen.unread.items():
             read.skip(tool, "passages", f"{path!r} holds none that can be read", count)
         judges = _chosen_scores(kind, named, scores)
+        if not scores:
+            _count_plain_scores(read, kind, records, [*chosen.names.values(), *judges])
         default = checked_language(language) or UNDETERMINED
         answered: set[tuple[str, ...]] = set()
         marked: set[str] = set()
+        split = 0
         for place, record, values in _rows(kind, records, chosen):
             if unnamed := unnamed_scores(kind, record):
                 read.skip(place.source, "score", "it has no name", unnamed)
             marks = values["marks"] = marks_of(read, place, kind, record, judges)
             marked |= {judge for judge in marks if marks[judge] is not None}
+            passages = _split_passages(kind, values.get("passages"))
+            split += passages is not values.get("passages") and len(passages) > 1
+            values["passages"] = passages
             if _is_kept(read, place, values, chosen, answered if repeats == "first" else None):
                 add_row(read, place, values, default, repeats=repeats)
+        if split:
+            read.notes.append(f"texts split into passages at '|' or ';': {split}")
         read_scores = [judge for judge in judges if judge in marked]
         lower = [judge for judge in read_scores if judge in kind.lower_is_better]
         note = f"Fields: {', '.join(chosen.shown())}. Scores: {', '.join(read_scores) or 'none'}."
@@ -174,6 +190,8 @@ def _whole_records(
         yield from joined_spans(found)
     elif kind.form == "trec-rag":
         yield from joined_runs(found, read)
+    elif kind.form == "observations":
+        yield from with_retrieved(found)
     elif kind.form == "passage rows":
         yield from joined_passage_rows(found, read)
     else:
@@ -283,7 +301,6 @@ class _Paths:
         names: Field to its path.
         others: Field to the paths where records have it that have nothing at the first.
         stated: Fields whose path the user named.
-        is_quoted: Fields whose texts are all written as JSON strings.
         unread: Paths that may hold passages to the number of records where what they hold is none;
             empty where passages are read.
     """
@@ -291,7 +308,6 @@ class _Paths:
     names: dict[str, str]
     others: dict[str, list[str]]
     stated: frozenset[str]
-    is_quoted: frozenset[str]
     unread: Mapping[str, int]
 
     def shown(self) -> list[str]:
@@ -352,21 +368,22 @@ def _chosen_paths(
         held = [path for path in paths if (field, path) in found.holding]
         if field in stated or held:
             names[field] = stated.get(field) or held[0]
-            others[field] = [path for path in held[1:] if (field, path) in found.elsewhere]
+            others[field] = [
+                path
+                for path in held[1:]
+                if (field, path) in found.elsewhere or _is_same_place(field, path, held[0])
+            ]
     held_fields = {field for field, _ in found.holding}
     lacking = [field for field in NEEDED if field not in held_fields]
     if lacking:
         raise UsageError(_lacking_fields(tool, kind, records, lacking))
     is_lost = "passages" not in names
-    chosen = _Paths(
+    return _Paths(
         names=names,
         others=others,
         stated=frozenset(stated),
-        is_quoted=frozenset(),
         unread=found.unread if is_lost else Counter(),
     )
-    quoted = [field for field in _TEXTS if _is_quoted(field, records, chosen)]
-    return replace(chosen, is_quoted=frozenset(quoted))
 
 
 def _usable(paths: Sequence[str], files: int) -> list[str]:
@@ -467,6 +484,9 @@ def _inside(value: Any, names: Sequence[str], levels: int = _MOST_INSIDE) -> Any
     inside = opened_value(value)
     if not isinstance(inside, Mapping) or not levels:
         return value
+    named = named_argument(inside, names)
+    if named is not None:
+        return _inside(named, names, levels - 1)
     for name in names:
         inner = inside.get(name)
         if isinstance(inner, str) and inner.strip():
@@ -475,16 +495,20 @@ def _inside(value: Any, names: Sequence[str], levels: int = _MOST_INSIDE) -> Any
 
 
 def _is_plain(record: Record, path: str) -> bool:
-    """Tell whether a text, or a list of messages, stands at a path: no record of something else."""
-    return not isinstance(at(record, path), Mapping)
+    """Tell whether a text, or a log of messages, stands at a path: no record of something else."""
+    value = at(record, path)
+    return not isinstance(value, Mapping) or is_log(value)
 
 
-def _is_quoted(field: str, records: Sequence[Record], chosen: _Paths) -> bool:
-    """Tell whether every text of a field is written as a JSON string."""
-    is_stated = field in chosen.stated
-    values = (_value(field, it, chosen.names[field], is_stated=is_stated) for it in records)
-    texts = [text for text in values if text is not None]
-    return bool(texts) and all(unquoted(text) is not None for text in texts)
+def _is_same_place(field: str, path: str, first: str) -> bool:
+    """Tell whether two paths end in one name, such as ``run_id`` and ``metadata.run_id``.
+
+    Another name of a system or an id may name something else.
+    """
+    if field in _TEXTS:
+        return False
+    leaf, first_leaf = (each.rpartition(".")[2] for each in (path, first))
+    return leaf.replace("_", "").lower() == first_leaf.replace("_", "").lower()
 
 
 def _rows(
@@ -505,14 +529,25 @@ def _values(record: Record, chosen: _Paths) -> Record:
         value = _value(field, record, path, is_stated=is_stated)
         taken = path
         for other in chosen.others.get(field, ()):
-            if value is None and _is_plain(record, other):
+            if value is None and (field not in _TEXTS or _is_plain(record, other)):
                 value, taken = _value(field, record, other, is_stated=is_stated), other
-        if field in chosen.is_quoted and isinstance(value, str):
-            value = unquoted(value) or value
+        if field in _QUOTABLE and isinstance(value, str):
+            value = unquoted(value)
         values[field] = value
         if field == "question":
             values[HISTORY] = _history(at(record, taken))
     return values
+
+
+def _split_passages(kind: FieldMap, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the passages that a tool joined to one text; any other value as it is."""
+    if not isinstance(value, str) or opened_value(value) is not value:
+        return value
+    for separator in kind.passage_separators:
+        parts = [part.strip() for part in re.split(separator, value)]
+        if len(parts) > 1:
+            return [part for part in parts if part]
+    return value
 
 
 def _history(value: object) -> list[Record]:
@@ -556,11 +591,57 @@ def _name_scopes(
             within.setdefault(scope, set()).add(name)
         if any(len(found) > 1 for found in within.values()):
             scopes = [(*scope, name) for scope, name in zip(scopes, names, strict=True)]
+    settings = _telling_settings(kind, rows, scopes)
+    scopes = [(*scope, setting) for scope, setting in zip(scopes, settings, strict=True)]
     for (_, _, values), scope in zip(rows, scopes, strict=True):
         query_id = values.get("query_id")
         if query_id is not None and scope:
             own = whole_digits(query_id) or str(query_id)
             values["query_id"] = "/".join([*filter(None, scope), own])
+
+
+def _telling_settings(
+    kind: FieldMap, rows: Sequence[tuple[Place, Record, Record]], scopes: Sequence[tuple[str, ...]]
+) -> list[str]:
+    """Return the settings of each record that tell questions apart which share an id.
+
+    They are as few as may be, of as few values: those of a system tell no questions apart.
+
+    Returns:
+        Texts such as ``lang=en``; empty ones where no ids are shared, or no settings tell.
+    """
+    nothing = [""] * len(rows)
+    keys = [(*scope, str(v.get("query_id"))) for (_, _, v), scope in zip(rows, scopes, strict=True)]
+    questions = [values["question"] for _, _, values in rows]
+    if kind.settings is None or _is_one_each(keys, questions):
+        return nothing
+    given = [opened_value(at(record, kind.settings)) for _, record, _ in rows]
+    settings = [each if isinstance(each, Mapping) else {} for each in given]
+    names = sorted({str(name) for each in settings for name in each})
+    for count in range(1, _MOST_SETTINGS + 1):
+        telling: list[list[str]] = []
+        for chosen in combinations(names, count):
+            texts = [_setting_text(each, chosen) for each in settings]
+            split = [(*key, text) for key, text in zip(keys, texts, strict=True)]
+            if _is_one_each(split, questions):
+                telling.append(texts)
+        if telling:
+            return min(telling, key=lambda texts: len(set(texts)))
+    return nothing
+
+
+def _setting_text(settings: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Write settings as ``lang=en,level=2``."""
+    return ",".join(f"{name}={settings[name]}" for name in names if name in settings)
+
+
+def _is_one_each(keys: Sequence[tuple[str, ...]], questions: Sequence[str | None]) -> bool:
+    """Tell whether each key has one question."""
+    first: dict[tuple[str, ...], str] = {}
+    for key, question in zip(keys, questions, strict=True):
+        if question is not None and first.setdefault(key, question) != question:
+            return False
+    return True
 
 
 def _is_kept(
@@ -597,6 +678,17 @@ def _is_kept(
         return False
     answered.add(key)
     return True
+
+
+def _count_plain_scores(
+    read: Collected, kind: FieldMap, records: Sequence[Found], taken: Sequence[str]
+) -> None:
+    """Count the numbers beside the usual scores, which are scores only if the user names them."""
+    for place, record in records:
+        for name in plain_scores(kind, record):
+            if name not in taken:
+                reason = f"{name!r} is read as a score only if named: --scores {name}"
+                read.skip(place.source, "column", reason)
 
 
 def _chosen_scores(

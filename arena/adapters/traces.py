@@ -92,11 +92,34 @@ def joined_spans(records: Iterable[Found]) -> Iterator[Found]:
         yield from _answers_of_trace(_with_logs(spans))
 
 
+def with_retrieved(records: Iterable[Found]) -> Iterator[Found]:
+    """Yield traces of Langfuse, with what their retrievers found as ``retrieved``.
+
+    Args:
+        records: Traces, which may hold their ``observations``.
+    """
+    for place, record in records:
+        observations = opened_value(record.get("observations"))
+        outputs = []
+        for each in observations if isinstance(observations, list) else ():
+            observation = opened_value(each)
+            if not isinstance(observation, Mapping):
+                continue
+            output = opened_value(observation.get("output"))
+            if str(observation.get("type")).upper() == "RETRIEVER" and output:
+                outputs.append(output)
+        if outputs:
+            yield place, {"retrieved": outputs[0] if len(outputs) == 1 else outputs, **record}
+        else:
+            yield place, record
+
+
 def _answers_of_trace(spans: list[_Span]) -> Iterator[Found]:
     for span in spans:
         _read_events(span)
-    spans.sort(key=lambda span: span.end)  # the outermost is last
     by_id = {span.span_id: span for span in spans}
+    # The outermost is last, also where ends are equal or not given.
+    spans.sort(key=lambda span: (span.end, -_depth(span, by_id)))
     groups: dict[str, list[_Span]] = {}
     for span in spans:
         groups.setdefault(_answer_around(span, by_id), []).append(span)
@@ -142,7 +165,10 @@ def _joined(spans: list[_Span], answer: _Span | None) -> Found:
     """Join spans; what an outer one says counts, and of their kind what the answering one says."""
     record: Record = {}
     for span in spans:
+        is_answer = _is_answer(span.attributes)
         for name, value in span.attributes.items():
+            if name.startswith(_SCORES) and not is_answer and name in record:
+                continue  # of what was retrieved, say
             is_joined = name in LISTS and isinstance(value, list) and name in record
             record[name] = record[name] + value if is_joined else value
     if answer is not None:
@@ -172,6 +198,15 @@ def _answer_around(span: _Span, by_id: Mapping[str, _Span]) -> str:
             break
         span = by_id[span.parent_id]
     return found
+
+
+def _depth(span: _Span, by_id: Mapping[str, _Span]) -> int:
+    """Return within how many spans a span is."""
+    for depth, _ in enumerate(by_id):
+        if span.parent_id not in by_id:
+            return depth
+        span = by_id[span.parent_id]
+    return len(by_id)
 
 
 def _is_answer(attributes: Record) -> bool:
@@ -247,7 +282,7 @@ def _span_of_row(place: Place, record: Record) -> _Span:
     for name, value in record.items():
         if name.startswith(_COLUMNS) and value is not None:
             attributes |= _flat_of(name.removeprefix(_COLUMNS), opened_value(value))
-        elif name.startswith(_SCORES):
+        elif name.startswith(_SCORES) and value is not None:
             attributes[name] = value
     if "file" in record:
         attributes["file"] = record["file"]

@@ -20,7 +20,7 @@ MISSING_WORDS = frozenset(
 """What programs write where nothing is, in lower case."""
 PASSAGE_TEXTS = (
     *("text", "page_content", "pageContent", "content", "passage", "document", "passage_text"),
-    *("chunk", "chunk_text", "snippet", "segment"),
+    *("chunk", "chunk_text", "snippet", "segment", "context"),
 )
 """Where the text of a passage stands, the first with a value."""
 PASSAGE_ID = "passage_id"

@@ -246,6 +246,26 @@ def test_evaluations_of_phoenix_are_judges(tmp_path):
     assert row[f"system_{row['winner']}"] == "large"  # a hallucination is 1
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_tables_of_phoenix_without_times_are_read_by_what_is_within_what(tmp_path, order, ending):
+    rows = [row for first in (0, 3) for row in (phoenix_rows().iloc[first + n] for n in order)]
+    table = pd.DataFrame(rows).drop(columns="end_time").reset_index(drop=True)
+    scores = {"large-r": 0.0, "small-r": 1.0, "large-1": 1.0, "small-1": 0.0}
+    table["eval.Hallucination.score"] = table["context.span_id"].map(scores)
+    path = tmp_path / f"spans.{ending}"
+    if ending == "csv":
+        table.to_csv(path, index=False)
+    elif ending == "parquet":
+        table.to_parquet(path)
+    else:
+        table.to_json(path, orient="records", lines=True)
+    read = import_arena("phoenix", [path])
+    assert answers(read) == ANSWERS
+    row = read.arena.judgments.iloc[0]
+    assert row[f"system_{row['winner']}"] == "large"
+
+
 def test_spans_of_phoenix_api_are_read(tmp_path):
     root = {"input": {"value": QUESTION}, "output": {"value": "Yes."}}
     spans = [

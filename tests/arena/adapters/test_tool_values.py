@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena
-from arena.adapters.record_values import at, text_of
+from arena.adapters.record_values import at, text_of, unquoted
 from surrogate.cli.app import main
 
 QUESTION = "How deep is the lake?"
@@ -95,11 +95,168 @@ def test_records_that_hold_the_answer_elsewhere_are_read(tmp_path):
     assert "answer from 'output.answer' or 'output'" in read.arena.info.note
 
 
-def test_texts_that_are_all_quoted_lose_their_quotes(tmp_path):
-    rows = traces(json_text(QUESTION), [json_text(text) for text in ANSWERS])
-    assert texts(read_of(tmp_path, rows)) == ([QUESTION], list(ANSWERS))
-    rows[1]["output"] = "plain"
-    assert texts(read_of(tmp_path, rows))[1] == [json_text(ANSWERS[0]), "plain"]
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".csv", ".parquet"])
+@pytest.mark.parametrize("times", [(1, 1), (0, 1), (1, 0), (3, 2)])
+def test_quoted_texts_lose_their_quotes_also_beside_plain_ones(tmp_path, ending, times):
+    answers = [json_text(text, n) for text, n in zip(ANSWERS, times, strict=True)]
+    rows = traces(QUESTION, answers)
+    for row, n in zip(rows, times, strict=True):
+        row["input"] = json_text(QUESTION, n)
+    assert texts(read_of(tmp_path, rows, ending)) == ([QUESTION], list(ANSWERS))
+
+
+@pytest.mark.parametrize("text", ['"40 m" or "45 m"', '"', '""', '"40 m', 'It says "40 m"'])
+def test_other_quotes_are_the_text(tmp_path, text):
+    rows = traces(QUESTION, [text, ANSWERS[0]])
+    assert texts(read_of(tmp_path, rows))[1] == [text, ANSWERS[0]]
+
+
+@given(text=st.text(min_size=1).filter(lambda text: text.strip()), times=st.integers(1, 4))
+@settings(max_examples=50)
+def test_any_text_is_as_before_it_was_quoted(text, times):
+    assert unquoted(json_text(text, times)) == unquoted(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"args": [{"question": QUESTION}], "kwargs": {}}, {"args": [QUESTION], "kwargs": {}}),
+        (
+            {"args": [{"question": QUESTION, "k": 4}], "kwargs": {}},
+            {"args": [json_text({"question": QUESTION})], "kwargs": {}},
+        ),
+        ({"args": [], "kwargs": {"question": QUESTION}}, {"args": [QUESTION], "kwargs": {}}),
+        (
+            {"args": [], "kwargs": json_text({"body": {"query": QUESTION}})},
+            json_text({"args": [4, {"query": QUESTION, "text": "No."}], "kwargs": {}}),
+        ),
+        ({"question": QUESTION}, {"args": ["session", {"question": QUESTION}], "kwargs": {}}),
+    ],
+)
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".csv"])
+def test_arguments_of_calls_are_read_in_each_manner(tmp_path, first, second, ending):
+    rows = traces(None, ANSWERS)
+    rows[0]["input"], rows[1]["input"] = first, second
+    if ending == ".csv":
+        for row in rows:
+            row["input"] = json_text(row["input"])
+    assert texts(read_of(tmp_path, rows, ending)) == ([QUESTION], list(ANSWERS))
+
+
+REPLY = {"role": "assistant", "content": ANSWERS[1]}
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        ANSWERS[1],
+        {"messages": [{"role": "user", "content": QUESTION}, REPLY]},
+        {"generations": [[{"text": ANSWERS[1]}]]},
+        {"choices": [{"message": REPLY}]},
+        {"response": ANSWERS[1]},
+    ],
+)
+def test_records_of_two_shapes_are_read_together(tmp_path, output):
+    rows = traces({"question": QUESTION}, [{"output": ANSWERS[0]}, output])
+    assert texts(read_of(tmp_path, rows))[1] == list(ANSWERS)
+
+
+def test_a_record_of_something_else_is_no_answer(tmp_path):
+    rows = traces({"question": QUESTION}, [{"answer": ANSWERS[0]}, {"error": "timed out"}])
+    assert texts(read_of(tmp_path, rows))[1] == [ANSWERS[0]]
+
+
+def test_no_other_name_stands_for_a_missing_system(tmp_path):
+    rows = traces(QUESTION, ANSWERS, name=["app", "app"])
+    del rows[1]["release"]
+    read = read_of(tmp_path, rows)
+    assert read.arena.info.systems == ("v0",)
+    assert sum(skipped(read).values()) == 1
+
+
+@pytest.mark.parametrize("ending", [".json", ".csv", ".parquet"])
+@pytest.mark.parametrize("values", [(0.5, 0.25), (True, False), (1, 0), ("0.5", "0.25")])
+def test_numbers_beside_the_scores_are_counted_and_read_if_named(tmp_path, ending, values):
+    rows = traces(QUESTION, ANSWERS, right=values, latency=[0.1, 0.2], note=["good", "bad"])
+    read = read_of(tmp_path, rows, ending)
+    (reason,) = skipped(read)
+    assert "'right'" in reason
+    assert skipped(read) == {reason: 2}
+    named = read_of(tmp_path, rows, ending, scores=["right"])
+    assert winners(named, "right") == ["v0"]
+    assert not skipped(named)
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [[{"page_content": PASSAGES[0]}, {"page_content": PASSAGES[1]}]],
+        [PASSAGES],
+        [{"documents": PASSAGES}],
+        [[PASSAGES[0]], [{"text": PASSAGES[1]}]],
+        [json_text(PASSAGES)],
+    ],
+)
+def test_what_retrievers_within_a_trace_found_are_passages(tmp_path, outputs):
+    observations = [{"type": "RETRIEVER", "output": each} for each in outputs]
+    observations.append({"type": "GENERATION", "output": "40 m"})
+    rows = traces(QUESTION, ANSWERS, observations=[observations, json_text(observations)])
+    passages = read_of(tmp_path, rows).arena.queries["passages"][0]
+    assert [it["text"] for it in passages] == PASSAGES
+
+
+@pytest.mark.parametrize(
+    "contexts",
+    [
+        "|".join(PASSAGES),
+        ";".join(PASSAGES),
+        json_text(PASSAGES),
+        [{"context": text, "source": "a"} for text in PASSAGES],
+    ],
+)
+def test_contexts_of_deepeval_are_passages_in_each_manner(tmp_path, contexts):
+    row = {"input": QUESTION, "actual_output": ANSWERS[0], "retrieval_context": contexts}
+    ending = ".csv" if isinstance(contexts, str) else ".json"
+    read = read_of(tmp_path, [row], ending, kind="deepeval")
+    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+
+
+@pytest.mark.parametrize("text", ["The lake is deep; pikes live in it.", "Pike&amp;perch."])
+def test_a_semicolon_in_a_sentence_parts_no_passages(tmp_path, text):
+    row = {"input": QUESTION, "actual_output": ANSWERS[0], "retrieval_context": text}
+    read = read_of(tmp_path, [row], ".csv", kind="deepeval")
+    assert [it["text"] for it in read.arena.queries["passages"][0]] == [text]
+
+
+def inspect_log(folder, model, task_args, questions, dataset="lakes"):
+    samples = [
+        {"id": n, "epoch": 1, "input": question, "output": {"completion": f"{model} {question}"}}
+        for n, question in enumerate(questions)
+    ]
+    run = {"task": "qa", "model": model, "dataset": {"name": dataset}, "task_args": task_args}
+    name = f"{model}_{'_'.join(map(str, task_args.values()))}.json"
+    (folder / name).write_text(json.dumps({"eval": run, "samples": samples}))
+
+
+@pytest.mark.parametrize("dataset", ["lakes", None])
+def test_a_task_run_with_other_arguments_has_other_questions(tmp_path, dataset):
+    asked = {"en": ["How deep?", "How wide?"], "fr": ["Quelle profondeur ?", "Quelle largeur ?"]}
+    for model in ("m", "n"):
+        for language, questions in asked.items():
+            task_args = {"a_seed": f"{model}-{language}", "lang": language}
+            inspect_log(tmp_path, model, task_args, questions, dataset)
+    read = import_arena("inspect", [tmp_path])
+    assert sorted(read.arena.queries["query"]) == sorted(asked["en"] + asked["fr"])
+    assert len(read.arena.answers) == 8
+    assert not skipped(read)
+
+
+def test_arguments_of_a_system_part_no_questions(tmp_path):
+    for model in ("m", "n"):
+        inspect_log(tmp_path, model, {"solver": model}, ["How deep?"])
+    read = import_arena("inspect", [tmp_path])
+    assert len(read.arena.queries) == 1
+    assert len(read.arena.answers) == 2
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,14 @@ def run_of_2025(number, text, citations):
     return {"metadata": head, "references": ["d#1", "d#2"], "answer": answer}
 
 
+def test_runs_of_both_years_are_read_together(tmp_path):
+    old = {"run_id": "run0", "topic_id": "7", "topic": QUESTION, "references": ["d#1"]}
+    old["answer"] = [{"text": ANSWERS[0], "citations": []}]
+    read = import_arena("trec-rag", [lines(tmp_path, [old, run_of_2025(1, ANSWERS[1], [])])])
+    assert answers(read) == {f"run{n}": text for n, text in enumerate(ANSWERS)}
+    assert read.arena.queries["query_id"].tolist() == ["7"]
+
+
 @pytest.mark.parametrize("citations", [[1, 0], ["d#2", "d#1"], {"d#1": 0.1, "d#2": 0.9}])
 @pytest.mark.parametrize(
     "texts",
