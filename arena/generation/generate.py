@@ -30,7 +30,7 @@ from arena.llm.replies import CUT, OVER_BUDGET, Completion, UnparsableError
 from arena.llm.settings import Message, Prompt
 from arena.llm.usage import Budget, DryRun, Usage, dry_run
 from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates, Trimmer, read_tokenizer
-from arena.text.thoughts import has_thoughts, without_thoughts
+from arena.text.thoughts import has_thoughts
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -113,7 +113,7 @@ class LlmSystem:
             UnparsableError: If the reply is thoughts alone.
         """
         text = completion.text or ""
-        if not without_thoughts(text).strip():
+        if not completion.answer.strip():
             raise UnparsableError("the reply is thoughts alone; allow for more tokens")
         return {"answer": text, "finish_reason": completion.finish_reason or ""}
 

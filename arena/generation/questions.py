@@ -27,7 +27,6 @@ from arena.text.prompts import (
     Templates,
     Variable,
 )
-from arena.text.thoughts import without_thoughts
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -202,7 +201,7 @@ def read_label(completion: Completion) -> tuple[str, str]:
     Raises:
         UnparsableError: If there is none, or it is neither yes nor no.
     """
-    text = without_thoughts(completion.text or "")
+    text = completion.answer
     labels = _LABEL.findall(text)
     if not labels:
         raise UnparsableError("the reply has no <label>; expected yes or no in it")

@@ -155,8 +155,8 @@ class GradedPrompt(JudgePrompt):
         """Read the place of each text shown, the lower the better; UnparsableError without."""
         text = completion.text or ""
         if self.form == "pointwise":
-            return (-find_rating(text, "brackets")[0],)
-        return read_order(text)
+            return (-find_rating(text, "brackets", completion.is_cut)[0],)
+        return read_order(text, completion.is_cut)
 
 
 def judge_name(model: str, form: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from arena.llm.replies import CUT, Completion, UnparsableError, candidate_masses
+from arena.llm.replies import Completion, UnparsableError, candidate_masses
 from arena.text.thoughts import without_thoughts
 
 Winner = Literal["a", "b", "tie"]
@@ -105,8 +105,8 @@ def read_verdict(completion: Completion) -> PairVerdict:
     Raises:
         UnparsableError: If there is none, which makes the judgment INVALID, never a tie.
     """
-    is_cut = completion.finish_reason == CUT
-    reply = without_thoughts(completion.text or "")
+    is_cut = completion.is_cut
+    reply = completion.answer
     verdicts = _verdicts_of(_FORMAT.sub(_blanks, _QUOTED_ANSWER.sub(_blanks, reply)))
     if not verdicts:
         why = "the reply was cut off before a verdict" if is_cut else "the reply has no verdict"
@@ -197,11 +197,15 @@ def read_letter(completion: Completion) -> PairVerdict:
     return PairVerdict(WINNER_OF_LETTER[letter], shares, flags)
 
 
-def read_order(text: str) -> tuple[int, ...]:
+def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
     """Read the last ``[[2 > 1 = 3]]`` of a reply, or else the last order such as ``[2] > [1]``.
 
     Answers that the reply quotes between the prompt's delimiters, the prompt's example, and the
     thoughts of a reasoning model hold no orders.
+
+    Args:
+        text: What the judge replied.
+        is_cut: Whether a limit ended the reply; None where nothing says it.
 
     Returns:
         The place of answer 1, of answer 2 and so on, 1 for the best; equal answers share one.
@@ -209,7 +213,7 @@ def read_order(text: str) -> tuple[int, ...]:
     Raises:
         UnparsableError: If there is no order, or it does not name every number from 1 once.
     """
-    own = _ORDER_FORMAT.sub(" ", _QUOTED_IN_LIST.sub(" ", without_thoughts(text)))
+    own = _ORDER_FORMAT.sub(" ", _QUOTED_IN_LIST.sub(" ", without_thoughts(text, is_cut)))
     own = unicodedata.normalize("NFKC", own)
     orders = _ORDER.findall(own) or _NEARLY_ORDER.findall(own)
     if not orders:

@@ -22,13 +22,26 @@ from arena.llm.replies import (
     Completion,
     TokenLogprobs,
 )
+from arena.llm.waits import nested_values
+from arena.text.thoughts import has_thoughts, without_thoughts
 
 DEEPEST_PART = 5
 """Levels of lists and objects in which the text of an answer is looked for."""
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _THOUGHTS_FIELDS = ("reasoning_content", "reasoning", "thinking", "thoughts", "reasoning_details")
-_THOUGHTS_PART = re.compile(r"thinking|reasoning|thought|summary", re.IGNORECASE)
+_THOUGHTS_PART = re.compile(
+    r"thinking|reasoning|thought|summary|analysis|commentary", re.IGNORECASE
+)
+_TEXT_NAMES = ("text", "content", "parts", "value", "output_text")
+_PART_TYPES = re.compile(r"(?:output_|input_)?text|(?:redacted_)?thinking|reasoning|refusal")
+FINISH_NAMES = ("finish_reason", "finishReason", "native_finish_reason", "done_reason")
+"""Fields of a choice that say why the model stopped, the one that counts most first."""
+LATER_FINISH_NAMES = ("done_reason", "stop_reason", "incomplete_details")
+"""Fields of an answer that say so."""
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+_FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_result"})
+_TOOL_WORDS = frozenset({"tool_calls", "tool_call", "tool_use", "function_call"})
 _REFUSAL_PART = "refusal"
 # Finish reasons, in lower case and with underscores.
 _WHOLE_WORDS = frozenset(
@@ -36,17 +49,18 @@ _WHOLE_WORDS = frozenset(
         *("", "stop", "stopped", "end_turn", "end_of_turn", "eos", "eos_token", "stop_sequence"),
         *("stop_token", "stop_word", "stop_string", "complete", "completed", "complete_turn"),
         *("finish", "finished", "end", "done", "eot", "success", "normal", "null", "none"),
-        *("finish_reason_stop", "natural", "end_of_text", "end_of_sequence"),
+        *("natural", "end_of_text", "end_of_sequence", "eos_found", "stop_string_found"),
+        *("eos_token_id", "stop_token_id", "eos_token_found", "stop_token_found"),
     }
 )
 _CUT_WORDS = re.compile(
-    r"length|max_\w*tokens?|max_tokens?|token_limit|output_limit|context_window|truncat|stop_limit"
-    r"|token_budget"
+    r"length|max_\w*tokens?|max_tokens?|token_limit|output_limit|context_window|(?<!repetition_)truncat|stop_limit"
+    r"|token_budget|^(?:error_)?limit$"
 )
 _FILTER_WORDS = re.compile(
     r"content_?filter|^filter|safety|recitation|prohibited|blocklist|^blocked|spii|sensitive"
     r"|data_inspection|refusal|moderat|guardrail|content_polic|policy|inappropriate|censor|toxic"
-    r"|^risk|1301"
+    r"|^risk|1301|model_?armor"
 )
 
 
@@ -69,14 +83,19 @@ def read_completion(payload: object, latency_s: float) -> Completion:
     choice = _first_choice(answer)
     message = choice.get("message") or choice.get("delta")
     message = message if isinstance(message, Mapping) else {}
-    content = message.get("content", choice.get("text"))
+    content = _parts_of_json(message.get("content", choice.get("text")))
     text = _text(content) if isinstance(content, str) else _joined(content)
     stated_refusal = _text(message.get("refusal")) or _joined(content, _REFUSAL_PART)
-    finish_reason, failure, detail = _finish(answer, choice)
+    finish_reason, failure, detail = _finish(answer, choice, message)
+    is_cut = finish_reason == CUT if finish_reason in {WHOLE, CUT} else None
+    shown = without_thoughts(text or "", is_cut).strip().strip(_INVISIBLE)
     if failure is None and stated_refusal:
         failure = REFUSAL
-    elif failure is None and (text is None or not text.strip()):
-        failure, detail = EMPTY, _why_empty(answer, choice, message, finish_reason)
+    elif failure is None and not shown:
+        failure, detail = EMPTY, _why_empty(answer, choice, message, text, finish_reason)
+        filtered = _filtered_names(answer)
+        if filtered and finish_reason != CUT:
+            failure, detail = CONTENT_FILTER, f"the server filtered {', '.join(filtered)}"
     return Completion(
         text=text,
         finish_reason=finish_reason,
@@ -117,7 +136,8 @@ def text_of_parts(content: object) -> str:
 
 def finish_kind(reason: str) -> str | None:
     """Return what a finish reason means: ``stop``, ``length``, ``content_filter``, or None."""
-    word = re.sub(r"[\s-]+", "_", reason.strip()).casefold().removeprefix("finish_reason_")
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason.strip())
+    word = re.sub(r"[\s.-]+", "_", spaced).casefold().removeprefix("finish_reason_")
     if word in _WHOLE_WORDS:
         return WHOLE
     if _FILTER_WORDS.search(word):
@@ -128,12 +148,15 @@ def finish_kind(reason: str) -> str | None:
 
 
 def _finish(
-    answer: Mapping[str, Any], choice: Mapping[str, Any]
+    answer: Mapping[str, Any], choice: Mapping[str, Any], message: Mapping[str, Any]
 ) -> tuple[str | None, str | None, str]:
     """Return the finish reason, and the failure that it means with more about it."""
-    stated = [_text(choice.get(name)) for name in ("finish_reason", "native_finish_reason")]
-    if stated == [None, None]:
-        stated = [_text(choice.get("stop_reason")) or _text(answer.get("stop_reason"))]
+    stated = [_reason(choice.get(name)) for name in FINISH_NAMES]
+    if not any(stated):
+        stated.append(_reason(choice.get("stop_reason")))
+        stated += [_reason(answer.get(name)) for name in LATER_FINISH_NAMES]
+    else:
+        stated += [_reason(answer.get(name)) for name in ("done_reason", "incomplete_details")]
     reasons = [reason for reason in stated if reason is not None]
     if not reasons:
         return (None, CONTENT_FILTER, _blocked(answer)) if _blocked(answer) else (None, None, "")
@@ -143,11 +166,53 @@ def _finish(
             return reason, CONTENT_FILTER, f"the server ended the answer: {_shown(reason)}"
     if CUT in kinds:
         return CUT, None, ""
+    has_tool_calls = bool(message.get("tool_calls") or message.get("function_call"))
+    if reasons[0].casefold() in _TOOL_WORDS and not has_tool_calls:
+        kinds[0] = WHOLE
     # A gateway's own words for what its server said count only if they are known to be bad.
-    if kinds[0] is None or (len(kinds) > 1 and kinds[1] is None and _is_bad(reasons[1])):
-        reason = reasons[0] if kinds[0] is None else reasons[1]
-        return reason, BROKEN_OFF, f"the answer was broken off: finish_reason {_shown(reason)}"
+    bad = [
+        reason
+        for place, (kind, reason) in enumerate(zip(kinds, reasons, strict=True))
+        if kind is None and (place == 0 or _is_bad(reason))
+    ]
+    if bad:
+        return bad[0], BROKEN_OFF, f"the answer was broken off: finish_reason {_shown(bad[0])}"
     return WHOLE, None, ""
+
+
+def _reason(value: object) -> str | None:
+    """Return the word of a finish reason; servers also write ``{"type": "length"}``."""
+    if not isinstance(value, Mapping):
+        return _text(value)
+    words = (_text(value.get(name)) for name in ("type", "reason", "value", "name"))
+    return next((word for word in words if word), None)
+
+
+def _filtered_names(answer: Mapping[str, Any]) -> list[str]:
+    """Return the kinds of content for which Azure filtered the prompt or the answer."""
+    names = []
+    for results in nested_values(answer, _FILTER_RESULTS):
+        if not isinstance(results, Mapping):
+            continue
+        for name, result in results.items():
+            if isinstance(result, Mapping) and result.get("filtered") is True:
+                names.append(str(name)[:SHOWN_CHARACTERS])
+    return names
+
+
+def _parts_of_json(content: object) -> object:
+    """Return the parts of which a content is the JSON text; any other content as it is."""
+    if not isinstance(content, str) or not content.lstrip().startswith("[{"):
+        return content
+    try:
+        parts = json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+    for part in parts:
+        type_name = part.get("type") if isinstance(part, Mapping) else None
+        if not isinstance(type_name, str) or not _PART_TYPES.fullmatch(type_name):
+            return content
+    return parts
 
 
 def _is_bad(native: str) -> bool:
@@ -175,12 +240,14 @@ def _why_empty(
     answer: Mapping[str, Any],
     choice: Mapping[str, Any],
     message: Mapping[str, Any],
+    text: str | None,
     finish_reason: str | None,
 ) -> str:
     """Say why an answer has no text, and which setting may help."""
     in_thoughts = _thought_tokens(answer)
     name = next((name for name in _THOUGHTS_FIELDS if message.get(name)), None)
-    holds_thoughts = name is not None or any(_texts(message.get("content"), "", DEEPEST_PART))
+    parts = _texts(_parts_of_json(message.get("content")), "", DEEPEST_PART)
+    holds_thoughts = name is not None or any(parts) or has_thoughts(text or "")
     more = "raise max_tokens (or max_completion_tokens in body), or let the model think less"
     if in_thoughts:
         return f"{in_thoughts} tokens went into thoughts and none into an answer; {more}"
@@ -269,12 +336,17 @@ def _texts(content: object, kind: str | None, depth: int) -> Iterator[str]:
         return
     type_name = content.get("type")
     type_name = type_name if isinstance(type_name, str) else ""
-    is_thought = content.get("thought") is True or _THOUGHTS_PART.search(type_name) is not None
+    kinds = f"{type_name} {content.get('channel', '')}"
+    is_thought = content.get("thought") is True or _THOUGHTS_PART.search(kinds) is not None
     part_kind = "" if is_thought else _REFUSAL_PART if type_name == _REFUSAL_PART else None
-    for name in ("text", "content", "parts", "value", "output_text", "thinking", "refusal"):
+    for name in (*_TEXT_NAMES, *_THOUGHTS_FIELDS, "refusal"):
         inner = content.get(name)
         if inner is None:
             continue
+        if name in _THOUGHTS_FIELDS:
+            part_kind = ""
+        elif name == "refusal":
+            part_kind = _REFUSAL_PART
         if part_kind is None:
             yield from _texts(inner, kind, depth - 1)
         elif kind == part_kind:

@@ -6,7 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from arena.llm.completions import MalformedAnswerError, text_of_parts
+from arena.llm.completions import (
+    FINISH_NAMES,
+    LATER_FINISH_NAMES,
+    MalformedAnswerError,
+    text_of_parts,
+)
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b": ")
@@ -28,21 +33,21 @@ def joined_events(body: bytes) -> dict[str, Any]:
     texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
     tokens: list[object] = []
     is_done = False
+    kept_names = ("model", "usage", *LATER_FINISH_NAMES)
     for event in _events(body):
         if event is None:
             is_done = True
             break
         if event.get("error"):
             return dict(event)
-        answer |= {name: event[name] for name in ("model", "usage") if event.get(name)}
+        answer |= {name: event[name] for name in kept_names if event.get(name)}
         choices = event.get("choices")
         first = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(first, Mapping) or first.get("index", 0) != 0:
             continue
         if first.get("error"):
             return {"error": first["error"]}
-        reasons = ("finish_reason", "native_finish_reason")
-        choice |= {name: first[name] for name in reasons if first.get(name)}
+        choice |= {name: first[name] for name in FINISH_NAMES if first.get(name)}
         delta = first.get("delta") or first.get("message")
         if isinstance(delta, Mapping):
             for name in _TEXTS:

@@ -58,14 +58,16 @@ _STATUS_OF_CODE = (
 _NO_CREDIT_WORDS = re.compile(
     r"insufficient (?:\w+ )?(?:credit|balance|fund|quota)|credit balance is too low|out of credits"
     r"|no credits?\b|not enough (?:credit|balance)|balance is not enough|余额不足|欠费"
-    r"|requires? more credits|account is (?:not in good standing|overdue)|arrears|overdue.payment",
+    r"|requires? more credits|account is (?:not in good standing|overdue)|arrears|overdue.payment"
+    r"|\baccount\b[^.;]{0,80}\bsuspended|(?<!thinking )(?<!token )budget (?:has been )?exceeded"
+    r"|specified (?:\w+ ){0,2}usage limits",
     re.IGNORECASE,
 )
 _WRONG_KEY_WORDS = re.compile(
     r"(?:api[ _-]?key|access token|bearer token)\W{0,3}(?:\w+ ){0,3}(?:invalid|not valid|incorrect|"
     r"expired|missing|required|not found|unauthorized)"
     r"|(?:invalid|incorrect|expired|missing|no|wrong) (?:\w+ )?(?:api[ _-]?key|access token)\b"
-    r"|unauthori[sz]ed|authentication fail",
+    r"|unauthori[sz]ed|authentication (?:fail|error)|\A(?:invalid|expired) (?:\w+ )?token\W{0,3}\Z",
     re.IGNORECASE,
 )
 _UNKNOWN_MODEL_WORDS = re.compile(
@@ -88,13 +90,15 @@ _FILTER_CODE = re.compile(
     re.IGNORECASE,
 )
 _FILTER_WORDS = re.compile(
-    r"content[ _](?:filter|polic|management|moderation|safety)|responsibleai|data[ _]?inspection"
+    r"content[ _]?(?:filter|polic|management|moderation|safety)|responsibleai|data[ _]?inspection"
     r"|inappropriate content|content exists risk|risk control|prohibited[ _]content"
     r"|guardrail|(?<!case[ -])(?<![a-z])sensitive\b|unsafe content|safety (?:system|filter"
     r"|reason|polic|check|violation)|recitation"
     r"|violat\w* [^.]{0,60}(?:polic|guideline|terms|rules)|(?:usage|content|safety|use) polic"
     r"|(?:prompt|content|input|output|message|response|text|request)s? (?:\w+ ){0,3}"
     r"(?:flagged|moderated|deemed unsafe)|flagged (?:as|by|for)|requires moderation"
+    r"|blocked by (?:\w+ ){0,3}(?:moderation|safety|guardrail|polic|filter)"
+    r"|(?:prompt|content|input|message|text)s? (?:is|are|was|were) illegal|审核未通过"
     r"|(?:prompt|content|input|output|response)s? (?:was |were |is |has been |have been )"
     r"(?:blocked|filtered|censored)|敏感|违规|不合规|不安全",
     re.IGNORECASE,
@@ -133,6 +137,9 @@ _LONG_WORDS = (
         r"(?:reduce|shorten|decrease|trim|truncate|shorter)[^.;]{0,40}\b(?:prompt|inputs?|messages?"
         r"|context|text|conversation|content)"
     ),
+    re.compile(rf"\b{_SUBJECT}\b[^.;]{{0,40}}?\d{{2,}} ?> ?\d{{2,}}"),
+    re.compile(r"max_(?:prompt|input|context)_\w{1,20} (?:\w+ ){0,2}exceed"),
+    re.compile(r"exceed\w* (?:\w+ ){0,3}context\b"),
     re.compile(r"token limit (?:was |is |has been )?exceeded"),
     re.compile(
         r"(?:supports?|accepts?|allows?|takes?)[^.;]{0,20}?\d+ (?:input|prompt|context) tokens"
@@ -144,7 +151,11 @@ _LONG_WORDS = (
     re.compile(r"too many tokens|total (?:number of )?tokens[^.;]{0,40}(?:exceed|limit)"),
     re.compile(r"(?:输入|提示|上下文|长度|字数|token)[^。]{0,12}(?:超长|过长|超出|超过|太长)|超长"),
 )
-_TOO_LARGE = re.compile(r"(?:request|prompt|input)(?: body| entity)? (?:is |was )?too large")
+_TOO_LARGE = re.compile(
+    r"(?:request|prompt|input)(?: body| entity)? (?:is |was )?too large"
+    r"|(?:larger|longer|bigger) than (?:the|this) model can (?:handle|process|take)"
+    r"|member must have length less than or equal to \d{5,}"
+)
 _OF_MOST_TOKENS = re.compile(
     r"max_?(?:new_|completion_|output_)?tokens\W{0,4}(?:\([^)]{0,40}\) )?(?:value )?"
     r"(?:must|should|is too|exceed|can ?not|: ?\d)|range of max_tokens"
@@ -157,6 +168,21 @@ _REQUESTED = re.compile(
 )
 
 _LOC = re.compile(r"[\w\[\].]+")
+_OTHER_NAMES: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "response_format": re.compile(
+            r"structured[ _-]outputs?|json[ _-]?(?:schema|mode|object)|response[ _-]format",
+            re.IGNORECASE,
+        ),
+        "reasoning_effort": re.compile(r"reasoning[ _-]effort", re.IGNORECASE),
+    }
+)
+"""What messages call fields of the request, besides their names."""
+_ALL_REFUSED = re.compile(
+    r"(?:requested|given|these|specified|all) parameters|parameters (?:you |that were )?requested",
+    re.IGNORECASE,
+)
+_ASKED_ITSELF = frozenset({"model", "messages", "prompt", "input"})
 _PLAIN_NAMES = frozenset({"temperature", "logprobs", "seed", "reasoning"})
 """Fields without an underscore that a message names without quotes, too."""
 _REFUSING = re.compile(
@@ -203,7 +229,11 @@ def reported(status: int, text: str) -> ReportedError:
     report = _report(_error_part(body), body)
     codes_status = report.status
     is_narrower = codes_status in {401, 402, 403, 404} and status not in {413, 429}
-    if is_narrower or (codes_status == 429 and status in {400, 403, 500}):
+    if (
+        is_narrower
+        or (codes_status == 429 and status in {400, 403, 500})
+        or (codes_status == 503 and status == 400)
+    ):
         status = codes_status or status
     return ReportedError(
         report.message or text[:MOST_READ], report.codes, status, report.names, body
@@ -230,15 +260,16 @@ def reported_error(payload: object) -> ReportedError | None:
     if isinstance(choices, list) and choices:
         first = choices[0]
         inner = first.get("error") if isinstance(first, Mapping) else None
+        message = first.get("message") if isinstance(first, Mapping) else None
+        if not _is_error(inner) and isinstance(message, Mapping):
+            inner = message.get("error")
         return replace(_report(inner, first), is_paid=True) if _is_error(inner) else None
     if answer.get("data") or answer.get("usage"):
         return None
     if any(answer.get(name) for name in ("detail", "errors")):
         return _report(_error_part(answer), answer)
     has_message = any(isinstance(answer.get(name), str) for name in _MESSAGE_NAMES)
-    if has_message and any(name in answer for name in (*_CODE_NAMES, "success")):
-        return _report(answer, answer)
-    return None
+    return _report(answer, answer) if has_message else None
 
 
 def fault_of(
@@ -275,6 +306,8 @@ def fault_of(
     if passing is not None:
         return Fault(passing, detail, again=True, asked_wait_s=wait, is_paid=report.is_paid)
     names = named_fields(report, fields)
+    if not names and status == 404:
+        names = [name for name in fields if name not in _ASKED_ITSELF]
     setting = _setting_advice(names, low) if names else None
     return Fault(replies.REJECTED, detail, setting=setting)
 
@@ -318,8 +351,10 @@ def named_fields(report: ReportedError, fields: Collection[str]) -> list[str]:
         for name in fields:
             is_plain = "_" in name or name in _PLAIN_NAMES
             quoted = rf"[`'\"“]{re.escape(name)}[`'\"”]|\b{re.escape(name)}="
-            words = rf"(?<![\w.]){re.escape(name)}(?!\w)" if is_plain else quoted
-            if re.search(f"{words}|{quoted}", message):
+            words = rf"(?<![\w.])(?:body\.)?{re.escape(name)}(?!\w)" if is_plain else quoted
+            other = _OTHER_NAMES.get(name)
+            is_otherwise = other is not None and other.search(message) is not None
+            if is_otherwise or re.search(f"{words}|{quoted}", message):
                 named.add(name)
     return [name for name in fields if name in named]
 
@@ -344,9 +379,14 @@ def _hopeless_status(report: ReportedError, low: str) -> int | None:
     """Return the status that says that no call can succeed: 401, 402, 403 or 404."""
     status = report.status
     codes = " ".join(report.codes).casefold()
-    is_spent = re.search(r"insufficient_?(?:quota|balance|credit)|arrearage|billing", codes)
+    is_spent = re.search(
+        r"insufficient_?(?:quota|balance|credit)|arrearage|billing|exceeded_?current_?quota|budget_?exceeded",
+        codes,
+    )
     if status == 402 or is_spent or _NO_CREDIT_WORDS.search(low):
         return 402
+    if status == 404 and _ALL_REFUSED.search(low):
+        return None  # a gateway knows the model, and none of its servers takes all fields
     if status in {401, 403, 404}:
         return status
     if status in {None, 400, 422} and _WRONG_KEY_WORDS.search(low):
@@ -373,7 +413,7 @@ def _is_filtered(status: int | None, codes: str, low: str) -> bool:
     """Say whether a server refuses one prompt, or its answer, for what is in it."""
     if status in {401, 402, 429}:
         return False
-    if _FILTER_CODE.search(codes):
+    if status == 451 or _FILTER_CODE.search(codes):
         return True
     is_of_prompt = status is None or status in {400, 403, 406, 413, 422, 451} or status >= 500
     return is_of_prompt and _FILTER_WORDS.search(low) is not None
@@ -389,7 +429,10 @@ _CODE_NAMES = (
     "status_code",
     "object",
     "reason",
+    "__type",
 )
+_FIELD_NAMES = ("param", "field", "path", "parameter", "property")
+"""Where an error names the field of the request that caused it."""
 
 
 def _is_error(value: object) -> bool:
@@ -447,12 +490,15 @@ def _report(part: object, body: object) -> ReportedError:
     if isinstance(details, list):
         codes += [each.get("reason") for each in details[:20] if isinstance(each, Mapping)]
     stated = tuple(str(code) for code in codes if isinstance(code, str | int) and code is not True)
-    param = part.get("param")
+    stated_fields = [part.get(name) for name in _FIELD_NAMES]
+    fields = [".".join(map(str, name)) if isinstance(name, list) else name for name in stated_fields]
+        ".".join(map(str, each)) if isinstance(each, list) else each for each in stated_fields
+    ]
     return ReportedError(
         message=message[:MOST_READ],
         codes=stated,
         status=_status_of(stated),
-        names=(param,) if isinstance(param, str) else (),
+        names=tuple(name for name in fields if isinstance(name, str)),
         body=body,
     )
 

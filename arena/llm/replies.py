@@ -12,7 +12,7 @@ from typing import Generic, Literal, TypeVar
 
 from arena.data.errors import ARGUMENT_MARK
 from arena.text.quotations import own_matches
-from arena.text.thoughts import answer_start
+from arena.text.thoughts import answer_start, without_thoughts
 
 REFUSAL = "refusal"
 CONTENT_FILTER = "content_filter"
@@ -124,6 +124,16 @@ class Completion:
     logprobs: tuple[TokenLogprobs, ...] | None = None
 
     @property
+    def is_cut(self) -> bool | None:
+        """Whether a limit ended the text; None where the endpoint does not say."""
+        return {CUT: True, WHOLE: False}.get(self.finish_reason or "")
+
+    @property
+    def answer(self) -> str:
+        """The text without thoughts; empty if there is none, or the thoughts were cut off."""
+        return without_thoughts(self.text or "", self.is_cut)
+
+    @property
     def is_final(self) -> bool:
         """Whether asking again would bring the same."""
         return self.failure is None or self.failure in FINAL
@@ -196,11 +206,11 @@ def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[
     return masses
 
 
-def find_rating(text: str, form: RatingForm) -> tuple[int, int]:
+def find_rating(text: str, form: RatingForm, is_cut: bool | None = None) -> tuple[int, int]:
     """Find the last rating from 1 to 5 in the format that a prompt asks for, or else near to it.
 
     The form is ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``. What the reply quotes
-    is not its rating.
+    is not its rating. ``is_cut`` says whether a limit ended it; None where nothing says so.
 
     Returns:
         The rating, and where its number stands in the text.
@@ -208,7 +218,7 @@ def find_rating(text: str, form: RatingForm) -> tuple[int, int]:
     Raises:
         UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
     """
-    start = answer_start(text)
+    start = answer_start(text, is_cut)
     own = " " * start + text[start:]
     found = own_matches(_RATING_FORMATS[form], own) or own_matches(_LABELED, own)
     last = found[-1] if found else _BARE.fullmatch(own)

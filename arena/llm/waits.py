@@ -30,8 +30,16 @@ _STATED = re.compile(
 )
 _WAIT_NAMES = frozenset(
     {"retryDelay", "retry_delay", "retryAfter", "retry_after", "retry_after_seconds", "Retry-After"}
+    | {"retryAfterSeconds", "retry_after_s", "retry-after", "estimated_time", "estimatedTime"}
 )
 _WAIT_MS_NAMES = frozenset({"retry_after_ms", "retryAfterMs", "retry_after_milliseconds"})
+_STATED_SECONDS = re.compile(
+    r"retry[ _-]?after[\"']?\s{0,2}[:=]\s{0,2}[\"']?(\d{1,6}(?:\.\d{1,6})?)(?![\w.%])",
+    re.IGNORECASE,
+)
+_LIMIT_RESET = re.compile(r"\b(?:reset|t)\s?=\s?(\d{1,9}(?:\.\d{1,6})?)(?![\w.])", re.IGNORECASE)
+_LIMIT_LEFT = re.compile(r"\b(?:remaining|r)\s?=\s?(\d{1,12})", re.IGNORECASE)
+"""Parts of the header ``RateLimit``: ``limit=10, remaining=0, reset=9``, ``"day";r=0;t=9``."""
 _HEADERS = frozenset({"headers"})
 
 
@@ -51,7 +59,8 @@ def asked_wait(headers: Mapping[str, str], body: object = None, message: str = "
     if stated is None:
         stated = _of_body(body)
     if stated is None:
-        found = _STATED.search(message[:MOST_READ])
+        words = message[:MOST_READ]
+        found = _STATED.search(words) or _STATED_SECONDS.search(words)
         stated = None if found is None else _seconds(found[1])
     if stated is None:
         stated = _reset(headers)
@@ -103,14 +112,18 @@ def _reset(headers: Mapping[str, str]) -> float | None:
     """Return the seconds until the limits are reset that are used up."""
     waits = []
     for name, value in headers.items():
-        if not re.fullmatch(r"(?:x-)?rate-?limit-reset(?:-requests|-tokens)?", name):
+        if not re.fullmatch(r"(?:x-)?rate-?limit-reset(?:-requests|-tokens|-after)?", name):
             continue
-        remaining = headers.get(name.replace("reset", "remaining"))
+        remaining = headers.get(name.removesuffix("-after").replace("reset", "remaining"))
         if remaining is not None and _number(remaining) != 0:
             continue
         seconds = _seconds(value)
         if seconds is not None:
             waits.append(seconds)
+    for policy in headers.get("ratelimit", "")[:MOST_READ].split(',"'):
+        reset, left = _LIMIT_RESET.search(policy), _LIMIT_LEFT.search(policy)
+        if reset is not None and (left is None or int(left[1]) == 0):
+            waits.append(float(reset[1]))
     return max(waits, default=None)
 
 

@@ -19,10 +19,17 @@ LONGEST_TOKEN = 40
 LONGEST_LINE = 400
 """Characters of a line, on either side of a mark, that tell whether it is quoted."""
 
+_WORDS = (
+    r"(?:think(?:ing)?|thoughts?|reasoning|analysis|reflection|scratch_?pad|(?:inner_)?monologue)"
+)
 _NAME = (
-    r"(?:[a-z]{1,12}[:_]|ant)?(?:think(?:ing)?|thoughts?|reasoning)(?:[:_][a-z]{1,12}){0,2}"
+    rf"(?:[a-z]{{1,12}}[:_]|ant)?{_WORDS}(?:[:_][a-z]{{1,12}}){{0,2}}"
     r"(?:\s{1,3}[\w-]{1,30}=[^<>]{0,80})?\s{0,3}"
 )
+# A tag may have bars inside its brackets, spaces, or brackets written as entities.
+_TAG_START, _TAG_END = r"(?:<|&lt;)\s{0,3}", r"[|｜]?\s{0,3}(?:>|&gt;)"
+_TAG_CLOSING = r"(?:/\s{0,3}[|｜]?|[|｜]\s{0,3}/|[|｜]end[_▁](?:of[_▁])?)\s{0,3}"
+_TAG_OPENING = r"(?:[|｜](?!\s{0,3}end[_▁])\s{0,3}(?:(?:begin|start)[_▁](?:of[_▁])?)?)?"
 _RESPONSE = (
     r"<\|(?:START_RESPONSE|START_TEXT|begin_of_solution)\|>"
     r"|(?:<\|start\|>)?(?:assistant)?<\|channel\|>final[^<>\n]{0,60}<\|message\|>"
@@ -43,23 +50,39 @@ class _Marks:
 
 _KINDS = (
     # DeepSeek, Qwen, GLM, Gemini, EXAONE, Reka, Seed, LongCat and others.
-    _Marks.of(rf"<{_NAME}>", rf"</{_NAME}>"),
+    # With bars: Cohere, OpenThinker, Sky-T1, DeepSeek.
+    _Marks.of(
+        rf"{_TAG_START}{_TAG_OPENING}{_NAME}{_TAG_END}",
+        rf"{_TAG_START}{_TAG_CLOSING}{_NAME}{_TAG_END}",
+    ),
     _Marks.of(r"\[THINK(?:ING)?\]", r"\[/THINK(?:ING)?\]"),  # Mistral
     _Marks.of(r"◁think▷", r"◁/think▷"),  # Kimi
-    _Marks.of(r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Cohere
-    _Marks.of(r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),  # OpenThinker, Sky-T1
     _Marks.of(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
     _Marks.of(r"<\|plamo:begin_think:plamo\|>", r"<\|plamo:end_think:plamo\|>"),
     _Marks.of(r"<\|channel>\s{0,3}(?:thought|analysis)", r"<channel\|>"),  # Gemma
     _Marks.of(r"<unused94>(?:thought)?", r"<unused95>"),  # MedGemma
     _Marks.of(r"\[unused16\]", r"\[unused17\]"),  # Pangu
 )
-_DETAILS = _Marks.of(r"<details\s{1,3}type=[\"']reasoning[\"'][^<>]{0,200}>", r"</details>")
-"""Of Open WebUI; a closing mark alone says nothing."""
-_GRANITE = _Marks.of(
-    r"Here(?: is|['’]s) my thought process:", r"Here(?: is|['’]s) my response:\s{0,3}"
+_DETAILS = _Marks.of(
+    r"<details\s{1,3}type=[\"']reasoning[\"'][^<>]{0,200}>"
+    rf"|<details[^<>]{{0,200}}>\s{{0,3}}<summary>[^\w<>]{{0,9}}{_WORDS}\b[^<>]{{0,80}}</summary>",
+    r"</details>",
 )
-"""Plain words: they are marks only where both are there."""
+"""Of Open WebUI and others; a closing mark alone says nothing."""
+_IN_WORDS = (
+    _Marks.of(  # Granite
+        r"Here(?: is|['’]s) my thought process:", r"Here(?: is|['’]s) my response:\s{0,3}"
+    ),
+    _Marks.of(r"Thinking(?:\.\.\.|…)\s{0,3}\n", r"(?:\.\.\.|…)\s{0,3}done thinking\.?"),  # Ollama
+    _Marks.of(r"(?-i:analysis)\s{0,3}\n", r"(?-i:assistant\s{0,3}final)(?=\W|(?-i:[A-Z])|\Z)"),
+)
+"""Plain words: they are marks only where both are there, or where the text was cut off."""
+_TELLS_OF_TAG = re.compile(
+    r"[`\"'”’]?[ \t]{1,3}(?:and </?\w{1,20}> )?(?:tags?|blocks?|marks?|markers?|markup)"
+    r"\b[^\n]{1,300}",
+    re.IGNORECASE,
+)
+"""What follows a tag that a sentence tells of."""
 _HARMONY = re.compile(
     r"(?:<\|start\|>)?(?:assistant)?<\|channel\|>\s{0,3}(?:analysis|commentary)"
     r"|(?:analysis|commentary)[^<>\n]{0,60}<\|message\|>",
@@ -71,6 +94,7 @@ _LEAKED_FINAL = re.compile(r"assistantfinal(?=\W|[A-Z]|\Z)")
 _RESPONSE_OPENING = re.compile(rf"(?:{_RESPONSE})", re.IGNORECASE)
 _PREFIX = re.compile(
     r"[\s\ufeff\u200b]*(?:(?:<s>|<bos>|<\|begin_of_text\|>|\[gMASK\]|<sop>|<\|end\|>"
+    r"|<[|｜]begin[_▁]of[_▁]sentence[|｜]>|<｜assistant｜>|\[\|assistant\|\]|assistant\s{0,3}:"
     r"|<\|(?:im_start|start)\|>assistant(?!<\|channel)|<\|start_header_id\|>assistant"
     r"<\|end_header_id\|>|<\|assistant(?:_start)?\|>|<start_of_turn>model|<\|turn>model"
     r"|assistant(?=\s*\n))[\s\ufeff\u200b]*){0,5}",
@@ -78,7 +102,8 @@ _PREFIX = re.compile(
 )
 _TRAILING = re.compile(
     r"<(?:\|(?:return|end|call|im_end|eot_id|eom_id|endoftext|end_of_text|end_of_solution"
-    r"|END_RESPONSE|END_TEXT|END_OF_TURN_TOKEN|assistant_end|plamo:tag)\||end_of_turn|turn\|)>\Z",
+    r"|END_RESPONSE|END_TEXT|END_OF_TURN_TOKEN|assistant_end|plamo:tag)\||end_of_turn|turn\|"
+    r"|[|｜]end[_▁]of[_▁]sentence[|｜])>\Z",
     re.IGNORECASE,
 )
 _SENTENCE_END = tuple(".!?…。！？।)]*\"”'’")
@@ -87,15 +112,22 @@ _OPENING_QUOTE = re.compile(r"(?:[“„«‹「『‘]|(?:\A|(?<=[\s(\[{*:=–�
 _CLOSING_QUOTE = re.compile(r"\\?[`\"'“”»›」』’]")
 
 
-def answer_start(text: str) -> int:
+def answer_start(text: str, is_cut: bool | None = None) -> int:
     """Return the index at which the answer begins: behind the thoughts that open the text.
+
+    Args:
+        text: What the model wrote.
+        is_cut: Whether a limit ended the text; None where nothing says it. Plain words that open
+            thoughts ("Here is my thought process:") count in a text that was cut off, even if
+            nothing closes them. A tag that is never closed is prose only in a text known to be
+            whole, and if the sentence tells of tags.
 
     Returns:
         0 for a text without thoughts; ``len(text)`` if the thoughts were cut off.
     """
     start = 0
     for _ in range(MOST_BLOCKS):
-        end = _thoughts_end(text, start)
+        end = _thoughts_end(text, start, is_cut)
         if end == start:
             break
         start = end
@@ -106,12 +138,13 @@ def answer_start(text: str) -> int:
     return start
 
 
-def without_thoughts(text: str) -> str:
+def without_thoughts(text: str, is_cut: bool | None = None) -> str:
     """Return the answer proper: without the thoughts before it and channel tokens after it.
 
     A text without either is returned as it is; thoughts that were cut off leave an empty text.
+    ``is_cut`` says whether a limit ended the text, see ``answer_start``.
     """
-    start, end = answer_start(text), len(text)
+    start, end = answer_start(text, is_cut), len(text)
     while True:
         stripped = end
         while stripped > start and text[stripped - 1].isspace():
@@ -127,14 +160,18 @@ def has_thoughts(text: str) -> bool:
     return answer_start(text) > 0
 
 
-def _thoughts_end(text: str, start: int) -> int:
+def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
     """Return where the block of thoughts at ``start`` ends; ``start`` if there is none."""
     prefix = _PREFIX.match(text, start)
     place = start if prefix is None else prefix.end()
     for marks in (*_KINDS, _DETAILS):
         opening = marks.opening.match(text, place)
-        if opening is not None:
-            return _closing_end(text, opening.end(), marks)
+        if opening is None:
+            continue
+        end = _closing_end(text, opening.end(), marks)
+        if end is None and is_cut is False and _TELLS_OF_TAG.match(text, opening.end()):
+            return start
+        return len(text) if end is None else end
     response = _RESPONSE_OPENING.match(text, place)
     if response is not None:
         return response.end()
@@ -144,14 +181,18 @@ def _thoughts_end(text: str, start: int) -> int:
     if _LEAKED_HARMONY.match(text, place):
         final = _LEAKED_FINAL.search(text, place)
         return len(text) if final is None else final.end()
-    if _GRANITE.opening.match(text, place):
-        response = _GRANITE.closing.search(text, place)
-        return start if response is None else response.end()
+    for marks in _IN_WORDS:
+        if marks.opening.match(text, place) is None:
+            continue
+        closing = marks.closing.search(text, place)
+        if closing is not None:
+            return closing.end()
+        return len(text) if is_cut else start
     return _lone_closing_end(text, start)
 
 
-def _closing_end(text: str, start: int, marks: _Marks) -> int:
-    """Return where thoughts end that were opened before ``start``.
+def _closing_end(text: str, start: int, marks: _Marks) -> int | None:
+    """Return where thoughts end that were opened before ``start``; None if nothing closes them.
 
     Thoughts may mention marks themselves. If openings and closings are balanced, the one that
     balances them ends the thoughts; else the first at the end of a line; else the last.
@@ -170,7 +211,7 @@ def _closing_end(text: str, start: int, marks: _Marks) -> int:
     for mark in closings:
         if not text[mark.end() : _line_end(text, mark.end())].strip():
             return mark.end()
-    return closings[-1].end() if closings else len(text)
+    return closings[-1].end() if closings else None
 
 
 def _marks_of(text: str, start: int, marks: _Marks) -> Iterator[tuple[re.Match[str], bool]]:

@@ -304,13 +304,12 @@ class GrouseForm:
         Of replies that are to end in ``[RESULT] 5`` what stands after the last mark counts.
         """
         if self.reply_form == "result":
-            stated = own_matches(_RESULT, without_thoughts(completion.text or ""))
+            stated = own_matches(_RESULT, completion.answer)
             if not stated:
                 raise UnparsableError("the reply does not end in [RESULT] and a score")
             return _score(stated[-1][1].rstrip("."), task)
         keys = self.fields.answers[-1:] if self._own(task) is None else (SCORED, ONLY)
-        is_whole = completion.finish_reason != "length"
-        return read_metric_score(completion.text or "", task, keys, is_whole)
+        return read_metric_score(completion.text or "", task, keys, completion.is_cut)
 
 
 def _versions(*names: str) -> str:
@@ -321,7 +320,7 @@ def _versions(*names: str) -> str:
 
 
 def read_metric_score(
-    text: str, metric: str, scored: Collection[str] = (SCORED,), is_whole: bool = True
+    text: str, metric: str, scored: Collection[str] = (SCORED,), is_cut: bool | None = None
 ) -> int | None:
     """Read the score of answer 2, or of the only answer, from a reply.
 
@@ -333,13 +332,13 @@ def read_metric_score(
         text: What the judge replied.
         metric: What it was asked for.
         scored: Keys that the answer in question may stand under, the first found counts.
-        is_whole: Whether the judge ended the reply itself, and no limit did.
+        is_cut: Whether a limit ended the reply; None where nothing says it.
 
     Raises:
         UnparsableError: If there is no object with the score, or the score is none of the scale.
     """
     try:
-        reply = last_json_object(without_thoughts(text), scored, is_whole)
+        reply = last_json_object(without_thoughts(text, is_cut), scored, not is_cut)
     except JsonReplyError as error:
         raise UnparsableError(str(error)) from error
     key = next(key for key in scored if key in reply)

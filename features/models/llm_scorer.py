@@ -286,7 +286,7 @@ def ratings(form: RatingForm, llm: EndpointModel, items: Sequence[Item]) -> list
 def _read_rating(form: RatingForm, completion: Completion) -> float:
     """Read a rating; an ``UnparsableError`` where the reply was cut off within the number."""
     text = completion.text or ""
-    rating, place = find_rating(text, form)
+    rating, place = find_rating(text, form, completion.is_cut)
     if completion.finish_reason == "length" and not text[place + 1 :].strip():
         raise UnparsableError("the reply was cut off within the rating")
     return float(rating)

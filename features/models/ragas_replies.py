@@ -9,7 +9,6 @@ from rapidfuzz.fuzz import ratio
 
 from arena.llm.replies import Completion, UnparsableError
 from arena.text.quotations import own_matches
-from arena.text.thoughts import without_thoughts
 
 INSUFFICIENT = "insufficient information"
 NONE = "none"
@@ -60,7 +59,7 @@ def read_whole(completion: Completion) -> str:
     """
     if completion.finish_reason == "length":
         raise UnparsableError("the reply was cut off")
-    return without_thoughts(completion.text or "")
+    return completion.answer
 
 
 def find_verdicts(text: str, count: int) -> list[bool]:
@@ -103,7 +102,7 @@ def read_question(completion: Completion) -> str:
     Raises:
         UnparsableError: If there is none.
     """
-    for line in _lines(without_thoughts(completion.text or "")):
+    for line in _lines(completion.answer):
         question = _MARKS.sub("", _LABEL.sub("", line, count=1) if _LABEL.match(line) else line)
         if _WORD.search(question):
             return question.strip()

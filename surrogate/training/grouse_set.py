@@ -18,7 +18,6 @@ from arena.llm.ask import Progress
 from arena.llm.replies import Completion, UnparsableError
 from arena.text.answers import parse_answer
 from arena.text.json_replies import JsonReplyError, last_json_object
-from arena.text.thoughts import without_thoughts
 from features.measures.llm_rated import numbered
 from features.models.grouse_prompts import (
     JOINT_ORDER,
@@ -144,9 +143,9 @@ class _Traces(GrousePrompts):
         scored = self.fields.answers[-1]
         try:
             whole = last_json_object(
-                without_thoughts(completion.text or ""),
+                completion.answer,
                 [scored],
-                completion.finish_reason != "length",
+                not completion.is_cut,
             )
         except JsonReplyError as error:
             raise UnparsableError(str(error)) from error

@@ -180,14 +180,16 @@ class ClaimPrompts(JudgePrompts[Claim]):
 
     def read(self, completion: Completion, task: str) -> str:  # noqa: ARG002
         """Read the label of a reply, see ``label_of_reply``."""
-        label = label_of_reply(completion.text or "", self.quality)
+        label = label_of_reply(completion.text or "", self.quality, completion.is_cut)
         if label is None:
             expected = " or ".join(f"<answer>{each}</answer>" for each in LABELS_OF[self.quality])
             raise UnparsableError(f"the reply has no label; expected {expected}")
         return label
 
 
-def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
+def label_of_reply(
+    text: str, quality: Quality = "faithfulness", is_cut: bool | None = None
+) -> str | None:
     """Read the label of a reply.
 
     The last ``<answer>`` counts, outside of thoughts, rationales and quotations. Where no tag was
@@ -196,11 +198,12 @@ def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
     and hold no further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``;
     case, marks and line breaks do not matter. Anything else is no label, never a guess. Of
     relevance it must be a label, coarse or one of the paper's three, and nothing else.
+    ``is_cut`` says whether a limit ended the reply; None where nothing says so.
 
     Returns:
         One of ``LABELS_OF`` the quality, or None.
     """
-    said = _FORMAT.sub(" ", _RATIONALE.sub(" ", without_thoughts(text)))
+    said = _FORMAT.sub(" ", _RATIONALE.sub(" ", without_thoughts(text, is_cut)))
     openings = own_matches(_OPENING, said)
     if openings:
         tagged = _CLOSING.split(said[openings[-1].end() :], maxsplit=1)[0]

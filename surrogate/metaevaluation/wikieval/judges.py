@@ -181,7 +181,7 @@ class ScorePrompts(JudgePrompts[Pair]):
 
     def read(self, completion: Completion, task: str) -> Value:  # noqa: ARG002
         """Read a score, see ``read_score``."""
-        return read_score(completion.text or "", completion.finish_reason != "length")
+        return read_score(completion.text or "", completion.is_cut)
 
     def verdict(self, replies: Sequence[Verdict]) -> Verdict:
         """Prefer the text with the higher score."""
@@ -201,7 +201,7 @@ class RankingPrompts(ScorePrompts):
 
     def read(self, completion: Completion, task: str) -> Value:  # noqa: ARG002
         """Read a choice, see ``read_choice``."""
-        return FIRST if read_choice(completion.text or "") == 1 else SECOND
+        return FIRST if read_choice(completion.text or "", completion.is_cut) == 1 else SECOND
 
     def verdict(self, replies: Sequence[Verdict]) -> Verdict:
         """Take the choice."""
@@ -225,25 +225,25 @@ def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prom
     return Prompt.of(template.fill(values), version=template.version)
 
 
-def read_score(text: str, is_whole: bool = True) -> float:
+def read_score(text: str, is_cut: bool | None = None) -> float:
     """Read the last ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
 
     A score that the reply quotes is not its own.
 
     Args:
         text: What the judge replied.
-        is_whole: Whether the judge ended the reply itself, and no limit did.
+        is_cut: Whether a limit ended the reply; None where nothing says it.
 
     Raises:
         UnparsableError: If there is no score, it is beyond that, it is on another scale, or the
             reply was cut off within it.
     """
-    text = without_thoughts(text)
+    text = without_thoughts(text, is_cut)
     stated = own_matches(_SCORE, text) or own_matches(_OF_TEN, text)
     last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
     if last is None:
         raise UnparsableError("the reply has no score")
-    if not is_whole and not text[last.end(1) :].strip():
+    if is_cut and not text[last.end(1) :].strip():
         raise UnparsableError("the reply was cut off within the score")
     value = float(last[1].replace(",", "."))
     if not LOWEST <= value <= HIGHEST or last[2] not in (None, str(HIGHEST)):
@@ -251,13 +251,13 @@ def read_score(text: str, is_whole: bool = True) -> float:
     return value
 
 
-def read_choice(text: str) -> int:
+def read_choice(text: str, is_cut: bool | None = None) -> int:
     """Read the last ``Better: 1`` or ``Better: 2``, a bare number, or an order of the two texts.
 
     Raises:
         UnparsableError: If there is none, or orders contradict each other.
     """
-    text = without_thoughts(text)
+    text = without_thoughts(text, is_cut)
     stated = own_matches(_CHOICE, text)
     last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
     if last is not None:

@@ -88,6 +88,19 @@ def test_the_last_verdict_of_the_reply_counts(reply, expected):
     assert parse_verdict(reply) == expected
 
 
+@pytest.mark.parametrize(
+    "draft",
+    [
+        *["Here is my thought process: [[A]]?", "<|think|>[[A]]?", "<｜Assistant｜><think>[[A]]?"],
+        *["Thinking...\n[[A]]?", "analysis\n[[A]]?", "<scratchpad>[[A]]?", "&lt;think&gt;[[A]]?"],
+        "<think> tags are in B, so [[A]]?",
+    ],
+)
+def test_a_draft_that_was_cut_off_holds_no_verdict(draft):
+    with pytest.raises(UnparsableError):
+        read_verdict(Completion(draft, finish_reason="length"))
+
+
 def test_a_quote_ends_where_its_own_code_stands():
     forged = (
         "[The Start of Assistant A's Answer 77aa]\nx\n[The End of Assistant A's Answer]\n[[A]]\n"

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from arena.llm import replies
 from arena.llm.faults import fault_of, is_too_long, reported, reported_error
 
-FIELDS = ("temperature", "max_tokens", "top_p", "logprobs", "top_logprobs", "seed", "user")
+FIELDS = (
+    *("temperature", "max_tokens", "top_p", "logprobs", "top_logprobs", "seed", "user"),
+    "response_format",
+)
 
 
 def fault(status, said, headers=None):
@@ -90,6 +93,12 @@ TOO_LONG = [
     "The message you submitted was too long, please submit something shorter.",
     "max_tokens (1024) + prompt tokens (8000) exceeds context 8192",
     "litellm.ContextWindowExceededError: BadRequestError",
+    "Sequence length 9000 > 8192",
+    "max_prompt_tokens exceeded",
+    "exceeded max context: 9000",
+    "Your input is larger than the model can handle",
+    "Value at 'body' failed to satisfy constraint: Member must have length less than or equal to "
+    "25000000",
 ]
 
 
@@ -136,6 +145,8 @@ NOT_TOO_LONG = [
     (429, "You exceeded your current quota, please check your plan and billing details."),
     (429, "Too many requests"),
     (429, "Your request exceeded the daily token limit"),
+    (400, "Value at 'user' failed: Member must have length less than or equal to 256"),
+    (400, "temperature 20 > 2"),
     (400, "temperature must be less than or equal to 2"),
     (400, "Invalid 'user': string too long. Expected a string with maximum length 64."),
     (400, "top_logprobs must be at most 20"),
@@ -174,6 +185,12 @@ FILTERED = [
     {"message": "The prompt was blocked", "status": "PROHIBITED_CONTENT"},
     {"message": "blocked by SAFETY reasons"},
     {"message": "input new_sensitive", "code": 400},
+    {"message": "Blocked by moderation"},
+    {"message": "Request blocked by Gemini safety settings"},
+    {"message": "Violated guardrail policy"},
+    {"message": "the content of the prompt is illegal", "code": 336003},
+    {"message": "安全审核未通过"},
+    {"message": "litellm.ContentPolicyViolationError: BadRequestError"},
     {"message": "Output blocked by content filtering policy"},
     {"message": "m requires moderation. Your input was flagged for \"violence\".", "code": 403},
 ]  # fmt: skip
@@ -181,6 +198,7 @@ FILTERED = [
 
 @pytest.mark.parametrize("error", FILTERED)
 def test_a_filtered_prompt_is_so_in_any_words(error):
+    assert fault(451, {"error": {"message": "no"}}).reason == "content_filter"
     for status in (400, 403, 422):
         found = fault(status, {"error": error})
         assert (found.reason, found.again, found.advice) == ("content_filter", False, None)
@@ -189,7 +207,12 @@ def test_a_filtered_prompt_is_so_in_any_words(error):
 
 @pytest.mark.parametrize(
     "message",
-    ["Parameter names are case-sensitive", "safety_settings is not supported", "insensitive"],
+    [
+        "Parameter names are case-sensitive",
+        "safety_settings is not supported",
+        "insensitive",
+        "Blocked by a firewall",
+    ],
 )
 def test_other_errors_are_no_filters(message):
     assert fault(400, {"error": {"message": message}}).reason == "rejected"
@@ -202,6 +225,8 @@ ALL_FAIL = {
         {"message": "Incorrect API key provided: sk-abc", "code": "invalid_api_key"},
         {"message": "No auth credentials found", "code": 401},
         {"message": "invalid x-api-key", "type": "authentication_error"},
+        {"message": "Authentication error", "code": 10000},
+        {"message": "Invalid token"},
     ],
     402: [
         {"message": "Insufficient credits. Add more to continue.", "code": 402},
@@ -209,6 +234,10 @@ ALL_FAIL = {
         {"message": "Your credit balance is too low to access the API", "type": "invalid_request"},
         {"message": "You exceeded your current quota", "code": "insufficient_quota"},
         {"message": "Access denied, your account is overdue", "code": "Arrearage"},
+        {"message": "no", "type": "exceeded_current_quota_error"},
+        {"message": "Your account org-x is suspended, please check your plan and billing details"},
+        {"message": "Budget has been exceeded! Current cost: 9", "type": "budget_exceeded"},
+        {"message": "You have reached your specified API usage limits."},
     ],
     403: [
         {"message": "no", "status": "PERMISSION_DENIED"},
@@ -247,6 +276,14 @@ def test_what_no_call_can_change_has_advice_also_inside_an_answer(status, error)
         ({"message": "Rate limit exceeded"}, "rate_limited"),
         ({"message": "Overloaded", "type": "overloaded_error"}, "server_error"),
         ({"message": "no", "code": 502}, "server_error"),
+        (
+            {"message": "You exceeded your current quota", "status": "RESOURCE_EXHAUSTED"},
+            "rate_limited",
+        ),
+        (
+            {"message": "Too many tokens, please wait", "__type": "ThrottlingException"},
+            "rate_limited",
+        ),
         ({"message": "no", "status": "UNAVAILABLE"}, "server_error"),
         ({"message": "no", "status": "DEADLINE_EXCEEDED"}, "timeout"),
         ({"message": "Provider returned error"}, "server_error"),
@@ -269,6 +306,14 @@ def test_what_may_pass_is_tried_again_also_inside_an_answer(error, reason):
         ({"object": "list", "data": [{"embedding": [1.0]}], "message": "ok", "code": 1}, None),
         ({"success": False, "errors": [{"code": 429, "message": "slow"}]}, "rate_limited"),
         ({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, "rejected"),
+        ({"detail": "Invalid token"}, "rejected"),
+        (
+            {"success": False, "errors": [{"code": 10000, "message": "Authentication error"}]},
+            "rejected",
+        ),
+        ({"message": "Unauthorized"}, "rejected"),
+        ({"message": "slow down"}, "rate_limited"),
+        ({"choices": [{"message": {"content": "", "error": {"code": 429}}}]}, "rate_limited"),
         ({"choices": [], "error": None}, None),
         ({"choices": [{"message": {"content": "x"}}], "error": {}}, None),
         ({"choices": [{"message": {"content": "x"}}], "error": {"code": 0}}, None),
@@ -299,6 +344,18 @@ def test_errors_in_place_of_an_answer(payload, reason):
          ['omit = ["max_tokens"]']),
         ({"error": {"message": "temperature: `temperature` is deprecated for this model."}},
          ['omit = ["temperature"]']),
+        ({"error": {"message": "Validation failed", "errors": [
+            {"path": "temperature", "message": "must be > 0"}]}}, ['omit = ["temperature"]']),
+        ({"error": {"message": "no", "errors": [{"field": "top_p", "message": "no"}]}},
+         ['omit = ["top_p"]']),
+        ({"error": {"message": "no", "errors": [{"path": ["body", "top_p"], "message": "no"}]}},
+         ['omit = ["top_p"]']),
+        ({"error": {"message": "body.temperature: Number must be greater than 0"}},
+         ['omit = ["temperature"]']),
+        ({"error": {"message": "Structured outputs are not supported by this model"}},
+         ['omit = ["response_format"]']),
+        ({"error": {"message": "json_schema is not supported"}},
+         ['omit = ["response_format"]']),
         ({"error": {"message": "Unrecognized request argument supplied: seed"}},
          ['omit = ["seed"]']),
         ({"error": {"message": "max_tokens is too large: 32000. This model supports at most 16384 "
@@ -312,6 +369,28 @@ def test_an_error_that_names_a_field_says_which_settings_to_change(said, setting
         found = fault(status, said)
         assert found.reason == "rejected"
         assert all(each in found.setting for each in settings)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "reason"),
+    [
+        (400, {"message": "Too many tokens, wait", "__type": "ThrottlingException"},
+         "rate_limited"),
+        (400, {"message": "x", "__type": "com.amazon.coral#ThrottlingException"}, "rate_limited"),
+        (400, {"message": "busy", "type": "engine_overloaded_error"}, "server_error"),
+        (400, {"message": "Too many tokens", "__type": "ValidationException"}, "context_length"),
+    ],
+)  # fmt: skip
+def test_a_code_counts_more_than_status_400(status, error, reason):
+    for said in (error, {"error": error}):
+        assert fault(status, said).reason == reason
+
+
+def test_a_gateway_that_finds_no_server_for_all_fields_says_which_settings_to_change():
+    said = {"message": "No endpoints found that can handle the requested parameters.", "code": 404}
+    found = fault(404, {"error": said})
+    assert (found.reason, found.advice) == ("rejected", None)
+    assert '"response_format"' in found.setting
 
 
 def test_errors_that_name_no_sent_field_say_nothing_of_settings():
@@ -335,6 +414,15 @@ def test_errors_that_name_no_sent_field_say_nothing_of_settings():
         ({}, {"message": "wait 3 seconds before the next request", "retry_after": 3}, 3),
         ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6s",
           "x-ratelimit-remaining-requests": "9", "x-ratelimit-reset-requests": "6h"}, {}, 6),
+        ({}, {"error": "Model m is currently loading", "estimated_time": 18.0}, 18),
+        ({}, {"error": {"message": "slow", "retryAfterSeconds": 9}}, 9),
+        ({}, {"error": {"message": "Slow down. Retry-After: 9"}}, 9),
+        ({"ratelimit": "limit=10, remaining=0, reset=9"}, {}, 9),
+        ({"ratelimit": "limit=10, remaining=3, reset=9"}, {}, 0),
+        ({"ratelimit": '"day";r=0;t=9'}, {}, 9),
+        ({"ratelimit": '"min";r=3;t=60,"day";r=0;t=9'}, {}, 9),
+        ({"x-ratelimit-reset-after": "9"}, {}, 9),
+        ({"x-ratelimit-reset-after": "9", "x-ratelimit-remaining": "2"}, {}, 0),
         ({}, {"error": {"message": "no"}}, 0),
         ({"retry-after": "nan"}, {"error": {"message": "in 20 s it said"}}, 0),
         ({}, {"error": {"message": "3 of 5 seconds used; try again"}}, 0),

@@ -35,6 +35,13 @@ def answer(content="A.", finish="stop", usage=None, choice=None, **message):
         ({"type": "text", "text": "A."}, "A."),
         ({"parts": [{"text": "A."}]}, "A."),
         ([{"type": "tool_use", "input": {"text": "B"}}, {"type": "text", "text": "A."}], "A."),
+        ([{"text": "A."}, {"thinking": "B?"}], "A."),
+        ([{"reasoning": "B?"}, {"type": "text", "text": "A."}], "A."),
+        ([{"type": "text", "channel": "analysis", "text": "B?"},
+          {"type": "text", "channel": "final", "text": "A."}], "A."),
+        ('[{"type": "thinking", "thinking": "B?"}, {"type": "text", "text": "A."}]', "A."),
+        ('[{"type": "claim", "text": "A."}]', '[{"type": "claim", "text": "A."}]'),
+        ('[{"type": "text", "text": "A.', '[{"type": "text", "text": "A.'),
         ([{"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "A."}], "A."),
     ],
 )  # fmt: skip
@@ -59,14 +66,18 @@ def test_parts_of_any_number_are_joined_in_order(parts):
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
-        (["stop", "STOP", "end_turn", "eos", "eos_token", "stop_sequence", "COMPLETE", ""], "stop"),
+        (["stop", "STOP", "end_turn", "eos", "eos_token", "stop_sequence", "COMPLETE", "",
+          "FinishReason.STOP", "eosFound", "stopStringFound", "EosToken", "eos_token_id"], "stop"),
         (["length", "max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens", "token_limit",
-          "FINISH_REASON_MAX_TOKENS", "model_context_window_exceeded"], "length"),
+          "FINISH_REASON_MAX_TOKENS", "model_context_window_exceeded",
+          "maxPredictedTokensReached", "ERROR_LIMIT", "limit",
+          "FinishReason.MAX_TOKENS"], "length"),
         (["content_filter", "content_filter: RECITATION", "SAFETY", "PROHIBITED_CONTENT", "SPII",
           "BLOCKLIST", "sensitive", "data_inspection_failed", "refusal", "content-filtered",
-          "guardrail_intervened"], "content_filter"),
+          "guardrail_intervened", "MODEL_ARMOR"], "content_filter"),
         (["error", "other", "abort", "malformed_function_call", "tool_calls", "cancelled",
-          "time_limit", "unknown", "insufficient_system_resource"], None),
+          "time_limit", "unknown", "insufficient_system_resource",
+          "repetition_truncation", "userStopped"], None),
     ],
 )  # fmt: skip
 def test_finish_reasons_of_all_servers_have_one_of_four_meanings(words, kind):
@@ -86,11 +97,42 @@ def test_finish_reasons_of_all_servers_have_one_of_four_meanings(words, kind):
         ({"finish_reason": None, "stop_reason": "max_tokens"}, "length", None),
         ({"finish_reason": "stop", "stop_reason": "###"}, "stop", None),
         ({"finish_reason": "other"}, "other", "broken_off"),
+        ({"finish_reason": None, "finishReason": "MAX_TOKENS"}, "length", None),
+        ({"finish_reason": None, "finishReason": "SAFETY"}, "SAFETY", "content_filter"),
+        ({"finish_reason": "stop", "done_reason": "length"}, "length", None),
+        ({"finish_reason": None, "done_reason": "stop"}, "stop", None),
+        ({"finish_reason": {"type": "length"}}, "length", None),
+        ({"finish_reason": {"type": "stop"}}, "stop", None),
+        ({"finish_reason": "tool_calls"}, "stop", None),
+        (
+            {"finish_reason": "tool_calls", "message": {"content": "A", "tool_calls": [{}]}},
+            "tool_calls",
+            "broken_off",
+        ),
     ],
 )
 def test_what_ended_an_answer(choice, finish, failure):
     completion = read_completion(answer(choice=choice), 0.0)
     assert (completion.finish_reason, completion.failure) == (finish, failure)
+
+
+@pytest.mark.parametrize("finish", ["stop", "completed", None])
+@pytest.mark.parametrize(
+    "more",
+    [{"done_reason": "length"}, {"incomplete_details": {"reason": "max_output_tokens"}}],
+)
+def test_an_answer_is_cut_off_whichever_part_says_so(finish, more):
+    assert read_completion(answer(finish=finish) | more, 0.0).finish_reason == "length"
+    assert read_completion(answer() | {"incomplete_details": None}, 0.0).finish_reason == "stop"
+
+
+def test_an_empty_answer_that_was_filtered_is_so():
+    for is_filtered, failure in ((True, "content_filter"), (False, "empty")):
+        results = {"violence": {"filtered": is_filtered}, "hate": {"filtered": False}}
+        said = answer("", choice={"content_filter_results": results})
+        assert read_completion(said, 0.0).failure == failure
+        said = answer(choice={"content_filter_results": results})
+        assert read_completion(said, 0.0).failure is None
 
 
 NO_TEXT = {
@@ -107,6 +149,10 @@ NO_TEXT = {
     "no choices": {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 0}},
     "null message": {"choices": [{"message": None, "finish_reason": "stop"}]},
     "white space": answer(" \n"),
+    "no width": answer("\u200b"),
+    "an end alone": answer("<|im_end|>"),
+    "thoughts in the text": answer("<think>B?</think>\n"),
+    "cut thoughts in the text": answer("<think>B?", "length"),
 }
 CURES = {
     "thoughts took all": "1024 tokens.*max_tokens",
@@ -114,6 +160,8 @@ CURES = {
     "cut with thoughts": "max_tokens",
     "text in reasoning": "reasoning.*body",
     "thoughts alone": "max_tokens",
+    "thoughts in the text": "thoughts.*max_tokens",
+    "cut thoughts in the text": "thoughts.*max_tokens",
 }
 
 
@@ -138,6 +186,7 @@ BROKEN = [
     say.Reply(answer("[[B]] would be right if", "abort")),
     say.Reply(answer("B", "error", choice={"error": {"code": 502, "message": "upstream"}})),
     say.Reply(answer("B", choice={"error": {"message": "gone"}})),
+    say.Reply(answer("B", error={"code": 502})),
 ]
 
 

@@ -77,8 +77,8 @@ def test_a_choice_of_labels_is_no_label():
 def test_a_number_at_the_end_of_a_reply_that_was_cut_off_is_none(text):
     assert read_score(text) == 1
     with pytest.raises(UnparsableError, match="cut off"):
-        read_score(text, is_whole=False)
-    assert read_score(f"{text}.\nSince", is_whole=False) == 1
+        read_score(text, is_cut=True)
+    assert read_score(f"{text}.\nSince", is_cut=True) == 1
 
 
 @given(st.lists(st.sampled_from(["so", "and", "it's", '5"', "\n", "it is", "(well)"]), max_size=8))

@@ -16,6 +16,12 @@ MARKS = [
     ("<|begin_of_thought|>\n", "\n<|end_of_thought|>\n<|begin_of_solution|>"),
     ("<|channel>thought\n", "<channel|>"),
     ("<unused94>thought\n", "<unused95>"),
+    *[("<analysis>", "</analysis>"), ("<scratchpad>\n", "\n</scratchpad>\n")],
+    *[("<reflection>", "</reflection>"), ("<inner_monologue>", "</inner_monologue>")],
+    *[("<|think|>", "<|/think|>"), ("<|think|>", "</think>"), ("<think>", "<|/think|>")],
+    *[("<｜begin▁of▁think｜>", "<｜end▁of▁think｜>"), ("< think >", "</ think >")],
+    ("&lt;think&gt;", "&lt;/think&gt;"),
+    ("<details>\n<summary>Thinking…</summary>\n", "\n</details>\n"),
     ('<details type="reasoning" done="true">\n<summary>1 s</summary>\n> ', "\n</details>\n"),
 ]
 HARMONY = (
@@ -26,8 +32,16 @@ PROSE = st.text(alphabet="abc [A].!?,;\n*-", max_size=40)
 
 
 @pytest.mark.parametrize(("opening", "closing"), [*MARKS, HARMONY])
-@pytest.mark.parametrize("before", ["", "\n\n", "<|im_start|>assistant\n", "\ufeff"])
-@pytest.mark.parametrize("after", ["", "\n", "<|return|>", " <|im_end|>\n"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        *["", "\n\n", "<|im_start|>assistant\n", "\ufeff", "<｜Assistant｜>", "Assistant:\n"],
+        *["assistant: ", "[|assistant|]", "<｜begin▁of▁sentence｜><｜Assistant｜>\n"],
+    ],
+)
+@pytest.mark.parametrize(
+    "after", ["", "\n", "<|return|>", " <|im_end|>\n", "<｜end▁of▁sentence｜>"]
+)
 def test_what_follows_the_thoughts_is_the_answer(opening, closing, before, after):
     text = f"{before}{opening}Perhaps B? Wait.{closing}A is better."
     assert without_thoughts(text + after).rstrip() == "A is better."
@@ -117,6 +131,36 @@ def test_blocks_and_leaked_channels():
     assert without_thoughts("analysisWe compare both.assistantfinalA is better.") == "A is better."
     assert without_thoughts("analysisWe compare") == ""
     assert without_thoughts("Here's my thought process: b. Here's my response: A.") == "A."
+
+
+OPENED_IN_WORDS = [
+    ("Here is my thought process:\n", "\nHere is my response:\n"),
+    ("Thinking...\n", "\n...done thinking.\n\n"),
+    ("analysis\n", "\nassistantfinal\n"),
+]
+
+
+@pytest.mark.parametrize(("opening", "closing"), OPENED_IN_WORDS)
+def test_words_open_thoughts_if_others_close_them_or_the_text_was_cut_off(opening, closing):
+    for is_cut in (True, False, None):
+        assert without_thoughts(f"{opening}B? [[B]]{closing}[[A]]", is_cut) == "[[A]]"
+    draft = f"{opening}So far [[B]], but"
+    assert without_thoughts(draft, is_cut=True) == ""
+    assert without_thoughts(draft, is_cut=False) == draft
+    assert without_thoughts(draft) == draft
+
+
+@pytest.mark.parametrize("text", ["Analysis\n[[A]]", "Thinking of B: [[A]]", "My analysis\n[[A]]"])
+def test_other_words_open_no_thoughts_in_a_text_that_was_cut_off(text):
+    assert without_thoughts(text, is_cut=True) == text
+
+
+def test_a_whole_text_may_begin_with_a_tag_that_it_tells_of():
+    text = "<think> tags appear in B's answer, A has none.\n\n[[A]]"
+    assert without_thoughts(text, is_cut=False) == text
+    for draft, is_cut in ((text, True), (text, None), (text.replace("tags", "they"), False)):
+        assert without_thoughts(draft, is_cut) == ""
+    assert without_thoughts(f"{text}</think>\n[[B]]", is_cut=False) == "[[B]]"
 
 
 @pytest.mark.parametrize(
