@@ -491,7 +491,7 @@ def _report(part: object, body: object) -> ReportedError:
         codes += [each.get("reason") for each in details[:20] if isinstance(each, Mapping)]
     stated = tuple(str(code) for code in codes if isinstance(code, str | int) and code is not True)
     stated_fields = [part.get(name) for name in _FIELD_NAMES]
-    fields = [".".join(map(str, name)) if isinstance(name, list) else name for name in stated_fields]
+    fields = [
         ".".join(map(str, each)) if isinstance(each, list) else each for each in stated_fields
     ]
     return ReportedError(
