@@ -30,7 +30,15 @@ from arena.adapters.columns import (
     field_names,
 )
 from arena.adapters.files import bare_name, checked_language
-from arena.data.cells import decoded, is_missing_cell, name_text, passages_of
+from arena.data.cells import (
+    decoded,
+    is_missing_cell,
+    looks_like_reply,
+    name_text,
+    opened_text,
+    passages_of,
+    text_of_reply,
+)
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.languages import UNDETERMINED, read_language
 from arena.data.rows import Rows
@@ -148,6 +156,7 @@ def read_answer_tables(
             if values.get("criterion"):
                 values["judge"] = f"{values['judge']}:{values['criterion']}"
                 read.criteria[values["judge"]] = str(values["criterion"])
+            open_replies(read, place, values, sides)
             empty.update(empty_answers(values, sides))
             add_row(read, place, values, default, sides, repeats)
     if any(is_comma_read(rows.table, chosen.names.get("verdict")) for _, rows in parts):
@@ -242,6 +251,24 @@ def is_comma_read(table: pd.DataFrame, column: str | None) -> bool:
     if column is None or column not in table:
         return False
     return any(isinstance(cell, str) and has_decimal_comma(cell) for cell in table[column])
+
+
+def open_replies(read: Collected, place: Place, values: Record, sides: Sequence[str]) -> None:
+    """Replace answers that are objects of programs by the texts in them; each is counted."""
+    for side in sides:
+        answer = values.get(f"answer{side}")
+        if not isinstance(answer, str):
+            continue
+        if not looks_like_reply(answer):
+            if opened_text(answer) is not None:
+                read.skip(place.source, "answer", "it is a list or record: kept as it is")
+            continue
+        text = text_of_reply(answer)
+        if text is None:
+            read.skip(place.source, "answer", "it looks like a printed object: kept as it is")
+            continue
+        values[f"answer{side}"] = text
+        read.skip(place.source, "what surrounds an answer", "of a printed object the text is read")
 
 
 def empty_answers(values: Record, sides: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.adapters.answer_tables import (
     empty_answers,
+    open_replies,
     row_language,
     stripped_name,
     table_columns,
@@ -93,6 +94,7 @@ def read_answers(
         key = _question_of(read, place, values, questions)
         if key is None:
             continue
+        open_replies(read, place, values, sides)
         empty.update(empty_answers(values, sides))
         for side in sides:
             answers.append(_answer(read, place, values, side, key, questions))

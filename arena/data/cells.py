@@ -20,7 +20,7 @@ MISSING_WORDS = frozenset(
 """What programs write where nothing is, in lower case."""
 PASSAGE_TEXTS = (
     *("text", "page_content", "pageContent", "content", "passage", "document", "passage_text"),
-    *("chunk", "chunk_text", "snippet", "segment", "context"),
+    *("chunk", "chunk_text", "snippet", "segment", "context", "body"),
 )
 """Where the text of a passage stands, the first with a value."""
 PASSAGE_ID = "passage_id"
@@ -29,7 +29,7 @@ PASSAGE_IDS = ("id", "id_", "_id", "document_id", "doc_id", "docid", "chunk_id",
 """Where stores keep ids of passages, which parts of one document may share."""
 PASSAGE_HOLDERS = (
     *("kwargs", "node", "document", "doc", "chunk", "text_resource", "payload", "entity"),
-    *("_source", "metadata"),
+    *("_source", "properties", "metadata"),
 )
 """What holds the record with the text, in records that only wrap one."""
 PASSAGE_LISTS = (
@@ -38,25 +38,70 @@ PASSAGE_LISTS = (
 )
 """What holds the list of passages, in records of a retrieval."""
 
+PASSAGE_RESULTS = (
+    *("matches", "results", "points", "objects", "hits", "retrievalResults", "retrieval_results"),
+    "data",
+)
+"""What holds the list of passages in replies of stores, in records without a text."""
+REPLY_TEXTS = (
+    *("content", "answer", "response", "result", "output", "output_text", "text", "reply"),
+    *("generated_text", "completion"),
+)
+"""Where the text of a reply stands in the objects of programs, the first with a value."""
+PASSAGE_SENTENCES = "sentences"
+"""Where a passage stands as a list of its sentences."""
+
 Passage = dict[str, Any]
 
 _OPENS_VALUE = re.compile(r"""\s*(?:[\[{("']|[A-Za-z_][\w.]*\s*[(=])""")
-_CONSTRUCTOR = re.compile(r"(?:[A-Za-z_]\w*\.)*(?:array|deque|set|frozenset|[A-Z]\w*)\(")
+_COLLECTIONS = (
+    r"(?:array|deque|set|frozenset|list|tuple|mappingproxy|namespace|defaultdict|OrderedDict"
+    r"|o?dict_(?:values|keys|items))"
+)
+_CONSTRUCTOR = re.compile(rf"(?:[A-Za-z_]\w*\.)*(?:{_COLLECTIONS}|[A-Z]\w*)\(")
 _FIELD_NAMES = r"(?:page_content|pageContent|metadata|id_?|text|node)"
-_FIELD = re.compile(rf"{_FIELD_NAMES}\s*=\s*['\"\[{{]")
+_MESSAGE = r"content=['\"\[]"
+_FIELD = re.compile(rf"{_FIELD_NAMES}\s*=\s*['\"\[{{]|{_MESSAGE}")
+_ARRAY = re.compile(r"<?\w*Array>?\s*\n\s*\[")
+_PRINTED_TABLE = re.compile(
+    r"""
+      shape:\s\(\d+,.*                                 # of polars
+    | .*\n(?:Name:\s[^\n]*,\s|Length:\s\d+,\s)*dtype:\s[^\n]*   # a series of pandas
+    | [^\n]*\n0[ ]{2}[^\n]*(?:\n(?:\d+|\.+)[ ]{2}[^\n]*)*(?:\n+\[\d+\srows\sx[^\n]*)?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""A table as programs show it, which cuts and pads its texts."""
 _LOOKS_PRINTED = re.compile(
     rf"""
       \[\s*(?:['"\[{{(\]<]|(?:None|null|nan|NaN)\b|(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\()
     | \{{\s*['"}}]
     | \(\s*['"\[{{].*\)\Z
     | ['"]\s*[\[{{]\s*[\\'"{{\[\]}}]
-    | (?:np\.|numpy\.)?array\(\s*[\[(]
+    | (?:[A-Za-z_]\w*\.)*{_COLLECTIONS}\(\s*[\[({{<]
+    | {_ARRAY.pattern}
+    | {_MESSAGE}
     | (?:[A-Za-z_]\w*\.)*[A-Z]\w*\(\s*{_FIELD_NAMES}\s*[=:]
     | {_FIELD_NAMES}\s*=\s*['"{{]
     """,
     re.VERBOSE | re.DOTALL,
 )
 _ENCLOSED_LIST = re.compile(r"\[[^\[\]]*,[^\[\]]*\]|\{[^{}]*,[^{}]*\}", re.DOTALL)
+_REPLY_HOLDERS = ("choices", "message", "generations")
+_REPLY_LEVELS = 6
+_PRINTED_REPLY = re.compile(
+    rf"""
+    \s*(?:
+      content=['"\[].*\s(?:additional_kwargs|response_metadata)=
+    | (?:[A-Za-z_]\w*\.)*[A-Z]\w*\(\s*(?:{"|".join((*REPLY_TEXTS, "id", "choices"))})=
+    | \{{'(?:{"|".join(REPLY_TEXTS)}|query|question|input)':\s
+    )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ID = re.compile(r"(?=\S*\d)\S*\w")
+"""The id of a passage: one word with a digit."""
+_LONGEST_HEADING = 80
 _OBJECT_ADDRESS = re.compile(r"<[^<>]* at 0x[0-9A-Fa-f]+>")
 
 
@@ -123,7 +168,7 @@ def _opened(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
     """
     if levels == 0:
         raise ValueError(f"is nested deeper than {MOST_LEVELS} levels")
-    if not _OPENS_VALUE.match(text):
+    if not _OPENS_VALUE.match(text) and not _ARRAY.match(text):
         return None
     value: object = None
     if text[0] in '[{"':
@@ -132,7 +177,9 @@ def _opened(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
         except ValueError:
             value = None
     if value is None:
-        is_value = text[0] in "[{('\"" or _CONSTRUCTOR.match(text) or _FIELD.match(text)
+        is_value = text[0] in "[{('\"" or any(
+            pattern.match(text) for pattern in (_CONSTRUCTOR, _FIELD, _ARRAY)
+        )
         if not is_value:
             return None
         value = parsed_literal(text)
@@ -141,13 +188,48 @@ def _opened(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
     return value if isinstance(value, list | dict) else None
 
 
+def looks_like_reply(text: str) -> bool:
+    """Tell whether a text is an object of a program, as Python prints it, rather than a reply."""
+    return _PRINTED_REPLY.match(text) is not None
+
+
+def text_of_reply(text: str) -> str | None:
+    """Return the text of a reply that was stored as the object around it.
+
+    Args:
+        text: Such as ``content='So.' additional_kwargs={}``, ``AIMessage(content='So.')`` or
+            ``{'result': 'So.', 'source_documents': []}``, as Python prints them.
+
+    Returns:
+        What stands under one of ``REPLY_TEXTS``; None where the text is no such object.
+    """
+    if not looks_like_reply(text):
+        return None
+    return _reply_in(opened_text(text), levels=_REPLY_LEVELS)
+
+
+def _reply_in(value: object, levels: int) -> str | None:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, Mapping) or levels == 0:
+        return None
+    for name in REPLY_TEXTS:
+        text = _whole_text(value.get(name))
+        if text is not None:
+            return text
+    inner = [_reply_in(value.get(name), levels - 1) for name in _REPLY_HOLDERS]
+    return next((text for text in inner if text is not None), None)
+
+
 def passages_of(value: object) -> list[Passage]:
     """Read the passages of a cell or field.
 
     Args:
         value: Nothing; a text, which is one passage; a record with a text (one of
-            ``PASSAGE_TEXTS``), or one that holds such a record or a list of passages; a list of
-            these; or any of them written as text (see ``decoded``).
+            ``PASSAGE_TEXTS``, or a list of its sentences), or one that holds such a record or a
+            list of passages; a table of these by columns; a list of these, of rows with an id or
+            a score beside the passage, or of titles and sentences; or any of them written as text
+            (see ``decoded``).
 
     Returns:
         Records with ``passage_id``, ``text``, ``title`` and ``relevance``; those with a ``text``
@@ -172,7 +254,7 @@ def passages_of(value: object) -> list[Passage]:
     ]
 
 
-def _passage_items(value: object, levels: int) -> Iterator[object]:
+def _passage_items(value: object, levels: int, *, in_list: bool = False) -> Iterator[object]:
     """Yield each passage of a value: a text, a record, or None where one is missing."""
     if levels == 0:
         raise ValueError(f"is nested deeper than {MOST_LEVELS} levels")
@@ -183,13 +265,17 @@ def _passage_items(value: object, levels: int) -> Iterator[object]:
     elif isinstance(value, str):
         yield from _items_of_text(value, levels)
     elif isinstance(value, list | tuple):
-        items = list(value)
-        if levels < MOST_LEVELS and _is_scored(items):
-            items = items[:1]
-        for item in items:
-            yield from _passage_items(item, levels - 1)
+        row = _record_of_row(value) if in_list else None
+        if row is not None:
+            yield from _passage_items(row, levels - 1)
+            return
+        _check_pairs(value)
+        for item in value:
+            yield from _passage_items(item, levels - 1, in_list=True)
     elif isinstance(value, Mapping):
         inner = _list_of_passages(value)
+        if inner is None:
+            inner = _records_of_columns(value)
         if inner is None:
             yield value
         else:
@@ -201,6 +287,8 @@ def _passage_items(value: object, levels: int) -> Iterator[object]:
 def _items_of_text(text: str, levels: int) -> Iterator[object]:
     stripped = text.strip()
     is_cell = levels == MOST_LEVELS
+    if is_cell and _PRINTED_TABLE.fullmatch(stripped) and not _ARRAY.match(stripped):
+        raise ValueError("is a table as pandas or polars shows it, which may cut its texts")
     try:
         opened = _opened(stripped, levels)
     except ValueError as error:
@@ -239,26 +327,103 @@ def _holds_passages(opened: list[Any] | dict[str, Any]) -> bool:
     return isinstance(first, str | list)
 
 
-def _is_scored(items: list[Any]) -> bool:
-    """Tell whether a pair is a passage and its score, as vector stores return them."""
-    if len(items) != 2 or isinstance(items[1], bool) or not isinstance(items[1], int | float):
-        return False
-    return isinstance(items[0], str | Mapping)
+def _record_of_row(items: Sequence[object]) -> object:
+    """Return the passage that a list in a list is a row of; None if it holds passages.
+
+    Stores return a passage and its score; its id and the passage, and then its score; a title and
+    the sentences.
+    """
+    *_, last = items or [None]
+    is_scored = isinstance(last, int | float) and not isinstance(last, bool)
+    if is_scored and len(items) == 2 and isinstance(items[0], str | Mapping):
+        return items[0]
+    fields = items[:-1] if is_scored else items
+    if len(fields) != 2:
+        return None
+    name, text = fields
+    if not isinstance(name, str):
+        return None
+    if isinstance(text, list) and text and all(isinstance(each, str) for each in text):
+        return {"title": name, PASSAGE_SENTENCES: text}
+    is_id = is_scored or _ID.fullmatch(name.strip()) is not None
+    return {"id": name, "text": text} if is_id and isinstance(text, str) else None
+
+
+def _check_pairs(items: Sequence[object]) -> None:
+    """Refuse pairs of texts of which the first may be a title, or a passage.
+
+    Raises:
+        ValueError: If all of several items are such pairs.
+    """
+    pairs = [item for item in items if isinstance(item, list | tuple) and len(item) == 2]
+    if len(pairs) < 2 or len(pairs) < len(items):
+        return
+    if not all(isinstance(text, str) for pair in pairs for text in pair):
+        return
+    if any(_ID.fullmatch(first.strip()) for first, _ in pairs):
+        return
+    if all(_is_heading(first) and not _is_heading(second) for first, second in pairs):
+        raise ValueError("holds pairs of texts, which may be a title and a passage, or passages")
+
+
+def _is_heading(text: str) -> bool:
+    return len(text) <= _LONGEST_HEADING and text.strip()[-1:] not in tuple(".!?。")
 
 
 def _list_of_passages(record: Mapping[str, Any]) -> list[Any] | None:
-    for name in PASSAGE_LISTS:
+    names: Sequence[str] = PASSAGE_LISTS
+    if _text_of_passage(record) is None and PASSAGE_SENTENCES not in record:
+        names = (*PASSAGE_LISTS, *PASSAGE_RESULTS)
+    for name in names:
         inner = record.get(name)
         if isinstance(inner, str):
             inner = opened_text(inner)
+        if isinstance(inner, Mapping) and name in PASSAGE_RESULTS:  # hits in hits
+            inner = inner.get(name)
         if isinstance(inner, list):
             return inner
     return None
 
 
+def _records_of_columns(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of a table that was written as a list of each column; None if it is none."""
+    name = next((each for each in (*PASSAGE_TEXTS, PASSAGE_SENTENCES) if each in record), None)
+    column = None if name is None else record[name]
+    kind = list if name == PASSAGE_SENTENCES else str
+    if not isinstance(column, list) or not column:
+        return None
+    if not all(item is None or isinstance(item, kind) for item in column):
+        return None
+    columns = {
+        field: values
+        for field, values in record.items()
+        if isinstance(values, list) and len(values) == len(column)
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
 def _text_of_passage(record: Mapping[str, Any]) -> str | None:
-    texts = [record[name] for name in PASSAGE_TEXTS if isinstance(record.get(name), str)]
-    return next((text for text in texts if text.strip()), texts[0] if texts else None)
+    found = [_whole_text(record.get(name)) for name in PASSAGE_TEXTS]
+    texts = [text for text in found if text is not None]
+    text = next((text for text in texts if text.strip()), texts[0] if texts else None)
+    sentences = record.get(PASSAGE_SENTENCES)
+    if text is not None or not isinstance(sentences, list) or not sentences:
+        return text
+    if not all(isinstance(sentence, str) for sentence in sentences):
+        return None
+    return " ".join(sentence.strip() for sentence in sentences)
+
+
+def _whole_text(value: object) -> str | None:
+    """Return a text, or that of its parts (``[{"type": "text", "text": ...}]``); else None."""
+    if isinstance(value, str):
+        return value
+    parts = [value] if isinstance(value, Mapping) else value
+    if not isinstance(parts, list) or not parts:
+        return None
+    texts = [part.get("text") if isinstance(part, Mapping) else None for part in parts]
+    read = [text for text in texts if isinstance(text, str)]
+    return "\n".join(read) if len(read) == len(parts) else None
 
 
 def _passage(item: object, number: int) -> Passage:

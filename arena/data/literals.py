@@ -21,6 +21,7 @@ _TOKEN = re.compile(
     rf"""
       (?P<enumeration><[A-Za-z_][\w.]*:\s*(?P<member>{_QUOTED}|-?\d+)>)
     | (?P<missing><NA>)
+    | (?P<type><class\ '[^'<>\n]*'>)
     | (?P<text>[bBuU]?(?:{_QUOTED}))
     | (?P<number>[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?:inf|Infinity|nan)\b)(?!\w))
     | (?P<name>[A-Za-z_][\w.]*)
@@ -43,6 +44,13 @@ _CONSTANTS = {
 }
 _NAMES_OF_TYPES = frozenset({"dtype", "tzinfo"})
 """Keywords whose value may be a bare name, such as ``dtype=object``."""
+_DICTIONARIES_OF_PAIRS = frozenset({"OrderedDict", "odict_items", "dict_items"})
+"""What Python prints as a list of pairs of a key and a value."""
+_ARRAY = re.compile(
+    r"<?\w*Array>?\s*\n\s*(?P<items>\[.*\])\s*\n\s*Length: (?P<length>\d+), dtype: [^\n]*",
+    re.DOTALL,
+)
+"""An array of pandas, such as ``<StringArray>``."""
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
@@ -72,7 +80,13 @@ def parsed_literal(text: str) -> Any:  # noqa: ANN401 - whatever was printed
     """
     if len(text) > MOST_PRINTED:
         raise ValueError(f"is longer than the {MOST_PRINTED:,} characters read of a printed list")
-    return _Parser(text).whole()
+    array = _ARRAY.fullmatch(text.strip())
+    if array is None:
+        return _Parser(text).whole()
+    items = _Parser(array["items"]).whole()
+    if len(items) != int(array["length"]):
+        raise ValueError(f"holds {len(items)} items of an array of {array['length']}")
+    return items
 
 
 class _Parser:
@@ -145,7 +159,7 @@ class _Parser:
             return _decoded_number(self._advance().text)
         if token.kind == "member":
             return ast.literal_eval(self._advance().text)
-        if token.kind == "missing":
+        if token.kind in ("missing", "type"):
             self._advance()
             return None
         if token.kind == "name":
@@ -215,6 +229,7 @@ class _Parser:
         if self._next.text in _CONSTANTS:
             return _CONSTANTS[self._advance().text]
         after = self._next.end
+        constructor = self._next.text.rpartition(".")[2]
         if self._text[after : after + 1] != "(":
             self._refuse()
         self._advance()
@@ -234,6 +249,10 @@ class _Parser:
         self._take(")")
         if not positional:
             return fields or []
+        if constructor == "defaultdict":
+            return positional[-1]
+        if constructor in _DICTIONARIES_OF_PAIRS and len(positional) == 1:
+            return _dictionary_of(positional[0])
         return positional[0] if len(positional) == 1 else positional
 
     def _field(self) -> tuple[str, Any]:
@@ -254,6 +273,15 @@ class _Parser:
             if self._is_mark(","):
                 self._advance()
         return records[0] if len(records) == 1 else records
+
+
+def _dictionary_of(pairs: Any) -> Any:  # noqa: ANN401
+    """Return a dictionary that was printed as its pairs; one that was printed as such as it is."""
+    if not isinstance(pairs, list):
+        return pairs
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise ValueError("is a dictionary whose pairs cannot be read")
+    return {str(key): value for key, value in pairs}
 
 
 def _decoded_text(literal: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import DataError, UsageError, import_arena
+from arena import DataError, UsageError, import_arena, read_answers
 from arena.adapters.judgments import read_judgments
 from arena.data.cells import passages_of
 from arena.text.answers import parse_answer
@@ -392,6 +392,23 @@ def test_empty_answers_are_kept_and_said(tmp_path):
     read = import_arena("csv", [table(tmp_path, text)])
     assert sorted(read.arena.answers["answer"]) == ["", "N/A", "x"]
     assert "a 1, b 1" in " ".join(read.notes)
+
+
+def test_answers_that_were_stored_as_objects_are_opened_and_counted(tmp_path):
+    text = (
+        "question,system,answer\n"
+        "q?,a,content='So.' additional_kwargs={} response_metadata={}\n"
+        "q?,b,\"Response(response='So.', source_nodes=[<Node at 0x7f>])\"\n"
+        "q?,c,So.\n"
+    )
+    path = table(tmp_path, text)
+    read = import_arena("csv", [path])
+    answers = read.arena.answers.set_index("system")["answer"]
+    assert (answers["a"], answers["c"]) == ("So.", "So.")
+    assert answers["b"].startswith("Response(")
+    assert read.skipped["count"].tolist() == [1, 1]
+    again = read_answers(path, read.arena.queries).set_index("system")["answer"]
+    assert again.to_dict() == answers.to_dict()
 
 
 def test_soft_preferences_of_alpaca_eval_are_read(tmp_path):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from arena.data.cells import decoded, is_missing_cell, opened_text, passages_of
+from arena.data.cells import decoded, is_missing_cell, opened_text, passages_of, text_of_reply
 from arena.data.literals import MOST_PRINTED, parsed_literal
 
-TOWER, LYNX = "The tower is 300 m high.", "A lynx eats hares."
+BOTH = TOWER, LYNX = "The tower is 300 m high.", "A lynx eats hares."
 NODE = (
     "[NodeWithScore(node=TextNode(id_='n1', embedding=None, metadata={'title': 'Towers'}, "
     "relationships={<NodeRelationship.SOURCE: '1'>: RelatedNodeInfo(node_id='d', hash='0')}, "
@@ -50,6 +50,24 @@ def texts(cell):
         json.dumps([json.dumps({"text": TOWER}), json.dumps({"text": LYNX})]),
         json.dumps([f"['{TOWER}' '{LYNX}']"]),
         json.dumps([[TOWER, 0.9], [LYNX, 0.4]]),
+        f"OrderedDict([('text', '{TOWER}')]), OrderedDict([('text', '{LYNX}')])".join("[]"),
+        f"dict_values(['{TOWER}', '{LYNX}'])",
+        f"odict_values(['{TOWER}', '{LYNX}'])",
+        f"defaultdict(<class 'list'>, {{'documents': ['{TOWER}', '{LYNX}']}})",
+        f"<StringArray>\n['{TOWER}', '{LYNX}']\nLength: 2, dtype: string",
+        f"ArrowStringArray\n['{TOWER}', '{LYNX}']\nLength: 2, dtype: string",
+        f"[['d1', '{TOWER}'], ['d2', '{LYNX}']]",
+        f"[('first', '{TOWER}', 0.9), ('second', '{LYNX}', 0.8)]",
+        f"[['Towers', ['The tower', 'is 300 m high.']], ['Lynxes', ['{LYNX}']]]",
+        f"[Object(uuid=_UUID('3f'), properties={{'text': '{TOWER}'}}, references=None), "
+        f"Object(uuid=_UUID('4f'), properties={{'text': '{LYNX}'}}, references=None)]",
+        json.dumps({"matches": [{"metadata": {"text": TOWER}}, {"metadata": {"text": LYNX}}]}),
+        json.dumps({"hits": {"total": 2, "hits": [{"_source": {"text": each}} for each in BOTH]}}),
+        json.dumps([{"content": {"text": TOWER, "type": "TEXT"}}, {"content": {"text": LYNX}}]),
+        json.dumps([{"content": [{"type": "text", "text": each}]} for each in BOTH]),
+        json.dumps({"text": [TOWER, LYNX], "score": [0.5, 0.4]}),
+        json.dumps({"title": ["a", "b"], "sentences": [["The tower", "is 300 m high."], [LYNX]]}),
+        json.dumps([{"title": "a", "sentences": ["The tower ", "is 300 m high."]}, LYNX]),
         [TOWER, LYNX],
         (TOWER, LYNX),
         np.array([TOWER, LYNX], dtype=object),
@@ -75,6 +93,36 @@ def test_a_missing_value_is_no_passage(cell):
     assert passages_of(cell) == []
 
 
+def test_rows_of_a_list_keep_their_ids_and_titles():
+    rows = passages_of([["d1", TOWER], ["d2", LYNX]])
+    assert [(row["passage_id"], row["text"]) for row in rows] == [("d1", TOWER), ("d2", LYNX)]
+    (row,) = passages_of([["Towers", ["They are", "high."]]])
+    assert (row["title"], row["text"]) == ("Towers", "They are high.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "content='So.' additional_kwargs={} response_metadata={'usage': {}} id='run-1'",
+        "AIMessage(content='So.', additional_kwargs={}, response_metadata={})",
+        "{'result': 'So.', 'source_documents': [Document(page_content='x')]}",
+        "Response(response='So.', source_nodes=[], metadata=None)",
+        "ChatCompletion(id='x', choices=[Choice(index=0, message=ChatMessage(content='So.'))])",
+        "AIMessage(content=[{'type': 'text', 'text': 'So.'}])",
+    ],
+)
+def test_the_text_of_a_printed_reply_is_read(text):
+    assert text_of_reply(text) == "So."
+    assert text_of_reply(text[:-1]) is None or text.startswith("content=")
+
+
+@pytest.mark.parametrize(
+    "text", ["So.", "", "{'a': 1}", '{"answer": "So."}', "['So.']", "content is king", "f(x='a')"]
+)
+def test_other_texts_are_no_printed_replies(text):
+    assert text_of_reply(text) is None
+
+
 def test_a_gap_in_a_list_keeps_the_numbers_that_answers_cite():
     found = passages_of("['a', None, 'b']")
     assert [(each["passage_id"], each["text"]) for each in found] == [("1", "a"), ("3", "b")]
@@ -87,6 +135,16 @@ def test_a_gap_in_a_list_keeps_the_numbers_that_answers_cite():
         *("['a' ... 'b']", "['a', ...]", "[<Doc object at 0x7f00>]", "<Doc object at 0x7f00>"),
         *("[Document(id=6c5d, content: 'text')]", "[open('x')", "[a, b]", '["a", ', "[{'a': 1}]"),
         *("Document(page_content='The tower", "[1, 2]", 5, True, ["a", 3], [["a", "b"], 3]),
+        *(
+            "0    a\n1    b\nName: text, dtype: object",
+            "0  a\n1  b\ndtype: object",
+            "  text\n0  a\n1  b",
+        ),
+        *("     text  score\n0  a    0.5\n..  ...\n9  b   0.4\n\n[10 rows x 2 columns]",),
+        *('shape: (2,)\nSeries: \'\' [str]\n[\n\t"a"\n\t"b"\n]', "dict_values(['a'"),
+        *("<StringArray>\n['a', ..., 'b']\nLength: 9, dtype: string", "OrderedDict([('a', 'b'"),
+        *("<StringArray>\n['a', 'b']\nLength: 9, dtype: string", "OrderedDict([('d', 'a')])"),
+        '[["Towers", "They are high."], ["Lynxes", "They eat hares."]]',
         *("\"['a'\"", "[f'{a}', 'b']", "['a' if b else 'c']", "[__import__('os').name]"),
     ],
 )
