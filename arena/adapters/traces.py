@@ -93,25 +93,33 @@ def joined_spans(records: Iterable[Found]) -> Iterator[Found]:
 
 
 def with_retrieved(records: Iterable[Found]) -> Iterator[Found]:
-    """Yield traces of Langfuse, with what their retrievers found as ``retrieved``.
+    """Yield records of Langfuse, with what the retrievers of their trace found as ``retrieved``.
 
     Args:
-        records: Traces, which may hold their ``observations``.
+        records: Traces, which may hold their ``observations``; or observations with a ``traceId``.
     """
-    for place, record in records:
+    listed = list(records)
+    by_trace: dict[str, list[Any]] = {}
+    for _, record in listed:
+        output = _retrieved(record)
+        if output:
+            by_trace.setdefault(str(record.get("traceId")), []).append(output)
+    for place, record in listed:
         observations = opened_value(record.get("observations"))
-        outputs = []
-        for each in observations if isinstance(observations, list) else ():
-            observation = opened_value(each)
-            if not isinstance(observation, Mapping):
-                continue
-            output = opened_value(observation.get("output"))
-            if str(observation.get("type")).upper() == "RETRIEVER" and output:
-                outputs.append(output)
-        if outputs:
-            yield place, {"retrieved": outputs[0] if len(outputs) == 1 else outputs, **record}
-        else:
+        inner = observations if isinstance(observations, list) else []
+        outputs = [output for each in inner if (output := _retrieved(opened_value(each)))]
+        outputs = outputs or by_trace.get(str(record.get("traceId") or record.get("id")), [])
+        if not outputs:
             yield place, record
+            continue
+        yield place, {"retrieved": outputs[0] if len(outputs) == 1 else outputs, **record}
+
+
+def _retrieved(observation: object) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the output of an observation that retrieves, or None."""
+    if not isinstance(observation, Mapping) or observation.get("type") != "RETRIEVER":
+        return None
+    return opened_value(observation.get("output"))
 
 
 def _answers_of_trace(spans: list[_Span]) -> Iterator[Found]:

@@ -205,6 +205,21 @@ def test_what_retrievers_within_a_trace_found_are_passages(tmp_path, outputs):
     assert [it["text"] for it in passages] == PASSAGES
 
 
+@pytest.mark.parametrize("ending", [".json", ".csv"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_retrievers_in_a_table_of_observations_are_no_answers(tmp_path, ending, order):
+    rows = []
+    for row in traces(QUESTION, ANSWERS):
+        found = json_text([{"page_content": text} for text in PASSAGES])
+        retriever = {"id": f"{row['id']}-r", "type": "RETRIEVER", "output": found}
+        rows.append({**row, **retriever, "traceId": row["id"]})
+        rows.append({**row, "id": f"{row['id']}-g", "type": "GENERATION", "traceId": row["id"]})
+    read = read_of(tmp_path, rows[::order], ending)
+    assert texts(read) == ([QUESTION], list(ANSWERS))
+    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+    assert skipped(read) == {"it retrieves, and answers nothing": 2}
+
+
 @pytest.mark.parametrize(
     "contexts",
     [
