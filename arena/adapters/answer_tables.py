@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from arena.adapters.battle_rows import has_winner_columns, winner_of
+from arena.adapters.battle_rows import columns_of_winners, winner_of
 from arena.adapters.collected import (
     Collected,
     ForeignArena,
@@ -28,8 +28,10 @@ from arena.adapters.columns import (
     FieldNames,
     chosen_columns,
     field_names,
+    without_row_numbers,
 )
 from arena.adapters.files import bare_name, checked_language
+from arena.adapters.judges import judge_and_voter
 from arena.data.cells import (
     decoded,
     is_missing_cell,
@@ -46,13 +48,11 @@ from arena.data.schema import (
     HISTORY,
     OWN_PASSAGES,
     TURN,
-    UNKNOWN_JUDGE,
     VOTER,
     WEIGHT,
     finite_number,
     has_decimal_comma,
 )
-from arena.data.winners import ONE_HOT, PROBABILITIES
 
 TABLE = "csv"
 NEEDED = ("question", "system", "answer")
@@ -78,7 +78,8 @@ _NO_VERDICTS = (
     "no column holds the winner, so there are no verdicts; choose it with --column winner=NAME"
 )
 _DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,6}")
-_NOT_OF_ANSWERS = (TURN,)
+_NOT_READ = {"pairs": (TURN,), "answers": (TURN, WEIGHT)}
+"""Fields of rows that have no place here: a mark of one answer has no weight."""
 WHOLE_ROW = "whole row"
 """Where values keep the row they are of, if it says who judged: rows that are alike are copies."""
 
@@ -141,18 +142,22 @@ def read_answer_tables(
     has_winners = "winner" in chosen.names
     for _, table in parts:
         rows = with_whole_names(table, chosen.names)
-        is_won_by_columns = is_pairs and not has_winners and has_winner_columns(rows.table)
-        count_unread(read, rows, chosen, (*ONE_HOT, *PROBABILITIES) if is_won_by_columns else ())
-        if is_pairs and not has_winners and not is_won_by_columns:
+        saying = without_row_numbers(rows.table)
+        needs_columns = is_pairs and not has_winners
+        winner_columns = columns_of_winners(rows.table) if needs_columns else {}
+        count_unread(read, rows, chosen, tuple(winner_columns.values()))
+        if needs_columns and not winner_columns:
             read.notes.append(f"{rows.source}: {_NO_VERDICTS}")
         for place, record in read.raw(rows):
             values = {field: record.get(column) for field, column in chosen.names.items()}
-            named = name_text(values.get("judge"))
-            if named or name_text(values.get(VOTER)):
-                values[WHOLE_ROW] = record
-            if is_won_by_columns:
-                values["winner"] = winner_of(record, chosen.names)
-            values["judge"] = named or judge or UNKNOWN_JUDGE
+            says_who = not is_missing_cell(values.get("judge"))
+            if says_who or not is_missing_cell(values.get(VOTER)):
+                values[WHOLE_ROW] = {column: record[column] for column in saying}
+            if winner_columns:
+                values["winner"] = winner_of(record, chosen.names, winner_columns)
+            values["judge"], values[VOTER] = judge_and_voter(
+                record, chosen.names, default=judge, reads_sources=is_pairs
+            )
             if values.get("criterion"):
                 values["judge"] = f"{values['judge']}:{values['criterion']}"
                 read.criteria[values["judge"]] = str(values["criterion"])
@@ -209,7 +214,7 @@ def table_columns(
         known = {
             field: names
             for field, names in field_names(kind).items()
-            if field not in _NOT_OF_ANSWERS
+            if field not in _NOT_READ[kind]
         }
         named = {field: name for field, name in columns.items() if field in known}
         chosen = chosen_columns(frames, known, named)
@@ -483,10 +488,8 @@ def _says_nothing_new(read: Collected, key: Key, texts: Mapping[str, str], value
 def _identity_of_verdict(values: Record) -> Record:
     """Return who voted and with what weight, where a table says so."""
     identity: Record = {}
-    if VOTER in values:
-        voter = name_text(values[VOTER])
-        if voter is not None:
-            identity[VOTER] = str(voter)
+    if values.get(VOTER) is not None:
+        identity[VOTER] = values[VOTER]
     if WEIGHT in values:
         weight = finite_number(values[WEIGHT])
         identity[WEIGHT] = values[WEIGHT] if weight is None else weight

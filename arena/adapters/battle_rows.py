@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,14 @@ from types import MappingProxyType
 from typing import Any
 
 from arena.adapters.collected import Collected, Place, Record
-from arena.adapters.columns import NO_COLUMNS, bare_column, chosen_columns, field_names
+from arena.adapters.columns import (
+    NO_COLUMNS,
+    bare_column,
+    chosen_columns,
+    field_names,
+    without_row_numbers,
+)
+from arena.adapters.judges import JUDGE_SOURCES, judge_and_voter
 from arena.data.cells import is_missing_cell
 from arena.data.errors import Problem
 from arena.data.files import opened
@@ -22,7 +28,6 @@ from arena.data.schema import (
     CRITERION,
     REPEAT,
     SOFT_COLUMNS,
-    UNKNOWN_JUDGE,
     VOTER,
     WEIGHT,
     finite_number,
@@ -38,7 +43,7 @@ from arena.data.winners import (
     read_one_hot,
     read_probabilities,
 )
-from arena.data.wording import PERSON, is_person
+from arena.data.wording import count_of
 
 CONVERSATIONS = ("conversation_a", "conversation_b")
 NO_LANGUAGES: Mapping[str, str] = MappingProxyType({})
@@ -50,15 +55,8 @@ _FIELDS = (
 )
 _KEPT = (CHOSEN, *SOFT_COLUMNS, BOTH_BAD, REPEAT)
 """Columns of our own tables that stay as they are."""
-_SOURCES = ("source", "judge_type", "annotator_type", "label_source", "judged_by")
-"""Columns that may say that people judged, where no judge is named."""
-_PEOPLE_COLUMNS = ("rater", "labeler", "labeller", "assessor", "reviewer")
-"""Names for a column of judges that hold names of people, unless they are those of models."""
-_MODEL_NAME = re.compile(
-    r"gpt|claude|llama|gemini|gemma|palm|bard|qwen|[mx]istral|mixtral|deepseek|command-?r|grok|glm"
-    r"|\bo[134]\b|llm|judge|model",
-    re.IGNORECASE,
-)
+_TURN_INDEXES = ("turn_idx", "turn_index")
+"""Names of columns that may count turns from 0."""
 _FLAGS = MappingProxyType(
     {
         "anony": "votes were not blind: the names of the models were shown",
@@ -151,23 +149,26 @@ def battles_of(
     if not all(texts):
         texts = ()
     found = list(read.raw(rows))
+    winner_columns = columns_of_winners(table)
+    saying = without_row_numbers(table)
     turns = _turns(read, found, names, texts)
     for place, record in found:
         number += 1
         if _is_flagged(read, place, record, drops=options.drops_flagged):
             continue
         turn = turns.get(place.line)
+        said = {column: value for column, value in record.items() if column in saying}
         sides = [read.system_name(place, record[names[side]]) for side in ("system_a", "system_b")]
         yield Battle(
             place=place,
             key=_key(read, place, record, names, options, number, turn),
             sides=(sides[0], sides[1]),
-            winner=winner_of(record, names),
-            judge=_judge(record, names, options.judge)[0],
+            winner=winner_of(record, names, winner_columns),
+            judge=judge_and_voter(record, names, judge=options.judge)[0],
             columns=_columns(read, place, record, names, options.judge),
             turn=turn,
             cells=tuple(record[column] for column in texts),
-            record=record if _tells_rows_apart(record, names, texts, options.judge) else None,
+            record=said if _tells_rows_apart(record, names, texts, options.judge) else None,
         )
 
 
@@ -177,11 +178,12 @@ def _chosen(read: Collected, rows: Rows, columns: Mapping[str, str]) -> Mapping[
     known = field_names("pairs")
     fields = {name: known[name] for name in _FIELDS}
     fields["query_id"] = (*fields["query_id"], "id", "battle_id", "conversation_id")
-    if set(ONE_HOT_NEEDED) <= set(table) and "winner" not in columns:
+    winner_columns = columns_of_winners(table)
+    if winner_columns.keys() >= {*ONE_HOT_NEEDED} and "winner" not in columns:
         fields["winner"] = ("winner",)
     chosen = chosen_columns([table], fields, columns)
     needed = ["system_a", "system_b"]
-    if not has_winner_columns(table):
+    if not winner_columns:
         needed.append("winner")
     absent = [name for name in needed if name not in chosen.names]
     if absent:
@@ -194,7 +196,7 @@ def _chosen(read: Collected, rows: Rows, columns: Mapping[str, str]) -> Mapping[
             fault = "this column is missing"
             read.problems.append(Problem(rows.source, None, name, None, fault, hint))
         return None
-    beside = {*ONE_HOT, *CONVERSATIONS, *_KEPT, *_SOURCES, *_FLAGS}
+    beside = {*winner_columns.values(), *CONVERSATIONS, *_KEPT, *JUDGE_SOURCES, *_FLAGS}
     for column, reason in chosen.unread.items():
         if column not in beside:
             read.skip(rows.source, "column", reason)
@@ -224,70 +226,48 @@ def _key(
     return code or UNDETERMINED, query_id
 
 
-def winner_of(record: Record, names: Mapping[str, str]) -> object:
+def winner_of(
+    record: Record, names: Mapping[str, str], winner_columns: Mapping[str, str]
+) -> object:
     """Return what a row says of the winner, or what was read of its columns.
 
     Args:
         record: The row.
-        names: Field to column; without ``winner`` the row ``has_winner_columns``.
+        names: Field to column.
+        winner_columns: Those of ``columns_of_winners``, which count without a column ``winner``.
     """
     if "winner" in names:
         winner = record[names["winner"]]
         return NO_WINNER if is_missing_cell(winner) else winner
-    if set(ONE_HOT_NEEDED) <= set(record):
-        return read_one_hot(record)
-    return read_probabilities(record)
+    values = {name: record[column] for name, column in winner_columns.items()}
+    return (
+        read_one_hot(values) if values.keys() >= {*ONE_HOT_NEEDED} else read_probabilities(values)
+    )
 
 
-def has_winner_columns(columns: Iterable[object]) -> bool:
-    """Tell whether columns say who won without a column ``winner``.
+def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:
+    """Return the columns that say who won without a column ``winner``.
 
-    They do as ``ONE_HOT`` or as ``PROBABILITIES``.
+    Returns:
+        The names of ``ONE_HOT`` or of ``PROBABILITIES`` to the columns that have these names,
+        whatever their case; empty where needed ones are missing.
     """
-    held = set(columns)
-    return held.issuperset(ONE_HOT_NEEDED) or held.issuperset(PROBABILITIES)
-
-
-def _judge(
-    record: Record, names: Mapping[str, str], judge: str | None
-) -> tuple[object, str | None]:
-    """Return who judged, and the voter where that is another name."""
-    voter = _name(record[names[VOTER]]) if VOTER in names else None
-    given = record[names["judge"]] if "judge" in names else None
-    if judge is not None:
-        return judge, voter
-    if not is_missing_cell(given):
-        own = _name(given)
-        if own is None:
-            return given, voter
-        is_people_column = bare_column(names["judge"]) in _PEOPLE_COLUMNS
-        is_number = own.replace("-", "").isdigit()
-        if is_number or (is_people_column and not _MODEL_NAME.search(own)):
-            own = own if is_person(own) else f"{PERSON}{own}"
-        return own, None if voter == own else voter
-    if voter is not None:
-        is_judge = is_person(voter) or _MODEL_NAME.search(voter)
-        return voter if is_judge else f"{PERSON}{voter}", None
-    for column in _SOURCES:
-        source = _name(record.get(column))
-        if source is not None and is_person(source):
-            return "human", None
-    return UNKNOWN_JUDGE, None
-
-
-def _name(value: object) -> str | None:
-    if is_missing_cell(value):
-        return None
-    if isinstance(value, str):
-        return value.strip()
-    return whole_digits(value) or None
+    held: dict[str, str] = {}
+    for column in map(str, columns):
+        name = bare_column(column)
+        if name not in held or column == name:
+            held[name] = column
+    for known, needed in ((ONE_HOT, ONE_HOT_NEEDED), (PROBABILITIES, PROBABILITIES)):
+        if held.keys() >= {*needed}:
+            return {name: held[name] for name in known if name in held}
+    return {}
 
 
 def _columns(
     read: Collected, place: Place, record: Record, names: Mapping[str, str], judge: str | None
 ) -> dict[str, object]:
     columns = {name: record[name] for name in _KEPT if not is_missing_cell(record.get(name))}
-    voter = _judge(record, names, judge)[1]
+    voter = judge_and_voter(record, names, judge=judge)[1]
     if voter is not None:
         columns[VOTER] = voter
     if CRITERION in names and not is_missing_cell(record[names[CRITERION]]):
@@ -345,33 +325,63 @@ def _turns(
 
     A column ``turn`` is the turn that the vote is on (as in MT-Bench), or how many turns the
     conversation has, with the vote on the last (as in Chatbot Arena). The first is sure where a
-    conversation goes on after the turn, or a question has votes on several turns.
+    conversation goes on after the turn, or a question has votes on several turns. Turns count from
+    1, or from 0 in a file where a 0 stands.
     """
     if "turn" not in names:
         return {}
-    turns: dict[int, int] = {}
-    by_question: dict[object, set[int]] = defaultdict(set)
-    goes_on = False
+    numbers: dict[int, int] = {}
     for place, record in found:
         given = record[names["turn"]]
         if is_missing_cell(given):
             continue
         number = finite_number(given)
-        if number is None or number != int(number) or number < 1:
+        if number is None or number != int(number) or number < 0:
             read.fault(place, "turn", given, "is not the number of a turn", "count turns from 1")
             continue
-        turn = int(number)
-        rounds = _rounds(record, texts)
-        if rounds is not None and turn > rounds:
-            fault = f"is beyond the conversation, which has {rounds} turns"
+        numbers[place.line] = int(number)
+    rounds = {place.line: _rounds(record, texts) for place, record in found}
+    counts_from_0 = 0 in numbers.values()
+    if not counts_from_0 and _may_count_from_0(names["turn"], numbers, rounds):
+        place, record = next(each for each in found if each[0].line in numbers)
+        hint = "call the column turn and count turns from 1"
+        fault = "may be counted from 0 or from 1"
+        read.fault(place, "turn", record[names["turn"]], fault, hint)
+        return {}
+    turns: dict[int, int] = {}
+    by_question: dict[object, set[int]] = defaultdict(set)
+    goes_on = False
+    for place, record in found:
+        if place.line not in numbers:
+            continue
+        turn = numbers[place.line] + counts_from_0
+        last = rounds[place.line]
+        if last is not None and turn > last:
+            fault = f"is beyond the conversation, which has {count_of(last, 'turn')}"
+            given = record[names["turn"]]
             read.fault(place, "turn", given, fault, "give the whole conversation")
             continue
-        goes_on = goes_on or (rounds is not None and turn < rounds)
+        goes_on = goes_on or (last is not None and turn < last)
         turns[place.line] = turn
         if "query_id" in names:
             by_question[str(record[names["query_id"]])].add(turn)
     has_several = any(len(each) > 1 for each in by_question.values())
     return turns if goes_on or has_several else {}
+
+
+def _may_count_from_0(
+    column: str, numbers: Mapping[int, int], rounds: Mapping[int, int | None]
+) -> bool:
+    """Tell whether a column without any 0 may still count turns from 0.
+
+    So it is in a column called an index, unless it holds the last turn of a conversation by its
+    number from 1.
+    """
+    if bare_column(column) not in _TURN_INDEXES:
+        return False
+    lasts = [(number, rounds[line]) for line, number in numbers.items()]
+    with_rounds = [(number, last) for number, last in lasts if last is not None]
+    return bool(with_rounds) and all(number < last for number, last in with_rounds)
 
 
 def _rounds(record: Record, texts: Sequence[str]) -> int | None:

@@ -298,7 +298,9 @@ class Collected:
             if isinstance(verdict, WinnerReading):
                 kept.append(row | columns_of(verdict))
             elif verdict is not None and verdict.is_fault:
-                self.fault(row["place"], "winner", row["winner"], verdict.reason, verdict.hint)
+                is_read = row["winner"] is verdict
+                value = verdict.value if is_read else row["winner"]
+                self.fault(row["place"], "winner", value, verdict.reason, verdict.hint)
             elif verdict is not None:
                 self.skip(row["place"].source, "judgment", verdict.reason)
         self.judgments = kept

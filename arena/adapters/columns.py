@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Literal
 
 import pandas as pd
 
-from arena.data.cells import is_missing_cell
+from arena.data.cells import is_missing_cell, name_text
 from arena.data.errors import UsageError, checked_choice
 
 Rows = Literal["answers", "pairs"]
@@ -28,6 +29,19 @@ NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])")
 _SEPARATORS = re.compile(r"[\s_-]+")
 _INDEX_COLUMNS = re.compile(r"(?:Unnamed: \d+|index|level_\d+|__index_level_\d+__|)")
+_ROW_NUMBERS = (
+    "index",
+    "idx",
+    "row",
+    "row_index",
+    "row_idx",
+    "row_number",
+    "row_num",
+    "row_no",
+    "#",
+)
+"""Names of columns that number rows, where they hold growing whole numbers."""
+_MOST_DIGITS = 18
 _EMPTY_LISTS = ("[]", "{}")
 
 
@@ -139,6 +153,30 @@ def _is_value(value: object) -> bool:
     if isinstance(value, list | dict):
         return bool(value)
     return not is_missing_cell(value) and value not in _EMPTY_LISTS
+
+
+def without_row_numbers(table: pd.DataFrame) -> frozenset[str]:
+    """Return the columns of a table that say something of its rows, rather than number them.
+
+    Whole numbers in an index that pandas wrote only tell rows apart, in any order. Under another
+    name for one they do where they grow from row to row. A column ``id`` always says something.
+    """
+    saying = set[str]()
+    for column in map(str, table):
+        is_of_pandas = _INDEX_COLUMNS.fullmatch(column) and column != "index"
+        if not is_of_pandas and bare_column(column) not in _ROW_NUMBERS:
+            saying.add(column)
+            continue
+        texts = [name_text(value) for value in table[column] if not is_missing_cell(value)]
+        digits = [str(text) for text in texts]
+        if not all(text.isdecimal() and len(text) <= _MOST_DIGITS for text in digits):
+            saying.add(column)
+            continue
+        numbers = [int(text) for text in digits]
+        grows = all(one < other for one, other in pairwise(numbers))
+        if not (is_of_pandas or grows):
+            saying.add(column)
+    return frozenset(saying)
 
 
 def _counts_rows(tables: Iterable[pd.DataFrame], column: str) -> bool:

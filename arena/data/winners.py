@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -36,21 +37,50 @@ PROBABILITIES = ("probability_a", "probability_b")
 _BOTH_BAD = "both bad"
 _ROUNDING = 1e-6
 """By how much a sum of probabilities may exceed 1."""
-_SIDE_NOUNS = ("model", "system", "agent", "assistant", "answer", "response", "output", "side")
+_NOBODY = "nobody"
+"""What words mean that say that no verdict was given."""
+_SIDE_NOUNS = (
+    *("model", "system", "agent", "assistant", "answer", "response", "output", "side"),
+    *("option", "candidate", "choice", "chatbot", "reply", "text", "player"),
+)
 _FIRST = ("a", "1", "left", "first", "one")
 _SECOND = ("b", "2", "right", "second", "two")
+_MARKS_OF_VOTES = ("a", "b", "left", "right")
 _TIES = (
     *("tie", "ties", "tied", "draw", "c", "equal", "equally good", "same", "no preference"),
     *("both", "both good", "both equal", "tie both good", "tie inconsistent", "inconsistent"),
+    *("both are good", "both are equal", "both equally good", "both are equally good"),
+    *("about the same", "tie vote", "tievote"),
 )
 _BAD = (
     *("both bad", "bothbad", "tie both bad", "tie bothbad", "neither", "neither is good"),
-    *("both are bad", "both poor", "neither good"),
+    *("both are bad", "both poor", "neither good", "equally bad", "both equally bad"),
+    *("both are equally bad", "bothbad vote", "both bad vote"),
 )
-_BETTER = ("", " wins", " win", " won", " better", " is better", " preferred")
-_TRUE = frozenset({"true", "1", "1.0", "yes", "t", "x"})
-_FALSE = frozenset({"false", "0", "0.0", "no", "f", ""})
+_NO_VERDICTS = (
+    *("no winner", "no verdict", "no vote", "skip", "skipped", "invalid", "unknown"),
+    *("abstain", "abstained", "failed"),
+)
+_DEGREES = ("", "much ", "far ", "clearly ", "significantly ", "slightly ", "a bit ", "somewhat ")
+_BETTER = (
+    *("", " wins", " win", " won", " preferred", " is preferred", " vote", "vote"),
+    *(f" {degree}better" for degree in _DEGREES),
+    *(f" is {degree}better" for degree in _DEGREES),
+)
+# Spreadsheets write their words for true and false in the language of their user.
+_TRUE = frozenset(
+    {"true", "1", "yes", "t", "x", "wahr", "ja", "vrai", "oui", "verdadero", "verdadeiro", "vero"}
+    | {"tosi", "waar", "sant", "sann", "sand", "prawda"}
+)
+_FALSE = frozenset(
+    {"false", "0", "no", "f", "", "falsch", "nein", "faux", "non", "falso", "epätosi", "onwaar"}
+    | {"falskt", "falsk", "usann", "fałsz"}
+)
 _SEPARATORS = re.compile(r"[\s_\-().,:;!*\[\]'\"]+")
+_COMPARISON = re.compile(r"(.+?)\s*(>{1,3}|<{1,3}|~?={1,2}|≈)\s*(.+)")
+"""Two sides and which is better, as in Arena-Hard's ``A>>B`` and ``A=B``."""
+_UNSEEN_CATEGORIES = ("So", "Sk", "Cf", "Mn")
+"""Emoji, their modifiers, and characters without width."""
 
 _SCALES: tuple[Mapping[float, str], ...] = (
     {1.0: "a", 0.5: "tie", 0.0: "b"},  # points of the first side
@@ -94,10 +124,12 @@ class NoWinner:
     Attributes:
         reason: What is the matter, after ``it`` or the value.
         hint: How to write it instead; empty where the verdict is missing, which is no fault.
+        value: What stands there, where it was read from several columns.
     """
 
     reason: str
     hint: str = ""
+    value: object = None
 
     @property
     def is_fault(self) -> bool:
@@ -166,7 +198,7 @@ def read_one_hot(record: Mapping[str, object]) -> WinnerReading | NoWinner:
     """Read columns such as ``winner_model_a``, of which one is true.
 
     Args:
-        record: A row; the columns of ``ONE_HOT`` that it has count.
+        record: A row, its columns named as those of ``ONE_HOT``, of which those that it has count.
     """
     marked: list[str] = []
     is_empty = True
@@ -177,10 +209,13 @@ def read_one_hot(record: Mapping[str, object]) -> WinnerReading | NoWinner:
         if text is None:
             continue
         is_empty = False
-        if text.casefold() in _TRUE:
+        number = _number_of(text)
+        mark = text.casefold() if number is None else f"{number:g}"
+        if mark in _TRUE:
             marked.append(word)
-        elif text.casefold() not in _FALSE:
-            return NoWinner(f"{column} is neither true nor false", "write 1 or 0, or true or false")
+        elif mark not in _FALSE:
+            fault = f"is neither true nor false in the column {column}"
+            return NoWinner(fault, "write 1 or 0, or true or false", record[column])
     if is_empty:
         return NO_WINNER
     if not marked:
@@ -213,18 +248,49 @@ def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner
 
 
 def word_of(text: str) -> str | None:
-    """Return ``a``, ``b``, ``tie`` or ``both bad`` for a word of the field, else None."""
-    return _WORDS.get(_SEPARATORS.sub(" ", text.casefold()).strip())
+    """Return what a word of the field means; None where it is none.
+
+    Returns:
+        ``a``, ``b``, ``tie``, ``both bad``; or ``nobody`` for a word for a verdict that is missing.
+    """
+    bare = _bare_words(text)
+    compared = _COMPARISON.fullmatch(bare)
+    if compared is None:
+        return _WORDS.get(bare)
+    first, sign, second = compared.groups()
+    meant = (_WORDS.get(first.strip()), _WORDS.get(second.strip()))
+    if sorted(map(str, meant)) != ["a", "b"]:
+        return None
+    better = _better_of(sign)
+    return "tie" if better is None else meant[better]
+
+
+def _bare_words(text: str) -> str:
+    """Return words in lower case, without emoji, brackets, and what else says nothing."""
+    seen = "".join(
+        character
+        for character in text.casefold()
+        if unicodedata.category(character) not in _UNSEEN_CATEGORIES
+    )
+    return _SEPARATORS.sub(" ", seen).strip()
+
+
+def _better_of(sign: str) -> int | None:
+    """Return the place of the better one of two, 0 or 1; None where they are equal."""
+    return {">": 0, "<": 1}.get(sign[0])
 
 
 def _all_words() -> dict[str, str]:
     words = dict.fromkeys(_TIES, "tie") | dict.fromkeys(_BAD, _BOTH_BAD)
+    words |= dict.fromkeys(_NO_VERDICTS, _NOBODY)
+    words |= {"vote a": "a", "vote b": "b", "vote left": "a", "vote right": "b"}
     for side, marks in (("a", _FIRST), ("b", _SECOND)):
         for mark in marks:
             for end in _BETTER:
                 words |= {f"{noun} {mark}{end}": side for noun in _SIDE_NOUNS}
                 words |= {f"{noun}{mark}{end}": side for noun in _SIDE_NOUNS}
-                words[f"{mark}{end}"] = side
+                if end.strip() != "vote" or mark in _MARKS_OF_VOTES:  # a number may count votes
+                    words[f"{mark}{end}"] = side
                 words |= {f"{mark} {noun}{end}": side for noun in _SIDE_NOUNS}
     for number in ("1", "2"):  # bare numbers are read by their scale
         del words[number]
@@ -255,14 +321,32 @@ class _Cell:
 
 
 def _side_named(text: str | None, names: tuple[object, object]) -> str | None:
-    places = [side for side, name in zip("ab", names, strict=True) if _is_name(text, name)]
-    return places[0] if len(places) == 1 else None
+    """Return the side whose name a cell holds, or puts above that of the other side."""
+    if text is None:
+        return None
+    named = _name_of_side(text, names)
+    if named is not None:
+        return named
+    compared = _COMPARISON.fullmatch(text.strip("[]"))
+    if compared is None:
+        return None
+    sides = [_name_of_side(compared[place], names) for place in (1, 3)]
+    better = _better_of(compared[2])
+    return None if better is None or sorted(map(str, sides)) != ["a", "b"] else sides[better]
 
 
-def _is_name(text: str | None, name: object) -> bool:
-    return (
-        text is not None and name is not None and (whole_digits(name) or str(name)).strip() == text
-    )
+def _name_of_side(text: str, names: tuple[object, object]) -> str | None:
+    """Return the side that a text names; case counts where the names differ in nothing else."""
+    written = ["" if name is None else (whole_digits(name) or str(name)).strip() for name in names]
+    exact = [side for side, name in zip("ab", written, strict=True) if name == text]
+    if exact:
+        return exact[0] if len(exact) == 1 else None
+    folded = [
+        side
+        for side, name in zip("ab", written, strict=True)
+        if name and name.casefold() == text.casefold()
+    ]
+    return folded[0] if len(folded) == 1 else None
 
 
 def _meaning(text: str, scale: Mapping[float, str] | None) -> str | None:
@@ -285,7 +369,7 @@ def _names_win(
     differing: str | None = None
     for cell in cells:
         meaning = _meaning(cell.text, scale)
-        names_fit &= cell.named is not None or meaning in ("tie", _BOTH_BAD)
+        names_fit &= cell.named is not None or meaning in ("tie", _BOTH_BAD, _NOBODY)
         words_fit &= meaning is not None
         if cell.named and meaning and cell.named != meaning:
             differing = cell.text
@@ -351,7 +435,12 @@ def _read(
     number = _number_of(text)
     if number is not None and scale is None:
         return _soft(number)
-    word = _meaning(text, scale) or named
+    word = _meaning(text, scale)
+    if word == _NOBODY and named is not None:
+        word = named
+    if word == _NOBODY:
+        return NO_WINNER
+    word = word or named
     return NoWinner("is not a winner", _WORDS_HINT) if word is None else _verdict_of(word)
 
 

@@ -23,7 +23,14 @@ _PERSON_NAME = re.compile(
     rf"|(?:{_VOTERS})[\s_#:.-]+(?:[0-9a-f]{{6,}}|[0-9a-f-]{{32,}})",
     re.IGNORECASE,
 )
-_UNNAMED = re.compile(rf"(?:(?:{_PEOPLE}|{_VOTERS})s?|unknown|anonymous|judge)?", re.IGNORECASE)
+_NOBODY = (
+    r"unknown|unnamed|undefined|unspecified|not[ _-]given|anonymous|anonym|anon|guest|visitor"
+    r"|nobody|somebody|default|none|null|nan|n/?a|[-?]+"
+)
+_UNNAMED = re.compile(
+    rf"(?:person:)?(?:(?:{_NOBODY})?[ _-]?(?:{_PEOPLE}|{_VOTERS})s?|{_NOBODY}|judge)?",
+    re.IGNORECASE,
+)
 MOST_LISTED = 12
 """Names that messages list."""
 MOST_COMPARED = 200

@@ -327,7 +327,8 @@ def named_voters(judgments: pd.DataFrame) -> npt.NDArray[np.bool_]:
             judge = str(judgments["judge"].iloc[row]).removesuffix(f":{criterion}")
             is_one[row] = names_one_judge(judge)
     if VOTER in judgments:
-        is_one |= judgments[VOTER].notna().to_numpy()
+        voters = judgments[VOTER].astype(object)
+        is_one |= [pd.notna(voter) and names_one_judge(str(voter)) for voter in voters]
     return np.asarray(is_one)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from arena.data import __version__
-from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import BOTH_BAD, is_true
 from arena.data.seeds import SAME_DECIMALS, generator
 from arena.data.systems import alike
@@ -61,8 +61,7 @@ EFFECT_WITHOUT_MAXIMUM = (
 )
 ALL_SAMPLES_ALIKE = (
     "there are no intervals: all bootstrap samples give the same ratings, as the verdicts on "
-    f"all questions agree; the default method, without {argument('ridge')} and "
-    f"{argument('position')}, has intervals"
+    "all questions agree; the default method, without `ridge` and `position`, has intervals"
 )
 SOME_SAMPLES_ALIKE = "a rating that is the same in all bootstrap samples has no interval"
 ONE_QUESTION = "all verdicts are on one question: there is nothing to resample, and no interval"

@@ -88,7 +88,9 @@ def fit(
     table = rated.table
     if all(label.is_one_sided for label in labels):
         table = without_intervals(table)
-    notes = [*(f"{label.sentence}." for label in labels[:MOST_LABELS]), *rated.notes]
+    fit_notes = [note.replace("`ridge`", "--ridge") for note in rated.notes]
+    fit_notes = [note.replace("`position`", "--position") for note in fit_notes]
+    notes = [*(f"{label.sentence}." for label in labels[:MOST_LABELS]), *fit_notes]
     shown = {"ratings": table, "position_effect": rated.position_effect}
     shown |= {"skipped": read.skipped, "notes": notes, "signature": rated.signature}
     if as_json:

@@ -154,6 +154,17 @@ def test_weights_are_read_and_bad_ones_refused(tmp_path):
         ("rater", "anna", "person:anna"),
         ("rater", "gpt-4o", "gpt-4o"),
         ("other", "x", "unknown"),
+        ("judge_model_name", "gpt-4o", "gpt-4o"),
+        ("evaluator_model", "gpt-4o", "gpt-4o"),
+        ("judge", '"[""gpt-4"", ""pair-v2""]"', "gpt-4"),
+        ("judge", """"['gpt-4', 'claude']\"""", "gpt-4+claude"),
+        ("judge", '"{""model"": ""gpt-4"", ""prompt"": ""p""}"', "gpt-4"),
+        ("judge", "anna@example.org", "person:anna@example.org"),
+        ("judge", "A1B2C3D4E5F6G", "person:A1B2C3D4E5F6G"),
+        ("judge", "5f0abc5f0abc5f0abc5f0abc", "person:5f0abc5f0abc5f0abc5f0abc"),
+        ("voter", "Anonymous", "human"),
+        ("user_id", "guest", "human"),
+        ("judge,voter", "gpt-4,guest", "gpt-4"),
     ],
 )
 def test_who_judged_is_read(tmp_path, columns, cells, judge):
@@ -161,7 +172,7 @@ def test_who_judged_is_read(tmp_path, columns, cells, judge):
     path = written(tmp_path / "b.csv", f"1,x,y,model_a,{cells}", header=header)
     table = read_judgments(path)
     assert table["judge"].tolist() == [judge]
-    machines = {"gpt-4", "judge-x", "weighted_alpaca_eval", "gpt-4o", "unknown"}
+    machines = {"gpt-4", "gpt-4+claude", "judge-x", "weighted_alpaca_eval", "gpt-4o", "unknown"}
     assert is_person(judge) == (judge not in machines)
 
 
@@ -186,6 +197,15 @@ VOTES = ["1,x,y,model_a"] * 3 + ["1,x,y,model_b"]
         (",judge", [",arena_user_1"] * 4, 2),
         (",judge,tstamp", [f",gpt-4,{time}" for time in (1, 2, 2, 3)], 3),
         (",judge_model", [",gpt-4", ",gpt-4", ",", ","], 3),
+        (",voter", [",anonymous"] * 4, 4),
+        (",user", [",guest", ",n/a", ",Unknown", ",anonymous user"], 4),
+        (",judge", [",person:anonymous"] * 4, 4),
+        (",judge,voter", [",crowd,anon"] * 4, 4),
+        (",judge,Unnamed: 0", [f",gpt-4,{number}" for number in (7, 2, 5, 3)], 2),
+        (",judge,index", [f",gpt-4,{number}" for number in range(1, 5)], 2),
+        (",judge,idx", [f",gpt-4,{number}" for number in (3, 5, 9, 12)], 2),
+        (",judge,idx", [f",gpt-4,{number}" for number in (3, 1, 9, 2)], 4),
+        (",judge,id", [f",gpt-4,{number}" for number in range(4)], 4),
     ],
 )
 def test_exact_copies_by_a_named_judge_count_once(tmp_path, header, ends, counted):
@@ -195,6 +215,59 @@ def test_exact_copies_by_a_named_judge_count_once(tmp_path, header, ends, counte
     arena = import_arena("lmarena", [path]).arena
     write_arena(arena, tmp_path / "arena")
     assert len(Battles.from_judgments(read_judgments(tmp_path / "arena"))) == counted
+
+
+def test_the_index_of_pandas_hides_no_copies(tmp_path):
+    rows = [f"{number},{vote},gpt-4" for number, vote in enumerate(VOTES)]
+    header = ",question_id,model_a,model_b,winner,judge"
+    path = written(tmp_path / "b.csv", *rows, header=header)
+    assert len(Battles.from_judgments(read_judgments(path))) == 2
+
+
+@pytest.mark.parametrize(
+    "header", ["Winner_Model_A,Winner_Model_B,Winner_Tie", "{0}A,{0}B,winnerTie"]
+)
+def test_the_case_of_columns_of_winners_does_not_count(tmp_path, header):
+    header = "model_a,model_b," + header.format("winnerModel")
+    rows = ["x,y,WAHR,FALSCH,FALSCH", "x,y,FALSCH,WAHR,FALSCH", "x,y,FALSCH,FALSCH,WAHR"]
+    read = counted_judgments_of(written(tmp_path / "b.csv", *rows, header=header))
+    assert read.table["winner"].tolist() == ["a", "b", "tie"]
+    assert read.skipped.empty
+    rows[1] = "x,y,FALSCH,perhaps,FALSCH"
+    with pytest.raises(DataError) as caught:
+        counted_judgments_of(written(tmp_path / "b.csv", *rows, header=header))
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.value) == (3, "perhaps")
+
+
+PAIRS = "query_id,question,system_a,answer_a,system_b,answer_b,winner"
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells"),
+    [
+        ("voter", ["17", "17", "anonymous", "anonymous"]),
+        ("Annotator ID", ["u1", "u1", "u2", "guest"]),
+        ("judge", ["anna@example.org", "anna@example.org", "gpt-4", "human"]),
+        ("judge,voter", ["gpt-4,u1", "gpt-4,u1", "crowd,anon", "crowd,anon"]),
+    ],
+)
+def test_pairs_with_answers_have_the_judges_that_battles_have(tmp_path, columns, cells):
+    rows = [f"1,q,m1,x,m2,y,{side},{end}" for side, end in zip("aabb", cells, strict=True)]
+    path = written(tmp_path / "pairs.csv", *rows, header=f"{PAIRS},{columns}")
+    fitted = read_judgments(path)
+    imported = import_arena("csv", [path]).arena.judgments
+    assert imported["judge"].tolist() == fitted["judge"].tolist()
+    assert imported.get("voter", pd.Series()).tolist() == fitted.get("voter", pd.Series()).tolist()
+    assert len(Battles.from_judgments(imported)) == len(Battles.from_judgments(fitted)) == 3
+
+
+def test_a_weight_of_single_answers_is_counted_as_not_read(tmp_path):
+    rows = ["q,x,a,1,3", "q,y,b,0,3"]
+    path = written(tmp_path / "a.csv", *rows, header="question,system,answer,score,weight")
+    read = import_arena("csv", [path])
+    assert "weight" not in read.arena.info.note
+    assert read.skipped["item"].tolist() == ["column"]
 
 
 def test_rows_without_a_question_are_no_copies(tmp_path):

@@ -176,7 +176,35 @@ def test_a_turn_that_counts_rounds_means_the_last_answer(tmp_path):
     assert arena.queries["query"].tolist() == ["Q1?", "Q3?", "Q2?"]
 
 
-@pytest.mark.parametrize("turn", [0, 3, "last", 1.5])
+@pytest.mark.parametrize("name", ["turn", "turn_idx", "turnIndex"])
+def test_turns_may_count_from_0(tmp_path, name):
+    rows = [voted(0), voted(1), voted(0, rounds=1, question=82)]
+    renamed = [
+        {name if key == "turn" else key: value for key, value in row.items()} for row in rows
+    ]
+    arena = import_arena("lmarena", [write(tmp_path, *renamed)]).arena
+    counted = import_arena("lmarena", [write(tmp_path, voted(1), voted(2), voted(1, 1, 82))]).arena
+    pd.testing.assert_frame_equal(arena.judgments, counted.judgments)
+    pd.testing.assert_frame_equal(arena.queries, counted.queries)
+
+
+def test_an_index_of_turns_that_may_count_from_0_or_1_is_refused(tmp_path):
+    row = voted(1)
+    row["turn_idx"] = row.pop("turn")
+    with pytest.raises(DataError, match="turn_idx"):
+        import_arena("lmarena", [write(tmp_path, row)])
+    last = voted(2)
+    last["turn_idx"] = last.pop("turn")
+    arena = import_arena("lmarena", [write(tmp_path, row, last)]).arena
+    assert arena.judgments["query_id"].tolist() == ["81", "81-2"]
+
+
+def test_turns_that_count_from_0_do_not_go_beyond_the_conversation(tmp_path):
+    with pytest.raises(DataError, match=r"battles.jsonl:2: turn = "):
+        import_arena("lmarena", [write(tmp_path, voted(0), voted(2))])
+
+
+@pytest.mark.parametrize("turn", [-1, 3, "last", 1.5])
 def test_a_turn_that_is_not_there_is_refused(tmp_path, turn):
     with pytest.raises(DataError, match=r"battles.jsonl:2: turn = "):
         import_arena("lmarena", [write(tmp_path, voted(1), voted(turn))])

@@ -22,10 +22,24 @@ WORDS = {
     "bad": "bothbad both_bad neither NEITHER tie(bothbad) Both_Bad",
 }
 SPACED = {
-    "a": ["Model A", " model_a ", "assistant A is better", "[[A]]", "Left", "A wins"],
-    "b": ["Model B", "model_b\t", "Assistant B is better", "[[B]]", "Right"],
-    "tie": ["tie (inconsistent)", "Tie (both good)", "Tie", " tie"],
-    "bad": ["tie (bothbad)", "tie (both bad)", "Both Bad", "both are bad"],
+    "a": [
+        *["Model A", " model_a ", "assistant A is better", "[[A]]", "Left", "A wins"],
+        *["A>B", "A>>B", "[[A>>B]]", "B<A", "Model A > Model B", "leftvote", "vote_a", "Option A"],
+        *["👈  A is better", "A is much better", "\u200ba", "response 1 is slightly better"],
+    ],
+    "b": [
+        *["Model B", "model_b\t", "Assistant B is better", "[[B]]", "Right"],
+        *["B>A", "B>>A", "A<<B", "rightvote", "vote b", "Option B", "👉  B is better"],
+        *["b is slightly better", "B is clearly better"],
+    ],
+    "tie": [
+        *["tie (inconsistent)", "Tie (both good)", "Tie", " tie"],
+        *["A=B", "A~=B", "B = A", "tievote", "🤝  Tie", "Both are equally good"],
+    ],
+    "bad": [
+        *["tie (bothbad)", "tie (both bad)", "Both Bad", "both are bad"],
+        *["bothbad_vote", "👎  Both are bad", "both equally bad"],
+    ],
 }
 SAID = [(text, kind) for kind, texts in WORDS.items() for text in texts.split()]
 SAID += [(text, kind) for kind, texts in SPACED.items() for text in texts]
@@ -53,13 +67,20 @@ def test_case_and_spaces_say_nothing(said, changed):
     assert read(*texts) == [MEANT[kind] for _, kind in said]
 
 
-@pytest.mark.parametrize("value", [None, "", "  ", "nan", math.nan, "None", "null", "NA", "error"])
+NOTHING = [None, "", "  ", "nan", math.nan, "None", "null", "NA", "error"]
+NOTHING += ["no_winner", "Skip", "invalid", "unknown", "No winner", "abstain"]
+
+
+@pytest.mark.parametrize("value", NOTHING)
 def test_a_missing_winner_is_no_fault(value):
     assert read(value, "a") == [NO_WINNER, WinnerReading("a")]
     assert not NO_WINNER.is_fault
 
 
-@pytest.mark.parametrize("value", ["d", "model_c", "maybe", "model_a or model_b", "[1]"])
+@pytest.mark.parametrize(
+    "value",
+    ["d", "model_c", "maybe", "model_a or model_b", "[1]", "A>C", "A>A", "1 vote", "👍", "A B"],
+)
 def test_other_words_are_faults(value):
     (verdict,) = read(value)
     assert isinstance(verdict, NoWinner)
@@ -133,6 +154,21 @@ def test_names_are_told_by_case():
     assert (first.winner, second.winner) == ("b", "a")
 
 
+@pytest.mark.parametrize("value", ["gpt-4O", "GPT-4o", "GPT-4o > Llama", "llama<gpt-4o"])
+def test_the_case_of_a_name_does_not_count(value):
+    assert letters(value, sides=("gpt-4o", "llama")) == "a"
+    assert letters(value, sides=("llama", "gpt-4o")) == "b"
+
+
+def test_a_comparison_of_letters_that_name_the_other_sides_is_refused():
+    with pytest.raises(UndecidableWinnersError):
+        read("A>B", sides=("B", "A"))
+
+
+def test_a_system_may_be_called_as_a_missing_winner():
+    assert letters("unknown", "gpt", sides=("gpt", "unknown")) == "ba"
+
+
 def test_names_and_words_may_stand_in_one_column():
     assert letters("x", "model_b", "y") == "abb"
 
@@ -166,8 +202,8 @@ def marked(a, b, tie, **others):
     return read_one_hot(columns | others)
 
 
-@pytest.mark.parametrize("true", [1, 1.0, "1", "1.0", True, "true", "TRUE", "True", " yes "])
-@pytest.mark.parametrize("false", [0, 0.0, "0", "0.0", False, "false", "FALSE", "False", None, ""])
+@pytest.mark.parametrize("true", [1, 1.0, "1", "1.0", True, "TRUE", " yes ", "1,0", "WAHR", "vrai"])
+@pytest.mark.parametrize("false", [0, 0.0, "0", "0.0", False, "FALSE", None, "", "FALSCH", "faux"])
 def test_one_true_column_is_the_winner(true, false):
     assert marked(true, false, false) == WinnerReading("a")
     assert marked(false, true, false) == WinnerReading("b")
