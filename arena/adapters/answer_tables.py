@@ -77,6 +77,11 @@ _AGAIN = (
 _NO_VERDICTS = (
     "no column holds the winner, so there are no verdicts; choose it with --column winner=NAME"
 )
+_JOINED = re.compile(r"[.!?]\s?(?:[|]+|;)\s?\w")
+_JOINED_NOTE = (
+    "some texts of passages look like several, joined by '|' or ';', and are read as one passage "
+    "each; write several as a JSON list"
+)
 _DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,6}")
 _NOT_READ = {"pairs": (TURN,), "answers": (TURN, WEIGHT)}
 """Fields of rows that have no place here: a mark of one answer has no weight."""
@@ -285,6 +290,14 @@ def empty_answers(values: Record, sides: Sequence[str]) -> list[str]:
     ]
 
 
+def _note_joined_passages(read: Collected, value: object) -> None:
+    """Note, once, that a text which may be several passages is read as one."""
+    if not isinstance(value, str) or opened_text(value) is not None:
+        return
+    if _JOINED.search(value) and _JOINED_NOTE not in read.notes:
+        read.notes.append(_JOINED_NOTE)
+
+
 def add_row(
     read: Collected,
     place: Place,
@@ -304,6 +317,7 @@ def add_row(
         hint = "give a text, a list of texts, or a list of {passage_id, text}"
         read.fault(place, "passages", values.get("passages"), str(error), hint)
         return
+    _note_joined_passages(read, values.get("passages"))
     history = decoded(values.get(HISTORY))
     named = name_text(values.get("query_id"))
     query_id = question_id(texts["question"], history) if named is None else str(named).strip()

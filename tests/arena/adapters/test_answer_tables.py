@@ -54,6 +54,18 @@ def test_a_row_an_answer(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("contexts", "is_noted"),
+    [("One. |Two.", True), ("One.;Two.", True), ("One; two.", False), ('["One.|Two."]', False)],
+)
+def test_passages_that_may_be_joined_are_noted(tmp_path, contexts, is_noted):
+    rows = [{"question": q, "system": "m", "answer": "A.", "contexts": contexts} for q in "pq"]
+    pd.DataFrame(rows).to_csv(tmp_path / "answers.csv", index=False)
+    read = import_arena("csv", [tmp_path / "answers.csv"])
+    assert len(read.arena.queries["passages"][0]) == 1
+    assert sum("joined" in note for note in read.notes) == is_noted
+
+
 def test_a_row_a_pair(tmp_path):
     rows = [
         {"id": 7, "lang": "German", "question": "Wo?", "model_a": "x", "response_a": "hier"}
