@@ -262,10 +262,12 @@ def messages_of(value: object) -> list[dict[str, str]]:
     """Return the messages of a value, each with its ``role`` and its text as ``content``.
 
     Args:
-        value: A list of messages in any of the manners that ``text_of`` reads, or a record that
-            holds one; anything else has none.
+        value: A list of messages in any of the manners that ``text_of`` reads, a record that
+            holds one, or the arguments of a call with one among them; anything else has none.
     """
     inside = opened_value(value)
+    if isinstance(inside, Mapping) and inside.keys() == _CALL:
+        return _messages_of_call(inside)
     for name in ("messages", "contents"):
         if isinstance(inside, Mapping) and isinstance(opened_value(inside.get(name)), list):
             inside = opened_value(inside[name])
@@ -285,6 +287,20 @@ def messages_of(value: object) -> list[dict[str, str]]:
             continue
         messages.append({"role": "assistant" if role in ASSISTANT else role, "content": text or ""})
     return messages
+
+
+def _messages_of_call(record: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the messages of the one argument that has some."""
+    args, kwargs = opened_value(record["args"]), opened_value(record["kwargs"])
+    values = list(args) if isinstance(args, list) else []
+    values += kwargs.values() if isinstance(kwargs, Mapping) else []
+    logs = []
+    for value in map(opened_value, values):
+        is_call = isinstance(value, Mapping) and value.keys() == _CALL
+        messages = [] if is_call else messages_of(value)
+        if messages:
+            logs.append(messages)
+    return logs[0] if len(logs) == 1 else []
 
 
 def unquoted(text: str) -> str:

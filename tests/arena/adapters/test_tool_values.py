@@ -143,6 +143,23 @@ def test_arguments_of_calls_are_read_in_each_manner(tmp_path, first, second, end
     assert texts(read_of(tmp_path, rows, ending)) == ([QUESTION], list(ANSWERS))
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("is_record", [True, False])
+def test_turns_among_the_arguments_of_a_call_are_the_history(tmp_path, is_named, is_record):
+    said = [("user", "Hello"), ("assistant", "Yes?"), ("user", QUESTION)]
+    messages = [{"role": role, "content": text} for role, text in said]
+    value = {"messages": messages} if is_record else messages
+    call = {"args": [], "kwargs": {"body": value, "k": 4}}
+    if not is_named:
+        call = {"args": [value, "session"], "kwargs": {}}
+    rows = traces(call, ANSWERS)
+    if not is_named and not is_record:
+        call["args"] = [value]
+    read = read_of(tmp_path, rows)
+    assert texts(read) == ([QUESTION], list(ANSWERS))
+    assert read.arena.queries["history"][0] == messages[:-1]
+
+
 REPLY = {"role": "assistant", "content": ANSWERS[1]}
 
 
