@@ -26,6 +26,7 @@ from arena.adapters.columns import (
     NO_COLUMNS,
     ChosenColumns,
     FieldNames,
+    bare_column,
     chosen_columns,
     field_names,
     without_row_numbers,
@@ -85,6 +86,8 @@ _JOINED_NOTE = (
 _DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,6}")
 _NOT_READ = {"pairs": (TURN,), "answers": (TURN, WEIGHT)}
 """Fields of rows that have no place here: a mark of one answer has no weight."""
+_OUTCOMES = {"result"}
+"""Names of columns of answers that may also hold how a run ended."""
 WHOLE_ROW = "whole row"
 """Where values keep the row they are of, if it says who judged: rows that are alike are copies."""
 
@@ -154,7 +157,7 @@ def read_answer_tables(
         if needs_columns and not winner_columns:
             read.notes.append(f"{rows.source}: {_NO_VERDICTS}")
         for place, record in read.raw(rows):
-            values = {field: record.get(column) for field, column in chosen.names.items()}
+            values = chosen.values(record)
             says_who = not is_missing_cell(values.get("judge"))
             if says_who or not is_missing_cell(values.get(VOTER)):
                 values[WHOLE_ROW] = {column: record[column] for column in saying}
@@ -223,10 +226,46 @@ def table_columns(
         }
         named = {field: name for field, name in columns.items() if field in known}
         chosen = chosen_columns(frames, known, named)
+        generated = _generated_answers(frames, chosen, known["answer"]) if sides == SINGLE else None
+        if generated is not None and "answer" not in named:
+            chosen = chosen_columns(frames, known, {**named, "answer": generated})
         is_known = any(field in chosen.names for field in known_by)
         if is_known and chosen.names.keys() >= {*needed} - {"question"}:
             return chosen, sides
     return None, SINGLE
+
+
+def _generated_answers(
+    frames: Sequence[pd.DataFrame], chosen: ChosenColumns, known: Sequence[str]
+) -> str | None:
+    """Return another column of answers where the chosen one holds right answers instead.
+
+    These are the same for all systems that answer a question.
+    """
+    asked_by = chosen.names.get("query_id", chosen.names.get("question"))
+    fields = [asked_by, chosen.names.get("system"), chosen.names.get("answer")]
+    if None in fields:
+        return None
+    names = set(known) - _OUTCOMES
+    others = [column for column in chosen.unread if bare_column(column) in names]
+    others.sort(key=lambda column: known.index(bare_column(column)))
+    by_preference = [chosen.names["answer"], *others]
+    generated = [each for each in by_preference if not _is_shared(frames, fields[:2], each)]
+    return generated[0] if generated and generated[0] != by_preference[0] else None
+
+
+def _is_shared(frames: Sequence[pd.DataFrame], key: Sequence[str | None], column: str) -> bool:
+    """Tell whether all systems have one text for each question that several answer."""
+    systems: dict[str, set[str]] = {}
+    texts: dict[str, set[str]] = {}
+    for frame in frames:
+        if not {*key, column} <= set(frame):
+            continue
+        for question, system, text in frame[[*key, column]].itertuples(index=False):
+            systems.setdefault(str(question), set()).add(str(system))
+            texts.setdefault(str(question), set()).add(str(text))
+    several = [question for question, names in systems.items() if len(names) > 1]
+    return len(several) > 0 and all(len(texts[question]) == 1 for question in several)
 
 
 def with_whole_names(rows: Rows, names: Mapping[str, str]) -> Rows:
@@ -251,8 +290,11 @@ def count_unread(
     read: Collected, rows: Rows, chosen: ChosenColumns, further: Sequence[str] = ()
 ) -> None:
     """Count the columns of a file that are not read; ``further`` are read beside the fields."""
+    fallbacks = {column for columns in chosen.fallbacks.values() for column in columns}
     for column, reason in chosen.unread.items():
-        if column in rows.table and column not in further:
+        if column in fallbacks:
+            read.notes.append(f"{rows.source}: {reason}: it is read there")
+        elif column in rows.table and column not in further:
             read.skip(rows.source, "column", reason)
 
 
@@ -484,7 +526,7 @@ def _may_stand_again(
     judge = values.get("judge")
     judgment_key = (*answer_key, judge)
     if judgment_key not in read.marked:
-        names_judge = "judge" in read.names or "criterion" in values
+        names_judge = not read.names.keys().isdisjoint(("judge", VOTER, "criterion"))
         return names_judge or repeats != "each"
     mark = finite_number(values.get("verdict"))
     return repeats != "each" and mark in (None, read.marked[judgment_key])

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -52,10 +52,22 @@ class ChosenColumns:
     Attributes:
         names: Field to the column it is read from.
         unread: Every other column, with what a user should know about it.
+        fallbacks: Field to further columns that fit it and have values only in rows where the
+            field's column has none, as where tables with different names were joined.
     """
 
     names: Mapping[str, str]
     unread: Mapping[str, str]
+    fallbacks: Mapping[str, tuple[str, ...]]
+
+    def values(self, record: Mapping[str, object]) -> dict[str, Any]:
+        """Return the value of each field in a row, of a fallback where its column has none."""
+        found: dict[str, Any] = {}
+        for name, column in self.names.items():
+            columns = (column, *self.fallbacks.get(name, ()))
+            filled = [each for each in columns if _is_value(record.get(each))]
+            found[name] = record.get(filled[0] if filled else column)
+        return found
 
 
 def bare_column(name: str) -> str:
@@ -96,16 +108,23 @@ def chosen_columns(
     with_values = {column for column in there if _has_values(tables, column)}
     names = {field: _named_column(field, name, fields, there) for field, name in named.items()}
     unread = dict[str, str]()
+    fallbacks = dict[str, tuple[str, ...]]()
     chosen_by_user = set(names)
     for field, known in fields.items():
         candidates = _fitting(known, there, taken=set(names.values()))
         filled = [column for column in candidates if column in with_values]
         if field not in names and candidates:
             names[field] = (filled or candidates)[0]
+        further = [] if field in chosen_by_user else filled[1:]
+        complements = _complements(tables, names.get(field, ""), further)
+        if complements:
+            fallbacks[field] = complements
         for column in candidates:
             if column == names[field]:
                 continue
-            if field in chosen_by_user:
+            if column in complements:
+                unread[column] = f"{column!r} has values where {names[field]!r} has none"
+            elif field in chosen_by_user:
                 unread[column] = f"{column!r} is not read; {field} is read from {names[field]!r}"
             else:
                 unread[column] = _reason(column, field, names[field], column in with_values)
@@ -116,7 +135,24 @@ def chosen_columns(
         if not _INDEX_COLUMNS.fullmatch(column) or not _counts_rows(tables, column):
             unread[column] = f"{column!r} is no field that is read"
     ordered = {field: names[field] for field in fields if field in names}
-    return ChosenColumns(ordered, {column: unread[column] for column in there if column in unread})
+    in_order = {column: unread[column] for column in there if column in unread}
+    return ChosenColumns(ordered, in_order, fallbacks)
+
+
+def _complements(
+    tables: Sequence[pd.DataFrame], column: str, further: Sequence[str]
+) -> tuple[str, ...]:
+    """Return those of further columns that never have a value beside that of another."""
+    read = [column]
+    for candidate in further:
+        is_apart = True
+        for table in tables:
+            held = [table[each] for each in (*read, candidate) if each in table]
+            filled = sum(cells.map(_is_value).astype(int) for cells in held)
+            is_apart = is_apart and not (len(held) > 1 and (filled > 1).any())
+        if is_apart:
+            read.append(candidate)
+    return tuple(read[1:])
 
 
 def _named_column(field: str, name: str, fields: FieldNames, there: Sequence[str]) -> str:

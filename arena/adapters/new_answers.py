@@ -90,7 +90,7 @@ def read_answers(
     places: list[Place] = []
     empty = Counter[str]()
     for place, record in read.raw(with_whole_names(named_rows, chosen.names)):
-        values = {field: record.get(column) for field, column in chosen.names.items()}
+        values = chosen.values(record)
         key = _question_of(read, place, values, questions)
         if key is None:
             continue

@@ -250,6 +250,43 @@ def test_the_filled_one_of_two_answer_columns_is_read(tmp_path):
     assert sorted(read.arena.answers["answer"]) == ["So.", "Thus."]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "question,answer,response,system\nHow?,So.,,alpha\nHow?,,Thus.,beta\n",
+        "question,query,answer,output,system,model\nHow?,,So.,,alpha,\n,How?,,Thus.,,beta\n",
+        "question,answer,output,response,system\nHow?,,So.,,alpha\nHow?,None,,Thus.,beta\n",
+    ],
+)
+def test_columns_that_complement_each_other_are_read_as_one(text, tmp_path):
+    path = table(tmp_path, text)
+    read = import_arena("csv", [path])
+    answers = read.arena.answers.set_index("system")["answer"]
+    assert answers.to_dict() == {"alpha": "So.", "beta": "Thus."}
+    again = read_answers(path, read.arena.queries).set_index("system")["answer"]
+    assert again.to_dict() == answers.to_dict()
+
+
+def test_an_empty_answer_beside_a_column_of_something_else_stays_empty(tmp_path):
+    text = "question,answer,result,system\nHow?,So.,ok,alpha\nHow?,,failed,beta\n"
+    read = import_arena("csv", [table(tmp_path, text)])
+    assert read.arena.answers.set_index("system")["answer"].to_dict() == {
+        "alpha": "So.",
+        "beta": "",
+    }
+
+
+@pytest.mark.parametrize("column", ["prediction", "generated_answer", "Response"])
+def test_answers_that_all_systems_share_are_not_those_of_the_systems(column, tmp_path):
+    text = f"question,answer,{column},model\nHow?,gold,x,m1\nHow?,gold,y,m2\nWhy?,so,z,m1\n"
+    path = table(tmp_path, text)
+    read = import_arena("csv", [path])
+    assert sorted(read.arena.answers["answer"]) == ["x", "y", "z"]
+    assert sorted(read_answers(path, read.arena.queries)["answer"]) == ["x", "y", "z"]
+    chosen = import_arena("csv", [path], columns={"answer": "answer"})
+    assert sorted(chosen.arena.answers["answer"]) == ["gold", "gold", "so"]
+
+
 REPEATED = "question,system,answer,verdict\nHow?,a,x,1\nHow?,a,y,0\nHow?,b,z,0\nWhy?,a,w,1\n"
 PAIRED = (
     "question,system_a,answer_a,system_b,answer_b,winner\n"
