@@ -496,17 +496,31 @@ def _inside(value: Any, names: Sequence[str], levels: int = _MOST_INSIDE) -> Any
 
 def _is_plain(record: Record, path: str) -> bool:
     """Tell whether a text, or a log of messages, stands at a path: no record of something else."""
-    value = at(record, path)
+    value = opened_value(at(record, path))
     return not isinstance(value, Mapping) or is_log(value)
+
+
+def _is_fit(field: str, record: Record, path: str) -> bool:
+    """Tell whether what stands at a path other than a field's first may be the field's."""
+    if field in _TEXTS:
+        return _is_plain(record, path)
+    if field == "passages":
+        value = opened_value(at(record, path))
+        return isinstance(value, list | Mapping) and _holds_passages(value)
+    return True
 
 
 def _is_same_place(field: str, path: str, first: str) -> bool:
     """Tell whether two paths end in one name, such as ``run_id`` and ``metadata.run_id``.
 
-    Another name of a system or an id may name something else.
+    Another name of a system or an id may name something else. Passages of one holder, such as
+    ``output.contexts`` and ``output.sources``, are the same.
     """
     if field in _TEXTS:
         return False
+    holder = path.rpartition(".")[0]
+    if field == "passages" and holder and holder == first.rpartition(".")[0]:
+        return True
     leaf, first_leaf = (each.rpartition(".")[2] for each in (path, first))
     return leaf.replace("_", "").lower() == first_leaf.replace("_", "").lower()
 
@@ -529,7 +543,7 @@ def _values(record: Record, chosen: _Paths) -> Record:
         value = _value(field, record, path, is_stated=is_stated)
         taken = path
         for other in chosen.others.get(field, ()):
-            if value is None and (field not in _TEXTS or _is_plain(record, other)):
+            if value is None and _is_fit(field, record, other):
                 value, taken = _value(field, record, other, is_stated=is_stated), other
         if field in _QUOTABLE and isinstance(value, str):
             value = unquoted(value)

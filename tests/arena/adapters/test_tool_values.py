@@ -178,9 +178,20 @@ def test_records_of_two_shapes_are_read_together(tmp_path, output):
     assert texts(read_of(tmp_path, rows))[1] == list(ANSWERS)
 
 
-def test_a_record_of_something_else_is_no_answer(tmp_path):
-    rows = traces({"question": QUESTION}, [{"answer": ANSWERS[0]}, {"error": "timed out"}])
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_a_record_of_something_else_is_no_answer(tmp_path, times):
+    error = json_text({"error": "timed out"}, times)
+    rows = traces({"question": QUESTION}, [{"answer": ANSWERS[0]}, error])
     assert texts(read_of(tmp_path, rows))[1] == [ANSWERS[0]]
+
+
+@pytest.mark.parametrize("name", ["sources", "documents", "docs"])
+def test_passages_of_each_record_are_read_by_their_name(tmp_path, name):
+    outputs = [{"answer": text} for text in ANSWERS]
+    outputs[0]["contexts"] = PASSAGES
+    outputs[1][name] = json_text(PASSAGES)
+    passages = read_of(tmp_path, traces(QUESTION, outputs)).arena.queries["passages"][0]
+    assert [it["text"] for it in passages] == PASSAGES  # of both, or they would be the answers'
 
 
 def test_no_other_name_stands_for_a_missing_system(tmp_path):
