@@ -15,6 +15,7 @@ from arena.text.thoughts import without_thoughts
 Winner = Literal["a", "b", "tie"]
 
 WINNER_OF_LETTER: MappingProxyType[str, Winner] = MappingProxyType({"A": "a", "B": "b", "C": "tie"})
+_LETTER_OF_WORD = MappingProxyType({"TIE": "C"})
 
 REPEATED_VERDICT = "repeated_verdict"
 CONTRADICTORY_VERDICTS = "contradictory_verdicts"
@@ -29,7 +30,12 @@ LONGEST_REASON = 2000
 
 _OPEN = r"\\?[\[［【]\s{0,3}\\?[\[［【]"
 _CLOSE = r"\\?[\]］】]\s{0,3}\\?[\]］】]"
-_VERDICT = re.compile(rf"{_OPEN}\s{{0,3}}([ABCabcＡＢＣａｂｃ])\s{{0,3}}{_CLOSE}")
+_MARKS_INSIDE = r"[\s\"'“”*]{0,5}"
+_VERDICT = re.compile(
+    rf"{_OPEN}{_MARKS_INSIDE}((?:(?:assistant|answer)\s)?[ABＡＢ]|[CＣ]|tie){_MARKS_INSIDE}{_CLOSE}",
+    re.IGNORECASE,
+)
+_BLOCK_END = re.compile(r"\s*```\s*\Z")
 # What the judge quotes of its prompt is not its verdict: an answer between its two lines, and the
 # format that it was told to follow.
 _QUOTED_ANSWER = re.compile(
@@ -98,7 +104,8 @@ class PairVerdict:
 def read_verdict(completion: Completion) -> PairVerdict:
     """Read the last verdict of a reply, and what is odd about it.
 
-    Lower case, full-width letters and brackets, spaces and backslashes inside are accepted.
+    Lower case, full-width letters and brackets, spaces, backslashes and marks inside are accepted,
+    and so are ``[[Assistant A]]`` and ``[[tie]]``.
     Answers that the reply quotes between the prompt's delimiters, or in quotation marks, the format
     that it repeats, and the thoughts of a reasoning model hold no verdicts.
 
@@ -111,7 +118,7 @@ def read_verdict(completion: Completion) -> PairVerdict:
     if not verdicts:
         why = "the reply was cut off before a verdict" if is_cut else "the reply has no verdict"
         raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
-    letters = [unicodedata.normalize("NFKC", found[1]).upper() for found in verdicts]
+    letters = [_letter(verdict) for verdict in verdicts]
     flags = [CUT_OFF] if is_cut else []
     if len(letters) > 1:
         flags.insert(0, CONTRADICTORY_VERDICTS if len(set(letters)) > 1 else REPEATED_VERDICT)
@@ -119,6 +126,12 @@ def read_verdict(completion: Completion) -> PairVerdict:
     if len(reason) > LONGEST_REASON:
         reason = reason[: LONGEST_REASON - 1] + "…"
     return PairVerdict(WINNER_OF_LETTER[letters[-1]], None, tuple(flags), reason)
+
+
+def _letter(verdict: re.Match[str]) -> str:
+    """Return the letter of a verdict, which may be written ``Assistant A`` or ``tie``."""
+    word = unicodedata.normalize("NFKC", verdict[1]).upper().split()[-1]
+    return _LETTER_OF_WORD.get(word, word)
 
 
 def _verdicts_of(reply: str) -> list[re.Match[str]]:
@@ -145,7 +158,7 @@ def _verdicts_of(reply: str) -> list[re.Match[str]]:
     line_start = reply.rfind("\n", 0, last.start()) + 1
     is_alone = len(quoted) == 1 or quoted[-2].end() <= line_start
     opening = reply[line_start : last.start()].rstrip(_QUOTES)
-    rest = reply[last.end() :]
+    rest = _BLOCK_END.sub("", reply[last.end() :])
     is_at_end = len(rest) <= LONGEST_ENDING and "\n" not in rest.strip()
     is_ascribed = _ASCRIBING.search(opening[-LONGEST_ENDING * 4 :]) is not None
     return [last] if is_alone and is_at_end and not is_ascribed else []

@@ -6,7 +6,11 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-_VERSION = re.compile(r"-(?:\d{3,8}|\d{8}-v\d{1,2}|\d\d-\d{2,4}|v\d{1,2})")
+_VERSION = re.compile(
+    r"-(?:\d{3,8}|\d{8}-v\d{1,2}|(?:(?:preview|exp)-)?\d\d-\d{2,4}|v\d{1,2})"
+    r"|[-.:](?:i?q\d_\w{1,6}|b?f16|fp16)"  # how a file's weights are stored
+)
+_SIZE = re.compile(r":(?=\d{1,4}(?:[.]\d{1,2})?b(?:-|\Z))")
 _REGION = re.compile(r"\A(?:us|eu|ap|apac|jp|au|ca|sa|uk|me|af|us-gov|global)\.(?=[a-z0-9]+\.)")
 _PROVIDER = re.compile(
     r"\A(?:anthropic|meta|amazon|mistral|cohere|ai21|deepseek|openai|qwen|google|writer|nvidia"
@@ -14,7 +18,7 @@ _PROVIDER = re.compile(
 )
 _BEDROCK_VERSION = re.compile(r"-v\d{1,2}:\d{1,2}(?::\w{1,5})?\Z")
 _VARIANT = re.compile(
-    r"(?:[-:]latest|:free|:nitro|:floor|:online|:thinking|:extended|:beta|:exacto|:default|\.gguf)\Z"
+    r"(?:[-:]latest|:fastest|:cheapest|:free|:nitro|:floor|:online|:thinking|:extended|:beta|:exacto|:default|\.gguf)\Z"
 )
 _DATE = re.compile(r"(?<=[-@])(20\d\d)-(\d\d)-(\d\d)(?!\d)")
 _POINT = re.compile(r"(?<=\d)[.](?=\d)")
@@ -58,6 +62,7 @@ def _plain_name(name: str) -> str:
         plain, stripped = stripped, _VARIANT.sub("", stripped)
     plain = _DATE.sub(r"\1\2\3", plain)
     plain = _AZURE_GPT_35.sub(r"\1-3.5", plain)
+    plain = _SIZE.sub("-", plain)
     plain = _POINT.sub("-", plain).replace("@", "-")
     return _claude_name(plain) if plain.startswith("claude-") else plain
 

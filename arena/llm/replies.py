@@ -60,7 +60,7 @@ LEAST_KEY = 8
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _VERSION = re.compile(r"[-@](?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4})")
 _KEY_LIKE = re.compile(r"\bsk-[\w*.-]+")
-_NUMBER = r"(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)"
+_NUMBER = r"(?P<number>[-−]?\d{1,9}(?:[.,]\d{1,9})?)"
 _RATING_FORMATS = {
     "brackets": re.compile(rf"\[\[\s{{0,3}}{_NUMBER}\s{{0,3}}(?:/\s?5)?\]\]"),
     "heading": re.compile(
@@ -71,11 +71,17 @@ _RATING_FORMATS = {
 _LABELED = re.compile(
     rf"\b(?:rating|score)\b\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}", re.IGNORECASE
 )
-_BARE = re.compile(r"\s*[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
-# After a number: a range ("3-4"), or another scale ("4/10").
+_BARE = re.compile(r"\s*[^\w−-]{0,6}(?P<number>\d{1,9}(?:[.,]0{1,3})?)(?:\s?/\s?5)?\W{0,6}")
+# After a number: a range ("3-4", "3 or 4"), another scale ("4/10", "4 on a scale of 10"), a part.
 _RANGE_OR_SCALE = re.compile(
-    r"\s?(?:[-‐–—~]\s?\d|/\s?(?!5\b)\d|out of (?!5\b|five\b))", re.IGNORECASE
+    r"[½¼¾⅓⅔⅛⅜⅝⅞]|[ \t]?[-‐–—−~][ \t]?\d|[ \t]?(?:%|percent\b)"
+    r"|[\])}*]{0,4}[ \t]{0,2}(?:(?:or|to) [\[*]{0,4}\d|/\s?(?!5\b)\d|out of (?!5\b|five\b)"
+    r"|of (?:an? |the )?(?:(?!5\b)\d|(?:six|seven|ten|hundred)\b)"
+    r"|[(,]?[ \t]?(?:on|in|from|with)?[ \t]?(?:an? |the )?scale:?[ \t]"
+    r"(?:is |of |from ){0,2}(?!1[ \t]?(?:-|–|to|through)[ \t]?5\b|5\b)\d)",
+    re.IGNORECASE,
 )
+_ZEROS = re.compile(r"[.,]0+\Z")
 
 RatingForm = Literal["brackets", "heading"]
 T = TypeVar("T")
@@ -224,7 +230,7 @@ def find_rating(text: str, form: RatingForm, is_cut: bool | None = None) -> tupl
     last = found[-1] if found else _BARE.fullmatch(own)
     if last is None:
         raise UnparsableError("the reply has no rating")
-    number = last["number"]
+    number = _ZEROS.sub("", last["number"])
     is_other = _RANGE_OR_SCALE.match(own, last.end("number")) is not None
     if is_other or not number.isdecimal() or int(number) not in RATINGS:
         shown = own[last.start("number") : last.end("number") + SHOWN_AFTER].strip()

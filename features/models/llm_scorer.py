@@ -287,7 +287,7 @@ def _read_rating(form: RatingForm, completion: Completion) -> float:
     """Read a rating; an ``UnparsableError`` where the reply was cut off within the number."""
     text = completion.text or ""
     rating, place = find_rating(text, form, completion.is_cut)
-    if completion.finish_reason == "length" and not text[place + 1 :].strip():
+    if completion.finish_reason == "length" and not text[place + 1 :].strip(" \t\r\n.,"):
         raise UnparsableError("the reply was cut off within the rating")
     return float(rating)
 

@@ -56,8 +56,9 @@ _RATIONALE = re.compile(r"<rationale>.*?</rationale>", re.DOTALL | re.IGNORECASE
 _TAGGED = r"<answer>[^<\n]{1,40}</\s?answer\s?>"
 _FORMAT = re.compile(rf"{_TAGGED}(?:\s{{0,3}}(?:or|/|\||,)\s{{0,3}}{_TAGGED})+", re.IGNORECASE)
 """Choices of labels, as a reply may repeat them from its prompt."""
-_OPENING = re.compile(r"<answer>", re.IGNORECASE)
-_CLOSING = re.compile(r"</\s*answer\s*>", re.IGNORECASE)
+_OPENING = re.compile(r"<\s{0,3}answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
+_CLOSING = re.compile(r"<\s{0,3}/\s{0,3}answer\s{0,3}>", re.IGNORECASE)
+_CLOSING_ALONE = re.compile(rf"(?:{_CLOSING.pattern})\s*\Z", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CONCLUSION = re.compile(
     r"(?:(?:so|thus|hence|therefore) )?(?:(?:the|my) )?(?:final )?"
@@ -205,9 +206,14 @@ def label_of_reply(
     """
     said = _FORMAT.sub(" ", _RATIONALE.sub(" ", without_thoughts(text, is_cut)))
     openings = own_matches(_OPENING, said)
+    if len(openings) > 1 and not is_cut and not said[openings[-1].end() :].strip():
+        before_last = said[openings[-2].end() : openings[-1].start()]
+        if _CLOSING.search(before_last) is None:  # an opening tag where a closing one belongs
+            return _label_of(_words(before_last), quality, is_tagged=True)
     if openings:
         tagged = _CLOSING.split(said[openings[-1].end() :], maxsplit=1)[0]
         return _label_of(_words(tagged), quality, is_tagged=True)
+    said = _CLOSING_ALONE.sub("", said)
     before, _, last = said.strip().rpartition("\n")
     concluded = _CONCLUSION.fullmatch(_words(last))
     if concluded or _ENDED.search(before):

@@ -156,6 +156,11 @@ def test_a_store_that_cannot_be_written_is_said(ask, store, monkeypatch):
         ("claude-3-5-sonnet-v2@20241022", "claude-3-5-sonnet-v2-20241022"),
         ("accounts/fireworks/models/llama-v3p1-8b-instruct", "llama-v3p1-8b-instruct"),
         ("models/gemini-2.0-flash", "gemini-2.0-flash-001"),
+        *[("gpt-oss:20b", "openai/gpt-oss-20b"), ("gpt-oss-20b", "gpt-oss:20b")],
+        *[("Qwen/Qwen3-8B:fastest", "Qwen/Qwen3-8B"), ("llama3:8b-instruct", "llama3-8b-instruct")],
+        ("gemini-2.5-flash", "gemini-2.5-flash-preview-05-20"),
+        ("gemini-2.5-pro-exp", "gemini-2.5-pro-exp-03-25"),
+        ("llama-3-8b-instruct", "Llama-3-8B-Instruct-Q4_K_M.gguf"),
     ],
 )
 def test_names_that_mean_the_model_asked(asked, served):
@@ -170,6 +175,8 @@ def test_names_that_mean_the_model_asked(asked, served):
         *[("gpt-35-turbo", "gpt-35-turbo-16k"), ("llama3:8b", "llama3:70b"), ("o1", "o1-mini")],
         *[("claude-3-sonnet", "claude-3-5-sonnet-20240620"), ("gpt-4", "gpt-4-turbo")],
         *[("claude-opus-4", "claude-opus-4-1"), ("llama-3-8b", "llama-3-8b-instruct")],
+        *[("gpt-oss:20b", "gpt-oss-120b"), ("gpt-oss", "gpt-oss:20b"), ("m-Q4_K_M", "m-Q8_0")],
+        *[("gemini-2.5-flash", "gemini-2.5-flash-lite-preview-06-17"), ("m-Q4_K_M", "m")],
         *[("gpt-4o-2024-08-06", "gpt-4o-2024-11-20"), ("gpt-4o-2024-08-06", "gpt-4o"), ("a", "")],
     ],
 )

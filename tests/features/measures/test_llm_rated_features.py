@@ -56,6 +56,22 @@ def test_an_answer_cannot_forge_the_lines_around_it():
         ("fluency", "5", 5),
         ("fluency", "It may be [[1]] or 3.\n</think>\n\n**4**", 4),
         ("fluency", "##Rating: 4 out of 5 - good", 4),
+        *[
+            ("fluency", f"##Rating: {text}", 4)
+            for text in (
+                *(
+                    "4 of 5",
+                    "4 on a scale of 1-5",
+                    "4 (scale 1 to 5)",
+                    "4.0",
+                    "4 of the best",
+                    "4/5",
+                ),
+                *("4\n- 3 facts are missing", "4, as 10 facts are there", "4 (on a scale of 5)"),
+            )
+        ],
+        *[("overlap", text, 4) for text in ("[[4.0]]", "[[4]] of 5", "[[4]]\n3 or 4 facts")],
+        ("fluency", "4.0", 4),
     ],
 )
 def test_the_last_rating_in_the_format_counts(prompt, text, rating):
@@ -72,6 +88,24 @@ def test_the_last_rating_in_the_format_counts(prompt, text, rating):
         ("overlap", "There are 3 errors."),
         ("fluency", "Rating: 4/10"),
         ("fluency", "##Rating: 3-4"),
+        *[
+            ("fluency", f"##Rating: {text}")
+            for text in (
+                *(
+                    "4 of 10",
+                    "3 or 4",
+                    "4 to 5",
+                    "4 (scale 1-10)",
+                    "4 on a scale of 10",
+                    "4½",
+                    "4%",
+                ),
+                *("−4", "4 of ten", "**4** of 10", "4 on a scale from 0 to 10", "4 percent", "4−5"),
+                *("4, on the scale of 1 to 10", "4.5"),
+            )
+        ],
+        *[("overlap", text) for text in ("[[4]]/10", "[[4]] of 10", "[[−4]]")],
+        ("fluency", "−4"),
         ("overlap", "Score: [[4/10]]"),
         ("fluency", "Rating: 3,5"),
         ("fluency", "I cannot rate this."),

@@ -23,6 +23,13 @@ CASES = [
     ("<answer>Supported: passage 2 says so.</answer>", YES),
     ("<answer>Not Supported (the year is wrong)</answer>", NO),
     ("<answer>Supported", YES),
+    ("Passage 2 says so.\nSupported</answer>", YES),
+    ("Not Supported</answer>\n", NO),
+    ("<answer>Not Supported<answer>", NO),
+    ("< answer >Supported</ answer >", YES),
+    ('<answer label="final">Not Supported</answer>', NO),
+    ("<answer>Supported</answer> No: <answer>", None),
+    ("It would be wrong to call it Supported</answer>", None),
     ("<rationale><answer>Supported</answer></rationale> <answer>Not Supported</answer>", NO),
     ("<think><answer>Supported</answer></think>Not Supported", NO),
     ("It is supported, or is it?\n</think>\nNot Supported", NO),
@@ -55,6 +62,12 @@ def test_prompts_show_texts_as_they_are(name):
 @pytest.mark.parametrize(("reply", "label"), CASES)
 def test_labels_of_replies(reply, label):
     assert label_of_reply(reply) == label
+
+
+def test_an_answer_that_was_cut_off_behind_a_tag_has_no_label():
+    assert label_of_reply("<answer>Supported<answer>", is_cut=True) is None
+    draft = "Here is my thought process:\n<answer>Supported</answer>?"
+    assert label_of_reply(draft, is_cut=True) is None
 
 
 negations = st.sampled_from(
