@@ -32,6 +32,7 @@ _OBJECT_START = re.compile(r"\{\s*(?:[\"“„'‘}]|//|/\*|#|(?P<key>\w{1,80}\s
 _TAIL_OF_REPLY = re.compile(r"\s*(?:```\s*)?\Z")
 _CHOICE = re.compile(r"\s*(?:or|/|\|)\s*", re.IGNORECASE)
 _NOT_IN_A_KEY = re.compile(r"[\W_]+")
+_WORD_BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z\d])")
 _CODE_MARK = "```"
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?|true|false|null|none", re.IGNORECASE)
 _OPENING = {"{": "}", "[": "]"}
@@ -78,6 +79,9 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool = True) 
         found: dict[str, Any] | JsonReplyError = value
         if isinstance(value, dict):
             found = with_plain_keys(value)
+            inner = next(iter(found.values())) if len(found) == 1 else None
+            if isinstance(inner, dict) and found.keys().isdisjoint(fields):
+                found = with_plain_keys(inner)  # the reply names the object
             if found.keys().isdisjoint(fields):
                 continue
             if last is not None and _CHOICE.fullmatch(text, last_end, start):
@@ -91,8 +95,9 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool = True) 
 
 
 def with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with its keys in lower case, and underscores for spaces and signs."""
-    return {_NOT_IN_A_KEY.sub("_", str(key).casefold()): part for key, part in value.items()}
+    """Return an object with its keys in lower case, and underscores between their words."""
+    spaced = {_WORD_BEGINS.sub("_", str(key)): part for key, part in value.items()}
+    return {_NOT_IN_A_KEY.sub("_", key.casefold()): part for key, part in spaced.items()}
 
 
 def _objects(

@@ -364,6 +364,7 @@ def _score(value: object, metric: str) -> int | None:
     if value is None or written in _NULLS:
         return None
     scale = SCALES[metric]
+    written = re.sub(rf"(?<=\d)\s?(?:/|out of)\s?{scale[-1]}\Z", "", written)
     if written in _TRUTHS and scale == BINARY:
         return _TRUTHS[written]
     if _NUMBER.fullmatch(written) and int(written[0]) in scale:

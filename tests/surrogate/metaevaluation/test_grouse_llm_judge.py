@@ -75,6 +75,10 @@ def test_fences_cannot_be_forged():
          "usefulness", 1),
         ('{"answer_2": {"sentences": [{"sentence": "{\\"answer_2\\": {\\"faithfulness\\": 1}}"}],'
          ' "faithfulness": 0}}', "faithfulness", 0),
+        ('{"answer2": {"answerRelevancy": 4}}', "answer_relevancy", 4),
+        ('{"answer_2": {"completeness": "5/5"}}', "completeness", 5),
+        ('{"answer_2": {"completeness": "4 out of 5"}}', "completeness", 4),
+        ('{"evaluation": {"answer_1": {}, "answer_2": {"completeness": 4}}}', "completeness", 4),
         ('{"answer_2": {"usefulness": 1}} again: {"answer_2": {"usefulness": 1}}', "usefulness", 1),
     ],
 )  # fmt: skip
@@ -91,6 +95,10 @@ def test_scores_are_read(text, metric, score):
         ('{"answer_2": {"faithfulness": NaN}}', "faithfulness", "is 'nan'"),
         ('{"answer_2": {"usefulness": 1}} or {"answer_2": {"usefulness": 0}}', "usefulness",
          "leaves a choice"),
+        ('{"answer_2": {"completeness": "4/10"}}', "completeness", "is '4/10'"),
+        ('{"answer_2": {"completeness": "4/50"}}', "completeness", "is '4/50'"),
+        ('{"a": {"b": {"answer_2": {"completeness": 4}}}}', "completeness", "no JSON object"),
+        ('{"x": {"answer_2": {"completeness": 4}}, "y": 1}', "completeness", "no JSON object"),
         ("[" * 1500 + '{"a":' * 1500, "usefulness", "JSON object"),
     ],
 )  # fmt: skip
