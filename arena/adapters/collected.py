@@ -20,6 +20,7 @@ from arena.data.errors import DataError, Problem, checked_choice, counted_proble
 from arena.data.frames import checked_arena
 from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import (
+    ANSWER_KEY,
     ANSWERS,
     BOTH_BAD,
     CRITERION,
@@ -34,6 +35,8 @@ from arena.data.schema import (
     TableSchema,
     check_table,
     history_fault,
+    is_unstorable,
+    storable,
     validation_problems,
     whole_digits,
 )
@@ -49,6 +52,8 @@ ROLES: Mapping[str, str] = MappingProxyType(
 ID_DIGITS = 12
 NO_FURTHER: Mapping[str, object] = MappingProxyType({})
 _RECORD = "record digest"
+_NAMES = ("place", *ANSWER_KEY)
+_REPLACED = "read as U+FFFD in a text, as no file can store it"
 _MARK_KEY = [*QUESTION_KEY, "judge"]
 _NAMED_SOURCES = 3
 MOST_SAID = 10
@@ -350,6 +355,7 @@ class Collected:
             UsageError: If the reference is no system of the arena.
             DataError: With every problem found so far, or of the arena.
         """
+        self._replace_half_surrogates()
         self.share(HISTORY)
         self.decide_winners()
         queries = _rows(self.queries.values(), QUERIES)
@@ -391,6 +397,14 @@ class Collected:
         texts = zip(arena.answers["system"], arena.answers["answer"], strict=True)
         notes = [*self.notes, thoughts_note(texts)]
         return ForeignArena(arena, self.skipped(), features, tuple(filter(None, notes)))
+
+    def _replace_half_surrogates(self) -> None:
+        """Replace what no file can store in the texts of questions and answers; count the rows."""
+        for row in (*self.queries.values(), *self.answers.values()):
+            for name, value in row.items():
+                if name not in _NAMES and is_unstorable(value):
+                    row[name] = storable(value)
+                    self.skip(row["place"].source, "half a surrogate pair", _REPLACED)
 
     def _number_repeats(self) -> None:
         """Number the votes of one judge on the same question and sides, exact copies alike.

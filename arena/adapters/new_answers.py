@@ -28,7 +28,14 @@ from arena.data.folder import append_rows, read_arena
 from arena.data.frames import answers_of_frame, checked_answers, with_language_of
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, read_rows
-from arena.data.schema import ANSWER_KEY, HISTORY, OWN_PASSAGES, QUESTION_KEY
+from arena.data.schema import (
+    ANSWER_KEY,
+    HISTORY,
+    OWN_PASSAGES,
+    QUESTION_KEY,
+    is_unstorable,
+    storable,
+)
 
 _LOG = logging.getLogger(__name__)
 _EXTRA_COLUMNS_SAID = 5
@@ -90,7 +97,9 @@ def read_answers(
     places: list[Place] = []
     empty = Counter[str]()
     for place, record in read.raw(with_whole_names(named_rows, chosen.names)):
-        values = chosen.values(record)
+        values = {field: storable(value) for field, value in chosen.values(record).items()}
+        if is_unstorable(record):
+            read.skip(place.source, "half a surrogate pair", "read as U+FFFD in a text")
         key = _question_of(read, place, values, questions)
         if key is None:
             continue
@@ -159,7 +168,7 @@ def _question_of(
     named, text = name_text(values.get("query_id")), name_text(values.get("question"))
     question = text.strip() if isinstance(text, str) else ""
     if named is None:
-        key = questions.with_text(question, decoded(values.get(HISTORY)), language)
+        key = questions.with_text(question, storable(decoded(values.get(HISTORY))), language)
         if key is None:
             fault = "is not the text of one question of the arena"
             read.fault(place, "question", text, fault, "write it as there, or give its query_id")
@@ -189,7 +198,7 @@ def _answer(
         system = stripped_name(read, place, system)
     row: Record = {"query_id": key[1], "language": key[0], "system": system}
     row["answer"] = "" if answer is None else name_text(answer)
-    history = decoded(values.get(HISTORY))
+    history = storable(decoded(values.get(HISTORY)))
     if history and history != questions.histories.get(key):
         row[HISTORY] = history
     row[OWN_PASSAGES] = _own_passages(read, place, values, questions.passages.get(key, []))
@@ -205,7 +214,7 @@ def _own_passages(
     if isinstance(given, list) and all(isinstance(each, str) and each in ids for each in given):
         return given  # by their ids among the question's; an empty list says that there were none
     try:
-        passages = passages_of(given)
+        passages = storable(passages_of(given))
     except ValueError as error:
         hint = "give a text, a list of texts, or a list of {passage_id, text}"
         read.fault(place, "passages", given, str(error), hint)

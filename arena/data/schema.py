@@ -355,6 +355,16 @@ def is_unstorable(value: object) -> bool:
     return isinstance(value, list) and any(is_unstorable(part) for part in value)
 
 
+def storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return a value with U+FFFD for each half of a surrogate pair, at any depth."""
+    if isinstance(value, str):
+        whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole if is_unstorable(value) else value
+    if isinstance(value, Mapping):
+        return {storable(name): storable(inner) for name, inner in value.items()}
+    return [storable(inner) for inner in value] if isinstance(value, list) else value
+
+
 def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
     """List the rows whose key stands on an earlier line."""
     repeated = rows.table.duplicated(list(key))

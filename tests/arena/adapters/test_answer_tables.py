@@ -395,6 +395,21 @@ def test_pairs_without_a_winner_are_said_to_have_no_verdicts(tmp_path):
     assert "no verdicts" in " ".join(read.notes)
 
 
+def test_half_surrogates_are_replaced_and_counted(tmp_path):
+    rows = [
+        {"question": "q?", "system": "m", "answer": "So \ud83d.", "contexts": ["A \udc00 b.", "c"]},
+        {"question": "r?", "system": "m", "answer": "\U0001f600"},
+    ]
+    path = records(tmp_path, rows)
+    read = import_arena("csv", [path])
+    assert sorted(read.arena.answers["answer"]) == ["So \ufffd.", "\U0001f600"]
+    texts = [each["text"] for found in read.arena.queries["passages"] for each in found]
+    assert texts == ["A \ufffd b.", "c"]
+    assert read.skipped["count"].tolist() == [2]
+    again = read_answers(path, read.arena.queries)
+    assert sorted(again["answer"]) == sorted(read.arena.answers["answer"])
+
+
 def test_regions_are_left_out_and_counted(tmp_path):
     text = "question,system,answer,language\nq?,s,a,pt-BR\nr?,s,b,zh_CN\nt?,s,c,pt-BR\n"
     read = import_arena("csv", [table(tmp_path, text)])
