@@ -21,6 +21,7 @@ from arena.data.cells import is_missing_cell
 from arena.data.errors import Problem
 from arena.data.files import opened
 from arena.data.languages import UNDETERMINED, language_code
+from arena.data.literals import parsed_literal
 from arena.data.rows import Rows
 from arena.data.schema import (
     BOTH_BAD,
@@ -384,12 +385,30 @@ def _may_count_from_0(
     return bool(with_rounds) and all(number < last for number, last in with_rounds)
 
 
+def opened_turns(cell: object) -> object:
+    """Return the list that a cell holds as JSON, or of messages as Python prints it, else the cell.
+
+    What Python printed of texts alone may be a text that is meant so, and stays.
+    """
+    if not isinstance(cell, str):
+        return cell
+    text = cell.strip()
+    found = opened(text)
+    if isinstance(found, list) or not text.startswith(("[", "array([")):
+        return found if isinstance(found, list) else cell
+    try:
+        printed = parsed_literal(text)
+    except ValueError:
+        return cell
+    is_messages = isinstance(printed, list) and all(isinstance(turn, dict) for turn in printed)
+    return printed if printed and is_messages else cell
+
+
 def _rounds(record: Record, texts: Sequence[str]) -> int | None:
     """Return how many turns of the user a conversation has; None where it is not there."""
     if not texts:
         return None
-    cell = record[texts[0]]
-    turns = opened(cell.lstrip()) if isinstance(cell, str) else cell
+    turns = opened_turns(record[texts[0]])
     if not isinstance(turns, list):
         return None
     if texts != CONVERSATIONS:

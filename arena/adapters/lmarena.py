@@ -21,11 +21,11 @@ from arena.adapters.battle_rows import (
     BattleOptions,
     battles_of,
     is_sound_name,
+    opened_turns,
 )
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
 from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.files import checked_language
-from arena.data.files import opened
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import REFERENCE, ROLES, finite_number, whole_digits
 from arena.data.winners import WinnerReading
@@ -174,7 +174,7 @@ def _until(turns: list[Any], turn: int) -> list[Any]:
 
 
 def _decoded(cell: object) -> list[Any]:
-    found = opened(cell.lstrip()) if isinstance(cell, str) else cell
+    found = opened_turns(cell)
     if not isinstance(found, list) and not isinstance(cell, str):
         raise ValueError("is not a list of turns")
     return found if isinstance(found, list) else [cell]

@@ -188,6 +188,15 @@ def test_turns_may_count_from_0(tmp_path, name):
     pd.testing.assert_frame_equal(arena.queries, counted.queries)
 
 
+def test_conversations_that_python_printed_are_those_of_json(tmp_path):
+    row = voted(1)
+    printed = row | {name: str(row[name]) for name in ("conversation_a", "conversation_b")}
+    given = import_arena("lmarena", [write(tmp_path, row)]).arena
+    read = import_arena("lmarena", [write(tmp_path, printed)]).arena
+    pd.testing.assert_frame_equal(read.queries, given.queries)
+    pd.testing.assert_frame_equal(read.answers, given.answers)
+
+
 def test_an_index_of_turns_that_may_count_from_0_or_1_is_refused(tmp_path):
     row = voted(1)
     row["turn_idx"] = row.pop("turn")

@@ -53,3 +53,13 @@ def test_the_group_with_more_battles_comes_first_whatever_its_name(fitted, names
         first: 1,
         second: 1,
     }
+
+
+def test_notes_name_options_as_they_are_typed(fitted):
+    rows = [f"{question},x,y,{winner}" for question in (1, 2) for winner in ("a", "b")]
+    text = "\n".join(["question_id,model_a,model_b,winner", *rows])
+    _, found = fitted(text, "--ridge", "0")
+    note = next(note for note in found["notes"] if "bootstrap" in note)
+    assert "--ridge" in note
+    assert "--position" in note
+    assert all(note.isprintable() for note in found["notes"])
