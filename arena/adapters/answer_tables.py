@@ -43,7 +43,7 @@ from arena.data.cells import (
     text_of_reply,
 )
 from arena.data.errors import DataError, UsageError, checked_choice
-from arena.data.languages import UNDETERMINED, read_language
+from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
 from arena.data.rows import Rows
 from arena.data.schema import (
     HISTORY,
@@ -83,7 +83,7 @@ _JOINED_NOTE = (
     "some texts of passages look like several, joined by '|' or ';', and are read as one passage "
     "each; write several as a JSON list"
 )
-_DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,6}")
+_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _NOT_READ = {"pairs": (TURN,), "answers": (TURN, WEIGHT)}
 """Fields of rows that have no place here: a mark of one answer has no weight."""
 _OUTCOMES = {"result"}
@@ -156,8 +156,11 @@ def read_answer_tables(
         count_unread(read, rows, chosen, tuple(winner_columns.values()))
         if needs_columns and not winner_columns:
             read.notes.append(f"{rows.source}: {_NO_VERDICTS}")
+        is_comma = has_only_decimal_commas(rows.table, chosen.names.get("verdict"))
         for place, record in read.raw(rows):
             values = chosen.values(record)
+            if is_comma and isinstance(values.get("verdict"), str):
+                values["verdict"] = values["verdict"].replace(",", ".")
             says_who = not is_missing_cell(values.get("judge"))
             if says_who or not is_missing_cell(values.get(VOTER)):
                 values[WHOLE_ROW] = {column: record[column] for column in saying}
@@ -278,10 +281,13 @@ def with_whole_names(rows: Rows, names: Mapping[str, str]) -> Rows:
     for fields in (("query_id",), ("system",), ("system_a", "system_b")):
         columns = [names[field] for field in fields if names.get(field) in table]
         cells = [cell for column in columns for cell in table[column] if cell is not None]
-        if not cells or not all(isinstance(it, str) and _DECIMAL.fullmatch(it) for it in cells):
+        if not all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in cells):
             continue
         for column in columns:
-            numbers = [cell if cell is None else name_text(float(cell)) for cell in table[column]]
+            numbers = [
+                name_text(float(cell)) if cell is not None and "." in cell else cell
+                for cell in table[column]
+            ]
             table = table.assign(**{column: pd.Series(numbers, table.index, dtype=object)})
     return replace(rows, table=table)
 
@@ -321,6 +327,17 @@ def open_replies(read: Collected, place: Place, values: Record, sides: Sequence[
             continue
         values[f"answer{side}"] = text
         read.skip(place.source, "what surrounds an answer", "of a printed object the text is read")
+
+
+def has_only_decimal_commas(table: pd.DataFrame, column: str | None) -> bool:
+    """Tell whether commas in a column of numbers can only stand before decimals.
+
+    They do if that is sure of one number, and no number has a point or a second comma.
+    """
+    if not is_comma_read(table, column):
+        return False
+    texts = [cell for cell in table[column] if isinstance(cell, str)]
+    return not any("." in text or text.count(",") > 1 for text in texts)
 
 
 def empty_answers(values: Record, sides: Sequence[str]) -> list[str]:
@@ -402,7 +419,10 @@ def add_row(
 
 def row_language(read: Collected, place: Place, given: object, default: str) -> str | None:
     """Return the language of a row, or None after telling what is wrong with it."""
-    if given is None or (isinstance(given, str) and not given.strip()):
+    if is_missing_cell(given):
+        return default
+    if isinstance(given, str) and given.strip().casefold() in NO_LANGUAGE:
+        read.skip(place.source, "language", f"{given!r} is none: read as {default or 'not given'}")
         return default
     reading = read_language(given) if isinstance(given, str) else None
     if reading is None or reading.code is None:
@@ -421,7 +441,7 @@ def _row_texts(
     given = {field: values.get(field) for field in ("question", *(f"system{it}" for it in sides))}
     for side in sides:
         answer = values.get(f"answer{side}")
-        given[f"answer{side}"] = "" if answer is None else answer
+        given[f"answer{side}"] = "" if answer is None else text_of_truth(answer)
     reference = values.get("reference")
     if not is_missing_cell(reference):
         given["reference"] = _first_text(reference)
@@ -437,6 +457,11 @@ def _row_texts(
         else:
             texts[field] = text if is_answer else text.strip()
     return texts if len(texts) == len(given) else None
+
+
+def text_of_truth(answer: object) -> object:
+    """Write a truth value as the text that a workbook shows for it."""
+    return str(answer).upper() if isinstance(answer, bool) else answer
 
 
 def stripped_name(read: Collected, place: Place, name: str) -> str:

@@ -16,6 +16,7 @@ from arena.adapters.answer_tables import (
     row_language,
     stripped_name,
     table_columns,
+    text_of_truth,
     with_file_name,
     with_whole_names,
 )
@@ -197,7 +198,7 @@ def _answer(
     if isinstance(system, str) and system.strip():
         system = stripped_name(read, place, system)
     row: Record = {"query_id": key[1], "language": key[0], "system": system}
-    row["answer"] = "" if answer is None else name_text(answer)
+    row["answer"] = "" if answer is None else name_text(text_of_truth(answer))
     history = storable(decoded(values.get(HISTORY)))
     if history and history != questions.histories.get(key):
         row[HISTORY] = history

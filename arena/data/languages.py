@@ -71,7 +71,13 @@ _NAMES = MappingProxyType(
     {name.casefold(): code for code, _, name in _ROWS}
     | {"farsi": "fa", "tagalog": "tl", "mandarin": "zh", "haitian creole": "ht", "odia": "or"}
     | {"castilian": "es", "flemish": "nl", "gaelic": "gd", "uighur": "ug", "norwegian bokmal": "nb"}
+    | {"deutsch": "de", "français": "fr", "español": "es", "italiano": "it", "português": "pt"}
+    | {"nederlands": "nl", "polski": "pl", "русский": "ru", "українська": "uk", "türkçe": "tr"}
+    | {"svenska": "sv", "dansk": "da", "suomi": "fi", "čeština": "cs", "magyar": "hu"}
+    | {"中文": "zh", "日本語": "ja", "한국어": "ko", "العربية": "ar", "हिन्दी": "hi"}
 )
+NO_LANGUAGE = frozenset({"unknown", "undetermined", "unspecified", "undefined", "other", "mixed"})
+"""What people write where they do not know the language, in lower case."""
 _MISTAKEN = """jp ja, iw he, in id, ji yi, jw jv, cn zh, gr el, cz cs, dk da, ua uk, vn vi, sp es,
     gb en, us en, mo ro, sh sr, ir fa, pk ur, rs sr, al sq, ph tl, eg ar, ge ka, kz kk, mx es,
     at de, bd bn, tj tg, il he, ke sw, lk si, mm my, hk zh"""

@@ -8,10 +8,13 @@ import zipfile
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.data.errors import DataError, MissingDependencyError, Problem
 from arena.data.files import MIB, most_expanded, refuse_beyond
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls")
 MOST_SHEET_CELLS = 20_000_000
@@ -19,6 +22,9 @@ MOST_SHEET_CELLS = 20_000_000
 MOST_CHARACTERS_OF_CELL = 32_767
 """Excel stores no more in a cell, and cuts what is longer."""
 _CELL_REFERENCE = re.compile(rb"""\sr=["']([A-Z]{0,3})([0-9]{1,7})["']""")
+_WORKBOOK_SIGNS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""First bytes of a zip archive, and of the old binary form."""
+_LONGEST_SIGN = 512
 _READ_AT_ONCE, _OVERLAP = MIB, 32
 
 
@@ -39,7 +45,7 @@ class Sheet:
 
 
 def read_workbook(path: Path, source: str) -> Sheet:
-    """Read the first sheet with data.
+    """Read the first sheet with a header and rows of several columns, else the first with data.
 
     Raises:
         MissingDependencyError: If the package that reads workbooks is not installed.
@@ -49,11 +55,15 @@ def read_workbook(path: Path, source: str) -> Sheet:
         raise MissingDependencyError("reading workbooks", "python-calamine", "excel")
     from python_calamine import CalamineError, CalamineWorkbook
 
+    _check_is_workbook(path, source)
     try:
         _check_size(path, source)
         with CalamineWorkbook.from_path(path) as workbook:
             sheets = [(name, workbook.get_sheet_by_name(name)) for name in workbook.sheet_names]
-            filled = [(name, sheet) for name, sheet in sheets if sheet.height and sheet.width]
+            used = [(name, sheet) for name, sheet in sheets if sheet.height and sheet.width]
+            # A cover sheet has a header at most, or lines of one cell.
+            tables = [(name, sheet) for name, sheet in used if _is_table(sheet)]
+            filled = [*tables, *(each for each in used if each not in tables)]
             if not filled:
                 return Sheet([], 1, ())
             name, sheet = filled[0]
@@ -71,6 +81,29 @@ def read_workbook(path: Path, source: str) -> Sheet:
         limit = f"{MOST_CHARACTERS_OF_CELL:,} characters, the most that Excel stores"
         notes.append(f"{source}: {cut} cells hold {limit}; their texts may be cut")
     return Sheet(rows, first_line, tuple(notes))
+
+
+def _is_table(sheet: CalamineSheet) -> bool:
+    """Tell whether a sheet has a header and rows, of several columns."""
+    return sheet.width > 1 and sheet.height > 1
+
+
+def _check_is_workbook(path: Path, source: str) -> None:
+    """Refuse text that has the name of a workbook, which Excel opens all the same.
+
+    Raises:
+        DataError: If the file begins with no sign of a workbook.
+    """
+    with path.open("rb") as stream:
+        start = stream.read(_LONGEST_SIGN).lstrip(b"\xef\xbb\xbf \r\n\t")
+    if start.startswith(_WORKBOOK_SIGNS) or not start:
+        return
+    is_markup = start.startswith(b"<")
+    fault = f"is {'HTML or XML' if is_markup else 'plain text'}, not a workbook"
+    hint = "open it in Excel and save it as .xlsx" if is_markup else "name it .csv or .tsv"
+    if b"\x00" in start:
+        return
+    raise DataError([Problem(source, None, None, None, fault, hint)])
 
 
 def _check_size(path: Path, source: str) -> None:

@@ -420,6 +420,25 @@ def test_regions_are_left_out_and_counted(tmp_path):
         import_arena("csv", [table(tmp_path, text.replace("zh_CN", "jp"))])
 
 
+def test_a_language_that_is_not_known_is_none_and_counted(tmp_path):
+    text = "question,system,answer,language\nq?,s,a,Unknown\nr?,s,b,nan\nt?,s,c,Deutsch\n"
+    read = import_arena("csv", [table(tmp_path, text)])
+    assert read.arena.info.languages == ("de", "und")
+    assert read.skipped["count"].tolist() == [1]
+
+
+def test_whole_numbers_and_decimals_of_a_column_are_the_same_names(tmp_path):
+    text = "question,system,answer\nq?,4,a\nr?,4.0,b\nr?,3.5,c\n"
+    assert import_arena("csv", [table(tmp_path, text)]).arena.info.systems == ("3.5", "4")
+
+
+def test_truth_values_are_answers(tmp_path):
+    rows = [{"question": "q?", "system": "m", "answer": True}]
+    assert import_arena("csv", [records(tmp_path, rows)]).arena.answers["answer"].tolist() == [
+        "TRUE"
+    ]
+
+
 def test_numbers_can_be_names_questions_and_answers(tmp_path):
     rows = [
         {"question": 1, "system": 4, "answer": 300},
@@ -445,10 +464,35 @@ def wins_of(read):
 
 
 def test_a_comma_that_may_separate_thousands_is_refused(tmp_path):
-    text = 'question,system,answer,verdict\nq?,a,x,"1,234"\nq?,b,y,"0,250"\n'
+    text = 'question,system,answer,verdict\nq?,a,x,"1,234"\nq?,b,y,"2,500"\n'
     with pytest.raises(DataError) as caught:
         import_arena("csv", [table(tmp_path, text)])
-    assert [problem.value for problem in caught.value.problems] == ["1,234"]
+    assert [problem.value for problem in caught.value.problems] == ["1,234", "2,500"]
+
+
+def test_a_comma_is_that_of_the_other_numbers_of_its_column(tmp_path):
+    text = "question;system;answer;verdict\nq?;a;x;1,000\nq?;b;y;0,500\n"
+    assert wins_of(import_arena("csv", [table(tmp_path, text)])) == ["a"]
+    with pytest.raises(DataError):
+        import_arena("csv", [table(tmp_path, text.replace("1,000", "1.000,5"))])
+
+
+def test_the_first_sheet_with_a_table_is_read(tmp_path):
+    frame = pd.DataFrame({"question": ["q?"], "model": ["m"], "answer": ["x"]})
+    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
+        pd.DataFrame({"note": []}).to_excel(book, sheet_name="cover", index=False)
+        frame.to_excel(book, sheet_name="answers", index=False)
+    read = import_arena("csv", [tmp_path / "t.xlsx"])
+    assert read.arena.info.systems == ("m",)
+    assert "'cover'" in " ".join(read.notes)
+
+
+@pytest.mark.parametrize("text", ["<table><tr><th>a</th></tr></table>", "question\tanswer\nq\ta\n"])
+@pytest.mark.parametrize("suffix", ["xls", "xlsx"])
+def test_text_that_is_named_as_a_workbook_is_refused_with_a_hint(text, suffix, tmp_path):
+    with pytest.raises(DataError) as caught:
+        import_arena("csv", [table(tmp_path, text, f"t.{suffix}")])
+    assert "not a workbook" in caught.value.problems[0].fault
 
 
 def test_empty_answers_are_kept_and_said(tmp_path):
