@@ -75,8 +75,8 @@ def test_what_limits_the_answers_is_said(serve, system_at, store, thoughts, reas
     ("reply", "reason"),
     [
         (completion("Paris is the", finish_reason="error"), "broken_off"),
-        (completion("<think>Paris is", finish_reason="length"), "unparsable"),
-        (completion("<think>Paris</think>", finish_reason="stop"), "unparsable"),
+        (completion("<think>Paris is", finish_reason="length"), "empty"),
+        (completion("<think>Paris</think>", finish_reason="stop"), "empty"),
         (completion("Paris", finish_reason="SAFETY"), "content_filter"),
     ],
 )
