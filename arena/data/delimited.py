@@ -13,6 +13,8 @@ _DELIMITERS = (COMMA, ";", TAB, "|")
 _STATED_DELIMITER = re.compile(r'\A"?sep=(?P<mark>.)"?\s*\Z', re.IGNORECASE | re.DOTALL)
 UNNAMED = "Unnamed: {}"
 """Name of a column without one, by its number from 0, as pandas has it."""
+_NARROW = 2
+"""Cells of a row that a text with a comma in it may have."""
 LOOKED_AT = 50
 """Lines by which a file's delimiter is known."""
 
@@ -60,6 +62,35 @@ def dialect_of(lines: Sequence[str], usual: str = COMMA) -> Dialect:
     further = [cell for cell in header[1:] if cell]
     spaced = best != TAB and bool(further) and all(cell.startswith(" ") for cell in further)
     return Dialect(best, spaced)
+
+
+def lines_above_header(lines: Sequence[str]) -> int:
+    """Return how many lines stand above the header, such as a title; 0 where it is the first.
+
+    They have one cell each, the first by any delimiter, before rows of three or more cells that are all of one width.
+    """
+    title = next((line for line in lines if line.strip()), "")
+    if any(delimiter in title for delimiter in _DELIMITERS):
+        return 0
+    for delimiter in _DELIMITERS:
+        widths = [(number, len(row)) for number, row in _numbered_rows(lines, delimiter)]
+        first = next((at for at, (_, width) in enumerate(widths) if width > 1), 0)
+        below = {width for _, width in widths[first:]}
+        if first and len(widths) - first > 1 and len(below) == 1 and min(below) > _NARROW:
+            return widths[first][0] - 1
+    return 0
+
+
+def _numbered_rows(lines: Sequence[str], delimiter: str) -> list[tuple[int, list[str]]]:
+    """Return the rows that are not empty with the line each begins on, from 1."""
+    reader = csv.reader(lines, delimiter=delimiter)
+    rows = list[tuple[int, list[str]]]()
+    line = 1
+    for row in reader:
+        if any(row):
+            rows.append((line, row))
+        line = reader.line_num + 1
+    return rows
 
 
 def clean_header(header: Sequence[object]) -> list[str]:

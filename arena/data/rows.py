@@ -28,6 +28,7 @@ from arena.data.delimited import (
     clean_header,
     dialect_of,
     fitted,
+    lines_above_header,
     stated_delimiter,
 )
 from arena.data.errors import (
@@ -270,6 +271,10 @@ def _read_csv(path: Path, source: str, usual: str) -> Rows:
         stated = stated_delimiter(first_lines[0]) if first_lines else None
         if stated is not None:
             before, first_lines = 1, first_lines[1:]
+        if above := lines_above_header(first_lines):
+            fault = f"the header seems to stand on line {before + above + 1}, below other text"
+            hint = "delete the lines above the header"
+            raise DataError([Problem(source, 1, None, None, fault, hint)])
         dialect = dialect_of(first_lines, usual) if stated is None else Dialect(stated)
         reader = csv.reader(
             chain(first_lines, texts),

@@ -543,6 +543,22 @@ def test_a_workbook_says_which_sheet_was_read(tmp_path):
     assert "'more'" in " ".join(read.notes)
 
 
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_lines_above_the_header_are_said_once(mark, tmp_path):
+    rows = ["question,system,answer", "q?,m,x", "r?,m,y"]
+    text = "Exported 2024\n\n" + "\n".join(row.replace(",", mark) for row in rows) + "\n"
+    with pytest.raises(DataError) as caught:
+        import_arena("csv", [table(tmp_path, text)])
+    assert len(caught.value.problems) == 1
+    assert "line 3" in caught.value.problems[0].fault
+
+
+def test_a_header_stands_above_cells_that_hold_other_delimiters(tmp_path):
+    text = "question,system,answer\nq?,m,x; y; z\nr?,m,1; 2; 3\n"
+    read = import_arena("csv", [table(tmp_path, text)])
+    assert sorted(read.arena.answers["answer"]) == ["1; 2; 3", "x; y; z"]
+
+
 def test_nothing_read_is_a_failure(tmp_path):
     for text in ("question,system,answer\n", "", "question,system,answer\n,,\n"):
         with pytest.raises(UsageError):
