@@ -67,7 +67,8 @@ def dialect_of(lines: Sequence[str], usual: str = COMMA) -> Dialect:
 def lines_above_header(lines: Sequence[str]) -> int:
     """Return how many lines stand above the header, such as a title; 0 where it is the first.
 
-    They have one cell each, the first by any delimiter, before rows of three or more cells that are all of one width.
+    They have one cell each, the first by any delimiter, before rows of three or more cells that are
+    all of one width.
     """
     title = next((line for line in lines if line.strip()), "")
     if any(delimiter in title for delimiter in _DELIMITERS):
