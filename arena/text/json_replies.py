@@ -222,7 +222,8 @@ def _read_object(source: str) -> dict[str, Any] | JsonReplyError:
     """Read one object, or say why it cannot be read."""
     try:
         try:
-            value = json.loads(source, object_pairs_hook=_without_contradiction)
+            # Not strict: models write line breaks and tabs into texts as they are.
+            value = json.loads(source, strict=False, object_pairs_hook=_without_contradiction)
         except json.JSONDecodeError:
             value = _repaired(source)
     except JsonReplyError as error:

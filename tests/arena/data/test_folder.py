@@ -208,7 +208,7 @@ def test_bad_answers_of_new_systems(folder: Path, tmp_path: Path):
     queries = read_arena(folder).queries
     path = tmp_path / "new.jsonl"
     row = {"query_id": "q1", "language": "en", "system": "new", "answer": "a"}
-    path.write_text(jsonl([row, row, {**row, "query_id": "q2"}]))
+    path.write_text(jsonl([row, {**row, "answer": "b"}, {**row, "query_id": "q2"}]))
     with pytest.raises(DataError) as caught:
         read_answers(path, queries)
     assert [(problem.line, problem.field) for problem in caught.value.problems] == [

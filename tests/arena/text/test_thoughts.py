@@ -171,7 +171,8 @@ def test_a_whole_text_may_begin_with_a_tag_that_it_tells_of():
     ],
 )
 def test_hostile_texts_take_no_long_time(part):
-    started = time.monotonic()
+    started = time.process_time()
     without_thoughts("x" + part * 20_000 + "x")
     without_thoughts(part * 20_000)
-    assert time.monotonic() - started < 5
+    # Quadratic work would take minutes of the processor.
+    assert time.process_time() - started < 30
