@@ -16,7 +16,9 @@ from types import MappingProxyType
 
 from arena.data.schema import finite_number, whole_digits
 
-MISSING_WORDS = frozenset({"", "-", "nan", "none", "null", "na", "n/a", "<na>", "error", "$error$"})
+NO_VERDICT_WORDS = frozenset(
+    {"", "-", "nan", "none", "null", "na", "n/a", "<na>", "error", "$error$"}
+)
 """What stands where there is no verdict, in lower case."""
 SCALE_BY_FIELD = "preference"
 """Field whose numbers go from 1 (the first wins) to 2 (the second wins), as AlpacaEval's do."""
@@ -305,7 +307,7 @@ def _text_of(value: object) -> str | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     text = (whole_digits(value) or str(value)).strip()
-    return None if text.casefold() in MISSING_WORDS else text
+    return None if text.casefold() in NO_VERDICT_WORDS else text
 
 
 def _number_of(text: str) -> float | None:
