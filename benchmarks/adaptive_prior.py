@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena import read_arena
 from arena.data.seeds import generator
+from arena.data.types import Floats, Integers
 from arena.judging.choosing.pairing import AdaptivePairing, batch_size
 from arena.judging.choosing.sampling import connected_battles
 from arena.rating.battles import Battles
@@ -38,9 +38,6 @@ from surrogate.learning.languages import (
 )
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.training import training_ratings
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 LEVEL = 0.9
 A_SYSTEM = (0.5, 1, 2, 3, 5, 8, 12, 18, 27, 40, 60)

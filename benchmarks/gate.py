@@ -17,17 +17,15 @@ import math
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import fsolve
 from scipy.special import softmax
 from scipy.stats import norm
 
+from arena.data.types import Floats
 from arena.statistics.significance import EVEN, SequentialTest
 from surrogate.board.tables import RATINGS
 from surrogate.ranking.gate import GateRates, rating_difference
-
-Floats = npt.NDArray[np.float64]
 
 SCORES: Floats = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 VARIANCES = (0.06, 0.12, 0.2)

@@ -15,11 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena import read_arena
 from arena.data.seeds import generator
+from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
@@ -32,8 +32,6 @@ from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.training import finite_means
 from surrogate.validation.study import Study
-
-Floats = npt.NDArray[np.float64]
 
 SPLITS = 200
 FOLDS = 5
@@ -67,7 +65,7 @@ def coverage(outcomes: Sequence[Outcome], seed: int) -> dict[str, float | None]:
     Of rating ± 1.645 standard errors, and of 90% conformal intervals, those of each fifth of the
     systems found with the others; with the latter's half-width, in standard deviations of ratings.
     """
-    raw, conformal = list[npt.NDArray[np.bool_]](), list[Floats]()
+    raw, conformal = list[Flags](), list[Floats]()
     systems = sorted({name for item in outcomes for name in item.systems})
     for repeat in range(len(outcomes[0].predicted)):
         rated = [repeat_of(item, repeat) for item in outcomes]

@@ -38,6 +38,7 @@ from scipy.special import expit
 from arena import Arena, write_arena
 from arena.data.files import file_digest
 from arena.data.rows import write_rows
+from arena.data.types import Floats
 
 COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()"]
 END_TO_END = Path(__file__).with_name("end_to_end.py")
@@ -194,7 +195,7 @@ def sentence(random: np.random.Generator) -> str:
 
 def pairs_of(
     names: npt.NDArray[np.str_],
-    strength: npt.NDArray[np.float64],
+    strength: Floats,
     count: int,
     random: np.random.Generator,
     query: str,

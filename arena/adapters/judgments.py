@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.adapters.battle_rows import NO_LANGUAGES, BattleOptions, battles_of
@@ -36,6 +34,7 @@ from arena.data.schema import (
     whole_digits,
 )
 from arena.data.systems import name_problems
+from arena.data.types import Flags
 from arena.rating.battles import copies_of_others
 
 _COLUMNS = list(JUDGMENTS.columns)
@@ -171,7 +170,7 @@ def _known(table: pd.DataFrame) -> pd.DataFrame:
     return table[[*_COLUMNS, *(name for name in _OPTIONAL if name in table)]]
 
 
-def _numbered(table: pd.DataFrame, copies: npt.NDArray[np.bool_]) -> pd.DataFrame:
+def _numbered(table: pd.DataFrame, copies: Flags) -> pd.DataFrame:
     """Number the votes of one judge that are alike but for columns that are not kept."""
     alike = copies_of_others(table) & ~copies
     if not alike.any():

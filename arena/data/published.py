@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import Problem
 from arena.data.rows import Rows
 from arena.data.schema import Fault, TableSchema, check_table, duplicates, finite_number
-
-Floats = npt.NDArray[np.float64]
+from arena.data.types import Floats
 
 TABLE = "published_ratings"
 PUBLISHED = "published"

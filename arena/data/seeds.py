@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
+from arena.data.types import Indices
 
 SAME_DECIMALS = 8
 """Decimals in which values are the same: sums in another order differ behind them."""
@@ -48,7 +49,7 @@ def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
     return sorted(names, key=lambda name: int(digests.get(name, 0)))
 
 
-def places_by_value(*values: npt.ArrayLike) -> npt.NDArray[np.intp]:
+def places_by_value(*values: npt.ArrayLike) -> Indices:
     """Return each system's place in the order of its ratings, shape (S,).
 
     ``draws[:, places_by_value(ratings)]`` gives every system the same draws whatever it is called.

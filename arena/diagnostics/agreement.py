@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.diagnostics.verdicts import (
     QUESTION_PAIR,
@@ -30,8 +30,6 @@ from arena.statistics.rank_agreement import (
     kendall_taus,
     macro_agreement,
 )
-
-Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 2000
 LOW_KAPPA = 0.4

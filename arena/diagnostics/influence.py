@@ -11,17 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
+from arena.data.types import Floats, Indices
 from arena.data.wording import PEOPLE, count_of, is_person
 from arena.diagnostics.verdicts import Finding, Severity
 from arena.rating.battles import Battles, points_of_a, weights_of
 from arena.rating.bradley_terry import DEFAULT_RIDGE
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
 
 FRAGILE = 0.005
 """Share of the verdicts; a first place that rests on fewer is worth a warning."""
@@ -115,7 +112,7 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     leader = int(order[0])
     if ratings[order[1]] > ratings[leader] - EQUAL:
         return None
-    best: tuple[Integers, int] | None = None
+    best: tuple[Indices, int] | None = None
     for opponent in order[1 : 1 + OPPONENTS]:
         ordered, needed = matches.supporters(ratings, leader, int(opponent))
         most = len(rows) * MOST_DROPPED if best is None else len(best[0]) - 1
@@ -148,13 +145,13 @@ class _Matches:
         systems: S.
     """
 
-    side_a: Integers
-    side_b: Integers
+    side_a: Indices
+    side_b: Indices
     points: Floats
     weights: Floats
     systems: int
 
-    def ratings(self, dropped: Integers | None = None, start: Floats | None = None) -> Floats:
+    def ratings(self, dropped: Indices | None = None, start: Floats | None = None) -> Floats:
         """Fit Bradley-Terry coefficients, shape (S,), without some of the verdicts."""
         won, met = self._counts(dropped)
         ratings = np.zeros(self.systems) if start is None else start.copy()
@@ -166,7 +163,7 @@ class _Matches:
                 break
         return ratings
 
-    def supporters(self, ratings: Floats, leader: int, opponent: int) -> tuple[Integers, int]:
+    def supporters(self, ratings: Floats, leader: int, opponent: int) -> tuple[Indices, int]:
         """Order verdicts by how much the leader's lead over a opponent loses without them.
 
         Returns:
@@ -184,7 +181,7 @@ class _Matches:
         gone = np.cumsum(lost[ordered]) > ratings[leader] - ratings[opponent]
         return ordered, int(np.argmax(gone)) + 1 if gone.any() else len(ordered)
 
-    def _counts(self, dropped: Integers | None) -> tuple[Floats, Floats]:
+    def _counts(self, dropped: Indices | None) -> tuple[Floats, Floats]:
         """Points of each system against each other one, and verdicts, both of shape (S, S)."""
         kept = np.ones(len(self.points), dtype=np.bool_)
         kept[[] if dropped is None else dropped] = False
@@ -208,12 +205,12 @@ class _Matches:
 
 def _fewest(
     matches: _Matches,
-    ordered: Integers,
+    ordered: Indices,
     needed: int,
     leader: int,
     ratings: Floats,
     most: int,
-) -> tuple[Integers, int] | None:
+) -> tuple[Indices, int] | None:
     """Leave out the fewest of some ordered verdicts that take first place; and say who gets it."""
 
     def successor(number: int) -> int | None:

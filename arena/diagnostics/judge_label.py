@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
 from arena.data.arena import judges_named
 from arena.data.errors import UsageError
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY, UNKNOWN_JUDGE
+from arena.data.types import Floats
 from arena.data.wording import count_of, is_person
 from arena.diagnostics.agreement import LOW_KAPPA, agreement_with_reference
 from arena.diagnostics.bias import answer_lengths, flips, position
@@ -22,8 +22,6 @@ from arena.diagnostics.verdicts import ITEM, PAIR, majorities, verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 from arena.statistics.significance import NORMAL_QUANTILE
-
-Floats = npt.NDArray[np.float64]
 
 Grade = Literal["unreliable", "doubtful", "not known", "consistent", "agrees", "people"]
 GRADES: tuple[Grade, ...] = (

@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
+from arena.data.types import Flags
 from arena.generation.context import context_words
 from arena.generation.questions import choose_questions, is_drawn, question_keys
 from arena.judging.pairs import QuestionKey
@@ -65,7 +65,7 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
     left: list[pd.DataFrame] = []
     queries, answers = arena.queries, arena.answers
 
-    def kept(queries: pd.DataFrame, is_in: npt.NDArray[np.bool_], reason: str) -> pd.DataFrame:
+    def kept(queries: pd.DataFrame, is_in: Flags, reason: str) -> pd.DataFrame:
         left.append(_counted(queries[~is_in], reason))
         return queries[is_in]
 
@@ -125,7 +125,7 @@ def answer_words(output: str) -> int:
     return len(context_words(parse_answer(output).text))
 
 
-def _is_hard(queries: pd.DataFrame, rules: SetRules) -> npt.NDArray[np.bool_]:
+def _is_hard(queries: pd.DataFrame, rules: SetRules) -> Flags:
     """Tell which questions are hard, or drawn where a language has too few hard ones."""
 
     def is_hard(passages: Sequence[dict[str, object]]) -> bool:
@@ -139,7 +139,7 @@ def _is_hard(queries: pd.DataFrame, rules: SetRules) -> npt.NDArray[np.bool_]:
     return np.asarray(hard, np.bool_)
 
 
-def _is_in(table: pd.DataFrame, keys: Collection[QuestionKey]) -> npt.NDArray[np.bool_]:
+def _is_in(table: pd.DataFrame, keys: Collection[QuestionKey]) -> Flags:
     known = set(keys)
     return np.array([key in known for key in question_keys(table)], np.bool_)
 

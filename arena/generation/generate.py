@@ -12,6 +12,7 @@ import pandas as pd
 from arena.data.languages import named_language
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.seeds import generator
+from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.generation.functions import FunctionSystem
 from arena.generation.questions import (
@@ -25,7 +26,7 @@ from arena.generation.questions import (
 )
 from arena.generation.settings import SHUFFLED, GenerationSettings
 from arena.judging.pairs import ShownPassage
-from arena.llm.ask import Asked, Llm, Progress, ask_table
+from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.replies import CUT, OVER_BUDGET, Completion, UnparsableError
 from arena.llm.settings import Message, Prompt
 from arena.llm.usage import Budget, DryRun, Usage, dry_run

@@ -16,6 +16,7 @@ from typing import Literal
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
 from arena.data.seeds import generator
+from arena.data.types import Progress
 from arena.judging.choosing.drawn import ChosenPairs
 from arena.judging.pairs import (
     ArenaTexts,
@@ -28,7 +29,7 @@ from arena.judging.pairs import (
 )
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
 from arena.judging.replies import PairVerdict, Winner, read_order
-from arena.llm.ask import Llm, Progress, ask_table
+from arena.llm.ask import Llm, ask_table
 from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
 from arena.llm.settings import Prompt
 from arena.llm.usage import Usage

@@ -16,6 +16,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, PANEL, WINNERS
+from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.judge_label import (
@@ -37,7 +38,6 @@ from arena.judging.asking import (
 )
 from arena.judging.choosing.drawn import ChosenPairs, PairChooser, Verdicts
 from arena.judging.pairs import PAIR_COLUMNS
-from arena.llm.ask import Progress
 from arena.llm.replies import UNPARSABLE
 from arena.llm.usage import Budget, Price, Usage
 

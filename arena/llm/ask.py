@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
+from arena.data.types import Progress
 from arena.llm.names import is_file_name, is_same_model, names_deployments
 from arena.llm.replies import (
     OTHER_MODEL,
@@ -38,9 +39,6 @@ SHOWN_REPLY = 160
 
 R = TypeVar("R")
 T = TypeVar("T")
-
-Progress = Callable[[str, int, int], None]
-"""Called with the name of a stage, the rows done, and all rows."""
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,10 @@ from arena.data.schema import (
     WINNERS,
     is_true,
 )
+from arena.data.types import Flags, Floats, Indices
 from arena.data.wording import first_of, names_one_judge
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
 TieRule = Literal["half", "drop"]
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
@@ -59,10 +58,10 @@ class Battles:
     """
 
     systems: tuple[str, ...]
-    side_a: Integers
-    side_b: Integers
-    winner: Integers
-    question: Integers
+    side_a: Indices
+    side_b: Indices
+    winner: Indices
+    question: Indices
     n_questions: int
     questions: tuple[str, ...] = ()
     adaptive: bool = False
@@ -136,7 +135,7 @@ class Battles:
         """
         return self.only(self.winner != TIE)
 
-    def only(self, rows: npt.NDArray[np.bool_]) -> Battles:
+    def only(self, rows: Flags) -> Battles:
         """Keep some battles, and of questions and systems those that have any; as ``decided``."""
         kept = self._take(rows)
         if not len(kept):
@@ -181,15 +180,15 @@ class Battles:
             return [self] if len(self) else []
         return [self._group(numbers, int(number)) for number in has_battles]
 
-    def _group_numbers(self) -> Integers:
+    def _group_numbers(self) -> Indices:
         size = len(self.systems)
         return connected_groups(self.side_a, self.side_b, size, battles=self.weight)
 
-    def _group(self, numbers: Integers, number: int) -> Battles:
+    def _group(self, numbers: Indices, number: int) -> Battles:
         names = [name for name, its in zip(self.systems, numbers, strict=True) if its == number]
         return self.among(names).on_battled_questions()
 
-    def _take(self, rows: npt.NDArray[np.bool_]) -> Battles:
+    def _take(self, rows: Flags) -> Battles:
         return replace(
             self,
             side_a=self.side_a[rows],
@@ -209,7 +208,7 @@ class Battles:
         """The same, a pair's first system being the one on side A."""
         return self._items(np.zeros(len(self), dtype=np.bool_))
 
-    def _items(self, swapped: npt.NDArray[np.bool_]) -> JudgedItems:
+    def _items(self, swapped: Flags) -> JudgedItems:
         size = len(self.systems)
         first = np.where(swapped, self.side_b, self.side_a)
         second = np.where(swapped, self.side_a, self.side_b)
@@ -284,7 +283,7 @@ def selected_judgments(
     return judgments.reset_index(drop=True)
 
 
-def copies_of_others(judgments: pd.DataFrame) -> npt.NDArray[np.bool_]:
+def copies_of_others(judgments: pd.DataFrame) -> Flags:
     """Tell which judgments are copies of others, as of a file that was joined twice.
 
     A copy is like another judgment in all columns, and by a judge or voter who has a name. Where
@@ -308,7 +307,7 @@ def copies_of_others(judgments: pd.DataFrame) -> npt.NDArray[np.bool_]:
     return copies
 
 
-def named_voters(judgments: pd.DataFrame) -> npt.NDArray[np.bool_]:
+def named_voters(judgments: pd.DataFrame) -> Flags:
     """Tell which judgments say who made them, rather than that people did, or nothing.
 
     Args:
@@ -350,7 +349,7 @@ def weights_of(judgments: pd.DataFrame) -> Floats | None:
     return None if (weights == 1.0).all() else weights
 
 
-def _times(shares: Floats | None, weights: Floats | None, position: Integers) -> Floats | None:
+def _times(shares: Floats | None, weights: Floats | None, position: Indices) -> Floats | None:
     """Multiply the shares of rows by the weights of the judgments they are of."""
     if weights is None:
         return shares
@@ -377,7 +376,7 @@ def points_of_a(judgments: pd.DataFrame) -> pd.Series:
     return pd.Series(np.bincount(position, shares, len(judgments)), index=judgments.index)
 
 
-def _outcomes(judgments: pd.DataFrame) -> Integers:
+def _outcomes(judgments: pd.DataFrame) -> Indices:
     """Return which of ``WINNERS`` each judgment names, shape (N,)."""
     codes, said = pd.factorize(judgments["winner"], use_na_sentinel=False)
     outcomes = pd.Index(WINNERS).get_indexer(pd.Index(said.astype(object)))[codes]
@@ -387,7 +386,7 @@ def _outcomes(judgments: pd.DataFrame) -> Integers:
     return np.asarray(outcomes, dtype=np.intp)
 
 
-def _questions(judgments: pd.DataFrame) -> tuple[Integers, tuple[str, ...]]:
+def _questions(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
     """Code the questions of judgments, sorted by query id; without ids each has its own."""
     if "query_id" not in judgments:
         return np.arange(len(judgments)), ()
@@ -402,7 +401,7 @@ def _questions(judgments: pd.DataFrame) -> tuple[Integers, tuple[str, ...]]:
 
 def spread(
     judgments: pd.DataFrame,
-) -> tuple[pd.DataFrame, npt.NDArray[np.intp], Floats | None]:
+) -> tuple[pd.DataFrame, Indices, Floats | None]:
     """Make a row of every verdict that a soft judgment gives some probability.
 
     Args:

@@ -19,11 +19,9 @@ import scipy
 from scipy.special import expit
 
 from arena.data.errors import ArenaError, UsageError
+from arena.data.types import Flags, Floats, Indices
 from arena.rating.pairs import Pairs, is_strongly_connected
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
-Booleans = npt.NDArray[np.bool_]
 Solver = Callable[[Floats], Floats]
 """Right-hand sides of shape (K, R) to solutions of that shape."""
 
@@ -99,7 +97,7 @@ class PenalizedLikelihood:
     position: bool = False
     position_precision: float = 0.0
 
-    def take(self, columns: slice | Integers) -> PenalizedLikelihood:
+    def take(self, columns: slice | Indices) -> PenalizedLikelihood:
         """Keep some replicates."""
         return replace(self, points=self.points[:, columns], counts=self.counts[:, columns])
 
@@ -165,7 +163,7 @@ class PenalizedLikelihood:
             raise np.linalg.LinAlgError("singular information")
         return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
 
-    def may_have_maximum(self) -> Booleans:
+    def may_have_maximum(self) -> Flags:
         """Tell of each replicate whether wins lead from every system to every other, (R,)."""
         if self.prior.precisions.all():
             return np.ones(self.points.shape[1], dtype=bool)
@@ -192,7 +190,7 @@ class BradleyTerryFit:
         return self.parameters[:, : self.n_systems]
 
     @property
-    def converged(self) -> Booleans:
+    def converged(self) -> Flags:
         """Which replicates have a maximum, shape (R,)."""
         return np.asarray(np.isfinite(self.parameters).all(axis=1))
 
@@ -261,7 +259,7 @@ def solve(
 
 def _shared_newton(
     problem: PenalizedLikelihood, warm_start: WarmStart, tolerance: float
-) -> tuple[Floats, Integers]:
+) -> tuple[Floats, Indices]:
     """Step all replicates with one information matrix; return also the columns not finished."""
     replicates = problem.points.shape[1]
     parameters = warm_start.parameters  # of all replicates at first: the cheapest step

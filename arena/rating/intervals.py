@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, stdtr, stdtrit
 
+from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
     BradleyTerryFit,
@@ -19,9 +20,6 @@ from arena.rating.bradley_terry import (
 from arena.rating.pairs import JudgedItems
 from arena.statistics.bootstrap import percentile_intervals
 from arena.statistics.significance import holm_adjusted
-
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
 
 LEVEL = 0.95
 MOST_COMPARED = 1_500
@@ -51,7 +49,7 @@ class Uncertainty:
     covariance: Floats
     freedom: float = np.inf
     regularized: int = 0
-    constant: Booleans | None = None
+    constant: Flags | None = None
 
     @classmethod
     def unknown(cls, systems: int) -> Uncertainty:
@@ -142,7 +140,7 @@ def ranks_and_tiers(
     }
 
 
-def distinguishable(coefficients: Floats, covariance: Floats, freedom: float = np.inf) -> Booleans:
+def distinguishable(coefficients: Floats, covariance: Floats, freedom: float = np.inf) -> Flags:
     """Tell which pairs of systems differ at 5% after Holm's (1979) correction, shape (S, S).
 
     Pairs are compared by two-sided tests of their difference, by Student's distribution of the

@@ -14,10 +14,8 @@ import scipy
 from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
+from arena.data.types import Floats, Indices
 from arena.statistics.bootstrap import bootstrap_weights
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
 
 BLOCK_ENTRIES = 2_000_000
 """Counts (replicates x pairs, or x questions) held at a time while resampling."""
@@ -37,8 +35,8 @@ class Pairs:
         n_systems: Number of systems S.
     """
 
-    first: Integers
-    second: Integers
+    first: Indices
+    second: Indices
     n_systems: int
 
     def __len__(self) -> int:
@@ -98,8 +96,8 @@ class JudgedItems:
     """
 
     pairs: Pairs
-    question: Integers
-    pair: Integers
+    question: Indices
+    pair: Indices
     points: Floats
     counts: Floats
     n_questions: int
@@ -180,7 +178,7 @@ class JudgedItems:
             counts=self.counts[kept],
         )
 
-    def placed(self, systems: Integers, n_systems: int, questions: Integers, n: int) -> JudgedItems:
+    def placed(self, systems: Indices, n_systems: int, questions: Indices, n: int) -> JudgedItems:
         """Renumber systems and questions, shapes (S,) and (Q,), as some of more of either."""
         pairs = Pairs(systems[self.pairs.first], systems[self.pairs.second], n_systems)
         return replace(self, pairs=pairs, question=questions[self.question], n_questions=n)
@@ -214,12 +212,12 @@ def checked_number(systems: int) -> int:
 
 
 def connected_groups(
-    first: Integers,
-    second: Integers,
+    first: Indices,
+    second: Indices,
     n_systems: int,
     one_way: bool = False,
     battles: Floats | None = None,
-) -> Integers:
+) -> Indices:
     """Number the groups of systems that edges connect, the largest group first.
 
     Args:

@@ -19,13 +19,12 @@ from scipy.sparse import coo_array, csr_array
 from scipy.special import expit, log_expit, softmax
 
 from arena.data.errors import UsageError
+from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
 from arena.rating.pairs import JudgedItems, Pairs
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_QUANTILE
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_EFFECT = 0.25
 """Design effect of questions that few of them may make seem smaller."""
@@ -139,7 +138,7 @@ class RatingPrior(NormalPrior):
         informed: Whether something is known of a system, shape (S,); else its mean is 0.
     """
 
-    informed: npt.NDArray[np.bool_]
+    informed: Flags
 
     @classmethod
     def flat(cls, systems: int, precision: float) -> RatingPrior:

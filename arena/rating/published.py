@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data import __version__
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, places_by_value
+from arena.data.types import Floats
 from arena.rating.battles import Battles
 from arena.rating.intervals import MOST_COMPARED, ranks_and_tiers
 from arena.rating.ratings import TOO_MANY, Ratings, best_first
@@ -25,8 +25,6 @@ from arena.rating.tournaments import (
 )
 from arena.statistics.bootstrap import bootstrap_weights
 from arena.statistics.significance import NORMAL_QUANTILE
-
-Floats = npt.NDArray[np.float64]
 
 NO_ERRORS = (
     "ratings are published without standard errors: they count as exact, with ranks without "

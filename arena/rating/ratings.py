@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
@@ -15,6 +14,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import BOTH_BAD, is_true
 from arena.data.seeds import SAME_DECIMALS, generator
 from arena.data.systems import alike
+from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.rating.battles import TIE_RULES, Battles, copies_of_others, selected_judgments
 from arena.rating.bradley_terry import (
@@ -27,8 +27,6 @@ from arena.rating.bradley_terry import (
 from arena.rating.intervals import MOST_COMPARED, Uncertainty, bootstrap, ranks_and_tiers
 from arena.rating.pairs import checked_number
 from arena.rating.posterior import battle_posterior
-
-Floats = npt.NDArray[np.float64]
 
 DEFAULT_ROUNDS = 1000
 RATING_COLUMNS = (

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
+from arena.data.types import Flags, Floats, Integers
 from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
@@ -23,9 +23,6 @@ from arena.rating.bradley_terry import (
 from arena.rating.pairs import Pairs, checked_number, connected_groups
 from arena.rating.ratings import Ratings, best_first, rate_battles
 from arena.statistics.bootstrap import bootstrap_weights, percentile_intervals
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
@@ -209,7 +206,7 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
     return np.asarray(np.round(centered, DECIMALS)), int(regularized)
 
 
-def _connected(pairs: Pairs, met: Floats) -> npt.NDArray[np.bool_]:
+def _connected(pairs: Pairs, met: Floats) -> Flags:
     """Tell which systems belong to the largest connected group, overall and per tournament."""
     everything = met.sum(axis=0)
     groups = connected_groups(pairs.first, pairs.second, pairs.n_systems, battles=everything)

@@ -9,13 +9,12 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.data.types import Floats
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Label: TypeAlias = str | int | float
 
 NO_RATINGS = "there are no ratings"

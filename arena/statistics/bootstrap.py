@@ -6,9 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.data.seeds import places_by_value
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from arena.data.types import Floats, Integers
 
 INTERVAL = (2.5, 97.5)
 WEIGHTS_AT_ONCE = 4_000_000

@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.data.seeds import SAME_DECIMALS, places_by_value
+from arena.data.types import Floats, Indices
 from arena.statistics.bootstrap import percentile_interval
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
 
 BLOCK_ENTRIES = 500_000
 """Orders (ratings x pairs of systems) held at a time."""
@@ -86,7 +84,7 @@ def resampled_taus(
 
 def _pair_blocks(
     systems: int, rows: int, groups: npt.NDArray[Any] | None
-) -> Iterator[tuple[Integers, Integers]]:
+) -> Iterator[tuple[Indices, Indices]]:
     """Yield some pairs of systems at a time, so that memory does not grow with their number."""
     first, second = np.triu_indices(systems, 1)
     if groups is not None:
@@ -97,7 +95,7 @@ def _pair_blocks(
         yield first[start : start + step], second[start : start + step]
 
 
-def _orders(ratings: Floats, pairs: tuple[Integers, Integers]) -> tuple[Floats, Floats]:
+def _orders(ratings: Floats, pairs: tuple[Indices, Indices]) -> tuple[Floats, Floats]:
     """Return the order of each pair of systems, 0 where it has none, and whether it has both."""
     difference = ratings[:, pairs[0]] - ratings[:, pairs[1]]
     has_both = np.isfinite(difference)

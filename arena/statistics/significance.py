@@ -17,8 +17,8 @@ import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
 from arena.data.errors import UsageError
+from arena.data.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Difference = Literal["better", "same", "worse"]
 
 NORMAL_QUANTILE = 1.959963984540054

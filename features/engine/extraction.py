@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -17,6 +17,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
+from arena.data.types import Progress
 from features.declare.feature import SENTENCES, Feature, Item, Scores, Value
 from features.declare.sample import (
     NO_REFERENCE_ANSWER,
@@ -45,8 +46,6 @@ STAGE = "features"
 
 _OURS = ("arena", "features")
 
-Progress = Callable[[str, int, int], None]
-"""Called with the stage, the steps done and the steps in all."""
 Answer = tuple[Question, str]
 """What was asked, and what a system wrote."""
 

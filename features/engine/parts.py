@@ -30,18 +30,11 @@ from arena.data.files import (
 )
 from arena.data.folder import find_table_file, read_arena, read_info
 from arena.data.schema import QUESTION_KEY
+from arena.data.types import Progress
 from features.declare.feature import Feature
 from features.engine.cache import KEY_BYTES, code_digest, content_key
 from features.engine.columns import KEY, ORDER, feature_columns, missing_counts
-from features.engine.extraction import (
-    STAGE,
-    Progress,
-    answer_keys,
-    answers_of,
-    by_model,
-    extract,
-    is_ours,
-)
+from features.engine.extraction import STAGE, answer_keys, answers_of, by_model, extract, is_ours
 from features.engine.workers import work
 from features.measures.registry import DEFAULT_FEATURES, asked_features, with_templates
 from features.models.scorer import ModelOptions, load_scorer

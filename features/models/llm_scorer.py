@@ -12,7 +12,8 @@ import numpy as np
 
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
-from arena.llm.ask import Asked, Llm, Progress, ask_table
+from arena.data.types import Progress
+from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.replies import (
     Completion,
     RatingForm,

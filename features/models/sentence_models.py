@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import softmax
 
 from arena.data.errors import ArenaError, UsageError
+from arena.data.types import Floats
 from arena.llm.local.loading import quiet
 from features.declare.feature import Item, Scores
 from features.models.model_folder import (
@@ -295,12 +295,12 @@ def clean(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
-def cosines(vectors: Scores) -> npt.NDArray[np.float64]:
+def cosines(vectors: Scores) -> Floats:
     """Return the cosine of the first vector with each of the others, shape (vectors - 1,)."""
     exact = vectors.astype(np.float64)
     lengths = np.sqrt((exact**2).sum(axis=1))
     products = (exact[1:] * exact[0]).sum(axis=1)
-    near: npt.NDArray[np.float64] = np.clip(products / (lengths[1:] * lengths[0]), -1.0, 1.0)
+    near: Floats = np.clip(products / (lengths[1:] * lengths[0]), -1.0, 1.0)
     return near
 
 

@@ -14,6 +14,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.seeds import by_content
+from arena.data.types import Progress
 from arena.diagnostics import diagnose_languages
 from arena.rating.pairs import checked_number
 from features.declare.feature import Feature
@@ -53,7 +54,6 @@ from surrogate.board.study import (
 from surrogate.board.summarize import summarize_board, summarize_first_board
 from surrogate.board.summary import UNPROVEN
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
-from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import (
     TournamentSettings,
     in_slices,

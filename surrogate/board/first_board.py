@@ -13,17 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.seeds import generator
+from arena.data.types import Floats
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns
 from surrogate.board.rows import NO_ANSWER, ranked_rows
 from surrogate.learning.estimation.answer_texts import mean_cosines
-
-Floats = npt.NDArray[np.float64]
 
 CONSENSUS = "consensus"
 REFERENCE_FEATURES = ("bleu", "rouge_l")

@@ -12,13 +12,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import stdtrit
 
+from arena.data.types import Floats
 from surrogate.board.summary import LEVEL, RatingInterval
 from surrogate.learning.outcomes import Outcome
-
-Floats = npt.NDArray[np.float64]
 
 NO_SURROGATE = "no surrogate could be trained"
 TOO_FEW = "{} ratings of systems unseen in training; an interval of {:.0%} needs {}"

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.seeds import generator
+from arena.data.types import Floats
 from arena.statistics.bootstrap import normal_draws
 from surrogate.board.tables import OVERALL
-
-Floats = npt.NDArray[np.float64]
 
 DRAWS = 4_000
 LEVEL = (5.0, 95.0)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.rating.intervals import ranks_and_tiers
@@ -19,7 +18,6 @@ from surrogate.board.tables import RATINGS
 if TYPE_CHECKING:
     from surrogate.board.study import LanguageStudy
 
-Floats = npt.NDArray[np.float64]
 
 BY_STANDARD_ERRORS = RatingInterval(half_width=NORMAL_90, in_standard_errors=True)
 """The interval where none could be calibrated: the surrogate's own."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
+from arena.data.types import Flags, Floats, Progress
 from arena.rating.posterior import RatingPosterior
 from arena.rating.published import PublishedTournaments
 from arena.rating.ratings import Ratings
@@ -21,13 +21,7 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import HoldoutR2
-from surrogate.learning.cross_fitting import (
-    Progress,
-    Repeats,
-    everything_left,
-    leave_systems_out,
-    run_tasks,
-)
+from surrogate.learning.cross_fitting import Repeats, everything_left, leave_systems_out, run_tasks
 from surrogate.learning.estimation.observations import JointPosterior
 from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.estimation.replication import Replication, replicate
@@ -35,8 +29,6 @@ from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_o
 from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
 from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
-
-Floats = npt.NDArray[np.float64]
 
 DEFAULT_HOLDOUT_SIZE = 2
 FEWEST_HELD_OUT = 2
@@ -68,7 +60,7 @@ class TournamentFit:
     ratings: Floats
     shares: Floats
     coefficients: Floats
-    is_held: npt.NDArray[np.bool_]
+    is_held: Flags
 
     @property
     def holdout_r2(self) -> float:

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena, judges_named
@@ -38,8 +37,6 @@ from surrogate.learning.estimation.replication import Replication
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
 from surrogate.learning.training import finite_means, training_ratings
-
-Floats = npt.NDArray[np.float64]
 
 NOBODY_JUDGED = "no verdict in this arena"
 RATED_WITHOUT = (

@@ -9,17 +9,16 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field
 
 from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
+from arena.data.types import Flags, Floats
 from arena.diagnostics.judge_label import JudgeLabel
 from arena.statistics.significance import NORMAL_QUANTILE
 from surrogate.board.settings import BoardRecord
 
-Floats = npt.NDArray[np.float64]
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
 WIDE = "too few systems to do better"
@@ -176,7 +175,7 @@ class RatingInterval(_Part):
         width = math.nan if self.half_width is None else self.half_width
         return width * self._units(standard_errors)
 
-    def reaches_beyond(self, ratings: Floats, standard_errors: Floats) -> npt.NDArray[np.bool_]:
+    def reaches_beyond(self, ratings: Floats, standard_errors: Floats) -> Flags:
         """Whether new systems may be better than every judged one.
 
         Of such a system a surrogate knows no upper bound: it has seen nothing as good.

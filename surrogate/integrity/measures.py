@@ -15,13 +15,11 @@ import pandas as pd
 from scipy import sparse
 
 from arena.data.systems import PassageRecord
+from arena.data.types import Flags, Floats, Indices
 from arena.text.citations import strip_citations
 from features.text.tokens import folded_words
 from surrogate.learning.estimation.answer_texts import FACTOR, hashed, mixed, unit_rows
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
-Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 Words = tuple[str, ...]
 Passages = Sequence[PassageRecord]
@@ -192,20 +190,20 @@ def _shares_of_runs(
     return pd.DataFrame(shares)
 
 
-def _share(flags: Flags, answers: Integers, n_answers: int) -> Floats:
+def _share(flags: Flags, answers: Indices, n_answers: int) -> Floats:
     """Return the share of each answer's runs that are flagged, shape (N,); 0 without runs."""
     flagged = np.bincount(answers, flags, n_answers)
     return np.asarray(flagged / np.maximum(np.bincount(answers, None, n_answers), 1))
 
 
-def _coded(texts: Iterable[Words], codes: defaultdict[str, int]) -> tuple[Hashes, Integers]:
+def _coded(texts: Iterable[Words], codes: defaultdict[str, int]) -> tuple[Hashes, Indices]:
     """Number words, the same one alike, one text after the other; and whose each is."""
     every = list(texts)
     numbers = np.fromiter(map(codes.__getitem__, chain.from_iterable(every)), dtype=np.uint64)
     return mixed(numbers), np.repeat(np.arange(len(every)), list(map(len, every)))
 
 
-def _runs(words: Hashes, text: Integers, size: int) -> tuple[Hashes, Integers]:
+def _runs(words: Hashes, text: Indices, size: int) -> tuple[Hashes, Indices]:
     """Hash the runs of so many words, and say whose each is."""
     windows = max(len(words) - size + 1, 0)
     value = np.zeros(windows, np.uint64)
@@ -215,17 +213,17 @@ def _runs(words: Hashes, text: Integers, size: int) -> tuple[Hashes, Integers]:
     return value[inside], text[:windows][inside]
 
 
-def _at(runs: Hashes, places: Integers) -> Hashes:
+def _at(runs: Hashes, places: Indices) -> Hashes:
     """Tell runs apart by their places, too."""
     return runs ^ mixed(places.astype(np.uint64) + np.uint64(1))
 
 
-def _distinct(runs: Hashes, of: Integers) -> Flags:
+def _distinct(runs: Hashes, of: Indices) -> Flags:
     """Tell the first of each run in what it is of."""
     return np.asarray(~pd.Series(_at(runs, of)).duplicated())
 
 
-def _times(runs: Hashes, among: Hashes) -> Integers:
+def _times(runs: Hashes, among: Hashes) -> Indices:
     """How often each run is among others."""
     codes, values = pd.factorize(np.concatenate([among, runs]))
     times = np.bincount(codes[: len(among)], minlength=len(values))
@@ -252,7 +250,7 @@ def _folded(answers: pd.Series) -> sparse.csr_array:
 
 
 def _misfits(
-    rows: pd.DataFrame, judged: Collection[str], systems: Mapping[str, Integers]
+    rows: pd.DataFrame, judged: Collection[str], systems: Mapping[str, Indices]
 ) -> dict[str, float]:
     """Return the share of other questions whose answers are more like a system's than its own's.
 
@@ -294,7 +292,7 @@ def _misfits(
     return found
 
 
-def _above(cosines: Floats, asked: Integers) -> float:
+def _above(cosines: Floats, asked: Indices) -> float:
     """Weigh how many questions' answers are more like each answer than those to its own."""
     own = cosines[np.arange(len(asked)), asked][:, None]
     above = (cosines > own).sum(axis=1) + ((cosines == own).sum(axis=1) - 1) / 2

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit
 
 from arena.data.seeds import generator
+from arena.data.types import Floats
 from arena.statistics.significance import NORMAL_90
 from features.engine.columns import feature_columns
 from surrogate.learning.estimation.field import ANSWER, CONSENSUS, Field, FieldView
@@ -43,8 +43,6 @@ from surrogate.learning.training import (
     TrainingRatings,
     training_ratings,
 )
-
-Floats = npt.NDArray[np.float64]
 
 ANSWERS_SHARE = 2 / 3
 """Of the blend, that is the prediction by single answers."""

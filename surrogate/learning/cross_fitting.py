@@ -13,21 +13,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import by_content, generator, seed_sequence
+from arena.data.types import Floats, Progress
 from arena.rating.bradley_terry import ConvergenceError
 from features.engine.workers import work
 from surrogate.learning.languages import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, reseeded
 
-Floats = npt.NDArray[np.float64]
-Progress = Callable[[str, int, int], None]
-"""Called with the stage, the steps done and the steps in all."""
 Rating = tuple[pd.DataFrame, dict[str, str]]
 """Ratings of a table's systems, and language to why there are none."""
 Fold = tuple[int, int, list[str]]

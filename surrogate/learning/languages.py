@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
@@ -15,6 +14,7 @@ from arena.data.errors import UsageError, argument
 from arena.data.published import no_published_ratings
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE, whole_digits
 from arena.data.seeds import by_content
+from arena.data.types import Flags, Floats
 from arena.data.wording import count_of, did_you_mean
 from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
@@ -30,7 +30,6 @@ from features.engine.columns import MISSING_SUFFIX
 from surrogate.learning.estimation.observations import OtherJudges, told_by_others
 from surrogate.learning.surrogate import KEYS
 
-Floats = npt.NDArray[np.float64]
 FEW_TOURNAMENTS = 20
 """Enough for surrogates that learn from tournaments, where many are trained to be compared."""
 LANGUAGE = "language"
@@ -152,9 +151,7 @@ class LanguageData:
         """
         return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
 
-    def judged_by(
-        self, judgments: pd.DataFrame, battles: npt.NDArray[np.bool_] | None = None
-    ) -> LanguageData:
+    def judged_by(self, judgments: pd.DataFrame, battles: Flags | None = None) -> LanguageData:
         """Rate the systems again, by some of the judgments; ``UsageError`` if there is none.
 
         Which battles these are may be given, too, so that they are not counted again.

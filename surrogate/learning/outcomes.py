@@ -16,13 +16,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.seeds import generator
+from arena.data.types import Floats, Indices
 from arena.statistics.bootstrap import bootstrap_weights
 from arena.statistics.rank_agreement import kendall_taus, resampled_taus
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.training import finite_means
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
 
 RESAMPLES, FEWEST_RESAMPLES = 1000, 100
 MANY_SYSTEMS = 300
@@ -47,13 +45,13 @@ class Outcome:
     systems: tuple[str, ...]
     predicted: Floats
     truth: Floats
-    folds: Integers | None = None
+    folds: Indices | None = None
     standard_errors: Floats | None = None
     r2: float | None = None
     reasons: tuple[str, ...] = ()
 
     @property
-    def groups(self) -> Integers:
+    def groups(self) -> Indices:
         """What is compared with each other, over all repeats, shape (R * S,)."""
         repeats = np.arange(len(self.predicted))[:, None]
         folds = np.zeros(self.predicted.shape, np.intp) if self.folds is None else self.folds
@@ -122,7 +120,7 @@ class Outcome:
         return np.zeros(len(times)) if np.isnan(taus).all() and self.tau == 0 else taus
 
 
-def _training_means(truth: Floats, groups: Integers) -> Floats:
+def _training_means(truth: Floats, groups: Indices) -> Floats:
     """Mean rating of the systems of other folds, shape (S,); of all where there is one fold."""
     others = groups[:, None] != groups
     others |= ~others.any()

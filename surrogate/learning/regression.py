@@ -17,11 +17,11 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.data.seeds import seed_sequence
+from arena.data.types import Flags, Floats
 from features.engine.columns import feature_columns
 from features.engine.workers import work
 from surrogate.learning.surrogate import (
@@ -50,8 +50,6 @@ from surrogate.learning.training import (
     zero_filled,
 )
 
-Floats = npt.NDArray[np.float64]
-
 RANDOM_FOREST = "random-forest"
 REGRESSORS: Mapping[str, str] = MappingProxyType(
     {
@@ -77,7 +75,7 @@ _LARGEST_STATE = 2**31
 """Of xgboost's seeds."""
 
 
-Model = tuple[Any, npt.NDArray[np.bool_]]
+Model = tuple[Any, Flags]
 """A regressor fitted to one language, and which features it uses, shape (F,)."""
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.types import Floats
 from arena.data.wording import count_of
 from surrogate.learning.training import KnownRatings, RowKind, TrainingRatings
 
@@ -40,7 +41,7 @@ class Covariances:
     """
 
     keys: tuple[tuple[str, str], ...]
-    kernels: npt.NDArray[np.float64]
+    kernels: Floats
 
 
 class Surrogate(ABC):

@@ -11,11 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.types import Flags, Floats, Indices
 from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import DECIMALS, Tournaments
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
 RowKind = Literal["system", "overall"]
 DEFAULT_ROWS: RowKind = "system"
 MissingRule = Literal["nan", "zero"]
@@ -39,7 +38,7 @@ class FeatureTensor:
     systems: tuple[str, ...]
     questions: tuple[str, ...]
     values: Floats
-    answered: npt.NDArray[np.bool_]
+    answered: Flags
 
     def means(self, draws: npt.ArrayLike | None = None) -> Floats:
         """Average each system's features over questions, missing values left out.
@@ -141,7 +140,7 @@ class TrainingRatings:
 
     systems: tuple[str, ...]
     questions: tuple[str, ...]
-    draws: Integers
+    draws: Indices
     coefficients: Floats
     items: JudgedItems
     variance: Floats | None = None

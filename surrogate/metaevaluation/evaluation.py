@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage, open_store
-from arena.llm.ask import Progress
 from arena.llm.replies import OVER_BUDGET
 from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation

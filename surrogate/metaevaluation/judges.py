@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from arena.data.errors import UsageError
+from arena.data.types import Progress
 from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
-from arena.llm.ask import Progress
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
 from arena.llm.settings import canonical_json
 from features.models.llm_scorer import Verdict as Verdict

@@ -27,8 +27,8 @@ from surrogate.board.judge_report import recorded_agreement
 from surrogate.ranking.rank import RankedSystems, rank_systems
 
 if TYPE_CHECKING:
+    from arena.data.types import Progress
     from arena.judging.asking import LlmJudge
-    from arena.llm.ask import Progress
     from arena.llm.store import Store
 
 GateVerdict = Literal["better", "same", "worse", "cannot say"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
@@ -20,8 +19,6 @@ from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL
 from surrogate.integrity.notes import without_remarks
-
-Floats = npt.NDArray[np.float64]
 
 SIGNIFICANCE = 0.05
 OVERALL = "overall"

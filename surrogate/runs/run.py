@@ -17,6 +17,7 @@ from joblib import parallel_config
 from arena.data.errors import ArenaError
 from arena.data.files import WRITING, locked_folder, replaced_folder, write_text
 from arena.data.folder import read_info
+from arena.data.types import Progress
 from features.engine.workers import work
 from surrogate.publish.pages import filled
 from surrogate.publish.site import INDEX
@@ -24,7 +25,6 @@ from surrogate.runs.cluster import on_cluster
 from surrogate.runs.config import ConfiguredBoard, Leaderboards
 from surrogate.runs.stages import BOARD, steps_of
 from surrogate.runs.steps import (
-    Progress,
     RunManifest,
     Step,
     StepRecord,

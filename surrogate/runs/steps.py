@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from arena.data import __version__
 from arena.data.errors import DataError, Problem
 from arena.data.files import file_digest, small_file, write_text
+from arena.data.types import Progress
 
 MANIFEST_FILE = "manifest.json"
 NEVER_MADE = "it was never made"
@@ -28,7 +29,6 @@ LIBRARIES = (
 
 Digests = dict[str, str]
 """Name of a file to the SHA-256 of its bytes."""
-Progress = Callable[[str, int, int], None]
 
 
 class StepRecord(BaseModel):

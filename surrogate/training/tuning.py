@@ -17,7 +17,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError, argument
 from arena.data.files import file_digest, write_text
-from arena.llm.ask import Progress
+from arena.data.types import Progress
 from arena.llm.local.folder import (
     GGUF,
     TRAINING,

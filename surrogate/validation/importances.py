@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.seeds import generator
+from arena.data.types import Floats
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_taus
 from surrogate.learning.cross_fitting import Repeats, derived_seed, held_out_ratings
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogate import FEW_TREES, Surrogate, reseeded
 from surrogate.learning.training import finite_means
-
-Floats = npt.NDArray[np.float64]
 
 PERMUTATIONS = 5
 """Of each feature."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from arena.data.types import Floats
 from arena.statistics.bootstrap import percentile_interval
 from surrogate.learning.outcomes import Outcome, resample_outcomes
 from surrogate.learning.training import finite_means
-
-Floats = npt.NDArray[np.float64]
 
 MACRO = "macro"
 """Name of the average over languages."""

@@ -14,6 +14,7 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.types import Progress
 from arena.diagnostics.families import families_of_systems
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
@@ -27,7 +28,6 @@ from surrogate.board.settings import (
     named_judges,
 )
 from surrogate.learning.cross_fitting import (
-    Progress,
     Repeats,
     Training,
     everything_left,

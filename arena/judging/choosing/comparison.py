@@ -12,6 +12,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
+from arena.data.types import Progress
 from arena.diagnostics.judge_label import same_verdict, without_identical
 from arena.judging.asking import LlmJudge
 from arena.judging.choosing.drawn import (
@@ -23,7 +24,6 @@ from arena.judging.choosing.drawn import (
 )
 from arena.judging.pairs import ArenaTexts, QuestionKey
 from arena.judging.run import judge as judge_pairs
-from arena.llm.ask import Progress
 from arena.llm.usage import Usage
 from arena.rating.battles import points_of_a
 from arena.statistics.significance import EVEN, Difference, SequentialTest

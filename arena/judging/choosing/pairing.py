@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit, ndtr
 
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.data.seeds import generator
+from arena.data.types import Floats
 from arena.rating.battles import Battles
 from arena.rating.pairs import Pairs
 from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
 
-Floats = npt.NDArray[np.float64]
 Item = tuple[str, str, str]
 
 ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
+from arena.data.types import Floats, Indices
 
 DIMENSIONS = 4096
 TEXTS_KEPT = 2**15
@@ -52,7 +51,7 @@ def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.c
     return sparse.csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def mean_cosines(texts: Sequence[str], questions: Integers) -> Floats:
+def mean_cosines(texts: Sequence[str], questions: Indices) -> Floats:
     """Return each answer's mean cosine to the other answers to its question.
 
     Args:
@@ -96,7 +95,7 @@ def hashed(texts: Sequence[str]) -> sparse.csr_array:
     return sparse.csr_array(matrix, shape=(len(rows), DIMENSIONS))
 
 
-def ngram_hashes(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint64], Integers]:
+def ngram_hashes(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint64], Indices]:
     """Return the hash of every n-gram within the words of texts, and whose it is, shape (N,) each.
 
     Words stand between spaces; an n-gram may begin or end with one, but has none inside: so none

@@ -17,6 +17,7 @@ import pandas as pd
 from scipy import sparse
 
 from arena.data.errors import UsageError
+from arena.data.types import Flags, Floats, Indices
 from surrogate.learning.estimation.answer_texts import (
     DIMENSIONS,
     document_weights,
@@ -25,10 +26,6 @@ from surrogate.learning.estimation.answer_texts import (
 )
 from surrogate.learning.surrogate import ANSWER_MARK
 from surrogate.learning.training import FeatureTensor, feature_tensor, finite_means, mean_of
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
-Flags = npt.NDArray[np.bool_]
 
 ANSWER = "answer"
 DIGITS = 9
@@ -48,7 +45,7 @@ class AnswerVectors:
     """
 
     rows: sparse.csr_array
-    places: Integers
+    places: Indices
 
     @cached_property
     def answered(self) -> Flags:
@@ -168,7 +165,7 @@ class Field:
     names: tuple[str, ...]
     tensor: FeatureTensor
     counts: sparse.csr_array | None
-    places: Integers
+    places: Indices
 
     @classmethod
     def of(
@@ -232,7 +229,7 @@ class Field:
             counts = _hashed_answers(rows.assign(**{ANSWER: rows.get(ANSWER, "")}))
         return self._seen(tensor, self._vectors(counts, _places(rows, tensor)))
 
-    def _vectors(self, counts: sparse.csr_array | None, places: Integers) -> AnswerVectors:
+    def _vectors(self, counts: sparse.csr_array | None, places: Indices) -> AnswerVectors:
         if counts is None or self.counts is None:
             return AnswerVectors(sparse.csr_array(((places >= 0).sum(), 0)), places)
         return AnswerVectors(unit_vectors(counts, document_weights(self.counts)), places)
@@ -288,7 +285,7 @@ def _counts_from(kept: Mapping[str, npt.NDArray[Any]], answers: int) -> sparse.c
     return sparse.csr_array(numbers, shape=(answers, DIMENSIONS))
 
 
-def _places(rows: pd.DataFrame, tensor: FeatureTensor) -> Integers:
+def _places(rows: pd.DataFrame, tensor: FeatureTensor) -> Indices:
     """Row of each system's answer to each question, shape (N, Q); -1 where there is none."""
     places = np.full(tensor.answered.shape, -1, dtype=np.intp)
     system = pd.Index(tensor.systems).get_indexer(pd.Index(rows["system"]))
@@ -297,7 +294,7 @@ def _places(rows: pd.DataFrame, tensor: FeatureTensor) -> Integers:
     return places
 
 
-def _dense(vectors: sparse.csr_array, places: Integers) -> Floats:
+def _dense(vectors: sparse.csr_array, places: Indices) -> Floats:
     """Vectors of answers at the places, question by question, shape (Q, M, D); else zeros."""
     rows = places.T.ravel()
     found = np.zeros((len(rows), vectors.shape[1]))

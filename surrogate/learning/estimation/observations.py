@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy
 from scipy.special import expit
 
 from arena.data.schema import QUESTION_KEY
+from arena.data.types import Floats
 from arena.diagnostics.verdicts import QUESTION_PAIR
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
@@ -20,8 +20,6 @@ from arena.rating.posterior import BattleLikelihood, RatingPosterior, mean_desig
 from arena.rating.published import completed_variances
 from surrogate.learning.estimation.process import fit_process
 from surrogate.learning.training import TrainingRatings
-
-Floats = npt.NDArray[np.float64]
 
 UNKNOWN = 1e4
 """Sampling variance of a system without a verdict, in squared logits: as good as infinite."""

@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-Floats = npt.NDArray[np.float64]
+from arena.data.types import Floats
 
 PRIOR_DEVIATION = 1.5
 """Of the logarithm of each variance; by a factor of 4.5 up or down."""

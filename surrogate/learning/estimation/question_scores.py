@@ -19,14 +19,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from arena.data.types import Flags, Floats
 from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.training import TrainingRatings, mean_of
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 SLOPE_VARIANCE = 1.0
 """Of all slopes together: each of F features has this over F."""

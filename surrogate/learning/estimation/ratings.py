@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy
 
+from arena.data.types import Floats
 from arena.rating.posterior import RatingPosterior
 from surrogate.learning.estimation.observations import (
     JointPosterior,
@@ -25,8 +25,6 @@ from surrogate.learning.estimation.observations import (
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Covariances, Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
-
-Floats = npt.NDArray[np.float64]
 
 LOGIT = 1.0
 """Precision of the prior around whose ratings verdicts are approximated: a spread of one logit."""

@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.data.types import Floats
 from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import DECIMALS
@@ -35,8 +35,6 @@ from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_o
 from surrogate.learning.outcomes import Outcome, resampled_systems
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import finite_means, training_ratings
-
-Floats = npt.NDArray[np.float64]
 
 FEWEST_QUESTIONS = 4
 FEWEST_SYSTEMS = 3

@@ -17,11 +17,9 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
+from arena.data.types import Flags, Floats, Indices
 from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.training import finite_means
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 FURTHEST = 2.5
 """Standard deviations that a feature counts at most, so that no outlier decides."""
@@ -122,7 +120,7 @@ class Looks:
         return np.asarray(self.keys.get_level_values(0), dtype=object)
 
     @cached_property
-    def owners(self) -> tuple[npt.NDArray[np.intp], pd.Index]:
+    def owners(self) -> tuple[Indices, pd.Index]:
         """Which of all systems each is, shape (M,), and the names of these."""
         codes, names = self.keys.get_level_values(1).factorize(sort=True)
         return np.asarray(codes, dtype=np.intp), names

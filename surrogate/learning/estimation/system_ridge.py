@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from arena.data.types import Floats
 from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.estimation.system_looks import SMALLEST, Looks, Scale
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, str]
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)

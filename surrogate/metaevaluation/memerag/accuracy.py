@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.data.types import Floats
 from arena.statistics.bootstrap import resampled_sums
 from surrogate.metaevaluation.evaluation import BY_JUDGE, VALUES, judges_of
 from surrogate.metaevaluation.memerag.sentences import (
@@ -29,8 +29,6 @@ from surrogate.metaevaluation.memerag.sentences import (
     JUDGED_RELEVANCE,
     SENTENCE_KEY,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 MACRO = "macro"
 REPLICATES = 1000
@@ -53,7 +51,7 @@ class _Estimate(NamedTuple):
     """The value, its bootstrap replicates, and why there is none."""
 
     value: float
-    replicates: FloatArray
+    replicates: Floats
     reason: str | None = None
 
     def row(self) -> dict[str, object]:
@@ -140,15 +138,15 @@ def _estimate(
     positive = (asked["truth"] == labels[0]).to_numpy()
     correct = (asked["value"] == asked["truth"]).to_numpy()
     columns = [positive, positive & correct, ~positive, ~positive & correct]
-    parts: FloatArray = np.column_stack(columns).astype(np.float64)
+    parts: Floats = np.column_stack(columns).astype(np.float64)
     random = generator(seed, "balanced accuracy", "sentence", language)
     value = float(_balanced(parts.sum(axis=0)[None])[0])
     return _Estimate(value, _balanced(resampled_sums(parts, replicates, random)))
 
 
-def _balanced(sums: FloatArray) -> FloatArray:
+def _balanced(sums: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
-        balanced: FloatArray = (sums[:, 1] / sums[:, 0] + sums[:, 3] / sums[:, 2]) / 2
+        balanced: Floats = (sums[:, 1] / sums[:, 0] + sums[:, 3] / sums[:, 2]) / 2
     return balanced
 
 
@@ -214,7 +212,7 @@ def compare_judges(
         UsageError: If the two have no sentence in common, or other human labels for one.
     """
     joint, labels = _joint(verdicts_a, verdicts_b), set(judged_labels(verdicts_a))
-    amounts: dict[str, FloatArray] = {}
+    amounts: dict[str, Floats] = {}
     for language, part in joint.groupby("language", sort=False):
         gains = part["correct_a"].astype(float) - part["correct_b"].astype(float)
         sizes = part.groupby("truth_a")["correct_a"].transform("size")
@@ -229,7 +227,7 @@ def compare_judges(
     return table.assign(p_value=table["p_value"].where(table["difference"].notna()))
 
 
-def permutation_p_value(amounts: FloatArray, permutations: int, seed: int, key: str) -> float:
+def permutation_p_value(amounts: Floats, permutations: int, seed: int, key: str) -> float:
     """Return the two-sided p-value of a sum whose terms may have either sign; keys draw others."""
     moving = amounts[amounts != 0]
     if not len(moving):

@@ -11,8 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import ClassVar
 
+from arena.data.types import Progress
 from arena.llm import Budget, Usage
-from arena.llm.ask import Progress
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Prompt
 from arena.text.prompts import (

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.seeds import generator, seed_sequence
+from arena.data.types import Floats
 from arena.llm import Budget
 from arena.statistics.bootstrap import resampled_sums
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
@@ -26,8 +26,6 @@ from surrogate.metaevaluation.settings import DEFAULTS, MetaevalSettings
 from surrogate.metaevaluation.wikieval import judges
 from surrogate.metaevaluation.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
 from surrogate.metaevaluation.wikieval.pairs import read_wikieval
-
-FloatArray = npt.NDArray[np.float64]
 
 DATASET = "wikieval"
 BETTER, WORSE = "better", "worse"
@@ -151,7 +149,7 @@ def score_preferences(
     rows = []
     for key, part in verdicts.groupby([*BY_JUDGE, "criterion"], sort=False):
         criterion, asked = str(key[-1]), part[part["was_asked"]]
-        credits: FloatArray = (asked["value"] == BETTER).to_numpy(dtype=np.float64)
+        credits: Floats = (asked["value"] == BETTER).to_numpy(dtype=np.float64)
         tied = (asked["value"] == TIE).to_numpy(dtype=bool)
         for place in np.flatnonzero(tied):
             question = str(asked["question"].iloc[place])

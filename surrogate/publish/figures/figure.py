@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 from arena.data.files import atomic_path
+from arena.data.types import Floats
 from surrogate.publish.formats import short_digest, text_on
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = npt.NDArray[np.float64]
 
 FORMATS = ("png", "svg", "pdf")
 SITE_FORMATS = ("png", "svg")

@@ -1,0 +1,17 @@
+"""Types of arrays and callbacks that all packages share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.intp]
+"""Places in another array, or codes such as those of ``pandas.factorize``."""
+Integers = npt.NDArray[np.int64]
+"""Counts, which must not depend on the platform's word."""
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a stage, the steps done and the steps in all."""
