@@ -15,7 +15,6 @@ from arena.data.schema import QUESTION_KEY
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("arena", "features", "surrogate", "surrogate_arena")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-MOST_ARGUMENTS = 8
 TEXTS = sorted(
     path
     for pattern in ("docs/**/*.md", "notebooks/*.ipynb", "benchmarks/*", "examples/*", "*.md")
@@ -86,22 +85,6 @@ def test_building_boards_loads_neither_clients_nor_judging():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert not {"arena.llm", "arena.judging"} & set(done.stdout.split())
-
-
-def test_functions_take_few_arguments():
-    """Commands excepted, whose arguments are options."""
-    many = {}
-    for path in MODULES:
-        for node in ast.walk(tree_of(path)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and "/cli/" not in str(
-                path
-            ):
-                taken = node.args
-                names = [item.arg for item in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs)]
-                count = len([name for name in names if name not in {"self", "cls"}])
-                if count > MOST_ARGUMENTS:
-                    many[f"{shown(path)}: {node.name}"] = count
-    assert many == {}
 
 
 def test_the_keys_of_questions_and_answers_are_spelled_out_once():
