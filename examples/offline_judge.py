@@ -23,7 +23,7 @@ from scipy.stats import kendalltau
 from arena import Arena, read_arena
 from arena.diagnostics import diagnose
 from arena.judging import LlmJudge, judge, pairs_judged_in
-from arena.judging.pairs import pair_keys, unordered
+from arena.judging.answer_pairs import pair_keys, unordered
 from arena.llm import LlmSettings, open_store
 from arena.rating.ratings import rate
 

@@ -1,10 +1,10 @@
+from .answer_files import check_own_file as check_own_file
+from .answer_files import list_unanswered as list_unanswered
+from .answer_files import read_arena_to_answer as read_arena_to_answer
+from .answer_files import write_answers as write_answers
 from .context import select_context as select_context
 from .evaluation_set import SetRules as SetRules
 from .evaluation_set import evaluation_set as evaluation_set
-from .files import check_own_file as check_own_file
-from .files import list_unanswered as list_unanswered
-from .files import read_arena_to_answer as read_arena_to_answer
-from .files import write_answers as write_answers
 from .functions import FunctionSystem as FunctionSystem
 from .functions import import_from_here as import_from_here
 from .generate import Generated as Generated
@@ -12,9 +12,9 @@ from .generate import LlmSystem as LlmSystem
 from .generate import RagSystem as RagSystem
 from .generate import dry_run_generate as dry_run_generate
 from .generate import generate_answers as generate_answers
+from .generation_settings import ANSWER_PROMPTS as ANSWER_PROMPTS
+from .generation_settings import GenerationSettings as GenerationSettings
 from .questions import TIME_PROMPT as TIME_PROMPT
 from .questions import TimeFilter as TimeFilter
 from .questions import choose_questions as choose_questions
 from .questions import time_dependence as time_dependence
-from .settings import ANSWER_PROMPTS as ANSWER_PROMPTS
-from .settings import GenerationSettings as GenerationSettings

@@ -15,7 +15,7 @@ from arena.data.seeds import generator
 from arena.data.types import Flags
 from arena.generation.context import context_words
 from arena.generation.questions import choose_questions, is_drawn, question_keys
-from arena.judging.pairs import QuestionKey
+from arena.judging.answer_pairs import QuestionKey
 from arena.text.answers import parse_answer
 
 EASY = "questions without a passage labeled not relevant"

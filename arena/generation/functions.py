@@ -22,12 +22,12 @@ from arena.data.cells import passages_of
 from arena.data.errors import UsageError, argument
 from arena.data.schema import HISTORY, OWN_PASSAGES, passages_fault
 from arena.data.wording import did_you_mean
+from arena.generation.generation_settings import GenerationSettings
 from arena.generation.questions import GivenQuestion
-from arena.generation.settings import GenerationSettings
 from arena.llm import replies
 from arena.llm.completions import read_completion
+from arena.llm.llm_settings import Message, Prompt, Request
 from arena.llm.replies import Completion, Fault, shown_detail
-from arena.llm.settings import Message, Prompt, Request
 
 BY_NAME = ("language", OWN_PASSAGES, HISTORY)
 """What a function gets if it has parameters of these names; the question it gets first."""

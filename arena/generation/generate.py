@@ -15,6 +15,7 @@ from arena.data.seeds import generator
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.generation.functions import FunctionSystem
+from arena.generation.generation_settings import SHUFFLED, GenerationSettings
 from arena.generation.questions import (
     TIME_DEPENDENT,
     UNDETERMINED,
@@ -24,11 +25,10 @@ from arena.generation.questions import (
     question_keys,
     time_dependence,
 )
-from arena.generation.settings import SHUFFLED, GenerationSettings
-from arena.judging.pairs import ShownPassage
+from arena.judging.answer_pairs import ShownPassage
 from arena.llm.ask import Asked, Llm, ask_table
+from arena.llm.llm_settings import Message, Prompt
 from arena.llm.replies import CUT, OVER_BUDGET, Completion, UnparsableError
-from arena.llm.settings import Message, Prompt
 from arena.llm.usage import Budget, DryRun, Usage, dry_run
 from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates, Trimmer, read_tokenizer
 from arena.text.thoughts import has_thoughts

@@ -14,12 +14,12 @@ from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.schema import HISTORY, QUESTION_KEY
 from arena.data.types import Progress
-from arena.generation.settings import GenerationSettings
-from arena.judging.choosing.drawn import question_draw
-from arena.judging.pairs import QuestionKey, ShownPassage, ShownTurn, shown_turns
+from arena.generation.generation_settings import GenerationSettings
+from arena.judging.answer_pairs import QuestionKey, ShownPassage, ShownTurn, shown_turns
+from arena.judging.choosing.chosen_pairs import question_draw
 from arena.llm.ask import Llm, ask_table
+from arena.llm.llm_settings import LlmSettings, Prompt
 from arena.llm.replies import Completion, UnparsableError
-from arena.llm.settings import LlmSettings, Prompt
 from arena.llm.usage import Budget, Usage
 from arena.text.prompts import (
     NO_TEMPLATES,

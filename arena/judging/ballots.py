@@ -19,9 +19,9 @@ from arena.data.files import small_file
 from arena.data.schema import JUDGMENTS, QUESTION_KEY, validation_problems
 from arena.data.seeds import generator
 from arena.data.wording import PERSON
-from arena.judging.choosing.drawn import ChosenPairs
-from arena.judging.pairs import ArenaTexts, Comparison, PairKey, pair_keys
-from arena.llm.settings import canonical_json, digest
+from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
+from arena.judging.choosing.chosen_pairs import ChosenPairs
+from arena.llm.llm_settings import canonical_json, digest
 
 FORMAT = "surrogate-arena votes"
 LONGEST_NAME = 80

@@ -17,8 +17,7 @@ from arena.data.arena import Arena
 from arena.data.errors import checked_choice
 from arena.data.seeds import generator
 from arena.data.types import Progress
-from arena.judging.choosing.drawn import ChosenPairs
-from arena.judging.pairs import (
+from arena.judging.answer_pairs import (
     ArenaTexts,
     PairKey,
     QuestionKey,
@@ -27,11 +26,12 @@ from arena.judging.pairs import (
     pair_keys,
     shown_of_all,
 )
+from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
-from arena.judging.replies import PairVerdict, Winner, read_order
+from arena.judging.verdict_parsing import PairVerdict, Winner, read_order
 from arena.llm.ask import Llm, ask_table
+from arena.llm.llm_settings import Prompt
 from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
-from arena.llm.settings import Prompt
 from arena.llm.usage import Usage
 from arena.text.prompts import ReplaceablePrompt, Variable
 

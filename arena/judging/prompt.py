@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from arena.data.errors import checked_choice
-from arena.judging.pairs import Comparison, ShownPassage, ShownTurn
-from arena.judging.replies import holds_verdict
-from arena.llm.settings import Prompt
+from arena.judging.answer_pairs import Comparison, ShownPassage, ShownTurn
+from arena.judging.verdict_parsing import holds_verdict
+from arena.llm.llm_settings import Prompt
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
 
 STATES_VERDICT = "states_verdict"

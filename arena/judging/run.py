@@ -28,7 +28,9 @@ from arena.diagnostics.judge_label import (
     without_identical,
 )
 from arena.diagnostics.verdicts import verdicts
-from arena.judging.asking import (
+from arena.judging.answer_pairs import PAIR_COLUMNS
+from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts
+from arena.judging.llm_judge import (
     FAILURE_COLUMNS,
     PROBABILITY_COLUMNS,
     VERDICT_COLUMNS,
@@ -36,8 +38,6 @@ from arena.judging.asking import (
     ask_judge,
     pairs_left,
 )
-from arena.judging.choosing.drawn import ChosenPairs, PairChooser, Verdicts
-from arena.judging.pairs import PAIR_COLUMNS
 from arena.llm.replies import UNPARSABLE
 from arena.llm.usage import Budget, Price, Usage
 

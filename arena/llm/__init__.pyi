@@ -2,13 +2,13 @@ from .ask import Asked as Asked
 from .ask import Llm as Llm
 from .ask import ask_table as ask_table
 from .ask import read_text as read_text
+from .llm_settings import LlmSettings as LlmSettings
+from .llm_settings import Message as Message
+from .llm_settings import Prompt as Prompt
 from .replies import Completion as Completion
 from .replies import Reply as Reply
 from .replies import TokenLogprobs as TokenLogprobs
 from .replies import UnparsableError as UnparsableError
-from .settings import LlmSettings as LlmSettings
-from .settings import Message as Message
-from .settings import Prompt as Prompt
 from .store import open_store as open_store
 from .usage import Budget as Budget
 from .usage import DryRun as DryRun

@@ -14,6 +14,7 @@ import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.data.types import Progress
+from arena.llm.llm_settings import LlmSettings, Prompt, Request, request_for
 from arena.llm.names import is_file_name, is_same_model, names_deployments
 from arena.llm.replies import (
     OTHER_MODEL,
@@ -24,7 +25,6 @@ from arena.llm.replies import (
     UnparsableError,
 )
 from arena.llm.sending import Sender
-from arena.llm.settings import LlmSettings, Prompt, Request, request_for
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage
 

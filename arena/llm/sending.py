@@ -13,8 +13,8 @@ from threading import Thread
 from typing import Protocol
 
 from arena.data.errors import UsageError
+from arena.llm.llm_settings import LlmSettings, Request
 from arena.llm.replies import BROKEN_OFF, MALFORMED, REJECTED, Completion, Fault
-from arena.llm.settings import LlmSettings, Request
 from arena.llm.store import Store
 from arena.llm.usage import Usage
 

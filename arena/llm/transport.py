@@ -15,8 +15,8 @@ from arena.llm import replies
 from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
 from arena.llm.events import is_event_stream, joined_events
 from arena.llm.faults import fault_of, reported, reported_error
+from arena.llm.llm_settings import EMBEDDINGS, LlmSettings, Request
 from arena.llm.replies import Completion, Fault, shown_detail, without_key
-from arena.llm.settings import EMBEDDINGS, LlmSettings, Request
 
 MOST_BYTES = 32 * 2**20
 """Most bytes of an answer that are read."""

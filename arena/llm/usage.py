@@ -15,8 +15,8 @@ from arena.data.errors import DataError, UsageError
 from arena.data.files import small_file
 from arena.data.schema import validation_problems
 from arena.data.wording import count_of
+from arena.llm.llm_settings import LlmSettings, Prompt, request_for
 from arena.llm.replies import OVER_BUDGET
-from arena.llm.settings import LlmSettings, Prompt, request_for
 from arena.text.prompts import BYTES_A_TOKEN
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from arena.data.errors import UsageError
+from arena.llm.llm_settings import Prompt
 from arena.llm.replies import Completion, UnparsableError
-from arena.llm.settings import Prompt
 from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
 from arena.text.prompts import (
     NO_TEMPLATES,

@@ -14,6 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.types import Progress
 from arena.llm.ask import Asked, Llm, ask_table
+from arena.llm.llm_settings import EmbeddingSettings, LlmSettings, Prompt
 from arena.llm.replies import (
     Completion,
     RatingForm,
@@ -22,7 +23,6 @@ from arena.llm.replies import (
     find_rating,
     read_vector,
 )
-from arena.llm.settings import EmbeddingSettings, LlmSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
 from arena.text.prompts import (

@@ -11,8 +11,8 @@ from itertools import accumulate
 
 import numpy as np
 
+from arena.llm.llm_settings import Message, Prompt, canonical_json, digest
 from arena.llm.replies import UNPARSABLE, Reply, UnparsableError
-from arena.llm.settings import Message, Prompt, canonical_json, digest
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from features.declare.feature import Item, Value
 from features.models import scorer

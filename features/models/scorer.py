@@ -16,7 +16,7 @@ from features.declare.sample import Missing
 from features.models.model_folder import ENDPOINT
 
 if TYPE_CHECKING:
-    from arena.llm.settings import LlmSettings
+    from arena.llm.llm_settings import LlmSettings
     from arena.llm.usage import Budget
 
 KINDS = MappingProxyType(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from arena.data.errors import UnusableRepliesError, UsageError
-from arena.judging.settings import JudgingSettings
+from arena.judging.judging_settings import JudgingSettings
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, given_features, setting, settings_of
 from surrogate.cli.printing import command, plain, print_notes, progress_lines, show

@@ -17,7 +17,7 @@ from typer import Argument, BadParameter, Context, Option
 from arena.data.errors import UsageError
 from arena.data.files import is_stream, resolved, small_file
 from arena.data.wording import did_you_mean
-from arena.llm.settings import LlmSettings
+from arena.llm.llm_settings import LlmSettings
 from surrogate.cli.app import flag_of
 
 if TYPE_CHECKING:

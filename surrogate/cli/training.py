@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from arena.generation.settings import GenerationSettings
+from arena.generation.generation_settings import GenerationSettings
 from surrogate.cli import options as opt
 from surrogate.cli.judging import DRY_RUN, kept_replies, opened_if_there
 from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER, setting, settings_of

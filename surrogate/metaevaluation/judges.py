@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 from arena.data.errors import UsageError
 from arena.data.types import Progress
 from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
+from arena.llm.llm_settings import canonical_json
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
-from arena.llm.settings import canonical_json
 from features.models.llm_scorer import Verdict as Verdict
 
 Value: TypeAlias = str | int | float

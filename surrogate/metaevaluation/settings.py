@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from arena.llm.settings import Address, LlmSettings, Names
+from arena.llm.llm_settings import Address, LlmSettings, Names
 
 if TYPE_CHECKING:
     from features.models import ModelOptions

@@ -13,7 +13,7 @@ from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import seed_sequence
-from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage, shown_of_all
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage, shown_of_all
 from arena.text.citations import find_citations
 from features.engine.columns import feature_columns
 from surrogate.board.board import Board

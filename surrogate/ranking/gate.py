@@ -28,7 +28,7 @@ from surrogate.ranking.rank import RankedSystems, rank_systems
 
 if TYPE_CHECKING:
     from arena.data.types import Progress
-    from arena.judging.asking import LlmJudge
+    from arena.judging.llm_judge import LlmJudge
     from arena.llm.store import Store
 
 GateVerdict = Literal["better", "same", "worse", "cannot say"]

@@ -15,8 +15,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
 from arena.data.wording import did_you_mean
-from arena.judging.settings import JudgingSettings
-from arena.llm.settings import CONFIDENTIAL, LlmSettings
+from arena.judging.judging_settings import JudgingSettings
+from arena.llm.llm_settings import CONFIDENTIAL, LlmSettings
 from features.declare.feature import Feature
 from features.measures.registry import parse_features
 from surrogate.board.settings import BoardSettings, preset_values

@@ -17,10 +17,10 @@ from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE
-from arena.judging.pairs import PAIR_COLUMNS
-from arena.judging.settings import JudgingSettings
+from arena.judging.answer_pairs import PAIR_COLUMNS
+from arena.judging.judging_settings import JudgingSettings
+from arena.llm.llm_settings import LlmSettings, canonical_json
 from arena.llm.replies import FINAL, UNPARSABLE
-from arena.llm.settings import LlmSettings, canonical_json
 from features.declare.feature import Feature
 from features.engine.cache import code_digest
 from features.engine.columns import missing_counts, require_replies

@@ -14,7 +14,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.data.types import Progress
 from arena.generation.questions import question_keys
-from arena.judging.pairs import ArenaTexts, QuestionKey
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey
 from arena.llm.replies import Completion, UnparsableError
 from arena.text.answers import parse_answer
 from arena.text.json_replies import JsonReplyError, last_json_object

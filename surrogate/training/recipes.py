@@ -8,7 +8,7 @@ from types import MappingProxyType
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.data.errors import UsageError
-from arena.llm.settings import Names
+from arena.llm.llm_settings import Names
 from surrogate.metaevaluation.settings import JudgeOptions
 
 SHARED = frozenset({"teacher", "languages", "questions", "seed"})

@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from arena.data.errors import Problem, UsageError
 from arena.data.rows import write_rows
 from arena.generation.questions import question_keys
-from arena.judging.pairs import QuestionKey
-from arena.llm.settings import Prompt
+from arena.judging.answer_pairs import QuestionKey
+from arena.llm.llm_settings import Prompt
 from surrogate.metaevaluation.records import raise_if, read_records, refuse
 
 COUNTS = ["language", "candidates", "kept"]

@@ -12,9 +12,9 @@ from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import read_arena
 from arena.data.types import Progress
 from arena.generation.generate import LlmSystem
+from arena.generation.generation_settings import ANSWER_PROMPTS, GenerationSettings
 from arena.generation.questions import GivenQuestion, choose_questions, is_drawn, question_keys
-from arena.generation.settings import ANSWER_PROMPTS, GenerationSettings
-from arena.judging.pairs import ArenaTexts, ShownPassage
+from arena.judging.answer_pairs import ArenaTexts, ShownPassage
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, strip_citations
 from arena.text.prompts import read_templates

@@ -10,7 +10,8 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
-from arena.judging.choosing.drawn import (
+from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, PairKey
+from arena.judging.choosing.chosen_pairs import (
     Batches,
     ChosenPairs,
     asked_pairs,
@@ -18,13 +19,12 @@ from arena.judging.choosing.drawn import (
     joined_pairs,
 )
 from arena.judging.choosing.pairing import AdaptivePairing, batch_size
-from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts, PairKey
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
 from arena.statistics.significance import NORMAL_90
 
 if TYPE_CHECKING:
-    from arena.judging.settings import JudgingSettings
+    from arena.judging.judging_settings import JudgingSettings
 
 KNOWN = "no ranking has more than {:.1%} of its pairs in the wrong order, as expected"
 SPENT = "the budget of {} is spent"

@@ -14,15 +14,15 @@ from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
 from arena.diagnostics.judge_label import same_verdict, without_identical
-from arena.judging.asking import LlmJudge
-from arena.judging.choosing.drawn import (
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey
+from arena.judging.choosing.chosen_pairs import (
     Batches,
     ChosenPairs,
     asked_pairs,
     by_draw,
     joined_pairs,
 )
-from arena.judging.pairs import ArenaTexts, QuestionKey
+from arena.judging.llm_judge import LlmJudge
 from arena.judging.run import judge as judge_pairs
 from arena.llm.usage import Usage
 from arena.rating.battles import points_of_a

@@ -11,10 +11,10 @@ from typing import Any
 
 from arena.llm import replies
 from arena.llm.completions import read_completion
+from arena.llm.llm_settings import EMBEDDINGS, LlmSettings, Request, digest
 from arena.llm.local.folder import required_model
 from arena.llm.local.loading import Loaded, load_local, quiet
 from arena.llm.replies import Completion, Fault
-from arena.llm.settings import EMBEDDINGS, LlmSettings, Request, digest
 
 TAKEN = frozenset({"model", "messages", "temperature", "max_tokens", "seed", "top_p"}) | {
     *("logprobs", "top_logprobs")

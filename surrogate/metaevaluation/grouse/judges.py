@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from arena.data.errors import Problem, UsageError, checked_choice
-from arena.llm.settings import Prompt
+from arena.llm.llm_settings import Prompt
 from arena.text.prompts import NO_TEMPLATES, Templates
 from features.models.grouse import MAX_TOKENS, score_answers
 from features.models.grouse_prompts import (

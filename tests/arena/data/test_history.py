@@ -12,8 +12,8 @@ from arena import Arena, DataError, read_arena, write_arena
 from arena.generation import GenerationSettings, LlmSystem, generate_answers
 from arena.generation.questions import given_questions
 from arena.judging import LlmJudge, choose_pairs, judge
+from arena.judging.answer_pairs import ArenaTexts, Comparison, ShownTurn
 from arena.judging.graded import GRADED_PROMPTS, GradedPrompt
-from arena.judging.pairs import ArenaTexts, Comparison, ShownTurn
 from arena.judging.prompt import pairwise_prompt
 from arena.llm import LlmSettings
 

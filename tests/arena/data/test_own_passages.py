@@ -7,7 +7,7 @@ import pytest
 from arena import read_arena, write_arena
 from arena.data.errors import DataError
 from arena.data.systems import with_passages_of
-from arena.judging.pairs import ArenaTexts
+from arena.judging.answer_pairs import ArenaTexts
 from arena.judging.prompt import pairwise_prompt
 from features import extract
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from arena.adapters.mirage_rows import prompt_sections
 from arena.generation import ANSWER_PROMPTS, GenerationSettings, LlmSystem
 from arena.generation.questions import GivenQuestion
-from arena.judging.pairs import ShownPassage
+from arena.judging.answer_pairs import ShownPassage
 from arena.text.prompts import NO_TEMPLATES, read_templates
 
 ENGLISH = GivenQuestion(

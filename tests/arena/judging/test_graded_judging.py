@@ -11,7 +11,7 @@ from judged_systems import QUALITY, build_arena, judge_arena
 
 from arena.judging import GradedPrompt, choose_pairs, dry_run_judge
 from arena.judging.graded import GRADED_PROMPTS
-from arena.judging.replies import read_order
+from arena.judging.verdict_parsing import read_order
 from arena.llm import Budget
 
 FORMS = ("pointwise", "listwise")

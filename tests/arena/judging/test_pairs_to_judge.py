@@ -10,7 +10,7 @@ from judged_systems import build_arena
 
 from arena import UsageError
 from arena.judging import choose_pairs, pairs_judged_in
-from arena.judging.pairs import pair_keys, shown_order, unordered
+from arena.judging.answer_pairs import pair_keys, shown_order, unordered
 
 SYSTEMS = tuple(f"s{n}" for n in range(7))
 texts = st.text(st.characters(codec="utf-8"), max_size=8)

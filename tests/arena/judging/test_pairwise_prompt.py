@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.judging.pairs import Comparison, ShownPassage
+from arena.judging.answer_pairs import Comparison, ShownPassage
 from arena.judging.prompt import answer_flags, pairwise_prompt
 
 KEY = ("en", "q", "s", "t")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.judging.replies import (
+from arena.judging.verdict_parsing import (
     CONTRADICTORY_VERDICTS,
     DOUBTFUL,
     REPEATED_VERDICT,

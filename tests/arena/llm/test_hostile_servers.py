@@ -94,7 +94,7 @@ def test_an_answer_in_drops_ends_at_the_time_limit(ask):
 
 
 def _requests(count):
-    from arena.llm.settings import request_for
+    from arena.llm.llm_settings import request_for
 
     return [request_for(prompt, SETTINGS) for prompt in prompts(count)]
 

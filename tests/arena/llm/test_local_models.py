@@ -7,8 +7,8 @@ import pytest
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store
+from arena.llm.llm_settings import EmbeddingSettings
 from arena.llm.local.folder import required_model
-from arena.llm.settings import EmbeddingSettings
 
 CONFIG = {"model_type": "llama"}
 LORA = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.judging.replies import read_verdict
+from arena.judging.verdict_parsing import read_verdict
 from arena.llm.replies import Completion, UnparsableError, find_rating
 from arena.text.quotations import own_matches
 from surrogate.metaevaluation.memerag.claims import label_of_reply

@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import Field
 
 from arena.data.errors import UsageError
-from arena.llm.settings import LlmSettings, Names
+from arena.llm.llm_settings import LlmSettings, Names
 from arena.text.prompts import ReplaceablePrompt, Variable
 
 _MIRAGE = ReplaceablePrompt(

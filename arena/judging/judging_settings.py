@@ -8,15 +8,15 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError, argument
-from arena.llm.settings import LlmSettings, Names
+from arena.llm.llm_settings import LlmSettings, Names
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.arena import Arena
-    from arena.judging.asking import LlmJudge
-    from arena.judging.choosing.drawn import ChosenPairs, PairChooser
+    from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser
     from arena.judging.graded import GradedPrompt
+    from arena.judging.llm_judge import LlmJudge
     from arena.judging.prompt import PairwisePrompt
     from arena.llm.usage import Budget
 
@@ -95,7 +95,7 @@ class JudgingSettings(LlmSettings):
 
     def llm_judge(self) -> LlmJudge:
         """Return the judge; UsageError if a setting or the template cannot be used."""
-        from arena.judging.asking import LlmJudge
+        from arena.judging.llm_judge import LlmJudge
 
         return LlmJudge(self.located(), self.verdict, self._prompt(), self.name)
 
@@ -164,8 +164,8 @@ class JudgingSettings(LlmSettings):
         Raises:
             UsageError: If pairs are to be chosen as verdicts come, or a limit is for these alone.
         """
-        from arena.judging.choosing.drawn import choose_pairs
-        from arena.judging.pairs import pair_keys
+        from arena.judging.answer_pairs import pair_keys
+        from arena.judging.choosing.chosen_pairs import choose_pairs
 
         if self.pairs == "adaptive":
             raise UsageError("adaptive pairs are chosen as verdicts come, not beforehand")

@@ -14,7 +14,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.seeds import generator
-from arena.judging.pairs import (
+from arena.judging.answer_pairs import (
     PAIR_COLUMNS,
     ArenaTexts,
     PairKey,

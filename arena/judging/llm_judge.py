@@ -12,14 +12,14 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.types import Progress
 from arena.diagnostics.judge_label import FLAG_SEPARATOR, IDENTICAL
-from arena.judging.choosing.drawn import ChosenPairs, Verdicts
+from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_keys
+from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
-from arena.judging.pairs import ArenaTexts, PairKey, pair_keys
 from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
-from arena.judging.replies import ALTERNATIVES, PairVerdict, read_letter, read_verdict
+from arena.judging.verdict_parsing import ALTERNATIVES, PairVerdict, read_letter, read_verdict
 from arena.llm.ask import Llm, ask_table
+from arena.llm.llm_settings import LlmSettings, Prompt
 from arena.llm.replies import Completion, Reply
-from arena.llm.settings import LlmSettings, Prompt
 from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
 
 if TYPE_CHECKING:
