@@ -1,0 +1,143 @@
+"""CONTRIBUTING.md is true: its recipes work as written, and its layers are the enforced ones."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from simulations import small_simulation
+
+from arena import write_arena
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+FILE_NAME = re.compile(r"# ((?:arena|features|surrogate)/\S+\.py)\n")
+
+
+def section(title):
+    return TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def blocks(text, language):
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def follow(recipe, root):
+    """Write the files and make the changes that a section of the text shows."""
+    for code in blocks(recipe, "python"):
+        named = FILE_NAME.match(code)
+        if named:
+            path = root / named[1]
+            assert not path.exists(), "the recipe adds a file"
+            path.write_text(code.removeprefix(named[0]), encoding="utf-8")
+    for diff in blocks(recipe, "diff"):
+        header, _, hunks = diff.partition("\n")
+        path = root / header.removeprefix("--- ")
+        for hunk in hunks.split("@@\n"):
+            apply(hunk, path)
+
+
+def apply(hunk, path):
+    """Replace the lines of a hunk with context or ``-`` by those with context or ``+``."""
+    lines = hunk.splitlines()
+    before = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("+"))
+    after = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("-"))
+    content = path.read_text(encoding="utf-8")
+    assert content.count(f"\n{before}") == 1, f"{path.name} has no single place for:\n{hunk}"
+    path.write_text(content.replace(f"\n{before}", f"\n{after}"), encoding="utf-8")
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of the packages, with an arena beside it."""
+    for package in ("features", "surrogate"):
+        shutil.copytree(
+            ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    write_arena(small_simulation(range(6), ["en"], questions=5).arena, tmp_path / "my-arena")
+    return tmp_path
+
+
+def run_in(folder, *words):
+    done = subprocess.run(
+        [sys.executable, *map(str, words)],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_a_feature_added_as_written_is_listed_and_measured(checkout):
+    """The recipe once left out the decorator, so that the import failed."""
+    follow(section("Adding a feature"), checkout)
+    assert "digit_share" in run_in(checkout, "-m", "surrogate", "features")
+    asked = ("--features", "digit_share", "--out", "measured.parquet")
+    run_in(checkout, "-m", "surrogate", "features", "my-arena", *asked)
+    program = (
+        "import pandas; table = pandas.read_parquet('measured.parquet');"
+        "assert table['digit_share'].between(0, 1).all()"
+    )
+    run_in(checkout, "-c", program)
+
+
+def test_a_regressor_named_as_written_is_validated(checkout):
+    recipe, _, _ = section("Adding a surrogate").partition("**Any other surrogate**")
+    follow(recipe, checkout)
+    asked = ("--surrogate", "ridge", "--features", "answer_length", "--tournaments", 2, "--json")
+    validated = run_in(checkout, "-m", "surrogate", "validate", "my-arena", *asked)
+    assert "surrogate:ridge" in validated
+
+
+def test_a_surrogate_added_as_written_is_validated_saved_loaded_and_ranked_with(checkout):
+    follow(section("Adding a surrogate"), checkout)
+    quick = ("--surrogate", "nearest", "--features", "answer_length", "--tournaments", 2)
+    validated = run_in(checkout, "-m", "surrogate", "validate", "my-arena", *quick, "--json")
+    assert "surrogate:nearest" in validated
+    run_in(checkout, "-m", "surrogate", "board", "my-arena", *quick, "--no-site", "--out", "board")
+    signature = json.loads((checkout / "board" / "summary.json").read_text())["signature"]
+    assert "surrogate:nearest" in signature
+    program = (
+        "from arena import read_arena; from surrogate import Board\n"
+        "arena = read_arena('my-arena')\n"
+        "answers = arena.answers[arena.answers['system'] == arena.info.systems[0]]\n"
+        "new = Board.load('board').rank(answers.assign(system='new'), arena).new\n"
+        "assert new['surrogate_rating'].notna().all()"
+    )
+    run_in(checkout, "-c", program)
+
+
+def drawn_layers():
+    """Package to its folders, from the roof down, as the text draws them."""
+    [drawing] = [text for text in blocks(TEXT, "text") if "  cli/" in text]
+    layers = {}
+    for line in drawing.splitlines():
+        if not line.startswith(" "):
+            package = line.rstrip("/")
+            layers[package] = []
+        else:
+            layers[package].append(line.split("/")[0].strip())
+    return layers
+
+
+@pytest.mark.parametrize("package", ["surrogate", "features", "arena"])
+def test_the_layers_drawn_are_the_layers_enforced(package):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    [layers] = [item["layers"] for item in contracts if item.get("containers") == [package]]
+    # ":" would let siblings import each other, which a drawing of layers does not show.
+    assert not any(":" in layer for layer in layers)
+    drawn = drawn_layers()[package]
+    for layer in layers:
+        folders = {name.strip() for name in layer.split("|")} - {"__main__"}
+        assert set(drawn[: len(folders)]) == folders
+        drawn = drawn[len(folders) :]
+    assert drawn == []
