@@ -37,7 +37,7 @@ from scipy.special import expit
 
 from arena import Arena, write_arena
 from arena.data.files import file_digest
-from arena.data.rows import write_rows
+from arena.data.tables import write_rows
 from arena.data.types import Floats
 
 COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()"]

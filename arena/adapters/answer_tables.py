@@ -35,25 +35,19 @@ from arena.adapters.files import bare_name, checked_language
 from arena.adapters.judges import judge_and_voter
 from arena.data.cells import (
     decoded,
+    finite_number,
+    has_decimal_comma,
     is_missing_cell,
     looks_like_reply,
     name_text,
     opened_text,
-    passages_of,
     text_of_reply,
 )
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
+from arena.data.passages import passages_of
 from arena.data.rows import Rows
-from arena.data.schema import (
-    HISTORY,
-    OWN_PASSAGES,
-    TURN,
-    VOTER,
-    WEIGHT,
-    finite_number,
-    has_decimal_comma,
-)
+from arena.data.schema import HISTORY, OWN_PASSAGES, TURN, VOTER, WEIGHT
 
 TABLE = "csv"
 NEEDED = ("question", "system", "answer")

@@ -17,24 +17,13 @@ from arena.adapters.columns import (
     without_row_numbers,
 )
 from arena.adapters.judges import JUDGE_SOURCES, judge_and_voter
-from arena.data.cells import is_missing_cell
+from arena.data.cells import finite_number, is_missing_cell, is_unstorable, whole_digits
 from arena.data.errors import Problem
 from arena.data.files import opened
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.literals import parsed_literal
 from arena.data.rows import Rows
-from arena.data.schema import (
-    BOTH_BAD,
-    CHOSEN,
-    CRITERION,
-    REPEAT,
-    SOFT_COLUMNS,
-    VOTER,
-    WEIGHT,
-    finite_number,
-    is_unstorable,
-    whole_digits,
-)
+from arena.data.schema import BOTH_BAD, CHOSEN, CRITERION, REPEAT, SOFT_COLUMNS, VOTER, WEIGHT
 from arena.data.winners import (
     NO_WINNER,
     ONE_HOT,

@@ -15,10 +15,12 @@ import pandas as pd
 from pydantic import BaseModel, StringConstraints, ValidationError
 
 from arena.adapters.files import files_below, shown_path
-from arena.data.arena import Arena
+from arena.data.arena import Arena, checked_arena
+from arena.data.cells import is_unstorable, storable, whole_digits
+from arena.data.checks import check_table, history_fault, validation_problems
 from arena.data.errors import DataError, Problem, checked_choice, counted_problems
-from arena.data.frames import checked_arena
-from arena.data.rows import Rows, plain_table, read_rows
+from arena.data.judge_names import names_one_judge
+from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
@@ -33,15 +35,9 @@ from arena.data.schema import (
     VOTER,
     ArenaInfo,
     TableSchema,
-    check_table,
-    history_fault,
-    is_unstorable,
-    storable,
-    validation_problems,
-    whole_digits,
 )
+from arena.data.tables import read_rows
 from arena.data.winners import NoWinner, UndecidableWinnersError, WinnerReading, read_winners
-from arena.data.wording import names_one_judge
 from arena.text.thoughts import has_thoughts
 
 ROLES: Mapping[str, str] = MappingProxyType(

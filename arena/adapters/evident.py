@@ -13,7 +13,7 @@ from arena.adapters.files import JSON, files_below
 from arena.adapters.record_values import at
 from arena.data.errors import ArenaError
 from arena.data.files import lenient_text, parsed_json
-from arena.data.rows import TABLE_SUFFIXES
+from arena.data.tables import TABLE_SUFFIXES
 
 MOST_READ = 16 * 2**20
 """Characters of a file that are looked at."""

@@ -24,8 +24,8 @@ from arena.adapters.tool_records import ToolReader
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.files import replaced_folder
 from arena.data.folder import write_arena
-from arena.data.rows import write_rows
 from arena.data.schema import INFO_FILE
+from arena.data.tables import write_rows
 
 Reader = Callable[..., ForeignArena]
 

@@ -26,8 +26,9 @@ from arena.adapters.battle_rows import (
 from arena.adapters.collected import Collected, ForeignArena, Place, Record, conversation
 from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.files import checked_language
+from arena.data.cells import finite_number, whole_digits
 from arena.data.languages import UNDETERMINED
-from arena.data.schema import REFERENCE, ROLES, finite_number, whole_digits
+from arena.data.schema import REFERENCE, ROLES
 from arena.data.winners import WinnerReading
 
 FAILED = "$ERROR$"

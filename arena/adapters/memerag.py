@@ -10,8 +10,9 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from arena.adapters.collected import Collected, ForeignArena
 from arena.adapters.files import checked_language, language_of, without_language
-from arena.data.cells import passages_of
-from arena.data.schema import Text, whole_digits
+from arena.data.cells import whole_digits
+from arena.data.passages import passages_of
+from arena.data.schema import Text
 
 SYSTEM = "memerag"
 """The one system of the arena: the files do not say which of five models answered."""

@@ -23,10 +23,12 @@ from arena.adapters.files import (
     shown_path,
     without_language,
 )
+from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.files import lenient_text
-from arena.data.rows import SUFFIXES, json_records, read_rows
-from arena.data.schema import Text, validation_problems
+from arena.data.json_rows import json_records
+from arena.data.schema import Text
+from arena.data.tables import SUFFIXES, read_rows
 
 SOURCE = "MIRACL (Zhang et al., 2023)"
 TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")

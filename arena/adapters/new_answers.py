@@ -23,20 +23,15 @@ from arena.adapters.answer_tables import (
 from arena.adapters.collected import Collected, Place, Record, question_id, said_of_systems
 from arena.adapters.columns import NO_COLUMNS, bare_column
 from arena.adapters.files import bare_name
-from arena.data.cells import decoded, name_text, passages_of
+from arena.data.cells import decoded, is_unstorable, name_text, storable
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import append_rows, read_arena
 from arena.data.frames import answers_of_frame, checked_answers, with_language_of
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import Rows, read_rows
-from arena.data.schema import (
-    ANSWER_KEY,
-    HISTORY,
-    OWN_PASSAGES,
-    QUESTION_KEY,
-    is_unstorable,
-    storable,
-)
+from arena.data.passages import passages_of
+from arena.data.rows import Rows
+from arena.data.schema import ANSWER_KEY, HISTORY, OWN_PASSAGES, QUESTION_KEY
+from arena.data.tables import read_rows
 
 _LOG = logging.getLogger(__name__)
 _EXTRA_COLUMNS_SAID = 5

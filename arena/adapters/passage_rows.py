@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from arena.adapters.collected import Collected, Place, Record
 from arena.adapters.record_values import opened_value
-from arena.data.schema import finite_number, whole_digits
+from arena.data.cells import finite_number, whole_digits
 
 NO_ANSWERS = ("NO_ANSWER", "API_ERROR")
 """What stands where a call failed."""

@@ -8,10 +8,11 @@ from typing import Any
 
 from arena.adapters.collected import Collected, ForeignArena, Key, Place, Record, question_id
 from arena.adapters.files import checked_language
+from arena.data.cells import whole_digits
 from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
-from arena.data.schema import OWN_PASSAGES, whole_digits
+from arena.data.schema import OWN_PASSAGES
 from arena.data.winners import NoWinner, read_winners
 
 JUDGE = "ragelo"

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from arena.data.cells import opened_text
-from arena.data.schema import finite_number
+from arena.data.cells import finite_number, opened_text
 
 USER = ("user", "human")
 ASSISTANT = ("assistant", "ai", "model", "chatbot", "agent", "gpt")

@@ -13,8 +13,8 @@ from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.files import checked_language
 from arena.adapters.lmarena import add_judgment, foreign_of_battles
 from arena.adapters.record_values import messages_of, opened_value
-from arena.data.cells import passages_of
 from arena.data.languages import UNDETERMINED
+from arena.data.passages import passages_of
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 

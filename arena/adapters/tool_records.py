@@ -38,12 +38,15 @@ from arena.adapters.record_values import (
 from arena.adapters.scores import marks_of, plain_scores, scores_of, unnamed_scores
 from arena.adapters.traces import joined_spans, with_retrieved
 from arena.adapters.trec_rag import joined_runs
-from arena.data.cells import passages_of
+from arena.data.cells import whole_digits
+from arena.data.checks import history_fault
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
 from arena.data.files import PACKED
+from arena.data.json_rows import json_records, read_json_value
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import READ_SUFFIXES, TABLE_SUFFIXES, json_records, read_json_value, read_rows
-from arena.data.schema import HISTORY, history_fault, whole_digits
+from arena.data.passages import passages_of
+from arena.data.schema import HISTORY
+from arena.data.tables import READ_SUFFIXES, TABLE_SUFFIXES, read_rows
 
 MOST_LABEL = 60
 """Characters of a prompt's label that names a system."""

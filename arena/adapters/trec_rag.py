@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.adapters.collected import Collected, Place, Record
 from arena.adapters.record_values import at, opened_value
-from arena.data.schema import whole_digits
+from arena.data.cells import whole_digits
 
 _SENTENCES = ("answer", "responses", "response", "generated_answer")
 _TEXTS = ("text", "segment", "contents", "content", "body", "passage")

@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
+from pydantic import ValidationError
 
-from arena.data.errors import UsageError, argument
-from arena.data.published import no_published_ratings
+from arena.data.checks import (
+    duplicates,
+    self_judgments,
+    undeclared,
+    unknown_questions,
+    validation_problems,
+)
+from arena.data.errors import DataError, Problem, UsageError, argument
+from arena.data.frames import (
+    distinct_texts,
+    empty_rows,
+    frame_rows,
+    row_problems,
+    rows_of_frame,
+    typed_table,
+    with_columns,
+    with_default,
+    with_passages,
+)
+from arena.data.judge_names import chosen_judges, judges_named
+from arena.data.judgments import named_by_criterion
+from arena.data.languages import is_language_code, language_hint
+from arena.data.notebook import notebook_html
+from arena.data.published import no_published_ratings, published_ratings
+from arena.data.rows import Rows, selected_columns
 from arena.data.schema import (
-    ALL,
+    ANSWER_KEY,
+    ANSWERS,
     CRITERION,
+    INFO_FILE,
+    JUDGMENTS,
     OWN_PASSAGES,
+    QUERIES,
     QUESTION_KEY,
     REFERENCE,
     ArenaInfo,
-    is_derived,
 )
-from arena.data.systems import no_attributes
-from arena.data.wording import PEOPLE, count_of, did_you_mean, first_of, is_person
+from arena.data.systems import name_problems, no_attributes, system_attributes, with_own_passages
+from arena.data.wording import count_of, did_you_mean, first_of
 
 
 @dataclass(frozen=True)
@@ -29,17 +56,17 @@ class Arena:
 
     Attributes:
         info: Name, languages, systems, reference system.
-        queries: Columns ``query_id, language, query, passages``, ``reference`` where there are
-            answers to compare with that take no part, and ``history`` where questions are the last
-            turns of conversations: a list of ``{role, content}``, or None.
+        queries: Columns ``query_id, language, query, passages``; ``reference`` where questions
+            have reference answers that take no part in the arena; and ``history`` where questions
+            are the last turns of conversations: a list of ``{role, content}``, or None.
         answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages`` or
-            ``history`` where systems had others than the question's: a list as there, or None.
-        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``; where a
-            ``criterion`` is stated, the judge's name ends in it: ``gpt-4o:fluency``.
+            ``history`` where systems were given others than the question's: a list, or None.
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``. Where a
+            ``criterion`` is given, the judge's name ends in it: ``gpt-4o:fluency``.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
-        attributes: What systems are made of: columns ``system`` and one an attribute, such as
-            ``model`` or ``retriever``, texts or None.
+        attributes: What systems are made of: ``system`` and one column per attribute, such as
+            ``model`` or ``retriever``; texts or None.
     """
 
     info: ArenaInfo
@@ -64,66 +91,87 @@ class Arena:
     ) -> Arena:
         """Make an arena of tables in memory, checked as strictly as a folder is.
 
-        Whole numbers in columns of keys are taken as texts; further columns are kept.
+        Whole numbers in key columns are taken as texts; further columns are kept.
 
         Args:
             questions: ``query_id, query``, and ``language`` unless it is given for all; may have
                 ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``; and
                 ``history``: the turns before, ``[{role, content}, ...]``.
-            answers: ``query_id, system, answer``. Where ids of questions are unique, ``language``
-                may lack, as in judgments. May have ``passages``: lists of ids, or of records.
+            answers: ``query_id, system, answer``. Where question ids are unique, ``language``
+                may be absent, as in judgments. May have ``passages``: lists of ids, or of records.
             judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
                 unless it is given for all.
-            language: Language code of rows that name none.
-            judge: Judge of rows that name none.
+            language: Language code of tables without a column ``language``.
+            judge: Judge of judgments without a column ``judge``.
             published_ratings: As ``published_ratings.csv``; see ``arena.data.published``.
             attributes: ``system``, and columns such as ``model``, ``retriever``.
-            info: Further fields of ``ArenaInfo``; ``systems`` are those that answer by default.
+            info: Further fields of ``ArenaInfo``; by default ``systems`` are those that answer.
 
         Raises:
-            UsageError: If something is no DataFrame.
+            UsageError: If something is not a DataFrame.
             DataError: With every problem of every table: table, row (as ``iloc``), column, value.
         """
-        from arena.data.frames import arena_of_frames
-
-        tables = {"questions": questions, "answers": answers, "judgments": judgments}
-        beside = {"published_ratings": published_ratings, "attributes": attributes}
-        return arena_of_frames({**tables, **beside}, language, judge, {"name": "arena", **info})
+        if language is not None and not is_language_code(language):
+            fault = "is not a language code"
+            hint = language_hint(language)
+            raise DataError([Problem("from_frames", None, "language", language, fault, hint)])
+        query_rows = rows_of_frame(questions, "questions", QUERIES, language)
+        answer_rows = rows_of_frame(answers, "answers", ANSWERS, language, query_rows)
+        judgment_rows = rows_of_frame(judgments, "judgments", JUDGMENTS, language, query_rows)
+        languages = distinct_texts(query_rows, "language")
+        fields: dict[str, object] = {
+            "name": "arena",
+            "languages": [code for code in languages if is_language_code(code)],
+            "systems": distinct_texts(answer_rows, "system"),
+        }
+        fields.update(info)
+        return checked_arena(
+            _checked_info(fields),
+            with_passages(query_rows),
+            answer_rows,
+            with_default(judgment_rows, "judge", judge),
+            _optional_rows(published_ratings, "published_ratings"),
+            _optional_rows(attributes, "attributes"),
+        )
 
     @property
     def judges(self) -> tuple[str, ...]:
         """Names of those who judged, or whose ratings are published, sorted."""
-        tables = (self.judgments, self.published_ratings)
-        return tuple(sorted({name for table in tables for name in table["judge"].unique()}))
+        names = {*self.judgments["judge"].unique(), *self.published_ratings["judge"].unique()}
+        return tuple(sorted(names))
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """What judgments were made by, such as faithfulness, sorted; none where none is stated."""
-        return tuple(sorted(set(self.judgments.get(CRITERION, pd.Series(dtype=object)).dropna())))
+        """Criteria that judgments were made by, such as faithfulness, sorted; may be none."""
+        if CRITERION not in self.judgments:
+            return ()
+        return tuple(sorted(set(self.judgments[CRITERION].dropna())))
 
     @property
     def rated_systems(self) -> tuple[str, ...]:
         """Systems of the arena that are judged or have a published rating, sorted."""
         published = set(self.published_ratings["system"]) & set(self.info.systems)
-        judged = (self.judgments[side].unique() for side in ("system_a", "system_b"))
-        return tuple(sorted(published.union(*judged)))
+        judged = {*self.judgments["system_a"].unique(), *self.judgments["system_b"].unique()}
+        return tuple(sorted(published | judged))
 
     @property
     def references(self) -> pd.DataFrame:
-        """Answers to compare others with: ``language, query_id, answer``, and their own passages.
+        """Reference answers: ``language, query_id, answer, passages``.
 
         A question's own ``reference`` if it has one, else the answer of the reference system. The
-        former is nobody's and takes no part in the arena, the reference system does.
+        former takes no part in the arena, the reference system does.
         """
-        columns = [*QUESTION_KEY, "answer", OWN_PASSAGES]
+        written = selected_columns(self.queries, QUESTION_KEY, [REFERENCE])
+        written = written.dropna(subset=REFERENCE).rename(columns={REFERENCE: "answer"})
         by_system = self.answers[self.answers["system"] == self.info.reference_system]
-        own = self.queries.reindex(columns=[*QUESTION_KEY, REFERENCE]).dropna(subset=REFERENCE)
-        own = own.rename(columns={REFERENCE: "answer"})
-        both = pd.concat([own, by_system.reindex(columns=columns)], ignore_index=True)
-        return both.drop_duplicates(QUESTION_KEY, ignore_index=True).reindex(columns=columns)
+        by_system = selected_columns(by_system, [*QUESTION_KEY, "answer"], [OWN_PASSAGES])
+        # The first of each question is kept, so a written reference goes before the system's.
+        references = pd.concat([written, by_system], ignore_index=True)
+        references = references.drop_duplicates(QUESTION_KEY, ignore_index=True)
+        return references[[*QUESTION_KEY, "answer", OWN_PASSAGES]]
 
     def counts(self) -> pd.DataFrame:
-        """Count ``questions, systems, answers, judgments``, a row a language."""
+        """Count ``questions, systems, answers, judgments``; one row per language."""
         sizes = {
             "questions": self.queries["language"].value_counts(),
             "systems": self.answers.groupby("language")["system"].nunique(),
@@ -134,15 +182,13 @@ class Arena:
         return counts.reset_index(names="language")
 
     def _repr_html_(self) -> str:
-        """Show in a notebook how much of what the arena holds, by language."""
-        from arena.data.frames import notebook_html
-
+        """Show the arena's size by language in a notebook."""
         judges = ", ".join(self.judges) or "none"
-        said = f"Systems: {', '.join(self.info.systems)}. Judges: {judges}."
-        return notebook_html(f"Arena {self.info.name}", said, self.counts())
+        summary = f"Systems: {', '.join(self.info.systems)}. Judges: {judges}."
+        return notebook_html(f"Arena {self.info.name}", summary, self.counts())
 
     def __repr__(self) -> str:
-        """Say how much the arena holds."""
+        """Show the arena's name and size."""
         return (
             f"<Arena {self.info.name!r}: {count_of(len(self.queries), 'question')} in "
             f"{', '.join(self.info.languages)}, {count_of(len(self.answers), 'answer')} by "
@@ -156,7 +202,7 @@ class Arena:
         systems: Collection[str] | None = None,
         judges: Collection[str] | None = None,
     ) -> Arena:
-        """Keep some languages, systems or judges, and leave out of every table what is of others.
+        """Keep some languages, systems or judges, and drop all other rows of every table.
 
         Judgments stay where both systems and the judge do. Published ratings of systems that the
         arena does not have stay. None keeps all; the reference system must be kept.
@@ -165,34 +211,40 @@ class Arena:
             UsageError: If the arena has no such language, system or judge, or the reference
                 system is left out.
         """
-        out = {
-            "languages": _others("language", languages, self.info.languages),
-            "systems": _others("system", systems, self.info.systems),
-        }
-        if self.info.reference_system in out["systems"]:
+        dropped_languages = _dropped_names("language", languages, self.info.languages)
+        dropped_systems = _dropped_names("system", systems, self.info.systems)
+        if self.info.reference_system in dropped_systems:
             raise UsageError(
                 f"{self.info.reference_system!r} is the reference; others need its answers: name "
                 f"it too ({argument('systems')})"
             )
-        kept = {
-            name: tuple(it for it in getattr(self.info, name) if it not in others)
-            for name, others in out.items()
+        dropped = {
+            "language": dropped_languages,
+            "system": dropped_systems,
+            "system_a": dropped_systems,
+            "system_b": dropped_systems,
+            "judge": _dropped_names("judge", judges, self.judges),
         }
-        left_out = dict.fromkeys(("system", "system_a", "system_b"), out["systems"])
-        left_out |= {"language": out["languages"], "judge": _others("judge", judges, self.judges)}
-        tables = {
-            name: _without(table, left_out)
-            for name, table in vars(self).items()
-            if isinstance(table, pd.DataFrame)
+        fields = {
+            "languages": _without_names(self.info.languages, dropped_languages),
+            "systems": _without_names(self.info.systems, dropped_systems),
         }
-        return replace(self, info=self.info.model_copy(update=kept), **tables)
+        return replace(
+            self,
+            info=self.info.model_copy(update=fields),
+            queries=_without_rows(self.queries, dropped),
+            answers=_without_rows(self.answers, dropped),
+            judgments=_without_rows(self.judgments, dropped),
+            published_ratings=_without_rows(self.published_ratings, dropped),
+            attributes=_without_rows(self.attributes, dropped),
+        )
 
     def judged_by(self, judge: str | None = None) -> Arena:
         """Keep the judgments, or published ratings, of one judge, or of several as one.
 
         Args:
-            judge: Its name, ``people``, or several names; see ``judges_named``. By default the only
-                one there is, or people where there are some.
+            judge: Its name, ``people``, or several names; see ``judges_named``. By default the
+                only judge, or people where some judged.
 
         Raises:
             UsageError: If there is no judgment and no published rating, no such judge, or a
@@ -200,14 +252,15 @@ class Arena:
         """
         reference = self.chosen_judges()[0] if judge is None else judge
         chosen = judges_named(self.judges, reference)
-        others = {"judge": set(self.judges).difference(chosen)}
-        judgments, published = (
-            _without(table, others) for table in (self.judgments, self.published_ratings)
+        dropped = {"judge": set(self.judges).difference(chosen)}
+        return replace(
+            self,
+            judgments=_without_rows(self.judgments, dropped),
+            published_ratings=_without_rows(self.published_ratings, dropped),
         )
-        return replace(self, judgments=judgments, published_ratings=published)
 
     def chosen_judges(self, chosen: str | None = None) -> tuple[str, ...]:
-        """Return whose verdicts to rate by, then the other judges; see ``chosen_judges``."""
+        """Return the judge to rate by, then the other judges; see ``chosen_judges``."""
         if not self.judges:
             raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
         return chosen_judges(self.judges, chosen)
@@ -217,86 +270,141 @@ class Arena:
         if criterion is None:
             return self
         if criterion not in self.criteria:
-            known = ", ".join(self.criteria) or "none"
+            available = ", ".join(self.criteria) or "none"
             raise UsageError(
-                f"no judgment is by {criterion!r} ({argument('criterion')}); there is {known}"
+                f"no judgment is by {criterion!r} ({argument('criterion')}); there is {available}"
             )
-        own = self.judgments[self.judgments[CRITERION] == criterion].reset_index(drop=True)
-        return replace(self, judgments=own, published_ratings=no_published_ratings())
+        is_by = self.judgments[CRITERION] == criterion
+        judgments = self.judgments[is_by].reset_index(drop=True)
+        return replace(self, judgments=judgments, published_ratings=no_published_ratings())
 
 
-def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str, ...]:
-    """Return whose verdicts are the reference, as ``judges_named`` takes it, then the other judges.
+def checked_arena(
+    info: ArenaInfo,
+    queries: Rows,
+    answers: Rows,
+    judgments: Rows | None = None,
+    published: Rows | None = None,
+    systems: Rows | None = None,
+) -> Arena:
+    """Build an arena from rows, checking each table and how the tables agree.
 
-    The reference is people, all who are chosen as one, or else the judge that is named first.
-
-    Args:
-        names: Of all judges.
-        chosen: Some of them with commas between, or ``all`` whose verdicts are their own; by
-            default all where people are among them, or the only one.
+    ``systems`` holds what systems are made of: ``system`` and one column per attribute.
 
     Raises:
-        UsageError: If there is no such judge, or a choice to be made.
+        DataError: With every problem of every table.
     """
-    own = [name for name in names if not is_derived(name)]
-    people = [name for name in own if is_person(name)]
-    if chosen is None and len(names) > 1 and not people:
-        raise UsageError(
-            f"several judges; choose one with {argument('judge')}, or several with "
-            "commas between, or all: "
-            f"{first_of(names)}"
+    queries = with_columns(queries, QUERIES)
+    answers = with_columns(answers, ANSWERS)
+    judgments = with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
+    # Rows first: the checks between tables need sound keys.
+    problems = [
+        *row_problems(queries, QUERIES),
+        *row_problems(answers, ANSWERS),
+        *row_problems(judgments, JUDGMENTS),
+    ]
+    if problems:
+        raise DataError(problems)
+    ratings = no_published_ratings()
+    rating_problems: list[Problem] = []
+    if published is not None:
+        question_counts = queries.table.groupby("language").size().to_dict()
+        judges = sorted(set(judgments.table["judge"]))
+        ratings, rating_problems = published_ratings(
+            published, info.languages, question_counts, judges
         )
-    if chosen is None or (chosen == ALL and ALL not in names):
-        listed = own or list(names)
-    else:
-        listed = [chosen] if chosen in names else [name.strip() for name in chosen.split(",")]
-    known = set(names)
-    found = {name: (name,) if name in known else judges_named(names, name) for name in listed}
-    voters = {person for name in found if is_person(name) for person in found[name]}
-    first = next(iter(found))
-    if voters:
-        everyone = len(voters) > 1 and voters == set(people) and PEOPLE not in names
-        first = PEOPLE if everyone else "+".join(sorted(voters))
-    return (first, *(name for name in found if name != first and not is_person(name)))
+    attributes, attribute_problems = system_attributes(systems, info.systems)
+    name_source = "systems" if queries.is_frame else INFO_FILE
+    problems = [
+        *duplicates(queries, QUESTION_KEY, "query"),
+        *duplicates(answers, ANSWER_KEY, "answer"),
+        *undeclared(queries, "language", info.languages, "languages"),
+        *undeclared(answers, "system", info.systems, "systems"),
+        *unknown_questions(answers, queries, "answer"),
+        *unknown_questions(judgments, queries, "judgment"),
+        *undeclared(judgments, "system_a", info.systems, "systems"),
+        *undeclared(judgments, "system_b", info.systems, "systems"),
+        *self_judgments(judgments),
+        *_reference_problems(info, queries),
+        *name_problems(info.systems, name_source, "systems"),
+        *name_problems(judgments.table["judge"], judgments.source, "judge"),
+        *rating_problems,
+        *attribute_problems,
+    ]
+    if not problems:
+        answers, problems = with_own_passages(answers, queries.table)
+    if problems:
+        raise DataError(problems)
+    return Arena(
+        info=info,
+        queries=typed_table(queries, QUERIES),
+        answers=typed_table(answers, ANSWERS),
+        judgments=named_by_criterion(typed_table(judgments, JUDGMENTS)),
+        published_ratings=ratings,
+        attributes=attributes,
+    )
 
 
-def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
-    """Return the judges that a name stands for, several of which count as one.
+def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
+    """Check the reference system, and the reference answers of questions, which may be missing."""
+    name = info.reference_system
+    if name is not None and name not in info.systems:
+        source = INFO_FILE
+        fault = f"is not among the systems of {INFO_FILE}"
+        hint = "name one of the systems, or write null"
+        if queries.is_frame:
+            source = "from_frames"
+            fault = "is not among the systems"
+            hint = "name one of the systems, or None"
+        yield Problem(source, None, "reference_system", name, fault, hint)
+    if REFERENCE in queries.table:
+        references = queries.table[REFERENCE]
+        is_text = references.map(lambda value: isinstance(value, str)).astype(bool)
+        fault = "is not text"
+        hint = "write an answer, or leave it empty"
+        yield from queries.problems_of(references.notna() & ~is_text, [REFERENCE], (fault, hint))
 
-    Args:
-        names: Of all judges.
-        judge: One of them; ``people``, for all people; or several with ``+`` or commas between.
 
-    Raises:
-        UsageError: If there is no such judge.
-    """
-    people = tuple(name for name in names if is_person(name))
-    if judge in names or (judge == PEOPLE and people):
-        return (judge,) if judge in names else people
-    parts = [part.strip() for part in judge.replace(",", "+").split("+")]
-    for name in parts:
-        if name not in names:
-            hint = f"{did_you_mean(name, names)} the judges are {first_of(names) or 'none'}"
-            raise UsageError(f"no judge {name!r} here; {hint.lstrip()}")
-    return tuple(parts)
+def _checked_info(fields: Mapping[str, object]) -> ArenaInfo:
+    unknown = sorted(set(fields) - set(ArenaInfo.model_fields))
+    if unknown:
+        raise UsageError(f"from_frames has no argument {unknown[0]!r}; see help(Arena.from_frames)")
+    try:
+        return ArenaInfo.model_validate(fields)
+    except ValidationError as error:
+        hint = "see help(Arena.from_frames)"
+        problems = validation_problems(error, "from_frames", None, lambda _: hint)
+        raise DataError(problems) from error
 
 
-def _others(noun: str, chosen: Collection[str] | None, known: Collection[str]) -> frozenset[str]:
-    """Return the names that are known and not chosen; none where there is no choice."""
+def _optional_rows(table: pd.DataFrame | None, name: str) -> Rows | None:
+    return None if table is None else frame_rows(table, name)
+
+
+def _dropped_names(
+    noun: str, chosen: Collection[str] | None, names: Collection[str]
+) -> frozenset[str]:
+    """Return the names that are not chosen; none where there is no choice."""
     if chosen is None:
         return frozenset()
     for name in chosen:
-        if name not in known:
-            there = f"available: {first_of(tuple(known)) or 'none'}"
-            hint = f"{did_you_mean(name, known)} {there}".lstrip()
+        if name not in names:
+            available = f"available: {first_of(tuple(names)) or 'none'}"
+            hint = f"{did_you_mean(name, names)} {available}".lstrip()
             raise UsageError(f"no {noun} {name!r} here ({argument(f'{noun}s')}); {hint}")
-    return frozenset(known) - frozenset(chosen)
+    return frozenset(names) - frozenset(chosen)
 
 
-def _without(table: pd.DataFrame, left_out: Mapping[str, Collection[str]]) -> pd.DataFrame:
-    """Leave out the rows in whose columns any of these names stands."""
-    is_out = np.zeros(len(table), np.bool_)
-    for column, names in left_out.items():
+def _without_names(names: tuple[str, ...], dropped: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in dropped)
+
+
+def _without_rows(table: pd.DataFrame, dropped: Mapping[str, Collection[str]]) -> pd.DataFrame:
+    """Drop the rows that hold a dropped name in its column."""
+    is_dropped = np.zeros(len(table), np.bool_)
+    for column, names in dropped.items():
         if names and column in table:
-            is_out |= table[column].isin(names).to_numpy()
-    return (table[~is_out] if is_out.any() else table).reset_index(drop=True)
+            is_dropped |= table[column].isin(names).to_numpy()
+    if is_dropped.any():
+        table = table[~is_dropped]
+    return table.reset_index(drop=True)

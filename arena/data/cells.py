@@ -6,87 +6,37 @@ often twice. Every table and every tool's export is read by the functions here.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Any
+
+import pandas as pd
 
 from arena.data.files import MOST_LEVELS, parsed_json
 from arena.data.literals import parsed_literal
-from arena.data.schema import finite_number, whole_digits
 
 MISSING_WORDS = frozenset(
     {"", "none", "nan", "-nan", "null", "nat", "<na>", "n/a", "#n/a", "#n/a n/a", "na"}
 )
 """What programs write where nothing is, in lower case."""
-PASSAGE_TEXTS = (
-    *("text", "page_content", "pageContent", "content", "passage", "document", "passage_text"),
-    *("chunk", "chunk_text", "snippet", "segment", "context", "body"),
-)
-"""Where the text of a passage stands, the first with a value."""
-PASSAGE_ID = "passage_id"
-"""An id that was given to passages for arenas, and is kept whatever the others are."""
-PASSAGE_IDS = ("id", "id_", "_id", "document_id", "doc_id", "docid", "chunk_id", "node_id")
-"""Where stores keep ids of passages, which parts of one document may share."""
-PASSAGE_HOLDERS = (
-    *("kwargs", "node", "document", "doc", "chunk", "text_resource", "payload", "entity"),
-    *("_source", "properties", "metadata"),
-)
-"""What holds the record with the text, in records that only wrap one."""
-PASSAGE_LISTS = (
-    *("retrieved_contexts", "retrieved_documents", "contexts", "documents", "passages"),
-    *("source_nodes", "source_documents", "nodes", "docs", "chunks"),
-)
-"""What holds the list of passages, in records of a retrieval."""
-
-PASSAGE_RESULTS = (
-    *("matches", "results", "points", "objects", "hits", "retrievalResults", "retrieval_results"),
-    "data",
-)
-"""What holds the list of passages in replies of stores, in records without a text."""
 REPLY_TEXTS = (
     *("content", "answer", "response", "result", "output", "output_text", "text", "reply"),
     *("generated_text", "completion"),
 )
 """Where the text of a reply stands in the objects of programs, the first with a value."""
-PASSAGE_SENTENCES = "sentences"
-"""Where a passage stands as a list of its sentences."""
-
-Passage = dict[str, Any]
 
 _OPENS_VALUE = re.compile(r"""\s*(?:[\[{("']|[A-Za-z_][\w.]*\s*[(=])""")
-_COLLECTIONS = (
+COLLECTIONS = (
     r"(?:array|deque|set|frozenset|list|tuple|mappingproxy|namespace|defaultdict|OrderedDict"
     r"|o?dict_(?:values|keys|items))"
 )
-_CONSTRUCTOR = re.compile(rf"(?:[A-Za-z_]\w*\.)*(?:{_COLLECTIONS}|[A-Z]\w*)\(")
-_FIELD_NAMES = r"(?:page_content|pageContent|metadata|id_?|text|node)"
-_MESSAGE = r"content=['\"\[]"
-_FIELD = re.compile(rf"{_FIELD_NAMES}\s*=\s*['\"\[{{]|{_MESSAGE}")
-_ARRAY = re.compile(r"<?\w*Array>?\s*\n\s*\[")
-_PRINTED_TABLE = re.compile(
-    r"""
-      shape:\s\(\d+,.*                                 # of polars
-    | .*\n(?:Name:\s[^\n]*,\s|Length:\s\d+,\s)*dtype:\s[^\n]*   # a series of pandas
-    | [^\n]*\n0[ ]{2}[^\n]*(?:\n(?:\d+|\.+)[ ]{2}[^\n]*)*(?:\n+\[\d+\srows\sx[^\n]*)?
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-"""A table as programs show it, which cuts and pads its texts."""
-_LOOKS_PRINTED = re.compile(
-    rf"""
-      \[\s*(?:['"\[{{(\]<]|(?:None|null|nan|NaN)\b|(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\()
-    | \{{\s*['"}}]
-    | \(\s*['"\[{{].*\)\Z
-    | ['"]\s*[\[{{]\s*[\\'"{{\[\]}}]
-    | (?:[A-Za-z_]\w*\.)*{_COLLECTIONS}\(\s*[\[({{<]
-    | {_ARRAY.pattern}
-    | {_MESSAGE}
-    | (?:[A-Za-z_]\w*\.)*[A-Z]\w*\(\s*{_FIELD_NAMES}\s*[=:]
-    | {_FIELD_NAMES}\s*=\s*['"{{]
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_ENCLOSED_LIST = re.compile(r"\[[^\[\]]*,[^\[\]]*\]|\{[^{}]*,[^{}]*\}", re.DOTALL)
+_CONSTRUCTOR = re.compile(rf"(?:[A-Za-z_]\w*\.)*(?:{COLLECTIONS}|[A-Z]\w*)\(")
+FIELD_NAMES = r"(?:page_content|pageContent|metadata|id_?|text|node)"
+MESSAGE = r"content=['\"\[]"
+_FIELD = re.compile(rf"{FIELD_NAMES}\s*=\s*['\"\[{{]|{MESSAGE}")
+ARRAY = re.compile(r"<?\w*Array>?\s*\n\s*\[")
 _REPLY_HOLDERS = ("choices", "message", "generations")
 _REPLY_LEVELS = 6
 _PRINTED_REPLY = re.compile(
@@ -99,10 +49,10 @@ _PRINTED_REPLY = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ID = re.compile(r"(?=\S*\d)\S*\w")
-"""The id of a passage: one word with a digit."""
-_LONGEST_HEADING = 80
-_OBJECT_ADDRESS = re.compile(r"<[^<>]* at 0x[0-9A-Fa-f]+>")
+
+_TRUE = frozenset({"true", "1", "1.0"})
+_DECIMAL_COMMA = re.compile(r"[-+]?(?:0?,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_missing_cell(value: object) -> bool:
@@ -155,12 +105,12 @@ def _decoded(value: object, levels: int) -> object:
 def opened_text(text: str) -> list[Any] | dict[str, Any] | None:
     """Return the list or record that a text holds, or None if it holds none that can be read."""
     try:
-        return _opened(text.strip(), levels=MOST_LEVELS)
+        return parsed_text(text.strip(), levels=MOST_LEVELS)
     except ValueError:
         return None
 
 
-def _opened(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
+def parsed_text(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
     """Return the list or record that a text holds; None if it is no text of one.
 
     Raises:
@@ -168,7 +118,7 @@ def _opened(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
     """
     if levels == 0:
         raise ValueError(f"is nested deeper than {MOST_LEVELS} levels")
-    if not _OPENS_VALUE.match(text) and not _ARRAY.match(text):
+    if not _OPENS_VALUE.match(text) and not ARRAY.match(text):
         return None
     value: object = None
     if text[0] in '[{"':
@@ -178,13 +128,13 @@ def _opened(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
             value = None
     if value is None:
         is_value = text[0] in "[{('\"" or any(
-            pattern.match(text) for pattern in (_CONSTRUCTOR, _FIELD, _ARRAY)
+            pattern.match(text) for pattern in (_CONSTRUCTOR, _FIELD, ARRAY)
         )
         if not is_value:
             return None
         value = parsed_literal(text)
     if isinstance(value, str):  # quoted again
-        return _opened(value.strip(), levels - 1)
+        return parsed_text(value.strip(), levels - 1)
     return value if isinstance(value, list | dict) else None
 
 
@@ -214,207 +164,14 @@ def _reply_in(value: object, levels: int) -> str | None:
     if not isinstance(value, Mapping) or levels == 0:
         return None
     for name in REPLY_TEXTS:
-        text = _whole_text(value.get(name))
+        text = content_text(value.get(name))
         if text is not None:
             return text
     inner = [_reply_in(value.get(name), levels - 1) for name in _REPLY_HOLDERS]
     return next((text for text in inner if text is not None), None)
 
 
-def passages_of(value: object) -> list[Passage]:
-    """Read the passages of a cell or field.
-
-    Args:
-        value: Nothing; a text, which is one passage; a record with a text (one of
-            ``PASSAGE_TEXTS``, or a list of its sentences), or one that holds such a record or a
-            list of passages; a table of these by columns; a list of these, of rows with an id or
-            a score beside the passage, or of titles and sentences; or any of them written as text
-            (see ``decoded``).
-
-    Returns:
-        Records with ``passage_id``, ``text``, ``title`` and ``relevance``; those with a ``text``
-        keep their further fields. Missing values are left out. A passage without an id is
-        numbered by its place, from 1; so are all of them where ids that are not called
-        ``passage_id`` are incomplete or repeat (parts of one document).
-
-    Raises:
-        ValueError: If it is something else. The message is a clause that says what is wrong.
-    """
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    items = list(_passage_items(value, MOST_LEVELS))
-    numbered = list(enumerate(items, start=1))
-    read = [(number, item) for number, item in numbered if item is not None]
-    passages = [_passage(item, number) for number, item in read]
-    ids = _passage_ids(read)
-    defaults = {"title": None, "relevance": None}
-    return [
-        {PASSAGE_ID: passage_id, **defaults, **passage}
-        for passage_id, passage in zip(ids, passages, strict=True)
-    ]
-
-
-def _passage_items(value: object, levels: int, *, in_list: bool = False) -> Iterator[object]:
-    """Yield each passage of a value: a text, a record, or None where one is missing."""
-    if levels == 0:
-        raise ValueError(f"is nested deeper than {MOST_LEVELS} levels")
-    if is_missing_cell(value):
-        # A cell without a value has no passages; a list may have a gap, which keeps its number.
-        if levels < MOST_LEVELS:
-            yield None
-    elif isinstance(value, str):
-        yield from _items_of_text(value, levels)
-    elif isinstance(value, list | tuple):
-        row = _record_of_row(value) if in_list else None
-        if row is not None:
-            yield from _passage_items(row, levels - 1)
-            return
-        _check_pairs(value)
-        for item in value:
-            yield from _passage_items(item, levels - 1, in_list=True)
-    elif isinstance(value, Mapping):
-        inner = _list_of_passages(value)
-        if inner is None:
-            inner = _records_of_columns(value)
-        if inner is None:
-            yield value
-        else:
-            yield from _passage_items(inner, levels - 1)
-    else:
-        yield value
-
-
-def _items_of_text(text: str, levels: int) -> Iterator[object]:
-    stripped = text.strip()
-    is_cell = levels == MOST_LEVELS
-    if is_cell and _PRINTED_TABLE.fullmatch(stripped) and not _ARRAY.match(stripped):
-        raise ValueError("is a table as pandas or polars shows it, which may cut its texts")
-    try:
-        opened = _opened(stripped, levels)
-    except ValueError as error:
-        if _looks_printed(stripped, is_cell):
-            raise ValueError(str(error)) from None
-        opened = None
-    if opened is None:
-        if _looks_printed(stripped, is_cell):
-            raise ValueError("is no list of passages that can be read")
-        yield text
-    elif is_cell or _holds_passages(opened):
-        yield from _passage_items(opened, levels - (0 if is_cell else 1))
-    else:
-        yield text  # a passage of JSON in a list of passages
-
-
-def _looks_printed(text: str, is_cell: bool) -> bool:
-    """Tell whether a text was meant as a list or record.
-
-    In a list that was read, a text that only begins as one is a text.
-    """
-    if _OBJECT_ADDRESS.fullmatch(text):
-        return True
-    if _LOOKS_PRINTED.match(text):
-        return is_cell or text[-1:] in "])}"
-    return is_cell and _ENCLOSED_LIST.fullmatch(text) is not None
-
-
-def _holds_passages(opened: list[Any] | dict[str, Any]) -> bool:
-    """Tell whether what a text in a list holds are passages, rather than a passage of JSON."""
-    if isinstance(opened, dict):
-        return _text_of_passage(opened) is not None or _list_of_passages(opened) is not None
-    first = next((item for item in opened if not is_missing_cell(item)), None)
-    if isinstance(first, dict):
-        return _holds_passages(first)
-    return isinstance(first, str | list)
-
-
-def _record_of_row(items: Sequence[object]) -> object:
-    """Return the passage that a list in a list is a row of; None if it holds passages.
-
-    Stores return a passage and its score; its id and the passage, and then its score; a title and
-    the sentences.
-    """
-    *_, last = items or [None]
-    is_scored = isinstance(last, int | float) and not isinstance(last, bool)
-    if is_scored and len(items) == 2 and isinstance(items[0], str | Mapping):
-        return items[0]
-    fields = items[:-1] if is_scored else items
-    if len(fields) != 2:
-        return None
-    name, text = fields
-    if not isinstance(name, str):
-        return None
-    if isinstance(text, list) and text and all(isinstance(each, str) for each in text):
-        return {"title": name, PASSAGE_SENTENCES: text}
-    is_id = is_scored or _ID.fullmatch(name.strip()) is not None
-    return {"id": name, "text": text} if is_id and isinstance(text, str) else None
-
-
-def _check_pairs(items: Sequence[object]) -> None:
-    """Refuse pairs of texts of which the first may be a title, or a passage.
-
-    Raises:
-        ValueError: If all of several items are such pairs.
-    """
-    pairs = [item for item in items if isinstance(item, list | tuple) and len(item) == 2]
-    if len(pairs) < 2 or len(pairs) < len(items):
-        return
-    if not all(isinstance(text, str) for pair in pairs for text in pair):
-        return
-    if any(_ID.fullmatch(first.strip()) for first, _ in pairs):
-        return
-    if all(_is_heading(first) and not _is_heading(second) for first, second in pairs):
-        raise ValueError("holds pairs of texts, which may be a title and a passage, or passages")
-
-
-def _is_heading(text: str) -> bool:
-    return len(text) <= _LONGEST_HEADING and text.strip()[-1:] not in tuple(".!?。")
-
-
-def _list_of_passages(record: Mapping[str, Any]) -> list[Any] | None:
-    names: Sequence[str] = PASSAGE_LISTS
-    if _text_of_passage(record) is None and PASSAGE_SENTENCES not in record:
-        names = (*PASSAGE_LISTS, *PASSAGE_RESULTS)
-    for name in names:
-        inner = record.get(name)
-        if isinstance(inner, str):
-            inner = opened_text(inner)
-        if isinstance(inner, Mapping) and name in PASSAGE_RESULTS:  # hits in hits
-            inner = inner.get(name)
-        if isinstance(inner, list):
-            return inner
-    return None
-
-
-def _records_of_columns(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the rows of a table that was written as a list of each column; None if it is none."""
-    name = next((each for each in (*PASSAGE_TEXTS, PASSAGE_SENTENCES) if each in record), None)
-    column = None if name is None else record[name]
-    kind = list if name == PASSAGE_SENTENCES else str
-    if not isinstance(column, list) or not column:
-        return None
-    if not all(item is None or isinstance(item, kind) for item in column):
-        return None
-    columns = {
-        field: values
-        for field, values in record.items()
-        if isinstance(values, list) and len(values) == len(column)
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _text_of_passage(record: Mapping[str, Any]) -> str | None:
-    found = [_whole_text(record.get(name)) for name in PASSAGE_TEXTS]
-    texts = [text for text in found if text is not None]
-    text = next((text for text in texts if text.strip()), texts[0] if texts else None)
-    sentences = record.get(PASSAGE_SENTENCES)
-    if text is not None or not isinstance(sentences, list) or not sentences:
-        return text
-    if not all(isinstance(sentence, str) for sentence in sentences):
-        return None
-    return " ".join(sentence.strip() for sentence in sentences)
-
-
-def _whole_text(value: object) -> str | None:
+def content_text(value: object) -> str | None:
     """Return a text, or that of its parts (``[{"type": "text", "text": ...}]``); else None."""
     if isinstance(value, str):
         return value
@@ -426,81 +183,58 @@ def _whole_text(value: object) -> str | None:
     return "\n".join(read) if len(read) == len(parts) else None
 
 
-def _passage(item: object, number: int) -> Passage:
-    if isinstance(item, str):
-        return {"text": item}
-    if not isinstance(item, Mapping):
-        raise ValueError(
-            f"has no text in passage {number}, but a value of type {type(item).__name__}"
-        )
-    records = list(_nested_records(item))
-    texts = [(_text_of_passage(record), record) for record in records]
-    text, holder = next((each for each in texts if each[0] is not None), (None, item))
-    if text is None:
-        raise ValueError(f"has no text in passage {number}")
-    if holder is item and "text" in item:
-        passage = {name: value for name, value in item.items() if value is not None}
-        passage["text"] = text
-    else:
-        passage = {"text": text}
-    nearest = [holder, *(record for record in records if record is not holder)]
-    passage.pop(PASSAGE_ID, None)
-    if "title" not in passage:
-        title = _first_text([*nearest, *map(_metadata, nearest)], "title")
-        if title is not None:
-            passage["title"] = title
-    return passage
+def is_true(values: pd.Series) -> pd.Series:
+    """Tell where a column of truth values, or of texts for them, is true."""
+    return values.map(lambda value: str(value).lower() in _TRUE).astype(bool)
 
 
-def _nested_records(record: Mapping[str, Any], levels: int = 5) -> Iterator[Mapping[str, Any]]:
-    """Yield a record and those that it holds under one of ``PASSAGE_HOLDERS``."""
-    yield record
-    for name in PASSAGE_HOLDERS if levels else ():
-        inner = record.get(name)
-        if isinstance(inner, str):
-            inner = opened_text(inner)
-        if isinstance(inner, Mapping):
-            yield from _nested_records(inner, levels - 1)
+def finite_number(value: object) -> float | None:
+    """Return the finite number that a cell holds, as such or in digits; None for anything else.
+
+    A decimal comma is read as such, but not one before three digits, which may separate thousands.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real | str):
+        return None
+    if isinstance(value, str) and has_decimal_comma(value):
+        value = value.replace(",", ".")
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
 
 
-def _metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    inner = decoded(record.get("metadata"))
-    return inner if isinstance(inner, Mapping) else {}
+def has_decimal_comma(text: str) -> bool:
+    """Tell whether a text is a number with a comma that can only stand before decimals."""
+    return _DECIMAL_COMMA.fullmatch(text.strip()) is not None
 
 
-def _passage_ids(numbered: list[tuple[int, object]]) -> list[Any]:
-    """Return an id for each passage: its own, or the number of its place."""
-    given = []
-    stored = []
-    for _, item in numbered:
-        records = list(_nested_records(item)) if isinstance(item, Mapping) else []
-        given.append(_first_id(records, [PASSAGE_ID]))
-        stored.append(_first_id(records, PASSAGE_IDS))
-    numbers = [str(number) for number, _ in numbered]
-    if any(passage_id is not None for passage_id in given):
-        return [
-            number if passage_id is None else passage_id
-            for number, passage_id in zip(numbers, given, strict=True)
-        ]
-    is_distinct = None not in stored and len(set(stored)) == len(stored)
-    return stored if is_distinct else numbers
+def whole_digits(value: object) -> str | None:
+    """Write a whole number (1.0 is 1, as pandas may make it) as an id; None for anything else."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else None
 
 
-def _first_id(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
-    for record in records:
-        for name in names:
-            given = record.get(name)
-            if isinstance(given, str):
-                return given
-            digits = whole_digits(given)
-            if digits is not None:
-                return digits
-    return None
+def is_unstorable(value: object) -> bool:
+    """Say whether a value holds half a surrogate pair, at any depth."""
+    if isinstance(value, str):
+        return not value.isascii() and _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(is_unstorable(part) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(is_unstorable(part) for part in value)
 
 
-def _first_text(records: list[Mapping[str, Any]], name: str) -> str | None:
-    for record in records:
-        text = record.get(name)
-        if isinstance(text, str) and text.strip():
-            return text
-    return None
+def storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return a value with U+FFFD for each half of a surrogate pair, at any depth."""
+    if isinstance(value, str):
+        whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole if is_unstorable(value) else value
+    if isinstance(value, Mapping):
+        return {storable(name): storable(inner) for name, inner in value.items()}
+    return [storable(inner) for inner in value] if isinstance(value, list) else value
+
+
+def is_null(value: object) -> bool:
+    """Tell whether a cell is None or NaN, as tables hold missing values."""
+    return value is None or (isinstance(value, float) and math.isnan(value))

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from arena.data.errors import (
+    DataError,
+    Problem,
+)
+from arena.data.files import (
+    MOST_EXPANDED,
+    lenient_text,
+)
+from arena.data.rows import BadRowError, Rows, bounded_lines, check_encoding, rows_of_records
+from arena.data.wording import repeated
 
 COMMA, TAB = ",", "\t"
 _DELIMITERS = (COMMA, ";", TAB, "|")
@@ -111,3 +125,84 @@ def fitted(cells: Sequence[object], width: int) -> list[object] | None:
     while len(row) > width and row[-1] in ("", None):
         row.pop()
     return row if len(row) == width else None
+
+
+def read_delimited(path: Path, source: str, usual: str) -> Rows:
+    """Read delimited text.
+
+    Args:
+        path: The file.
+        source: What problems call it.
+        usual: The delimiter where the first lines do not show another.
+
+    Raises:
+        DataError: If the header stands below other text.
+    """
+    csv.field_size_limit(MOST_EXPANDED)
+    with lenient_text(path) as stream:
+        texts = bounded_lines(stream, source)
+        first_lines = list(islice(texts, LOOKED_AT))
+        before = 0
+        stated = stated_delimiter(first_lines[0]) if first_lines else None
+        if stated is not None:
+            before, first_lines = 1, first_lines[1:]
+        if above := lines_above_header(first_lines):
+            fault = f"the header seems to stand on line {before + above + 1}, below other text"
+            hint = "delete the lines above the header"
+            raise DataError([Problem(source, 1, None, None, fault, hint)])
+        dialect = dialect_of(first_lines, usual) if stated is None else Dialect(stated)
+        reader = csv.reader(
+            chain(first_lines, texts),
+            delimiter=dialect.delimiter,
+            skipinitialspace=dialect.skips_spaces,
+            strict=True,
+        )
+        line, cells = next(_csv_rows(reader, source, before), (1, []))
+        if isinstance(cells, Problem):
+            return rows_of_records([(line, cells)], source)
+        header = clean_header(cells)
+        if twice := repeated_columns(header, source, line):
+            return rows_of_records(((line, problem) for problem in twice), source)
+        return rows_of_records(_csv_rows(reader, source, before, header), source, header)
+
+
+def repeated_columns(header: Sequence[str], source: str, line: int) -> list[Problem]:
+    """Tell of each column name that stands several times in a header."""
+    fault, hint = "appears several times in the header", "keep one of the columns"
+    return [Problem(source, line, name, None, fault, hint) for name in repeated(header)]
+
+
+def _csv_rows(
+    reader: Any,  # noqa: ANN401 - of the csv module, which does not name its type
+    source: str,
+    before: int,
+    header: Sequence[str] = (),
+) -> Iterator[tuple[int, Any]]:
+    """Yield each row with the line it begins on: its cells, or a record where a header is given.
+
+    Of a row that is at fault a problem; nothing follows one that is not CSV. ``before`` is the
+    number of lines that the reader was not given.
+    """
+    while True:
+        line = before + reader.line_num + 1
+        try:
+            cells = next(reader, None)
+            if cells is None:
+                return
+            check_encoding("".join(cells))
+            if not any(cells):
+                continue
+            row = fitted(cells, len(header)) if header else cells
+            if row is None:
+                hint = "quote cells that hold commas or line breaks"
+                raise BadRowError("has more or fewer cells than the header", hint)
+        except csv.Error as error:
+            fault = f"is not CSV ({error}); nothing after it was read"
+            hint = "put cells that hold quotes in quotes, and double the quotes inside"
+            yield line, Problem(source, line, None, None, fault, hint)
+            return
+        except BadRowError as bad:
+            yield line, bad.problem(source, line)
+        else:
+            named = zip(header, row, strict=False)
+            yield line, {name: cell or None for name, cell in named} if header else row

@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
@@ -23,13 +23,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
-from urllib.parse import unquote
 from uuid import uuid4
 
 from arena.data.errors import DataError, MissingDependencyError, Problem, UsageError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 WRITING = ".writing-"
 """How the name of a temporary folder begins, in which something is written."""
@@ -38,7 +37,6 @@ SAID_AFTER_S = 2.0
 """Seconds of waiting for another process after which that is said."""
 MIB = 2**20
 READ_AT_ONCE = MIB
-ROWS_AT_ONCE = 10_000
 MOST_SMALL_BYTES = 64 * MIB
 STREAMS = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/self/fd/\d+")
 """What is open already, perhaps to a file: links that are never replaced."""
@@ -51,9 +49,6 @@ MOST_LINES = 5_000_000
 MOST_CELLS = 200_000_000
 MOST_LEVELS = 100
 """How deep objects and lists of JSON may lie in each other."""
-
-LINE = ".line"
-"""Column of the numbers of rows."""
 PACKED = (".gz", ".zst")
 _DELIMITED_NAMES = tuple(
     f"{name}{packed}" for name in (".csv", ".tsv", ".txt") for packed in ("", *PACKED)
@@ -325,80 +320,6 @@ class _BoundedStream(io.RawIOBase):
     def close(self) -> None:
         self._stream.close()
         super().close()
-
-
-def part_files(table: Path) -> list[Path]:
-    """Return the files of a Parquet table: itself, or those of a folder of them, sorted."""
-    if table.is_file():
-        return [table]
-    found = [(path.relative_to(table).parts, path) for path in table.rglob("*.parquet")]
-    return [path for names, path in sorted(found) if not any(name[0] in "._" for name in names)]
-
-
-def with_partition(rows: pa.Table, file: Path, table: Path) -> pa.Table:
-    """Add what the folders above a part file say of all its rows, such as ``language=en``."""
-    above = file.relative_to(table).parts[:-1] if file != table else ()
-    for name, sign, value in (folder.partition("=") for folder in above):
-        if sign and name not in rows.column_names:
-            rows = rows.append_column(name, [[unquote(value)] * len(rows)])
-    return rows
-
-
-def read_parquet(
-    source: Path | bytes, name: str, queries: Collection[str] | None = None
-) -> pa.Table:
-    """Read a Parquet file, or its bytes, part by part, no further than it may expand.
-
-    Args:
-        source: The file.
-        name: What messages call it.
-        queries: Keep only rows of these questions, with a column ``LINE`` of their numbers.
-
-    Raises:
-        DataError: If it holds more.
-        pyarrow.ArrowException, OSError: If it is damaged.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    file = pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source)
-    meta, most = file.metadata, most_expanded(size)
-    refuse_beyond(name, meta.num_rows * meta.num_columns, MOST_CELLS, "cells")
-    groups = [meta.row_group(group) for group in range(meta.num_row_groups)]
-    sizes = [group.total_byte_size for group in groups]
-    refuse_beyond(name, sum(sizes), most, "bytes when expanded")
-    at_once = max(1, min(ROWS_AT_ONCE, most // max([*sizes, 1])))  # a text may stand in every row
-    expanded, first, parts = 0, 1, []
-    for place, group in enumerate(groups):
-        held = None if queries is None else id_range(group)
-        may_hold = held is None or any(held[0] <= query <= held[1] for query in queries or ())
-        line, chosen = first, [place] if may_hold else []
-        for part in file.iter_batches(at_once, chosen, use_threads=False):
-            expanded += part.nbytes
-            refuse_beyond(name, expanded, most, "bytes when expanded")
-            parts.append(part if queries is None else _of_queries(part, queries, line))
-            line += len(part)
-        first += group.num_rows
-    return pa.Table.from_batches(parts, parts[0].schema if parts else file.schema_arrow)
-
-
-def id_range(group: Any) -> tuple[str, str] | None:  # noqa: ANN401 - of pyarrow, untyped
-    """Return the least and largest ``query_id`` that a row group states, None if it does not."""
-    held = [group.column(place) for place in range(group.num_columns)]
-    told = next((it.statistics for it in held if it.path_in_schema == "query_id"), None)
-    return (told.min, told.max) if told and told.has_min_max and isinstance(told.min, str) else None
-
-
-def _of_queries(part: pa.RecordBatch, queries: Collection[str], line: int) -> pa.RecordBatch:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    part = part.append_column(LINE, pa.array(range(line, line + len(part))))
-    if "query_id" not in part.schema.names:
-        return part
-    ids = part.column("query_id")
-    return part.filter(pc.is_in(ids, pa.array(queries, ids.type)))
 
 
 @contextmanager

@@ -13,25 +13,13 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from arena.data.arena import Arena
+from arena.data.arena import Arena, checked_arena
+from arena.data.checks import validation_problems
 from arena.data.errors import DataError, UsageError
 from arena.data.files import atomic_path, locked_folder, open_text, small_file
-from arena.data.frames import (
-    checked_arena,
-    empty_rows,
-    row_problems,
-    with_columns,
-)
+from arena.data.frames import empty_rows, row_problems, with_columns
 from arena.data.published import TABLE as PUBLISHED_TABLE
-from arena.data.rows import (
-    CSV_SUFFIXES,
-    SUFFIXES,
-    Rows,
-    json_lines,
-    read_rows,
-    row_suffix,
-    write_rows,
-)
+from arena.data.rows import Rows
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
@@ -40,9 +28,9 @@ from arena.data.schema import (
     QUESTION_KEY,
     ArenaInfo,
     TableSchema,
-    validation_problems,
 )
 from arena.data.systems import SYSTEMS_TABLE
+from arena.data.tables import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 
 TABLES = ("queries", "answers", "judgments")
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)

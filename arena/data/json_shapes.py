@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from arena.data.types import Record
+
 LISTS = (
     *("data", "results", "records", "rows", "items", "test_cases", "examples", "samples"),
     *("instances", "entries", "answers", "responses", "battles", "judgments", "annotations"),
@@ -15,8 +17,6 @@ MOST_LEVELS_ABOVE = 4
 
 KEY = "key"
 """Column of the names that an object gives its records."""
-
-Record = dict[str, Any]
 
 
 def json_items(value: object) -> list[Any]:

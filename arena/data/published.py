@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from arena.data.cells import finite_number
+from arena.data.checks import Fault, check_table, duplicates
 from arena.data.errors import Problem
 from arena.data.rows import Rows
-from arena.data.schema import Fault, TableSchema, check_table, duplicates, finite_number
+from arena.data.schema import TableSchema
 from arena.data.types import Floats
 
 TABLE = "published_ratings"

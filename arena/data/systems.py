@@ -10,18 +10,11 @@ from unicodedata import category, east_asian_width, normalize
 
 import pandas as pd
 
+from arena.data.cells import is_unstorable
+from arena.data.checks import check_table, duplicates, passages_fault, undeclared
 from arena.data.errors import HALF_SURROGATE, Problem
 from arena.data.rows import Rows
-from arena.data.schema import (
-    OWN_PASSAGES,
-    QUESTION_KEY,
-    TableSchema,
-    check_table,
-    duplicates,
-    is_unstorable,
-    passages_fault,
-    undeclared,
-)
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, TableSchema
 
 SYSTEMS_TABLE = "systems"
 JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,3 +16,5 @@ Integers = npt.NDArray[np.int64]
 """Counts, which must not depend on the platform's word."""
 Progress = Callable[[str, int, int], None]
 """Called with the name of a stage, the steps done and the steps in all."""
+Record = dict[str, Any]
+"""An object of JSON: a row, a passage, a message."""

@@ -8,18 +8,20 @@ refused with a hint.
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from arena.data.schema import finite_number, whole_digits
-
-NO_VERDICT_WORDS = frozenset(
-    {"", "-", "nan", "none", "null", "na", "n/a", "<na>", "error", "$error$"}
+from arena.data.cells import finite_number, whole_digits
+from arena.data.winner_words import (
+    COMPARISON,
+    NEITHER,
+    NO_VERDICT,
+    NO_VERDICT_WORDS,
+    better_place,
+    word_of,
 )
-"""What stands where there is no verdict, in lower case."""
+
 SCALE_BY_FIELD = "preference"
 """Field whose numbers go from 1 (the first wins) to 2 (the second wins), as AlpacaEval's do."""
 ONE_HOT = MappingProxyType(
@@ -35,40 +37,8 @@ ONE_HOT = MappingProxyType(
 ONE_HOT_NEEDED = ("winner_model_a", "winner_model_b")
 PROBABILITIES = ("probability_a", "probability_b")
 """Columns with the probabilities that side A and side B win; a tie has the rest."""
-
-_BOTH_BAD = "both bad"
 _ROUNDING = 1e-6
 """By how much a sum of probabilities may exceed 1."""
-_NOBODY = "nobody"
-"""What words mean that say that no verdict was given."""
-_SIDE_NOUNS = (
-    *("model", "system", "agent", "assistant", "answer", "response", "output", "side"),
-    *("option", "candidate", "choice", "chatbot", "reply", "text", "player"),
-)
-_FIRST = ("a", "1", "left", "first", "one")
-_SECOND = ("b", "2", "right", "second", "two")
-_MARKS_OF_VOTES = ("a", "b", "left", "right")
-_TIES = (
-    *("tie", "ties", "tied", "draw", "c", "equal", "equally good", "same", "no preference"),
-    *("both", "both good", "both equal", "tie both good", "tie inconsistent", "inconsistent"),
-    *("both are good", "both are equal", "both equally good", "both are equally good"),
-    *("about the same", "tie vote", "tievote"),
-)
-_BAD = (
-    *("both bad", "bothbad", "tie both bad", "tie bothbad", "neither", "neither is good"),
-    *("both are bad", "both poor", "neither good", "equally bad", "both equally bad"),
-    *("both are equally bad", "bothbad vote", "both bad vote"),
-)
-_NO_VERDICTS = (
-    *("no winner", "no verdict", "no vote", "skip", "skipped", "invalid", "unknown"),
-    *("abstain", "abstained", "failed"),
-)
-_DEGREES = ("", "much ", "far ", "clearly ", "significantly ", "slightly ", "a bit ", "somewhat ")
-_BETTER = (
-    *("", " wins", " win", " won", " preferred", " is preferred", " vote", "vote"),
-    *(f" {degree}better" for degree in _DEGREES),
-    *(f" is {degree}better" for degree in _DEGREES),
-)
 # Spreadsheets write their words for true and false in the language of their user.
 _TRUE = frozenset(
     {"true", "1", "yes", "t", "x", "wahr", "ja", "vrai", "oui", "verdadero", "verdadeiro", "vero"}
@@ -78,11 +48,6 @@ _FALSE = frozenset(
     {"false", "0", "no", "f", "", "falsch", "nein", "faux", "non", "falso", "epätosi", "onwaar"}
     | {"falskt", "falsk", "usann", "fałsz"}
 )
-_SEPARATORS = re.compile(r"[\s_\-().,:;!*\[\]'\"]+")
-_COMPARISON = re.compile(r"(.+?)\s*(>{1,3}|<{1,3}|~?={1,2}|≈)\s*(.+)")
-"""Two sides and which is better, as in Arena-Hard's ``A>>B`` and ``A=B``."""
-_UNSEEN_CATEGORIES = ("So", "Sk", "Cf", "Mn")
-"""Emoji, their modifiers, and characters without width."""
 
 _SCALES: tuple[Mapping[float, str], ...] = (
     {1.0: "a", 0.5: "tie", 0.0: "b"},  # points of the first side
@@ -249,59 +214,6 @@ def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner
     return WinnerReading(winner, probability_a=first, probability_b=second)
 
 
-def word_of(text: str) -> str | None:
-    """Return what a word of the field means; None where it is none.
-
-    Returns:
-        ``a``, ``b``, ``tie``, ``both bad``; or ``nobody`` for a word for a verdict that is missing.
-    """
-    bare = _bare_words(text)
-    compared = _COMPARISON.fullmatch(bare)
-    if compared is None:
-        return _WORDS.get(bare)
-    first, sign, second = compared.groups()
-    meant = (_WORDS.get(first.strip()), _WORDS.get(second.strip()))
-    if sorted(map(str, meant)) != ["a", "b"]:
-        return None
-    better = _better_of(sign)
-    return "tie" if better is None else meant[better]
-
-
-def _bare_words(text: str) -> str:
-    """Return words in lower case, without emoji, brackets, and what else says nothing."""
-    seen = "".join(
-        character
-        for character in text.casefold()
-        if unicodedata.category(character) not in _UNSEEN_CATEGORIES
-    )
-    return _SEPARATORS.sub(" ", seen).strip()
-
-
-def _better_of(sign: str) -> int | None:
-    """Return the place of the better one of two, 0 or 1; None where they are equal."""
-    return {">": 0, "<": 1}.get(sign[0])
-
-
-def _all_words() -> dict[str, str]:
-    words = dict.fromkeys(_TIES, "tie") | dict.fromkeys(_BAD, _BOTH_BAD)
-    words |= dict.fromkeys(_NO_VERDICTS, _NOBODY)
-    words |= {"vote a": "a", "vote b": "b", "vote left": "a", "vote right": "b"}
-    for side, marks in (("a", _FIRST), ("b", _SECOND)):
-        for mark in marks:
-            for end in _BETTER:
-                words |= {f"{noun} {mark}{end}": side for noun in _SIDE_NOUNS}
-                words |= {f"{noun}{mark}{end}": side for noun in _SIDE_NOUNS}
-                if end.strip() != "vote" or mark in _MARKS_OF_VOTES:  # a number may count votes
-                    words[f"{mark}{end}"] = side
-                words |= {f"{mark} {noun}{end}": side for noun in _SIDE_NOUNS}
-    for number in ("1", "2"):  # bare numbers are read by their scale
-        del words[number]
-    return words
-
-
-_WORDS = _all_words()
-
-
 def _text_of(value: object) -> str | None:
     """Return what a cell holds as text; None where nothing is there."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -329,11 +241,11 @@ def _side_named(text: str | None, names: tuple[object, object]) -> str | None:
     named = _name_of_side(text, names)
     if named is not None:
         return named
-    compared = _COMPARISON.fullmatch(text.strip("[]"))
+    compared = COMPARISON.fullmatch(text.strip("[]"))
     if compared is None:
         return None
     sides = [_name_of_side(compared[place], names) for place in (1, 3)]
-    better = _better_of(compared[2])
+    better = better_place(compared[2])
     return None if better is None or sorted(map(str, sides)) != ["a", "b"] else sides[better]
 
 
@@ -371,7 +283,7 @@ def _names_win(
     differing: str | None = None
     for cell in cells:
         meaning = _meaning(cell.text, scale)
-        names_fit &= cell.named is not None or meaning in ("tie", _BOTH_BAD, _NOBODY)
+        names_fit &= cell.named is not None or meaning in ("tie", NEITHER, NO_VERDICT)
         words_fit &= meaning is not None
         if cell.named and meaning and cell.named != meaning:
             differing = cell.text
@@ -438,16 +350,16 @@ def _read(
     if number is not None and scale is None:
         return _soft(number)
     word = _meaning(text, scale)
-    if word == _NOBODY and named is not None:
+    if word == NO_VERDICT and named is not None:
         word = named
-    if word == _NOBODY:
+    if word == NO_VERDICT:
         return NO_WINNER
     word = word or named
     return NoWinner("is not a winner", _WORDS_HINT) if word is None else _verdict_of(word)
 
 
 def _verdict_of(word: str) -> WinnerReading:
-    if word == _BOTH_BAD:
+    if word == NEITHER:
         return WinnerReading("tie", is_both_bad=True)
     return WinnerReading(word)
 

@@ -10,11 +10,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.data.delimited import repeated_columns
 from arena.data.errors import DataError, MissingDependencyError, Problem
 from arena.data.files import MIB, most_expanded, refuse_beyond
+from arena.data.rows import Rows, rows_of_records
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
+
+from dataclasses import replace
+
+import pandas as pd
+
+from arena.data.delimited import (
+    clean_header,
+    fitted,
+)
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls")
 MOST_SHEET_CELLS = 20_000_000
@@ -156,3 +167,22 @@ def _plain(cell: object) -> object:
 
 def _may_be_cut(cell: object) -> bool:
     return isinstance(cell, str) and len(cell) >= MOST_CHARACTERS_OF_CELL
+
+
+def workbook_rows(path: Path, source: str) -> Rows:
+    """Read a workbook's first sheet with data as rows."""
+    sheet = read_workbook(path, source)
+    if not sheet.rows:
+        return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
+    header = clean_header(sheet.rows[0])
+    if twice := repeated_columns(header, source, sheet.first_line):
+        raise DataError(twice)
+    numbered: list[tuple[int, Any]] = []
+    for line, cells in enumerate(sheet.rows[1:], start=sheet.first_line + 1):
+        row = fitted(cells, len(header))
+        if row is None:
+            fault, hint = "has a cell beyond the header", "give its column a name, or empty it"
+            numbered.append((line, Problem(source, line, None, None, fault, hint)))
+        elif any(cell is not None for cell in row):
+            numbered.append((line, dict(zip(header, row, strict=True))))
+    return replace(rows_of_records(numbered, source, header), notes=sheet.notes)

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.rows import plain_records
-from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, VOTER, is_derived
+from arena.data.judge_names import PEOPLE, is_derived, is_person
+from arena.data.judgments import checked_judgments, copies_of_others, named_voters
+from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, VOTER
 from arena.data.systems import alike
-from arena.data.wording import PEOPLE, count_of, is_person
+from arena.data.tables import plain_records
+from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_findings, agreement_table
 from arena.diagnostics.bias import Looked, answer_lengths, flips, length, position
 from arena.diagnostics.influence import first_place_findings, first_places, support_table
@@ -31,12 +32,7 @@ from arena.diagnostics.verdicts import (
     listed,
     verdicts,
 )
-from arena.rating.battles import (
-    copies_of_others,
-    named_voters,
-    selected_judgments,
-    weights_of,
-)
+from arena.rating.battles import selected_judgments, weights_of
 from arena.rating.pairs import connected_groups
 from arena.rating.ratings import judgment_notes
 

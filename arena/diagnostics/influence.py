@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from arena.data.judge_names import PEOPLE, is_person
 from arena.data.types import Floats, Indices
-from arena.data.wording import PEOPLE, count_of, is_person
+from arena.data.wording import count_of
 from arena.diagnostics.verdicts import Finding, Severity
 from arena.rating.battles import Battles, points_of_a, weights_of
 from arena.rating.bradley_terry import DEFAULT_RIDGE

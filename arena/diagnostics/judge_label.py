@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from arena.data.arena import judges_named
 from arena.data.errors import UsageError
-from arena.data.schema import ANSWER_KEY, QUESTION_KEY, UNKNOWN_JUDGE
+from arena.data.judge_names import UNKNOWN_JUDGE, is_person, judges_named
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.types import Floats
-from arena.data.wording import count_of, is_person
+from arena.data.wording import count_of
 from arena.diagnostics.agreement import LOW_KAPPA, agreement_with_reference
 from arena.diagnostics.bias import answer_lengths, flips, position
 from arena.diagnostics.verdicts import ITEM, PAIR, majorities, verdicts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.arena import Arena
+from arena.data.arena import Arena, checked_arena
 from arena.data.errors import UsageError
 from arena.data.folder import (
     ARENA_SUFFIXES,
@@ -15,9 +15,9 @@ from arena.data.folder import (
     read_arena,
     read_info,
 )
-from arena.data.frames import checked_arena, empty_rows
-from arena.data.rows import read_rows, row_suffix, write_rows
+from arena.data.frames import empty_rows
 from arena.data.schema import ANSWER_KEY, ANSWERS
+from arena.data.tables import read_rows, row_suffix, write_rows
 from arena.generation.generate import Generated
 from arena.generation.questions import question_keys
 

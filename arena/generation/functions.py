@@ -18,9 +18,10 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from arena.data.cells import passages_of
+from arena.data.checks import passages_fault
 from arena.data.errors import UsageError, argument
-from arena.data.schema import HISTORY, OWN_PASSAGES, passages_fault
+from arena.data.passages import passages_of
+from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.wording import did_you_mean
 from arena.generation.generation_settings import GenerationSettings
 from arena.generation.questions import GivenQuestion

@@ -30,8 +30,9 @@ from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.llm_settings import Message, Prompt
 from arena.llm.replies import CUT, OVER_BUDGET, Completion, UnparsableError
 from arena.llm.usage import Budget, DryRun, Usage, dry_run
-from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates, Trimmer, read_tokenizer
+from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates
 from arena.text.thoughts import has_thoughts
+from arena.text.trimming import Trimmer, read_tokenizer
 
 if TYPE_CHECKING:
     from arena.llm.store import Store

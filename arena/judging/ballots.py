@@ -14,11 +14,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import PydanticCustomError
 
 from arena.data.arena import Arena
+from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
-from arena.data.schema import JUDGMENTS, QUESTION_KEY, validation_problems
+from arena.data.judge_names import PERSON
+from arena.data.schema import JUDGMENTS, QUESTION_KEY
 from arena.data.seeds import generator
-from arena.data.wording import PERSON
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.llm.llm_settings import canonical_json, digest

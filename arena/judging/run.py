@@ -14,8 +14,9 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
-from arena.data.rows import read_rows
-from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, PANEL, WINNERS
+from arena.data.judge_names import PANEL
+from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, WINNERS
+from arena.data.tables import read_rows
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_table

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
+from arena.data.checks import validation_problems
 from arena.data.errors import DataError, UsageError
 from arena.data.files import small_file
-from arena.data.schema import validation_problems
 from arena.data.wording import count_of
 from arena.llm.llm_settings import LlmSettings, Prompt, request_for
 from arena.llm.replies import OVER_BUDGET
-from arena.text.prompts import BYTES_A_TOKEN
+from arena.text.trimming import BYTES_A_TOKEN
 
 if TYPE_CHECKING:
     from arena.llm.store import Store

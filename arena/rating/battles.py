@@ -11,22 +11,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.arena import chosen_judges, judges_named
+from arena.data.cells import is_true
 from arena.data.errors import UsageError
+from arena.data.judge_names import chosen_judges, judges_named
+from arena.data.judgments import copies_of_others
 from arena.data.schema import (
     ADAPTIVE,
     ALL,
     CHOSEN,
-    CRITERION,
     SOFT,
     SOFT_COLUMNS,
-    VOTER,
     WEIGHT,
     WINNERS,
-    is_true,
 )
 from arena.data.types import Flags, Floats, Indices
-from arena.data.wording import first_of, names_one_judge
+from arena.data.wording import first_of
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 
 TieRule = Literal["half", "drop"]
@@ -281,54 +280,6 @@ def selected_judgments(
         chosen = judges_named(names, chosen_judges(names)[0] if judge is None else judge)
         judgments = judgments[judgments["judge"].isin(chosen)]
     return judgments.reset_index(drop=True)
-
-
-def copies_of_others(judgments: pd.DataFrame) -> Flags:
-    """Tell which judgments are copies of others, as of a file that was joined twice.
-
-    A copy is like another judgment in all columns, and by a judge or voter who has a name. Where
-    a file does not say who voted, or only that people did, rows that are alike are several votes.
-
-    Returns:
-        Shape (N,); nobody's where questions have no ids.
-    """
-    if "query_id" not in judgments:
-        return np.zeros(len(judgments), dtype=np.bool_)
-    is_named = named_voters(judgments)
-    if not is_named.any():
-        return is_named
-    named = judgments[is_named]
-    try:
-        same = named.duplicated().to_numpy()
-    except TypeError:  # lists have no hash
-        same = named.astype(str).duplicated().to_numpy()
-    copies = np.zeros(len(judgments), dtype=np.bool_)
-    copies[is_named] = same
-    return copies
-
-
-def named_voters(judgments: pd.DataFrame) -> Flags:
-    """Tell which judgments say who made them, rather than that people did, or nothing.
-
-    Args:
-        judgments: An arena's ``judgments``; ``judge``, ``voter`` and ``criterion`` count.
-
-    Returns:
-        Shape (N,).
-    """
-    if "judge" not in judgments:
-        return np.zeros(len(judgments), dtype=np.bool_)
-    codes, names = pd.factorize(judgments["judge"].astype(str))
-    is_one = np.array([names_one_judge(name) for name in names], dtype=np.bool_)[codes]
-    if CRITERION in judgments:
-        for row in np.flatnonzero(is_one & judgments[CRITERION].notna().to_numpy()):
-            criterion = str(judgments[CRITERION].iloc[row])
-            judge = str(judgments["judge"].iloc[row]).removesuffix(f":{criterion}")
-            is_one[row] = names_one_judge(judge)
-    if VOTER in judgments:
-        voters = judgments[VOTER].astype(object)
-        is_one |= [pd.notna(voter) and names_one_judge(str(voter)) for voter in voters]
-    return np.asarray(is_one)
 
 
 def weights_of(judgments: pd.DataFrame) -> Floats | None:

@@ -10,13 +10,15 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from arena.data import __version__
+from arena.data.cells import is_true
 from arena.data.errors import UsageError, checked_choice
-from arena.data.schema import BOTH_BAD, is_true
+from arena.data.judgments import copies_of_others
+from arena.data.schema import BOTH_BAD
 from arena.data.seeds import SAME_DECIMALS, generator
 from arena.data.systems import alike
 from arena.data.types import Floats
 from arena.data.wording import count_of
-from arena.rating.battles import TIE_RULES, Battles, copies_of_others, selected_judgments
+from arena.rating.battles import TIE_RULES, Battles, selected_judgments
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
     BradleyTerryFit,

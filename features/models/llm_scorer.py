@@ -25,14 +25,8 @@ from arena.llm.replies import (
 )
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
-from arena.text.prompts import (
-    NO_TEMPLATES,
-    ReplaceablePrompt,
-    Templates,
-    Trimmer,
-    Variable,
-    delimiter_code,
-)
+from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
+from arena.text.trimming import Trimmer
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
 from features.models.model_folder import ENDPOINT

@@ -15,8 +15,8 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
 from arena.data.files import write_text
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
-from arena.data.rows import read_rows
-from arena.data.wording import PEOPLE, is_person
+from arena.data.judge_names import PEOPLE, is_person
+from arena.data.tables import read_rows
 from arena.diagnostics.influence import LISTED, first_place, support_sentence
 from arena.diagnostics.judge_label import JudgeLabel, PeopleAgreement, label_judge
 from arena.diagnostics.verdicts import share_of

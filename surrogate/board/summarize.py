@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.data.arena import Arena, judges_named
+from arena.data.arena import Arena
+from arena.data.judge_names import judges_named
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.contents import same_answer_findings
 from arena.diagnostics.diagnosis import published_findings

@@ -12,8 +12,8 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field
 
 from arena.data.arena import Arena
-from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
+from arena.data.tables import plain_records
 from arena.data.types import Flags, Floats
 from arena.diagnostics.judge_label import JudgeLabel
 from arena.statistics.significance import NORMAL_QUANTILE

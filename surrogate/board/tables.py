@@ -15,11 +15,10 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ValidationError
 
+from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
-from arena.data.rows import read_rows
-from arena.data.schema import validation_problems
-from arena.data.wording import guarded_csv
+from arena.data.tables import guarded_csv, read_rows
 from features.engine.columns import KEY, feature_columns
 
 Content = TypeVar("Content", bound=BaseModel)

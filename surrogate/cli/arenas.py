@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import DataError, UsageError
+from arena.data.judge_names import PEOPLE, is_person
 from arena.data.languages import UNDETERMINED
-from arena.data.wording import PEOPLE, count_of, first_of, is_person
+from arena.data.wording import count_of, first_of
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, named_columns, split_names, toml_options
 from surrogate.cli.printing import command, print_notes, show
@@ -77,7 +78,7 @@ def check(
     """
     from arena.diagnostics import arena_contents, white_space_words
     from arena.generation import read_arena_to_answer
-    from arena.text.prompts import read_tokenizer
+    from arena.text.trimming import read_tokenizer
 
     try:
         read = read_arena_to_answer(arena)

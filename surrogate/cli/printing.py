@@ -73,7 +73,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
     """Return a value as JSON holds it: tables as rows, records as objects, nothing for NaN."""
     import pandas as pd
 
-    from arena.data.rows import plain_records
+    from arena.data.tables import plain_records
 
     if isinstance(value, pd.DataFrame):
         return plain(plain_records(value))

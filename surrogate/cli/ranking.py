@@ -89,7 +89,7 @@ def rank(
     The board's rows stay as they are, and no LLM is called.
     """
     from arena.data.files import write_text
-    from arena.data.wording import guarded_csv
+    from arena.data.tables import guarded_csv
     from surrogate.ranking.rank import rank_systems
 
     published, _, read, new = read_to_rank(board, arena, answers, columns)

@@ -67,7 +67,7 @@ def features(
     llm = settings_of(LlmSettings, config, locals(), OF_JUDGES)
 
     from arena.data.folder import read_arena
-    from arena.data.rows import row_suffix, write_rows
+    from arena.data.tables import row_suffix, write_rows
     from arena.llm import Budget
     from features.engine.columns import missing_counts, require_replies
     from features.engine.extraction import extract

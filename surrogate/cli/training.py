@@ -138,7 +138,7 @@ def trainset(
     """
     settings = settings_of(TrainsetSettings, config, locals())
 
-    from arena.data.rows import row_suffix
+    from arena.data.tables import row_suffix
     from surrogate.training.rows import write_train_set
     from surrogate.training.trainset import make_trainset
 

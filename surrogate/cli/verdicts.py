@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import UsageError
-from arena.data.wording import PEOPLE, is_person
+from arena.data.judge_names import PEOPLE, is_person
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, named_values, split_names
 from surrogate.cli.printing import command, print_notes, show, spans, with_spans
@@ -246,7 +246,7 @@ def agreement(
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:
     """Return the judges that are the reference."""
-    from arena.data.arena import judges_named
+    from arena.data.judge_names import judges_named
 
     present = sorted(set(table["judge"]))
     if reference == PEOPLE and not any(map(is_person, present)):

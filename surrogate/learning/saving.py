@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data.errors import DataError, MissingDependencyError, UsageError
-from arena.data.files import atomic_path, most_expanded, read_parquet, refuse_beyond
+from arena.data.files import atomic_path, most_expanded, refuse_beyond
+from arena.data.parquet import read_parquet
 from arena.rating.pairs import JudgedItems, Pairs
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.learning.regression import check_packages

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.adapters.columns import NO_COLUMNS, bare_column
+from arena.data.cells import is_unstorable
 from arena.data.errors import (
     HALF_SURROGATE,
     HALF_SURROGATE_HINT,
@@ -19,8 +20,7 @@ from arena.data.errors import (
     UsageError,
     checked_choice,
 )
-from arena.data.rows import read_rows, write_rows
-from arena.data.schema import is_unstorable
+from arena.data.tables import read_rows, write_rows
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 

@@ -11,7 +11,8 @@ from itertools import groupby
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.wording import did_you_mean, guarded_csv
+from arena.data.tables import guarded_csv
+from arena.data.wording import did_you_mean
 from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.publish.formats import MINUS, MISSING, decimal, percent, short_digest, whole

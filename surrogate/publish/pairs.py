@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import seed_sequence
+from arena.data.tables import plain_records
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage, shown_of_all
 from arena.text.citations import find_citations
 from features.engine.columns import feature_columns

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.rows import plain_records
+from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board

@@ -13,7 +13,7 @@ from arena.adapters.new_answers import open_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
-from arena.data.frames import notebook_html
+from arena.data.notebook import notebook_html
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import alike
 from arena.data.wording import count_of
@@ -152,7 +152,7 @@ def rank_systems(
         )
     answers = open_answers(answers, whole.queries)
     if judgments is not None:
-        from arena.adapters.judgments import checked_judgments
+        from arena.data.judgments import checked_judgments
 
         judgments = checked_judgments(judgments, questions=whole.queries)
         judgments = board.summary.settings.judged(judgments, whole.queries)

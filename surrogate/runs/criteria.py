@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.cells import finite_number
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.files import write_text
 from arena.data.folder import open_arena
-from arena.data.rows import plain_records
-from arena.data.schema import finite_number
-from arena.data.wording import count_of, guarded_csv
+from arena.data.tables import guarded_csv, plain_records
+from arena.data.wording import count_of
 from surrogate.board.board import Board, conclusion, leading
 from surrogate.board.build import build_board
 from surrogate.board.judge_report import read_judging_records

@@ -15,8 +15,8 @@ from arena.data.errors import ArenaError, UnusableRepliesError
 from arena.data.files import file_digest
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
-from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE
+from arena.data.tables import SUFFIXES, read_rows, write_rows
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import LlmSettings, canonical_json

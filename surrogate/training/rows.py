@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from arena.data.errors import Problem, UsageError
-from arena.data.rows import write_rows
+from arena.data.tables import write_rows
 from arena.generation.questions import question_keys
 from arena.judging.answer_pairs import QuestionKey
 from arena.llm.llm_settings import Prompt

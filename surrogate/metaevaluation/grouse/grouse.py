@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.rows import plain_records
+from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from features.models.grouse_prompts import GROUSE_PROMPTS, JOINT_PROMPT, METRICS, PROMPT_NAMES

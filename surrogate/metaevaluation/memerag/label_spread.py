@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
+from arena.data.tables import plain_records
 from arena.statistics.agreement import REPLICATES, AgreementReport, agreement_report
 from surrogate.metaevaluation.evaluation import NO_VALUE, Report, ReportTable
 from surrogate.metaevaluation.memerag.memerag import NOTICE

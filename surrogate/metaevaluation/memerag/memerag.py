@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import Field
 
 from arena.data.errors import UsageError
-from arena.data.rows import plain_records
+from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from surrogate.metaevaluation import evaluation as shared

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from arena.adapters.columns import NO_COLUMNS
 from arena.data.cells import decoded
 from arena.data.errors import Problem, UsageError
-from arena.data.rows import SUFFIXES
+from arena.data.tables import SUFFIXES
 from surrogate.metaevaluation.records import FilledText, raise_if, read_records, repeats
 
 Criterion = Literal["faithfulness", "answer_relevance", "context_relevance"]

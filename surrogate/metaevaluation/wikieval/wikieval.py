@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.rows import plain_records
 from arena.data.seeds import generator, seed_sequence
+from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.llm import Budget
 from arena.statistics.bootstrap import resampled_sums

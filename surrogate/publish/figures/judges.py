@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.rows import read_rows
+from arena.data.tables import read_rows
 from arena.data.wording import count_of
 from features.models.grouse_prompts import METRICS, SCALES
 from surrogate.metaevaluation.evaluation import judge_labels, judges_of, short_prompt

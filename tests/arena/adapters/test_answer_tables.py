@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena, read_answers
 from arena.adapters.judgments import read_judgments
-from arena.data.cells import passages_of
+from arena.data.passages import passages_of
 from arena.text.answers import parse_answer
 
 ONE_EACH = (

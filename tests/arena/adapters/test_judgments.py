@@ -5,10 +5,11 @@ import pytest
 from simulations import small_simulation
 
 from arena import import_arena, write_arena
-from arena.adapters.judgments import checked_judgments, counted_judgments_of, read_judgments
+from arena.adapters.judgments import counted_judgments_of, read_judgments
 from arena.data.errors import DataError, UsageError
-from arena.data.rows import write_rows
-from arena.data.wording import is_person
+from arena.data.judge_names import is_person
+from arena.data.judgments import checked_judgments
+from arena.data.tables import write_rows
 from arena.rating.battles import Battles
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]

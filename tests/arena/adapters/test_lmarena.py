@@ -7,7 +7,7 @@ import pytest
 
 from arena import DataError, UsageError, import_arena, write_arena
 from arena.data.languages import language_code
-from arena.data.rows import write_rows
+from arena.data.tables import write_rows
 
 BATTLES = {
     "question_id": ["q1", "q1", "q2", "q2", "q1"],

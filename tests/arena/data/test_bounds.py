@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from arena.data import files, rows
+from arena.data import files, parquet, rows
 from arena.data.errors import MOST_PROBLEMS, DataError
 from arena.data.folder import read_arena
-from arena.data.rows import read_rows
+from arena.data.tables import read_rows
 
 MIB = 2**20
 JUDGMENT = {"query_id": "1", "language": "en", "system_a": "a", "system_b": "b"} | {
@@ -24,7 +24,7 @@ JUDGMENT = {"query_id": "1", "language": "en", "system_a": "a", "system_b": "b"}
 @pytest.fixture
 def small_bounds(monkeypatch):
     monkeypatch.setattr(files, "MOST_EXPANDED", MIB)
-    for module in (files, rows):
+    for module in (parquet, rows):
         monkeypatch.setattr(module, "MOST_CELLS", 5000)
     monkeypatch.setattr(rows, "MOST_LINES", 1000)
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from arena.data.cells import decoded, is_missing_cell, opened_text, passages_of, text_of_reply
+from arena.data.cells import decoded, is_missing_cell, opened_text, text_of_reply
 from arena.data.literals import MOST_PRINTED, parsed_literal
+from arena.data.passages import passages_of
 
 BOTH = TOWER, LYNX = "The tower is 300 m high.", "A lynx eats hares."
 NODE = (

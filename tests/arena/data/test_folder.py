@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_answers, read_arena, write_arena
-from arena.data.arena import Arena, chosen_judges, judges_named
+from arena.data.arena import Arena
 from arena.data.files import locked_folder
 from arena.data.folder import ARENA_SUFFIXES
+from arena.data.judge_names import chosen_judges, judges_named
 
 INFO = {
     "name": "small",

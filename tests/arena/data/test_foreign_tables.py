@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arena.data import workbooks
 from arena.data.errors import DataError, MissingDependencyError, UsageError
-from arena.data.rows import read_rows
+from arena.data.tables import read_rows
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).filter(
     lambda text: text == text.strip() and not text.lower().startswith("sep=")

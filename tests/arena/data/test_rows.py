@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import DataError, UsageError
-from arena.data.rows import SUFFIXES, Rows, read_rows, write_rows
+from arena.data.rows import Rows
+from arena.data.tables import SUFFIXES, read_rows, write_rows
 
 COMPRESSED = [suffix for suffix in SUFFIXES if suffix.endswith((".gz", ".zst", ".parquet"))]
 
@@ -199,7 +200,7 @@ EVERY_BYTE = """
 import io
 import pandas as pd, pyarrow as pa
 from arena.data.errors import ArenaError
-from arena.data.files import read_parquet
+from arena.data.parquet import read_parquet
 
 buffer = io.BytesIO()
 pd.DataFrame({"winner": ["a", "b", "tie"]}).to_parquet(buffer)

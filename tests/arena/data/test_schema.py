@@ -5,8 +5,9 @@ import math
 import pandas as pd
 import pytest
 
+from arena.data.checks import check_table
 from arena.data.rows import Rows
-from arena.data.schema import JUDGMENTS, QUERIES, check_table
+from arena.data.schema import JUDGMENTS, QUERIES
 
 JUDGMENT = {
     "query_id": "q1",

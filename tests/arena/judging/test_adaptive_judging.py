@@ -10,7 +10,7 @@ from judged_systems import build_arena, shown_answers
 
 from arena import read_arena, write_arena
 from arena.data.folder import find_table_file
-from arena.data.rows import read_rows, write_rows
+from arena.data.tables import read_rows, write_rows
 from arena.judging import AdaptivePairs, JudgingSettings, judge
 from arena.judging.run import lasting_failures
 from arena.llm import Budget, open_store

@@ -3,7 +3,8 @@
 from chat_server import completion
 from judged_systems import better, build_arena, judge_arena, shown_answers
 
-from arena.data.frames import as_rows, checked_arena
+from arena.data.arena import checked_arena
+from arena.data.frames import as_rows
 from arena.judging import choose_pairs
 from arena.llm import Price
 from arena.rating.ratings import rate

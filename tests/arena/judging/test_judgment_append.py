@@ -34,7 +34,7 @@ def verdicts(*keys, judge="new", winner="b"):
 
 
 def write_old(folder, suffix, **further):
-    from arena.data.rows import write_rows
+    from arena.data.tables import write_rows
 
     table = pd.DataFrame([row | {"judge": "old"} | further for row in OLD])
     write_rows(table, folder / f"judgments{suffix}")

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from arena import Arena, ArenaInfo, DataError, UsageError
-from arena.data.frames import as_rows, checked_arena
+from arena.data.arena import checked_arena
+from arena.data.frames import as_rows
 from arena.judging import choose_pairs, collect_votes, make_ballot
 from arena.judging.ballots import FORMAT, pairs_by_id
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import MissingDependencyError, UsageError
-from arena.text.prompts import Trimmer, read_tokenizer
+from arena.text.trimming import Trimmer, read_tokenizer
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typer.main import get_command
 from arena.data import __version__
 from arena.data.errors import UsageError, argument
 from arena.data.folder import read_arena
-from arena.data.rows import write_rows
+from arena.data.tables import write_rows
 from arena.judging.judging_settings import JudgingSettings
 from surrogate.cli.app import ARGUMENT, app
 from surrogate.cli.options import settings_of

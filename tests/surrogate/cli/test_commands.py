@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from arena import read_arena, write_arena
-from arena.data.rows import write_rows
+from arena.data.tables import write_rows
 from surrogate import Board
 from surrogate.board.board import conclusion
 from surrogate.board.rows import BEYOND

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, write_arena
-from arena.data.files import part_files
+from arena.data.parquet import part_files
 from features import extract_parts, feature_columns
 from features.engine import parts as engine
 from surrogate.board.tables import read_feature_table

@@ -151,6 +151,6 @@ def test_training_rows_that_expand_beyond_the_bounds_are_refused(saved, tmp_path
     buffer = io.BytesIO()
     rows.to_parquet(buffer)
     content["rows.parquet"] = buffer.getvalue()
-    monkeypatch.setattr("arena.data.files.most_expanded", lambda _: 2**20)
+    monkeypatch.setattr("arena.data.parquet.most_expanded", lambda _: 2**20)
     with pytest.raises(DataError, match=r"rows.parquet: holds more than 1,048,576 bytes"):
         load_surrogate(written(tmp_path / "surrogate.zip", content))

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import UsageError, read_arena, write_arena
-from arena.data.rows import write_rows
+from arena.data.tables import write_rows
 from arena.statistics.significance import SequentialTest
 from surrogate.ranking.gate import (
     NO_CALIBRATION,

@@ -8,7 +8,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion
 
-from arena.data.rows import read_rows
+from arena.data.tables import read_rows
 from surrogate.runs.run import bring_up_to_date
 from surrogate.runs.steps import read_manifest
 

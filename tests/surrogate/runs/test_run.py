@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, read_arena
-from arena.data.rows import read_rows, write_rows
+from arena.data.tables import read_rows, write_rows
 from surrogate import Board, build_board
 from surrogate.runs.run import bring_up_to_date
 from surrogate.runs.steps import read_manifest
