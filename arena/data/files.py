@@ -16,8 +16,9 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
+from glob import escape
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -155,31 +156,69 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder beside ``folder`` that takes its place when the block succeeds.
 
     Readers find the old folder or the new one, never a mixture. If the block or the exchange
-    fails, the old folder stays. A process that is killed may leave a folder ``.writing-…`` behind.
+    fails, the old folder stays. What a process that was killed left beside ``folder`` is removed
+    by the next one that writes it.
 
     Raises:
         UsageError: If ``folder`` is a file.
     """
+    from filelock import FileLock
+
     folder = resolved(folder)  # so that "." and links work, too
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder to write to")
     folder.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(folder)
     new = folder.with_name(f"{WRITING}{folder.name}-{uuid4().hex[:8]}")
-    old = new.with_name(f"{new.name}-old")
-    new.mkdir()
+    old = _replaced(new)
+    lock = _writer_lock(new)
     try:
-        yield new
-        if folder.exists():
-            folder.rename(old)
-        try:
-            new.rename(folder)
-        except OSError:
-            if old.exists():
-                old.rename(folder)
-            raise
+        with FileLock(lock):
+            new.mkdir()
+            yield new
+            if folder.exists():
+                folder.rename(old)
+            try:
+                new.rename(folder)
+            except OSError:
+                if old.exists():
+                    old.rename(folder)
+                raise
     finally:
-        for left_over in (new, old):
-            shutil.rmtree(left_over, ignore_errors=True)
+        _remove_writing(new)
+
+
+def _replaced(new: Path) -> Path:
+    """Return where the folder that was there before stands during the exchange."""
+    return new.with_name(f"{new.name}-old")
+
+
+def _writer_lock(new: Path) -> Path:
+    """Return the file that is locked as long as the writer of a temporary folder is alive."""
+    return new.with_name(f"{new.name}{LOCK_FILE}")
+
+
+def _remove_writing(new: Path) -> None:
+    shutil.rmtree(new, ignore_errors=True)
+    shutil.rmtree(_replaced(new), ignore_errors=True)
+    with suppress(OSError):
+        _writer_lock(new).unlink()
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what writers of a folder that were killed left beside it."""
+    from filelock import FileLock, Timeout
+
+    for lock in folder.parent.glob(f"{WRITING}{escape(folder.name)}-????????{LOCK_FILE}"):
+        new = lock.with_name(lock.name.removesuffix(LOCK_FILE))
+        try:
+            with FileLock(lock, timeout=0):
+                # Killed between the two steps of the exchange: this is the only copy.
+                if _replaced(new).exists() and not folder.exists():
+                    _replaced(new).rename(folder)
+        except (Timeout, OSError):  # its writer is alive, or another user's
+            continue
+        _remove_writing(new)
 
 
 def hub(purpose: str, extra: str) -> ModuleType:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -15,7 +14,7 @@ from typing import Any, Literal
 from joblib import parallel_config
 
 from arena.data.errors import ArenaError
-from arena.data.files import WRITING, locked_folder, replaced_folder, write_text
+from arena.data.files import locked_folder, replaced_folder, write_text
 from arena.data.folder import read_info
 from arena.data.types import Progress
 from features.engine.workers import work
@@ -223,8 +222,6 @@ def _made(step: Step, manifest: RunManifest, place: Workplace) -> StepRecord:
     """Make a step, and put its folder in place of the one before."""
     started = time.perf_counter()
     inputs = inputs_of(step, manifest)  # before it is made: a later change is noticed
-    for left_over in place.board.glob(f"{WRITING}*"):  # by a run that was killed
-        shutil.rmtree(left_over, ignore_errors=True)
     with replaced_folder(place.target) as target:
         unfinished = step.make(replace(place, target=target))
         outputs = folder_digests(target)
