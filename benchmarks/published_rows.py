@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from arena import import_arena
-from features.models.grouse_prompts import JUDGED_METRICS
-from surrogate.metaevaluation.grouse.unit_tests import read_unit_tests
-from surrogate.metaevaluation.memerag.sentences import read_memerag
-from surrogate.metaevaluation.wikieval.pairs import read_wikieval
+from arena.adapters.imports import Reader
+from surrogate.papers import read_memerag_answers, read_mirage
+from surrogate.papers.grouse.scoring_prompts import JUDGED_METRICS
+from surrogate.papers.grouse.unit_tests import read_unit_tests
+from surrogate.papers.memerag.sentences import read_memerag
+from surrogate.papers.wikieval.pairs import read_wikieval
 
 Readers = tuple[Callable[[Path], object], ...]
 """What reads a folder: as judged by people, or as an arena."""
@@ -96,7 +98,7 @@ MIRAGE = {
 }
 
 
-def _imported(kind: str) -> Callable[[Path], object]:
+def _imported(kind: Reader) -> Callable[[Path], object]:
     return lambda folder: import_arena(kind, [folder])
 
 
@@ -105,9 +107,9 @@ def _unit_tests(folder: Path) -> object:
 
 
 PUBLISHED: Mapping[str, tuple[tuple[Mapping[str, str], Readers], ...]] = {
-    "MEMERAG": ((MEMERAG, (read_memerag, _imported("memerag"))),),
+    "MEMERAG": ((MEMERAG, (read_memerag, _imported(read_memerag_answers))),),
     "WikiEval": ((WIKIEVAL, (read_wikieval,)),),
     "GroUSE": ((GROUSE, (_unit_tests,)),),
-    "MIRAGE-Bench": ((MIRAGE, (_imported("mirage"),)),),
+    "MIRAGE-Bench": ((MIRAGE, (_imported(read_mirage),)),),
 }
 """Who published to files as they are laid out, and what reads them."""

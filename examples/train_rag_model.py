@@ -20,7 +20,7 @@ import pandas as pd
 
 from arena import read_arena
 from arena.generation import GenerationSettings, LlmSystem
-from surrogate.training.trainset import mirage_examples
+from surrogate.papers.training_sets import mirage_examples
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,7 +13,7 @@ New systems:
 Validation:
     validate                  how well surrogates rank what they have not seen
 
-Names are loaded on first use. Further stages: ``surrogate.metaevaluation``, ``publish``, ``diff``,
+Names are loaded on first use. Further stages: ``surrogate.papers``, ``publish``, ``diff``,
 ``runs``, ``training``.
 """
 

@@ -1,11 +1,10 @@
 from . import board as board
 from . import cli as cli
 from . import learning as learning
-from . import metaevaluation as metaevaluation
+from . import papers as papers
 from . import publish as publish
 from . import ranking as ranking
 from . import runs as runs
-from . import training as training
 from . import validation as validation
 from .board.board import Board as Board
 from .board.build import build_board as build_board

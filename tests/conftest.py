@@ -13,7 +13,7 @@ TOGETHER = {
     "models": (
         *("tests/features/models/", "tests/features/engine/test_feature_scoring.py"),
         "tests/features/measures/test_ragas_features.py",
-        "tests/surrogate/metaevaluation/test_reproducing_judges.py",
+        "tests/surrogate/papers/test_reproducing_judges.py",
     ),
     "board": (
         *("tests/surrogate/publish/", "tests/surrogate/ranking/test_rank.py"),

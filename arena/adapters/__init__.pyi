@@ -7,4 +7,3 @@ from .imports import reader_options as reader_options
 from .imports import write_import as write_import
 from .lmarena import read_battles as read_battles
 from .miracl import read_corpus as read_corpus
-from .mirage import read_mirage as read_mirage

@@ -15,9 +15,7 @@ from arena.adapters.collected import ForeignArena
 from arena.adapters.evident import evident_kind
 from arena.adapters.field_maps import kinds
 from arena.adapters.lmarena import read_battles, read_fastchat
-from arena.adapters.memerag import read_memerag_answers
 from arena.adapters.miracl import read_miracl
-from arena.adapters.mirage import read_mirage
 from arena.adapters.ragelo import read_ragelo
 from arena.adapters.search_arena import read_search_battles
 from arena.adapters.tool_records import ToolReader
@@ -43,9 +41,7 @@ def _read_lmarena(paths: Sequence[Path | str], **options: Any) -> ForeignArena: 
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
-        "mirage": read_mirage,
         "miracl": read_miracl,
-        "memerag": read_memerag_answers,
         "lmarena": _read_lmarena,
         _SEARCH_ARENA: read_search_battles,
         "fastchat": read_fastchat,
@@ -54,18 +50,20 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         **{tool: ToolReader(tool) for tool in kinds()},
     }
 )
-"""Reader of each kind of source: paths, and options by name."""
+"""Reader of each kind of source, called with paths, and with options by name."""
 
 FEATURES_FILE = "published_features.parquet"
 _SHOWN_REASONS = 3
 APART_FILE = "apart_answers.jsonl.gz"
 
 
-def import_arena(kind: str, paths: Sequence[Path | str], **options: object) -> ForeignArena:
+def import_arena(
+    kind: str | Reader, paths: Sequence[Path | str], **options: object
+) -> ForeignArena:
     """Read what others published as an arena.
 
     Args:
-        kind: One of ``READERS``.
+        kind: One of ``READERS``, or a reader of your own: a function of paths and options.
         paths: Files, folders, or clones of repositories.
         options: Options of that kind's reader, such as ``language`` or ``name``.
 
@@ -76,11 +74,13 @@ def import_arena(kind: str, paths: Sequence[Path | str], **options: object) -> F
         UsageError: For an unknown kind or option, where nothing was read, and as the reader says.
         DataError: With every problem of all files.
     """
+    reader = _reader_of(kind)
     known = reader_options(kind)
+    shown_kind = kind if isinstance(kind, str) else reader.__name__
     for name in options:
-        checked_choice(name, known, f"option of {kind}")
+        checked_choice(name, known, f"option of {shown_kind}")
     try:
-        foreign = READERS[kind](paths, **options)
+        foreign = reader(paths, **options)
     except (UsageError, DataError) as error:
         raise _with_evident_kind(error, kind, paths) from None
     if foreign.arena.queries.empty and foreign.arena.judgments.empty:
@@ -100,7 +100,7 @@ def _nothing_read(foreign: ForeignArena) -> str:
 
 
 def _with_evident_kind(
-    error: UsageError | DataError, kind: str, paths: Sequence[Path | str]
+    error: UsageError | DataError, kind: str | Reader, paths: Sequence[Path | str]
 ) -> UsageError | DataError:
     """Add to an error of the form of files which kind they evidently are of, if it is another."""
     is_of_rows = isinstance(error, DataError) and any(
@@ -117,14 +117,20 @@ def _with_evident_kind(
     return DataError([replace(first, hint=f"{first.hint}; {hint}"), *others])
 
 
-def reader_options(kind: str) -> list[str]:
-    """Return the options that a kind of source has.
+def reader_options(kind: str | Reader) -> list[str]:
+    """Return the options that a kind of source, or a reader, has.
 
     Raises:
         UsageError: For an unknown kind.
     """
-    reader = READERS[checked_choice(kind, READERS, "kind of source")]
-    return [name for name in inspect.signature(reader).parameters if name != "paths"]
+    parameters = inspect.signature(_reader_of(kind)).parameters
+    return [name for name in parameters if name != "paths"]
+
+
+def _reader_of(kind: str | Reader) -> Reader:
+    if isinstance(kind, str):
+        return READERS[checked_choice(kind, READERS, "kind of source")]
+    return kind
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,21 @@
-"""Features by an LLM at an OpenAI-compatible endpoint: ratings, those of Ragas, and of GroUSE.
+"""Features by an LLM at an OpenAI-compatible endpoint: ratings, and those of Ragas.
 
 Overlap is that of the part after ``##Answer:``, without citations, with the reference answer.
 Fluency is that of the whole output, reason and citations included, as in MIRAGE-Bench (figure 12).
 Ragas looks at the answer part without citations and at all the passages; answer relevance names two
 models, ``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``, and its cutoff is the
 number of questions that are made of the answer. Its paper has three qualities, its package more:
-here are those that say of retrieval and of facts what the paper's do not. GroUSE holds the answer
-part beside the reference answer, with citations in both, written as numbers of passages.
+here are those that say of retrieval and of facts what the paper's do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from arena.text.answers import parse_answer
-from arena.text.citations import find_citations
 from arena.text.prompts import PACKAGED
 from features.declare.feature import (
     Items,
@@ -40,7 +37,6 @@ from features.declare.sample import (
     NO_PASSAGES,
     Missing,
     Sample,
-    passage_text,
     passage_texts,
 )
 from features.models import scorer
@@ -55,15 +51,6 @@ _DIGITS = 6
 _RAGAS, _PACKAGE = "Ragas (Es et al., 2023), section 3", "Ragas, its package"
 _LLM, _LLM_AND_EMBEDDER = model(RATER), model(f"{RATER} with {scorer.EMBEDDER}")
 _CHECKED = template("statements", "verdicts")
-_GROUSE = {
-    "answer_relevancy": "how far the answer speaks to the question, 1 to 5",
-    "completeness": "whether all that the passages answer is in the answer, 1 to 5",
-    "usefulness": "whether what a refusal adds has to do with the question, 0 or 1",
-    "faithfulness": "whether each sentence cites a passage that says so, 0 or 1",
-    "positive_acceptance": "whether a refusal is right, since no passage answers, 0 or 1",
-    "negative_rejection": "whether the answer refuses where no passage answers, 0 or 1",
-}
-"""What each metric says; the last two have no prompt, for they follow from the others."""
 
 
 def require_llm(**_: object) -> None:
@@ -139,30 +126,6 @@ def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
         return found
     asked = (scorer.FAITHFULNESS, template, sample.question.query)
     return ((*asked, *found), (*asked, *found[::-1]))
-
-
-def numbered(text: str, numbers: Mapping[str, int]) -> str:
-    """Write citations of passages by the numbers that these have as references."""
-    parts: list[str] = []
-    position = 0
-    for marker in find_citations(text, list(numbers)):
-        cited = [str(numbers.get(each, each)) for each in marker.ids]
-        parts += [text[position : marker.start], *(f"[{each}]" for each in cited)]
-        position = marker.end
-    return "".join([*parts, text[position:]])
-
-
-def scored_answer(metric: str, sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the question, the reference answer, the answer and the passages."""
-    question = sample.question
-    known = _all(question.reference, _passages(sample), _told(sample, "answer"))
-    if isinstance(known, Missing):
-        return known
-    numbers = {name: place for place, name in enumerate(question.passage_ids, start=1)}
-    texts = (parse_answer(known[0]).text, sample.parsed.text)
-    expected, answer = (numbered(text, numbers) for text in texts)
-    references = map(passage_text, question.passages)
-    return ((scorer.GROUSE, metric, template, question.query, expected, answer, *references),)
 
 
 def _passages(sample: Sample) -> Items | tuple[str, ...]:
@@ -272,13 +235,3 @@ def _put_together(scores: Scores, combine: Callable[..., float]) -> Value:
     """Put together what the LLM brought, or return why one of it is missing."""
     found = _all(*map(scorer.told, scores))
     return found if isinstance(found, Missing) else round(combine(*found), _DIGITS)
-
-
-for _metric, _asked in _GROUSE.items():
-    _by_llm(
-        f"grouse_{_metric}",
-        f"An LLM's score of {_metric.replace('_', ' ')}: {_asked}",
-        "GroUSE (Muller et al., 2024), section 4.4",
-        "answer, query, passages, reference answer",
-        *(Reading("grouse", partial(scored_answer, _metric)), _LLM, template(*[*_GROUSE][:-2])),
-    )(quality)

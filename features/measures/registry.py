@@ -32,10 +32,6 @@ _PAPER_MODELS = "nli_entailment nli_neutral reranker_score"
 _LLM = "llm_overlap llm_fluency"
 _RAGAS = "ragas_faithfulness ragas_answer_relevance ragas_context_relevance"
 _RAGAS_PACKAGE = "ragas_context_precision ragas_context_recall ragas_factual_correctness"
-_GROUSE = (
-    "grouse_answer_relevancy grouse_completeness grouse_usefulness grouse_faithfulness "
-    "grouse_positive_acceptance grouse_negative_rejection"
-)
 _RETRIEVAL = "retrieval_recall retrieval_map"
 _GROUNDING = (
     "ngram_coverage content_coverage fragment_coverage fragment_density longest_common_span "
@@ -65,10 +61,7 @@ def _features(names: str) -> tuple[Feature, ...]:
 
 
 FEATURES = MappingProxyType(
-    {
-        feature.name: feature
-        for feature in _features(f"{_ALL} {_LLM} {_RAGAS} {_RAGAS_PACKAGE} {_GROUSE}")
-    }
+    {feature.name: feature for feature in _features(f"{_ALL} {_LLM} {_RAGAS} {_RAGAS_PACKAGE}")}
 )
 """Every feature by name, with its default parameters."""
 
@@ -95,12 +88,11 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "fluency": _features(_FLUENCY),
         "llm": _features(_LLM),
         "ragas": _features(_RAGAS),
-        "grouse": _features(_GROUSE),
         "all": (*_features(_ALL), *_OF_THE_REASON),
     }
 )
 """Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas``,
-``grouse``, ``paper`` and ``as-published`` alone."""
+``paper`` and ``as-published`` alone."""
 
 
 def parse_features(text: str) -> tuple[Feature, ...]:
@@ -243,7 +235,7 @@ def _local_model(feature: Feature) -> str | None:
     kind, name = "" if feature.reading is None else feature.reading.kind, str(feature.model)
     if kind == "ragas":
         name = named_models(name)[1] if "embedding model" in feature.needs else ENDPOINT
-    return None if kind in ("", "llm", "grouse") or name.startswith(ENDPOINT) else name
+    return None if kind in ("", "llm") or name.startswith(ENDPOINT) else name
 
 
 def _described(feature: Feature) -> Iterator[str]:

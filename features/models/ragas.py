@@ -17,6 +17,7 @@ from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Varia
 from features.declare.feature import Item, Value
 from features.models import scorer
 from features.models.llm_scorer import (
+    RATING_PROMPTS,
     EndpointEmbedder,
     EndpointModel,
     LlmScorer,
@@ -98,6 +99,8 @@ EVASIVE = _asking(
 )
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
 """Those of the paper."""
+FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, USEFUL, EVASIVE)
+"""Prompts of features that a user's templates may replace; see ``arena.text.prompts``."""
 
 
 def load_ragas(model: str, options: ModelOptions) -> LlmScorer:

@@ -26,11 +26,10 @@ KINDS = MappingProxyType(
         "embedder": "sentence_models.load_embedder",
         "llm": "llm_scorer.load_llm",
         "ragas": "ragas.load_ragas",
-        "grouse": "grouse.load_grouse",
     }
 )
 """Loaders by kind of model; each takes a folder or a name, and options."""
-ASKED_KINDS = ("llm", "ragas", "grouse")
+ASKED_KINDS = ("llm", "ragas")
 """Kinds of models that are asked at an endpoint."""
 OUTPUTS = ("entailment", "neutral", "contradiction")
 """What an NLI model gives, in this order."""
@@ -47,14 +46,11 @@ FAITHFULNESS, CONTEXT_RELEVANCE, ANSWER_RELEVANCE, USE, EVASION = (
 """First texts of items. Template, question, answer, passages follow (of use one, of evasion none);
 of context relevance template, language, question, passages; of answer relevance template, number of
 questions, what is written before questions that are embedded, question, answer."""
-GROUSE = "grouse"
-"""First text of items: metric, template, question, expected answer, answer, references follow."""
 
 NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
 NO_USABLE_REPLY = Missing("no usable reply by the LLM")
 NOT_REACHED = Missing("the LLM was not reached")
-NOT_DEFINED = Missing("null: the metric is not defined for the answer")
-REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED, NOT_DEFINED)
+REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED)
 """Why an LLM gives no value; the second of the scores of an item counts them from 1."""
 
 
@@ -102,8 +98,8 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
     Args:
         kind: One of ``KINDS``: ``nli`` scores (premise, hypothesis) and gives the probabilities of
             entailment, neutral and contradiction; ``reranker`` scores (query, passage) and gives
-            one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm``, ``ragas`` and
-            ``grouse`` ask an LLM, and give a value and the number of a reason (see ``LlmScorer``).
+            one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm`` and
+            ``ragas`` ask an LLM, and give a value and the number of a reason (see ``LlmScorer``).
         model: Its folder, or its name on the Hugging Face hub.
         options: How to run it.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.judge_names import PEOPLE, is_person
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of, first_of
@@ -277,7 +277,12 @@ def import_command(
 
     Further settings of a kind's reader, such as the split of mirage, are keys of --config.
     """
-    from arena.adapters import check_import_folder, import_arena, reader_options
+    from arena.adapters import READERS, check_import_folder, import_arena, reader_options
+    from surrogate.papers import read_memerag_answers, read_mirage
+
+    papers = {"memerag": read_memerag_answers, "mirage": read_mirage}
+    checked_choice(kind, [*READERS, *papers], "kind of source")
+    source = papers.get(kind, kind)
 
     check_import_folder(out, replace_there)
     given: dict[str, object] = {
@@ -290,7 +295,7 @@ def import_command(
         raise UsageError("name the files, folders or clones to read")
     stated = {key: value for key, value in given.items() if value not in (None, [], {})}
     read = import_arena(
-        kind, paths or (), **{**toml_options(config, reader_options(kind)), **stated}
+        source, paths or (), **{**toml_options(config, reader_options(source)), **stated}
     )
     write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
 

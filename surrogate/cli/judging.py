@@ -304,7 +304,7 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     from arena.judging.graded import GRADED_PROMPTS
     from arena.judging.prompt import PAIRWISE_PROMPTS
     from features.models import FEATURE_PROMPTS
-    from surrogate.metaevaluation import Grouse, Memerag, Wikieval
+    from surrogate.papers import Grouse, Memerag, Wikieval
 
     return {
         "judge": (*PAIRWISE_PROMPTS.values(), *GRADED_PROMPTS.values()),

@@ -80,9 +80,9 @@ def publish(
 
     from arena.data.files import is_stream, write_text
     from surrogate.board.board import Board
+    from surrogate.papers.figures import study_drawings
     from surrogate.publish.exports import OVERALL, export_text
     from surrogate.publish.figures.board_figures import board_drawings
-    from surrogate.publish.figures.studies import study_drawings
     from surrogate.publish.site import write_site
 
     if form == FIGURES and source.is_file():

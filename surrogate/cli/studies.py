@@ -25,11 +25,11 @@ from surrogate.cli.options import (
     split_names,
 )
 from surrogate.cli.printing import print_table, progress_lines, show, with_spans
-from surrogate.metaevaluation.settings import OF_JUDGES, MetaevalSettings
+from surrogate.papers.settings import OF_JUDGES, MetaevalSettings
 
 if TYPE_CHECKING:
     from arena.llm.usage import Price
-    from surrogate.metaevaluation.evaluation import Report
+    from surrogate.papers.evaluation import Report
 
 STORE = "ratings.sqlite"
 LISTED = ["feature", "summary", "source", "needs", "available"]
@@ -232,11 +232,11 @@ def metaeval(
 
     from arena.llm import read_prices
     from arena.text.prompts import read_templates
-    from surrogate import metaevaluation
-    from surrogate.metaevaluation.evaluation import evaluate_judges
-    from surrogate.metaevaluation.memerag.label_spread import statistics_report
-    from surrogate.metaevaluation.memerag.sentences import read_memerag
-    from surrogate.metaevaluation.records import check_name, write_run
+    from surrogate import papers
+    from surrogate.papers.evaluation import evaluate_judges
+    from surrogate.papers.memerag.label_spread import statistics_report
+    from surrogate.papers.memerag.sentences import read_memerag
+    from surrogate.papers.records import check_name, write_run
 
     if statistics and path is not None:
         sentences = read_memerag(path, settings.languages, settings.columns)
@@ -246,7 +246,7 @@ def metaeval(
     if out is not None:
         check_name(out)
     known_prices = {} if prices is None else read_prices(prices)
-    kind = getattr(metaevaluation, benchmark.partition("-")[0].capitalize())
+    kind = getattr(papers, benchmark.partition("-")[0].capitalize())
     made = kind.read(path, settings, read_templates(templates or [], kind.replaceable))
     if benchmark == BENCHMARKS[1]:
         made = replace(made, quality="relevance")

@@ -16,7 +16,7 @@ from surrogate.cli import options as opt
 from surrogate.cli.judging import DRY_RUN, kept_replies, opened_if_there
 from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER, setting, settings_of
 from surrogate.cli.printing import progress_lines, show
-from surrogate.training.recipes import KINDS, TrainsetSettings, TuningSettings
+from surrogate.papers.recipes import KINDS, TrainsetSettings, TuningSettings
 
 STORE = "generation.sqlite"
 UNANSWERED = 1
@@ -139,8 +139,8 @@ def trainset(
     settings = settings_of(TrainsetSettings, config, locals())
 
     from arena.data.tables import row_suffix
-    from surrogate.training.rows import write_train_set
-    from surrogate.training.trainset import make_trainset
+    from surrogate.papers.chats import write_train_set
+    from surrogate.papers.training_sets import make_trainset
 
     for file in filter(None, (out, unseen)):
         row_suffix(file)  # before a teacher is paid
@@ -171,7 +171,7 @@ def finetune(
     """Tune a model with LoRA, the same on a laptop and on a GPU; the adapter answers and judges."""
     settings = settings_of(TuningSettings, config, locals())
 
-    from surrogate.training.tuning import finetune as tune
+    from surrogate.papers.tuning import finetune as tune
 
     asked = (settings.of(recipe), out, test, seed, download, progress_lines())
     record = tune(file, base, *asked)

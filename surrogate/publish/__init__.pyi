@@ -4,9 +4,4 @@ from .figures.board_figures import feature_lollipops as feature_lollipops
 from .figures.board_figures import importance_boxes as importance_boxes
 from .figures.board_figures import rank_heat_map as rank_heat_map
 from .figures.figure import save as save
-from .figures.judges import draw_confusions as draw_confusions
-from .figures.judges import draw_unit_tests as draw_unit_tests
-from .figures.judges import error_heat_map as error_heat_map
-from .figures.judges import memerag_bars as memerag_bars
-from .figures.studies import sampling_curves as sampling_curves
 from .site import write_site as write_site

@@ -2,9 +2,9 @@
 
 import json
 
-from features.models.grouse_prompts import JUDGED_METRICS, SCALES, AnswerSample
 from features.models.llm_scorer import Verdict
-from surrogate.metaevaluation.grouse.unit_tests import TEST_TYPES, UnitTest
+from surrogate.papers.grouse.scoring_prompts import JUDGED_METRICS, SCALES, AnswerSample
+from surrogate.papers.grouse.unit_tests import TEST_TYPES, UnitTest
 
 TYPES = {each.name: each for each in TEST_TYPES}
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from simulations import small_simulation
 
-from arena.adapters.mirage_rows import PUBLISHED_FEATURES
+from surrogate.papers.mirage.published_rows import PUBLISHED_FEATURES
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
 BASELINES = (

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from arena import import_arena, read_arena
 from arena.adapters import write_import
 from arena.data.errors import ArenaError
+from surrogate.papers import read_memerag_answers, read_mirage
 
 SCALARS = st.one_of(
     st.none(),
@@ -41,7 +42,7 @@ SCHEMAS = {
         *("model_a", "model_b", "winner", "question_id", "language", "judge"),
         *("conversation_a", "conversation_b"),
     ),
-    "memerag": ("query_id", "query", "context", "answer"),
+    read_memerag_answers: ("query_id", "query", "context", "answer"),
     "csv": ("question", "system", "answer", "verdict", "passages", "reference", "query_id"),
     "promptfoo": ("vars", "provider", "response", "score", "namedScores", "promptIdx", "error"),
     "inspect": ("input", "eval", "output", "target", "scores", "metadata", "id", "error"),
@@ -49,7 +50,7 @@ SCHEMAS = {
     "langsmith": ("inputs", "outputs", "name", "feedback_stats", "extra", "parent_run_id"),
     "opentelemetry": ("resourceSpans", "scopeSpans", "spans", "resource", "attributes", "traceId"),
     "miracl": ("query_id", "query", "positive_passages", "negative_passages"),
-    "mirage": ("query_id", "prompt", "positive_ids", "negative_ids"),
+    read_mirage: ("query_id", "prompt", "positive_ids", "negative_ids"),
 }
 
 

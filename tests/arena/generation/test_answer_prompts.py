@@ -5,11 +5,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.adapters.mirage_rows import prompt_sections
 from arena.generation import ANSWER_PROMPTS, GenerationSettings, LlmSystem
 from arena.generation.questions import GivenQuestion
 from arena.judging.answer_pairs import ShownPassage
 from arena.text.prompts import NO_TEMPLATES, read_templates
+from surrogate.papers.mirage.published_rows import prompt_sections
 
 ENGLISH = GivenQuestion(
     ("en", "q1"),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from arena.judging.verdict_parsing import read_verdict
 from arena.llm.replies import Completion, UnparsableError, find_rating
 from arena.text.quotations import own_matches
-from surrogate.metaevaluation.memerag.claims import label_of_reply
-from surrogate.metaevaluation.wikieval.judges import read_choice, read_score
+from surrogate.papers.memerag.claims import label_of_reply
+from surrogate.papers.wikieval.judges import read_choice, read_score
 
 SCORE = re.compile(r"score: (\d+)", re.IGNORECASE)
 

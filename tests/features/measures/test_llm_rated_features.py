@@ -1,16 +1,14 @@
 """Ratings by an LLM: prompts, replies, log-probabilities, what has no rating."""
 
-import json
 import math
 
-import pandas as pd
 import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, broken, completion, filtered, refused
 
-from arena import Arena, UsageError
+from arena import UsageError
 from arena.llm import LlmSettings, UnparsableError
 from arena.llm.replies import find_rating
 from arena.text.prompts import read_templates
@@ -207,44 +205,3 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
     for value in ("mine", "fluency@0123456789ab", "overlap@0123"):
         with pytest.raises(UsageError, match=r"llm_overlap: a template is 'packaged', or"):
             FEATURES["llm_overlap"].with_settings({"template": value})
-
-
-def test_grouses_six_metrics_are_features_that_share_their_calls(tmp_path):
-    """A refusal has usefulness, an answer has none; citations are numbers of the passages."""
-    passages = [{"passage_id": name, "text": f"{name} is a city."} for name in ("7#1", "7#2")]
-    queries = pd.DataFrame(
-        [("q", "en", "Which city?", passages)],
-        columns=["query_id", "language", "query", "passages"],
-    )
-    texts = {"ref": "Oslo [7#1].", "good": "Bergen [7#2].", "none": "No document says so."}
-    answers = pd.DataFrame(
-        [("q", "en", system, f"##Reason: so. ##Answer: {text}") for system, text in texts.items()],
-        columns=["query_id", "language", "system", "answer"],
-    )
-    arena = Arena.from_frames(queries, answers, name="a", reference_system="ref")
-
-    def behave(prompt, _):
-        body = server.bodies[-1]
-        metric = body["response_format"]["json_schema"]["name"]
-        refuses = (
-            "start of answer 2" in prompt and "No document" in prompt.rpartition("answer 2")[0]
-        )
-        score = {"answer_relevancy": None if refuses else 4, "completeness": 3, "usefulness": 1}
-        said = {"score": score[metric]} if metric in score else "?"
-        return completion(json.dumps({"answer_2": said}))
-
-    with ChatServer(behave) as server:
-        store = {"store": str(tmp_path / "s.db"), "base_url": server.url, "api_key_env": None}
-        table = extract(arena, "grouse", models=ModelOptions(llm=LlmSettings(**store)))
-        shown = [body["messages"][-1]["content"] for body in server.bodies]
-    rows = table.set_index("system").filter(like="grouse_")
-    values = rows[[name for name in rows if ":" not in name]].rename(columns=lambda n: n[7:])
-    good, none = values.loc["good"], values.loc["none"]
-    assert (good["answer_relevancy"], good["completeness"], none["usefulness"]) == (4, 3, 1)
-    assert (none["positive_acceptance"], rows["grouse_negative_rejection"].count()) == (0, 0)
-    null, failed = "null: the metric is not defined for the answer", "no usable reply by the LLM"
-    assert rows.loc["good", "grouse_usefulness:missing"] == null
-    assert set(rows["grouse_faithfulness:missing"]) == {failed}
-    assert len(shown) == 3 * 3 + 1  # relevancy, completeness, faithfulness; one is asked four
-    assert any("Bergen [2]." in text and "Oslo [1]." in text for text in shown)
-    assert not any("##Reason" in text for text in shown)

@@ -12,7 +12,7 @@ from features.models import KINDS, ModelOptions, load_scorer, model_folder
 from features.models.model_folder import require_model
 
 CPU = ModelOptions(device="cpu")
-LOCAL_KINDS = [kind for kind in KINDS if kind not in ("llm", "ragas", "grouse")]
+LOCAL_KINDS = [kind for kind in KINDS if kind not in ("llm", "ragas")]
 
 
 @pytest.mark.parametrize("kind", LOCAL_KINDS)

@@ -15,12 +15,12 @@ import pytest
 from memerag_samples import verdict_table
 
 from arena.judging.choosing.sampling import study_sampling
-from surrogate.metaevaluation.evaluation import evaluate_judges
-from surrogate.metaevaluation.grouse.grouse import Grouse
-from surrogate.metaevaluation.grouse.unit_tests import builtin_tests
-from surrogate.metaevaluation.judges import FunctionJudge
-from surrogate.metaevaluation.records import write_run
-from surrogate.metaevaluation.settings import MetaevalSettings
+from surrogate.papers.evaluation import evaluate_judges
+from surrogate.papers.grouse.benchmark import Grouse
+from surrogate.papers.grouse.unit_tests import builtin_tests
+from surrogate.papers.judges import FunctionJudge
+from surrogate.papers.records import write_run
+from surrogate.papers.settings import MetaevalSettings
 
 FIGURES = ("--as", "figures")
 

@@ -1,0 +1,11 @@
+"""What four papers published, a folder each: MIRAGE-Bench, MEMERAG, WikiEval (Ragas) and GroUSE.
+
+Each folder holds the paper's reader, prompts, metric, tables, training set and figures, as far as
+it has them. What they share is in this folder: judges held against people
+(``evaluate_judges(Memerag(read_memerag(folder)), ["llm:gpt-4o"])``), training sets, tuning.
+Only commands import from here. Names are loaded on first use.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,29 @@
+"""Figures of the files that ``validate --json`` and ``metaeval --out`` write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from arena.data.tables import read_rows
+from surrogate.papers.grouse.figures import grouse_drawings
+from surrogate.papers.memerag.figures import memerag_drawings
+from surrogate.papers.mirage.figures import read_sampling, sampling_curves
+from surrogate.papers.records import JSONL_SUFFIXES
+from surrogate.publish.figures.figure import Drawing
+
+
+def study_drawings(path: Path) -> Iterator[Drawing]:
+    """List the figures of a file of ``validate --json`` or ``metaeval --out``.
+
+    Raises:
+        UsageError: If it is none of these, or a study without a figure.
+        DataError: If it is damaged.
+    """
+    if not path.name.endswith(JSONL_SUFFIXES):
+        yield Drawing("sampling", partial(sampling_curves, *read_sampling(path)))
+    elif "test_id" in read_rows(path).table:  # only GroUSE's verdicts name a test
+        yield from grouse_drawings(path)
+    else:
+        yield from memerag_drawings(path)

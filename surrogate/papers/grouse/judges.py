@@ -1,0 +1,247 @@
+"""What judges of GroUSE are asked, and those besides LLMs: scores of people, or of tools, in files.
+
+Tools that give shares of an answer's facts, such as Ragas, pass a test by a share near the one that
+people found (section 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from arena.data.errors import Problem, UsageError, checked_choice
+from arena.llm.llm_settings import Prompt
+from arena.text.prompts import NO_TEMPLATES, Templates
+from features.models.llm_scorer import Verdict
+from surrogate.papers.evaluation import judge_items
+from surrogate.papers.grouse.pipeline import MAX_TOKENS, score_answers
+from surrogate.papers.grouse.scoring_prompts import (
+    JOINT_NAME,
+    JUDGED_METRICS,
+    PROMPT_NAMES,
+    SCALES,
+    AnswerSample,
+    GrouseForm,
+    ReplyFields,
+    ReplyForm,
+)
+from surrogate.papers.grouse.unit_tests import UnitTest
+from surrogate.papers.judges import FunctionJudge, Judge, JudgePrompts
+from surrogate.papers.records import FilledText, raise_if, read_records, refuse, repeats
+
+NOT_LABELED = "not_labeled"
+LABELS_FORM = "labels:FILE[#ANNOTATOR]"
+QUALITIES = ("answer_relevancy", "faithfulness")
+"""What shares of facts are of."""
+WITHIN = 0.2
+"""A share passes where it is nearer than this to the one that people found (section 4.3)."""
+
+_NULLS = frozenset({"", "null", "none"})
+
+Shares = Mapping[tuple[str, str], float]
+"""What share of an answer's facts is relevant, and faithful, by test and quality."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringTask:
+    """An answer to score by one metric; the verdict is a score of its scale, or null."""
+
+    metric: str
+    sample: AnswerSample
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask for a score of the metric's scale, or None for null."""
+        sample = self.sample
+        texts = (sample.question, sample.references, sample.expected, sample.answer)
+        return Verdict(judge.function(self.metric, *texts))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class GrousePrompts(GrouseForm, JudgePrompts[ScoringTask]):
+    """How LLMs are asked about answers, and how their replies are read."""
+
+    max_tokens: ClassVar[int] = MAX_TOKENS
+
+    @classmethod
+    def named(
+        cls, name: str, reply_form: ReplyForm = "json_schema", templates: Templates = NO_TEMPLATES
+    ) -> GrousePrompts:
+        """Return the prompts of a name.
+
+        ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or
+        ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
+        """
+        kept = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
+        left_out = checked_choice(kept, PROMPT_NAMES, "prompt").removeprefix("without-")
+        fields = ReplyFields(() if left_out == "whole" else (left_out,))
+        return cls(reply_form, fields, templates, name.startswith(JOINT_NAME))
+
+    def ask(self, item: ScoringTask) -> list[Prompt]:
+        """Make the prompt for an answer, with what the metric needs, or for all metrics."""
+        return [self.prompt(item.metric, item.sample)]
+
+    def task(self, item: ScoringTask) -> str:
+        """Name the metric: each has a scale and a schema of its own."""
+        return item.metric
+
+
+def scores_of_judge(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Verdict]]:
+    """Let a judge score answers by all six metrics; see ``score_answers``.
+
+    Raises:
+        UsageError: If the judge does not return one score of the metric's scale for each answer.
+    """
+
+    def ask(metric: str, asked: Sequence[AnswerSample]) -> list[Verdict]:
+        tasks = [ScoringTask(metric, sample) for sample in asked]
+        verdicts = judge_items(judge, tasks, "answers")
+        return [_checked(metric, verdict, judge.name) for verdict in verdicts]
+
+    return score_answers(samples, ask)
+
+
+def _checked(metric: str, verdict: Verdict, judge: str) -> Verdict:
+    value = verdict.value
+    if value is None:
+        return verdict
+    if value not in SCALES[metric]:
+        raise UsageError(
+            f"the judge {judge} returned {value!r} for {metric}; scores are "
+            f"{', '.join(map(str, SCALES[metric]))}, or None for null"
+        )
+    return replace(verdict, value=int(value))
+
+
+def _number(value: object) -> float | None:
+    written = str(value).strip().casefold()
+    try:
+        return None if written in _NULLS else float(written)
+    except ValueError:
+        raise refuse("is not a number", "write one, or nothing for null") from None
+
+
+Number = Annotated[float | None, BeforeValidator(_number)]
+
+
+class LabeledTest(BaseModel):
+    """One row: scores of a test by one annotator, or shares of facts. An empty cell is null."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    test_id: FilledText
+    annotator: str = ""
+    answer_relevancy: Number = None
+    completeness: Number = None
+    usefulness: Number = None
+    faithfulness: Number = None
+
+
+def _labels(path: Path, are_shares: bool) -> tuple[list[tuple[int, LabeledTest]], list[Problem]]:
+    """Read the rows of a file, and what is wrong with them."""
+    problems: list[Problem] = []
+    rows = read_records(path, LabeledTest, problems)
+    for line, row in rows:
+        for metric in QUALITIES if are_shares else JUDGED_METRICS:
+            value, scale = getattr(row, metric), SCALES[metric]
+            is_right = 0 <= (value or 0) <= 1 if are_shares else value in (None, *scale)
+            if not is_right:
+                known = "a number from 0 to 1" if are_shares else f"one of {scale}, or null"
+                where = (path.name, line, metric, value)
+                problems.append(Problem(*where, "is out of range", f"write {known}"))
+    return rows, problems
+
+
+@dataclass(frozen=True)
+class LabelsJudge:
+    """Gives the scores of a file, by answer; tests that it does not hold were not asked."""
+
+    name: str
+    scores: Mapping[AnswerSample, LabeledTest] = field(repr=False)
+    prompt: str = ""
+
+    def judge(self, tasks: Sequence[ScoringTask]) -> list[Verdict]:
+        """Look each score up."""
+        rows = [(self.scores.get(task.sample), task.metric) for task in tasks]
+        absent = Verdict(None, NOT_LABELED, was_asked=False)
+        return [absent if row is None else Verdict(getattr(row, metric)) for row, metric in rows]
+
+
+def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) -> LabelsJudge:
+    """Read a file of scores, by people or by whatever tool.
+
+    Args:
+        spec: ``FILE`` or ``FILE#ANNOTATOR``. JSONL, CSV or Parquet: ``test_id``, and a column a
+            metric, empty for null; ``annotator`` where several labeled the same tests.
+        tests: The tests it is about.
+        are_shares: Whether it holds shares from 0 to 1 of ``QUALITIES``, not scores.
+
+    Raises:
+        UsageError: If there is no such file or annotator, or none of the tests is in it.
+        DataError: With every problem: file, line, field, value and hint.
+    """
+    name, _, annotator = spec.partition("#")
+    rows, problems = _labels(Path(name), are_shares)
+    annotators = list(dict.fromkeys(row.annotator for _, row in rows))
+    if annotator and annotator not in annotators and not problems:
+        raise UsageError(f"{name} has no annotator {annotator}; available: {', '.join(annotators)}")
+    own = [(line, row) for line, row in rows if annotator in ("", row.annotator)]
+    keys = [(line, row.test_id) for line, row in own]
+    problems += repeats(Path(name), keys, "test_id", f"name one annotator: {name}#ANNOTATOR")
+    raise_if(problems)
+    found = {row.test_id: row for _, row in own}
+    scores = {test.sample: found[test.test_id] for test in tests if test.test_id in found}
+    if not scores:
+        example = tests[0].test_id if tests else "none"
+        raise UsageError(f"{name} labels none of the tests; their ids are such as {example}")
+    return LabelsJudge(f"labels:{spec}", scores)
+
+
+def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
+    """Read what share of an answer's facts people found relevant, and faithful (section 4.3).
+
+    Args:
+        path: JSONL, CSV or Parquet: ``test_id``, ``answer_relevancy``, ``faithfulness``, from 0
+            to 1; a row an annotator, whose mean is taken.
+        tests: The tests it is about.
+
+    Raises:
+        UsageError: If there is no such file, or none of the tests is in it.
+        DataError: With every problem: file, line, field, value and hint.
+    """
+    rows, problems = _labels(path, are_shares=True)
+    raise_if(problems)
+    known = {test.test_id for test in tests}
+    table = pd.DataFrame([row.model_dump() for _, row in rows]).melt("test_id", QUALITIES).dropna()
+    means = table[table["test_id"].isin(known)].groupby(["test_id", "variable"])["value"].mean()
+    if means.empty:
+        raise UsageError(f"{path.name} holds no share of any of the tests")
+    return {(str(test_id), str(name)): float(share) for (test_id, name), share in means.items()}
+
+
+def near_shares(
+    judge: LabelsJudge, tests: Sequence[UnitTest], shares: Shares
+) -> Iterator[tuple[UnitTest, dict[str, Any]]]:
+    """Yield a row for each test and quality with an expected share: how near the tool's is.
+
+    A missing value is a failure, not passed.
+    """
+    for test in tests:
+        for quality in QUALITIES:
+            expected = shares.get((test.test_id, quality))
+            if expected is None:
+                continue
+            (verdict,) = judge.judge([ScoringTask(quality, test.sample)])
+            if verdict.value is None and verdict.was_asked:
+                verdict = replace(verdict, failure="no_value")
+            is_near = verdict.value is not None and abs(float(verdict.value) - expected) < WITHIN
+            said = {
+                "metric": quality,
+                "condition": f"{expected:.2f} ± {WITHIN:g}",
+                "passed": is_near if verdict.was_asked else None,
+            }
+            yield test, said | asdict(verdict)

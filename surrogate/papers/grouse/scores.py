@@ -1,0 +1,213 @@
+"""What GroUSE's scores come to: tests passed, and how far scores follow people's or a judge's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from arena.data.errors import UsageError
+from surrogate.papers.evaluation import BY_JUDGE, VALUES, judges_of
+from surrogate.papers.grouse.scoring_prompts import LIKERT, METRICS, SCALES
+from surrogate.papers.grouse.unit_tests import FAILURE_MODES, TEST_TYPES
+
+TOTAL, MEAN = "total", "mean"
+SPEARMAN, MACRO_F1 = "spearman", "macro_f1"
+RATE_COLUMNS = [*BY_JUDGE, "metric", *VALUES, "passed"]
+MODE_COLUMNS = [*BY_JUDGE, "failure_mode", "metric", "passed", "tests"]
+MEAN_COLUMNS = [*BY_JUDGE, "metric", "value", "answers", "nulls", "readable", "not_asked"]
+CALIBRATION_COLUMNS = [
+    *(*BY_JUDGE, "metric", "measure", "value", "n", "nulls_left_out"),
+    *("failures_left_out", "exact", "reason"),
+]
+
+_KEY = ["test_id", "metric"]
+_NULL = -1
+
+
+def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
+    """Count passed tests by judge and metric (table 3).
+
+    Tests of one question share texts and are passed or failed together, so the standard error
+    takes questions for the units (a ratio estimate over clusters); it needs two questions.
+
+    Returns:
+        Columns ``RATE_COLUMNS``, a row for each metric of each judge and one for ``total``, over
+        the checks by all. ``failures`` are among the tests and not passed; ``not_asked`` are
+        left out of them. ``reason`` says why a number is missing.
+    """
+    rows = []
+    for key, of_judge in judges_of(scores[scores["condition"].notna()]).items():
+        parts = [(name, of_judge[of_judge["metric"] == name]) for name in METRICS]
+        for metric, part in [*parts, (TOTAL, of_judge)]:
+            rows.append(dict(zip(BY_JUDGE, key, strict=True)) | {"metric": metric} | _rate(part))
+    table = pd.DataFrame(rows, columns=RATE_COLUMNS)
+    return table.assign(reason=table["reason"].astype(object))
+
+
+def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
+    """Count passed tests by judge, test type and metric (figures 13 to 15).
+
+    Returns:
+        Columns ``judge, prompt, test_type, metric, passed, tests``, types in order of the tests. A
+        type and metric of which no test could be asked has no row.
+    """
+    by = [*BY_JUDGE, "test_type", "metric"]
+    counts = _asked(scores).assign(tests=1).groupby(by, sort=False)[["passed", "tests"]].sum()
+    return counts.reset_index()
+
+
+def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
+    """Count how often each failure mode is found where it is (table 1, figure 4).
+
+    Returns:
+        Columns ``MODE_COLUMNS``, a row a judge and mode that some test has: of the tests with it,
+        those passed by the metric that measures it.
+    """
+    rows = []
+    for key, of_judge in judges_of(_asked(scores)).items():
+        for mode in FAILURE_MODES:
+            types = [kind.name for kind in TEST_TYPES if mode.name in kind.failure_modes]
+            of_mode = of_judge["test_type"].isin(types) & (of_judge["metric"] == mode.metric)
+            passed = of_judge.loc[of_mode, "passed"]
+            if len(passed):
+                rows.append((*key, mode.name, mode.metric, int(passed.sum()), len(passed)))
+    return pd.DataFrame(rows, columns=MODE_COLUMNS)
+
+
+def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """Average each judge's scores of answers by metric (section 4.4).
+
+    Returns:
+        Columns ``MEAN_COLUMNS``, a row for each metric and one for ``MEAN``, the mean of the
+        metrics' means. ``value`` is of the ``answers`` that the metric is defined for, ``nulls``
+        are those for which it is not, ``readable`` is the share of scores that could be read of
+        those that were asked for; ``not_asked`` are left out.
+    """
+    rows = []
+    for key, of_judge in judges_of(scores).items():
+        means: list[float] = []
+        for metric in (*METRICS, MEAN):
+            every = of_judge[(of_judge["metric"] == metric) | (metric == MEAN)]
+            part = every[every["was_asked"].astype(bool)]
+            found, is_read = part["value"].astype(float), part["failure"].isna()
+            means.append(float(found.mean() if metric != MEAN else pd.Series(means).mean()))
+            counts = (int(found.count()), int((found.isna() & is_read).sum()))
+            rows.append((*key, metric, means[-1], *counts, is_read.mean(), len(every) - len(part)))
+    return pd.DataFrame(rows, columns=MEAN_COLUMNS)
+
+
+def _asked(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the checks that were made, ``passed`` as a number."""
+    made = scores[scores["condition"].notna() & scores["was_asked"].astype(bool)]
+    return made.assign(passed=made["passed"].eq(True).astype(int))
+
+
+def _rate(part: pd.DataFrame) -> dict[str, Any]:
+    asked = _asked(part)
+    rate = float(asked["passed"].mean()) if len(asked) else math.nan
+    # The standard error of a share whose units are questions: of a ratio of two sums.
+    questions = asked["language"].fillna("") + "\x1f" + asked["question"]
+    sums, error = (asked["passed"] - rate).groupby(questions).sum(), math.nan
+    if len(sums) > 1:
+        error = math.sqrt(len(sums) / (len(sums) - 1) * float((sums**2).sum())) / len(asked)
+    reason = "all tests share one question" if len(asked) and math.isnan(error) else None
+    return {
+        "value": rate,
+        "standard_error": error,
+        "n": len(asked),
+        "failures": int(asked["failure"].notna().sum()),
+        "not_asked": len(part) - len(asked),
+        "reason": "the judge could not be reached" if len(part) and asked.empty else reason,
+        "passed": int(asked["passed"].sum()),
+    }
+
+
+def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
+    """Compare judges' scores with reference scores, by people or by a trusted judge (table 4).
+
+    Answer relevancy and completeness are graded, so their ranks are compared (Spearman); where
+    either score is null there is no rank, and the pair is left out and counted. The other metrics
+    have three classes, 0, 1 and null, which a macro-averaged F1 compares (section 5.1).
+
+    Args:
+        scores: Verdicts, see ``Grouse``.
+        human: Columns ``test_id, metric, value``, a row a test and metric; a missing value is null.
+
+    Returns:
+        Columns ``CALIBRATION_COLUMNS``, a row for each metric of each judge. ``n`` counts the
+        pairs that were compared. Classes that neither side uses do not count in F1. ``exact`` is
+        the share of answers with the same score on both sides, null or not (table 5).
+
+    Raises:
+        UsageError: If the two have no score in common.
+    """
+    joint = scores[[*BY_JUDGE, *_KEY, "value", "failure"]].merge(
+        human[[*_KEY, "value"]], on=_KEY, suffixes=("", "_human"), validate="many_to_one"
+    )
+    if joint.empty:
+        raise UsageError("scores and human have no test and metric in common")
+    rows = [
+        dict(zip(BY_JUDGE, key, strict=True))
+        | {"metric": metric}
+        | _agreement(of_judge[of_judge["metric"] == metric], metric)
+        for key, of_judge in judges_of(joint).items()
+        for metric in METRICS
+    ]
+    table = pd.DataFrame(rows, columns=CALIBRATION_COLUMNS)
+    return table.assign(reason=table["reason"].astype(object))
+
+
+def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
+    """Count answers by reference score and judge's score (figure 6).
+
+    Returns:
+        Columns ``judge, prompt, metric, reference, value, answers``, a row for each pair of scores
+        that occurs; a missing score is null. Answers that the judge gave no score for are left out.
+    """
+    joint = scores[scores["failure"].isna()][[*BY_JUDGE, *_KEY, "value"]].merge(
+        human[[*_KEY, "value"]].rename(columns={"value": "reference"}), on=_KEY
+    )
+    by = [*BY_JUDGE, "metric", "reference", "value"]
+    return joint.groupby(by, sort=False, dropna=False).size().rename("answers").reset_index()
+
+
+def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return the scores of a trusted judge, for ``calibration``; failures are left out."""
+    known = scores[(scores["judge"] == reference) & scores["failure"].isna()]
+    if known.empty:
+        raise UsageError(f"the reference {reference} has no score; give a judge that has some")
+    return known[[*_KEY, "value"]]
+
+
+def _agreement(pairs: pd.DataFrame, metric: str) -> dict[str, Any]:
+    from scipy.stats import spearmanr
+    from sklearn.metrics import f1_score
+
+    answered = pairs[pairs["failure"].isna()]
+    scores = answered[["value_human", "value"]].astype(float)
+    classes = scores.fillna(_NULL).astype(int)
+    same = classes["value"] == classes["value_human"]
+    ranked, is_graded = scores.dropna(), SCALES[metric] == LIKERT
+    value, reason = math.nan, None
+    if is_graded and len(ranked) < 2:
+        reason = "fewer than two answers have a score on both sides"
+    elif is_graded and (ranked.nunique() < 2).any():
+        reason = "one side gives the same score to all answers"
+    elif classes.empty:
+        reason = "no answer has a score on both sides"
+    elif is_graded:
+        value = float(spearmanr(ranked).statistic)
+    else:
+        both = (classes["value_human"], classes["value"])
+        value = float(f1_score(*both, average="macro", zero_division=0))
+    return {
+        "measure": SPEARMAN if is_graded else MACRO_F1,
+        "value": value,
+        "reason": reason,
+        "n": len(ranked) if is_graded else len(scores),
+        "nulls_left_out": len(scores) - len(ranked) if is_graded else 0,
+        "failures_left_out": len(pairs) - len(answered),
+        "exact": float(same.mean()) if len(same) else math.nan,
+    }

@@ -1,0 +1,373 @@
+"""How LLMs are asked for GroUSE's scores, and how their replies, JSON, are read.
+
+Fields of a reply can be left out one kind at a time (table 6). Requests are sent with their keys in
+alphabetical order, and servers let a model write the fields in the order of the schema: names are
+chosen so that the reasoning comes before the score.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from arena.data.errors import UsageError
+from arena.llm.llm_settings import Prompt
+from arena.llm.replies import Completion, UnparsableError
+from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    PromptTemplate,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
+    packaged_prompt,
+)
+from arena.text.quotations import own_matches
+from arena.text.thoughts import without_thoughts
+
+JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
+DERIVED_METRICS = ("positive_acceptance", "negative_rejection")
+METRICS = (*JUDGED_METRICS, *DERIVED_METRICS)
+LIKERT = (1, 2, 3, 4, 5)
+BINARY = (0, 1)
+SCALES: Mapping[str, tuple[int, ...]] = {
+    metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS
+}
+"""The scores of each metric, beside null."""
+
+ABLATIONS = ("ground-truth", "justification", "chain-of-thought")
+BEST = ("justification",)
+"""What the paper's best prompt leaves out (table 6)."""
+SCORED, ONLY = "answer_2", "answer"
+"""Key of the answer in question, beside the expected one and without it."""
+SCORE_KEY = "score"
+JUSTIFICATION = "justification"
+JOINT = "all_metrics"
+JOINT_ORDER: tuple[str, ...] = tuple(sorted(JUDGED_METRICS))
+"""Metrics as a reply by all of them has them: in the order that requests are sent in."""
+JOINT_NAME = "joint"
+PROMPT_NAMES = ("without-justification", "whole", *(f"without-{name}" for name in ABLATIONS[::2]))
+ReplyForm = Literal["json_schema", "text", "result"]
+
+_SENTENCES = "each_sentence"
+_REASONING: Mapping[str, tuple[str, ...]] = {
+    "answer_relevancy": ("declines_to_answer",),
+    "completeness": ("answer_is_in_references",),
+    "usefulness": ("declines_to_answer", "gives_further_facts"),
+    "faithfulness": ("declines_and_adds_nothing", _SENTENCES),
+}
+_SENTENCE_CHECKS = ("cites_a_reference", "cites_the_right_one", "matches_it")
+_NUMBER = re.compile(r"\d(?:\.0+)?")
+_RESULT = re.compile(r"\[RESULT\][\s:*(\[\"'`]*([^\s)\]*\"'`,;]+)", re.IGNORECASE)
+_NULLS = frozenset({"null", "none", "n/a"})
+_TRUTHS = MappingProxyType({"true": 1, "false": 0})
+
+_PACKAGE = "surrogate.papers.grouse"
+_TASK, _SAMPLE = "task.v1", "sample.v1"
+_REPLY = ("form", "has_ground_truth", "has_justification", "has_chain_of_thought")
+_SHOWN = ("question", "references", "answer_1", "answer_2", "code")
+_SHOWS_QUESTION = frozenset({"answer_relevancy", "completeness", "usefulness"})
+_SHOWS_REFERENCES = frozenset({"completeness", "faithfulness"})
+_VARIABLES: Mapping[str, Variable] = {
+    "question": Variable("the question", "samplequestion", also=("input",)),
+    "references": Variable(
+        "list of the references' texts", ("sampleone", "sampletwo"), also=("contexts",)
+    ),
+    "answer_1": Variable(
+        "the expected answer", "samplefirst", also=("ground_truth", "expected_output")
+    ),
+    "answer_2": Variable(
+        "the answer to score", "samplesecond", True, ("prediction", "actual_output")
+    ),
+    "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
+}
+_FIGURES = {"answer_relevancy": 8, "completeness": 9, "usefulness": 10, "faithfulness": 11}
+
+GROUSE_PROMPTS = {
+    metric: ReplaceablePrompt(
+        metric,
+        f"{metric.replace('_', ' ').capitalize()} of an answer (GroUSE, figure "
+        f"{_FIGURES[metric]}); a template is the whole prompt",
+        f'JSON: {{"answer_2": {{"{metric}": S}}}}, or "answer" where there is but one; S '
+        f"{SCALES[metric][0]} to {SCALES[metric][-1]} or null; [RESULT] S (replies = result)",
+        _VARIABLES,
+        _PACKAGE,
+        f"{metric}.v1",
+    )
+    for metric in JUDGED_METRICS
+}
+"""Prompts that a user's templates may replace, by metric."""
+
+JOINT_PROMPT = ReplaceablePrompt(
+    "all",
+    "All four metrics of an answer in one prompt (GroUSE, appendix G)",
+    'JSON: {"answer_2": {"answer_relevancy": S, "completeness": S, …}}, each S a score or an '
+    "object with a score",
+    _VARIABLES,
+    _PACKAGE,
+    "joint.v1",
+)
+"""What a user's template may replace where one prompt asks for all metrics."""
+
+
+@dataclass(frozen=True)
+class ReplyFields:
+    """What a reply is to hold (table 6 leaves each out once).
+
+    Attributes:
+        without: What is left out: ``ground-truth`` (the expected answer, shown and scored beside
+            the one in question), ``justification`` (a free text), ``chain-of-thought`` (fields
+            that go through the metric's conditions).
+    """
+
+    without: tuple[str, ...] = BEST
+
+    @property
+    def version(self) -> str:
+        """What is left out, in one order."""
+        left_out = [name for name in ABLATIONS if name in self.without]
+        return f"without:{','.join(left_out)}" if left_out else "whole"
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Keys of all answers shown, the one in question last."""
+        return (ONLY,) if "ground-truth" in self.without else ("answer_1", SCORED)
+
+    def reasoning(self, metric: str) -> tuple[str, ...]:
+        """Names of the fields before the score."""
+        steps = () if "chain-of-thought" in self.without else _REASONING[metric]
+        return steps if JUSTIFICATION in self.without else (*steps, JUSTIFICATION)
+
+    def values(self, *metrics: str) -> dict[str, Any]:
+        """Return what the packaged templates say of a reply by one metric, or by all."""
+        forms = {metric: self._of_answer(metric) for metric in metrics}
+        form = _written(forms) if len(metrics) > 1 else forms[metrics[0]]
+        return {
+            "form": _written(dict.fromkeys(self.answers, form)),
+            "has_ground_truth": "ground-truth" not in self.without,
+            "has_justification": JUSTIFICATION not in self.without,
+            "has_chain_of_thought": "chain-of-thought" not in self.without,
+        }
+
+    def _of_answer(self, metric: str) -> str:
+        sentence = {"begins_with": '"first words of the sentence"'}
+        sentence |= dict.fromkeys(_SENTENCE_CHECKS, "B")
+        forms = {SCORE_KEY: "S", JUSTIFICATION: '"..."', _SENTENCES: f"[{_written(sentence)}]"}
+        names = (*self.reasoning(metric), SCORE_KEY)
+        return _written({name: forms.get(name, "B") for name in names})
+
+
+def _written(fields: Mapping[Any, str]) -> str:
+    """Write a form of JSON: what stands in place of each value, by key."""
+    return "{" + ", ".join(f'"{name}": {form}' for name, form in fields.items()) + "}"
+
+
+def _answer_schema(metric: str, fields: ReplyFields) -> dict[str, Any]:
+    checks = {name: {"type": "boolean"} for name in _SENTENCE_CHECKS}
+    sentence = _object({"begins_with": {"type": "string"}, **checks})
+    schemas = {_SENTENCES: {"type": "array", "items": sentence}, JUSTIFICATION: {"type": "string"}}
+    reasoning = {name: schemas.get(name, {"type": "boolean"}) for name in fields.reasoning(metric)}
+    score = {"anyOf": [{"type": "integer", "enum": list(SCALES[metric])}, {"type": "null"}]}
+    return _object(reasoning | {SCORE_KEY: score})
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSample:
+    """An answer to score.
+
+    Attributes:
+        question: The question.
+        references: Texts that the answer was to be written from, cited as ``[1]``, ``[2]``, ….
+        expected: An answer that deserves the highest scores, for comparison.
+        answer: The answer to score.
+    """
+
+    question: str
+    references: tuple[str, ...]
+    expected: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class GrouseForm:
+    """How an LLM is asked for the scores of the four judged metrics, and how replies are read.
+
+    Attributes:
+        reply_form: What replies are: ``json_schema``, JSON that the server holds a model to (not
+            with a template of the user's own: nobody here knows its keys), ``text``, JSON that
+            nothing enforces, or ``result``, texts that end in ``[RESULT] 5``.
+        fields: What packaged prompts ask for.
+        templates: Files in the place of ``GROUSE_PROMPTS``, or of ``JOINT_PROMPT``.
+        is_joint: Whether one prompt asks for all four metrics, as in the paper's appendix G: one
+            call an answer, whatever the pipeline takes of it.
+    """
+
+    reply_form: ReplyForm = "json_schema"
+    fields: ReplyFields = field(default_factory=ReplyFields)
+    templates: Templates = NO_TEMPLATES
+    is_joint: bool = False
+
+    def __post_init__(self) -> None:
+        asked = [JOINT_PROMPT] if self.is_joint else list(GROUSE_PROMPTS.values())
+        packaged = [prompt.name for prompt in asked if self.templates.replacing(prompt) is None]
+        if self.reply_form == "result" and (packaged or self.is_joint):
+            named = " ".join(f"--template {name}=FILE" for name in packaged)
+            raise UsageError(
+                "our prompts ask for JSON, and all metrics in one for several scores; replies "
+                f"that end in [RESULT] come of prompts of yours, one a metric: {named}"
+            )
+
+    @property
+    def version(self) -> str:
+        """Names and digests of the templates, and the form of replies."""
+        if self.is_joint:
+            return f"{self._joint_version}|{self.reply_form}"
+        versions = [self._version(metric).split("+") for metric in JUDGED_METRICS]
+        names = "+".join(dict.fromkeys(part for parts in versions for part in parts))
+        return f"{names}|{self.fields.version}|{self.reply_form}"
+
+    @property
+    def _joint_version(self) -> str:
+        own = self.templates.replacing(JOINT_PROMPT)
+        if own is not None:
+            return f"{own.version}|joint"
+        names = (_TASK, *(f"{metric}.v1" for metric in JUDGED_METRICS), JOINT_PROMPT.packaged_name)
+        return f"{_versions(*names)}|{self.fields.version}|joint"
+
+    def _version(self, metric: str) -> str:
+        own = self._own(metric)
+        return _versions(_TASK, f"{metric}.v1") if own is None else own.version
+
+    def _own(self, metric: str) -> PromptTemplate | None:
+        prompt = JOINT_PROMPT if self.is_joint else GROUSE_PROMPTS[metric]
+        return self.templates.replacing(prompt)
+
+    def prompt(self, metric: str, sample: AnswerSample) -> Prompt:
+        """Make the prompt for an answer, with what the metric needs, or for all metrics."""
+        everything: dict[str, Any] = {"question": sample.question, "references": sample.references}
+        texts = (sample.question, *sample.references, sample.expected, sample.answer)
+        values: dict[str, Any] = {
+            "question": sample.question if metric in _SHOWS_QUESTION else None,
+            "references": sample.references if metric in _SHOWS_REFERENCES else (),
+            "answer_1": sample.expected,
+            "answer_2": sample.answer,
+            "code": delimiter_code(*texts),
+        }
+        own = self._own(metric)
+        version = self._joint_version if self.is_joint else self._version(metric)
+        if own is not None:
+            return Prompt.of(own.fill(values | everything), version=version)
+        if self.is_joint:
+            asked = self.fields.values(*JOINT_ORDER)
+            named = {
+                f"{each}.v1": self.fields.values(each) | {"form": ""} for each in JUDGED_METRICS
+            }
+            parts = {_TASK: asked, **named, JOINT_PROMPT.packaged_name: asked}
+            values |= everything
+        else:
+            asked = self.fields.values(metric)
+            parts = {_TASK: asked, f"{metric}.v1": asked}
+            version = f"{version}|{self.fields.version}"
+        told = [packaged_prompt(_PACKAGE, name, _REPLY).fill(each) for name, each in parts.items()]
+        told = [text.strip() for text in told] if self.is_joint else told
+        user = packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).fill(values | asked)
+        return Prompt.of(user, "\n\n".join(told), version)
+
+    def reply_format(self, task: str) -> Mapping[str, object] | None:
+        """Return the ``response_format`` of a metric's requests; None where nothing is said."""
+        if self.reply_form != "json_schema" or self._own(task) is not None:
+            return None
+        metrics = JOINT_ORDER if self.is_joint else (task,)
+        answers = {metric: _answer_schema(metric, self.fields) for metric in metrics}
+        of_answer = _object(answers) if self.is_joint else answers[task]
+        whole = _object(dict.fromkeys(self.fields.answers, of_answer))
+        name = JOINT if self.is_joint else task
+        schema = {"name": name, "strict": True, "schema": whole}
+        return {"type": "json_schema", "json_schema": schema}
+
+    def read(self, completion: Completion, task: str) -> int | None:
+        """Read a metric's score; see ``read_metric_score``.
+
+        Of replies that are to end in ``[RESULT] 5`` what stands after the last mark counts.
+        """
+        if self.reply_form == "result":
+            stated = own_matches(_RESULT, completion.answer)
+            if not stated:
+                raise UnparsableError("the reply does not end in [RESULT] and a score")
+            return _score(stated[-1][1].rstrip("."), task)
+        keys = self.fields.answers[-1:] if self._own(task) is None else (SCORED, ONLY)
+        return read_metric_score(completion.text or "", task, keys, completion.is_cut)
+
+
+def _versions(*names: str) -> str:
+    """Return names and digests of packaged templates, and of the one that shows the texts."""
+    parts = [packaged_prompt(_PACKAGE, name, _REPLY).version for name in names]
+    parts.append(packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).version)
+    return "+".join(parts)
+
+
+def read_metric_score(
+    text: str, metric: str, scored: Collection[str] = (SCORED,), is_cut: bool | None = None
+) -> int | None:
+    """Read the score of answer 2, or of the only answer, from a reply.
+
+    Of several objects with a score the last one counts, and nothing that is quoted inside their
+    texts; see ``last_json_object``. Keys may be written with spaces or capitals, the score's also
+    as the metric's name; scores as texts or, where they are 0 or 1, as true and false.
+
+    Args:
+        text: What the judge replied.
+        metric: What it was asked for.
+        scored: Keys that the answer in question may stand under, the first found counts.
+        is_cut: Whether a limit ended the reply; None where nothing says it.
+
+    Raises:
+        UnparsableError: If there is no object with the score, or the score is none of the scale.
+    """
+    try:
+        reply = last_json_object(without_thoughts(text, is_cut), scored, not is_cut)
+    except JsonReplyError as error:
+        raise UnparsableError(str(error)) from error
+    key = next(key for key in scored if key in reply)
+    return _score_of(reply[key], metric, key)
+
+
+def _score_of(answer: object, metric: str, key: str) -> int | None:
+    if not isinstance(answer, Mapping):
+        raise UnparsableError(f"{key} is not a JSON object")
+    value: object = answer
+    for _ in range(2):  # a metric's own object holds it in a reply by all metrics
+        if isinstance(value, Mapping):
+            plain = with_plain_keys(value)
+            named = [plain[name] for name in (SCORE_KEY, metric) if name in plain]
+            if not named:
+                raise UnparsableError(f"{key} has no score for {metric}")
+            value = named[0]
+    return _score(value, metric)
+
+
+def _score(value: object, metric: str) -> int | None:
+    written = str(value).strip().casefold()
+    if value is None or written in _NULLS:
+        return None
+    scale = SCALES[metric]
+    written = re.sub(rf"(?<=\d)\s?(?:/|out of)\s?{scale[-1]}\Z", "", written)
+    if written in _TRUTHS and scale == BINARY:
+        return _TRUTHS[written]
+    if _NUMBER.fullmatch(written) and int(written[0]) in scale:
+        return int(written[0])
+    expected = f"{scale[0]} to {scale[-1]}"
+    raise UnparsableError(f"{metric} is {written[:40]!r}; expected {expected}, or null")

@@ -1,0 +1,181 @@
+"""A judge's scores by all metrics as a training set (GroUSE, section 5, appendices G and J)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument
+from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import generator
+from arena.data.types import Progress
+from arena.generation.questions import question_keys
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey
+from arena.llm.replies import Completion, UnparsableError
+from arena.text.answers import parse_answer
+from arena.text.citations import find_citations
+from arena.text.json_replies import JsonReplyError, last_json_object
+from features.models.llm_scorer import Verdict
+from surrogate.papers.chats import Sieve, TrainExample
+from surrogate.papers.evaluation import JudgeFactory
+from surrogate.papers.grouse.judges import GrousePrompts, ScoringTask
+from surrogate.papers.grouse.scoring_prompts import (
+    JOINT_ORDER,
+    JOINT_PROMPT,
+    JUDGED_METRICS,
+    SCORED,
+    AnswerSample,
+    read_metric_score,
+)
+from surrogate.papers.settings import JudgeOptions
+
+NO_EXPECTED = "answers to questions without an expected answer"
+NO_PASSAGES = "answers to questions without passages"
+NO_SCORE = "answers that the teacher did not score by all metrics"
+NOT_BALANCED = "answers left out for balance"
+
+GradedAnswer = tuple[QuestionKey, str, AnswerSample]
+"""Question, system, and what is scored and held against."""
+
+
+def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list[GradedAnswer]:
+    """Return the answers of an arena as GroUSE has them: references numbered, citations likewise.
+
+    The reference system's answers are the expected ones; the others' are scored, if none is named.
+
+    Raises:
+        UsageError: If there are no reference answers, or a system is unknown.
+    """
+    right = arena.references
+    if right.empty:
+        raise UsageError("the arena has no reference answers, which GroUSE scores answers by")
+    unknown = [name for name in systems if name not in set(arena.answers["system"])]
+    if unknown:
+        raise UsageError(f"there are no answers of {unknown[0]!r} here ({argument('systems')})")
+    texts, references = ArenaTexts(arena), right.set_index(QUESTION_KEY)["answer"]
+    graded = []
+    for key in question_keys(arena.queries):
+        there = [name for name in texts.systems(key) if name != arena.info.reference_system]
+        wanted = [name for name in systems or there if name in there]
+        if key not in references.index:
+            sieve.drop(key[0], NO_EXPECTED, len(wanted))
+            continue
+        for system in wanted:
+            passages = texts.passages(key, system)
+            if not passages:
+                sieve.drop(key[0], NO_PASSAGES)
+                continue
+            numbers = {each.passage_id: place for place, each in enumerate(passages, start=1)}
+            sample = AnswerSample(
+                texts.question(key),
+                tuple("\n".join(filter(None, (each.title, each.text))) for each in passages),
+                numbered(parse_answer(references[key]).text, numbers),
+                numbered(parse_answer(texts.shown(key, system)).text, numbers),
+            )
+            graded.append((key, system, sample))
+    return graded
+
+
+def numbered(text: str, numbers: Mapping[str, int]) -> str:
+    """Write citations of passages by the numbers that these have as references."""
+    parts: list[str] = []
+    position = 0
+    for marker in find_citations(text, list(numbers)):
+        cited = [str(numbers.get(each, each)) for each in marker.ids]
+        parts += [text[position : marker.start], *(f"[{each}]" for each in cited)]
+        position = marker.end
+    return "".join([*parts, text[position:]])
+
+
+def grouse_examples(
+    graded: Sequence[GradedAnswer],
+    teacher: str,
+    prompts: GrousePrompts,
+    sieve: Sieve,
+    options: JudgeOptions,
+    progress: Progress | None = None,
+) -> None:
+    """Let a teacher score answers by each metric, and join its replies to one a row.
+
+    The teacher is asked with a prompt a metric, and replies with its reasons; what its store holds
+    is not asked again. The tuned model is asked for all metrics in one of the prompts.
+    """
+    tasks = [ScoringTask(metric, sample) for *_, sample in graded for metric in JUDGED_METRICS]
+    with JudgeFactory(options, progress) as factory:
+        traces = _Traces(prompts.reply_form, prompts.fields)
+        verdicts = iter(factory.llm(traces, teacher).judge(tasks))
+    for key, system, sample in graded:
+        said: dict[str, Verdict] = {metric: next(verdicts) for metric in JUDGED_METRICS}
+        if any(not isinstance(verdict.value, str) for verdict in said.values()):
+            sieve.drop(key[0], NO_SCORE)
+            continue
+        prompt = prompts.ask(ScoringTask(JUDGED_METRICS[0], sample))[0]
+        reply = _joined(said, prompts)
+        sieve.kept.append(TrainExample(key, prompt, reply, {"system": system}))
+
+
+def balance(sieve: Sieve, count: int, seed: int = 0) -> None:
+    """Keep rows whose scores are as evenly spread as can be (appendix J).
+
+    One after the other, the row is taken whose scores are rarest among those taken so far, over
+    all metrics together; of equals, the first in an order drawn.
+    """
+    marks = [reply_scores(example.reply) for example in sieve.kept]
+    draw = generator(seed, "training", "balance")
+    left = [int(place) for place in draw.permutation(len(marks))]
+    taken: Counter[tuple[str, int | None]] = Counter()
+    chosen: set[int] = set()
+    while left and len(chosen) < count:
+        best = min(left, key=lambda place: sum(taken[mark] for mark in marks[place].items()))
+        left.remove(best)
+        chosen.add(best)
+        taken.update(marks[best].items())
+    for place in left:
+        sieve.drop(sieve.kept[place].key[0], NOT_BALANCED)
+    sieve.kept = [example for place, example in enumerate(sieve.kept) if place in chosen]
+
+
+def reply_scores(reply: str) -> dict[str, int | None]:
+    """Return the scores of a joined reply, by metric."""
+    return {metric: read_metric_score(reply, metric, (SCORED,)) for metric in JOINT_ORDER}
+
+
+@dataclass(frozen=True)
+class _Traces(GrousePrompts):
+    """Prompts whose replies are kept as they are: reasons and scores, as JSON."""
+
+    def read(self, completion: Completion, task: str) -> str:  # type: ignore[override]
+        """Return the objects of a reply that are about the answers, if they score the metric."""
+        super().read(completion, task)
+        scored = self.fields.answers[-1]
+        try:
+            whole = last_json_object(
+                completion.answer,
+                [scored],
+                not completion.is_cut,
+            )
+        except JsonReplyError as error:
+            raise UnparsableError(str(error)) from error
+        parts = {name: whole.get(name) for name in self.fields.answers}
+        if not all(isinstance(part, Mapping) for part in parts.values()):
+            raise UnparsableError(f"the reply lacks one of {', '.join(self.fields.answers)}")
+        return json.dumps(parts, ensure_ascii=False)
+
+
+def _joined(said: Mapping[str, Verdict], prompts: GrousePrompts) -> str:
+    """Join the replies by each metric.
+
+    Under a template of the user's own the answer is ``answer_2``, as ``metaeval`` reads it there.
+    """
+    fields = prompts.fields
+    joined: dict[str, dict[str, Any]] = {name: {} for name in fields.answers}
+    for metric in JOINT_ORDER:
+        for name, part in json.loads(str(said[metric].value)).items():
+            joined[name][metric] = part
+    if prompts.templates.replacing(JOINT_PROMPT) is not None:
+        joined = {SCORED: joined[fields.answers[-1]]}
+    return json.dumps(joined, ensure_ascii=False)

@@ -1,0 +1,272 @@
+"""Unit tests of a judge (GroUSE): conditions on scores, the 16 types, this project's own, files."""
+
+from __future__ import annotations
+
+import operator
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+
+from arena.adapters.columns import NO_COLUMNS
+from arena.data.errors import Problem, checked_choice
+from arena.data.schema import LanguageCode
+from surrogate.papers.grouse.pipeline import acceptance
+from surrogate.papers.grouse.scoring_prompts import (
+    DERIVED_METRICS,
+    JUDGED_METRICS,
+    METRICS,
+    AnswerSample,
+)
+from surrogate.papers.records import FilledText, raise_if, read_records, refuse
+
+NULL = "None"
+UNTYPED = "untyped"
+"""Type of a test that names none."""
+LANGUAGES = ("de", "en", "fr")
+TRAINING = "training"
+
+_TEXTS = files("surrogate.papers.grouse").joinpath("texts")
+_WRITTEN = re.compile(r"\s*(==|<=|>=|!=|<|>)\s*(None|null|True|False|-?\d+(?:\.\d+)?)\s*")
+_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    **{"==": operator.eq, "!=": operator.ne, "<": operator.lt},
+    **{"<=": operator.le, ">": operator.gt, ">=": operator.ge},
+}
+_BOUNDS: Mapping[str, float | None] = {"None": None, "null": None, "True": 1.0, "False": 0.0}
+_GAPS = re.compile(r"[\W_]+")
+_WORDS = dict.fromkeys(("mark", "score", "scores"), "marks") | {"relevance": "relevancy"}
+_NEEDLESS = ("answer", "test", "type")
+_WRITTEN_NAMES = [f"{metric}_condition" for metric in JUDGED_METRICS]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on one score, such as ``<5``; the bound None is null."""
+
+    sign: str
+    bound: float | None
+
+    @classmethod
+    def parse(cls, text: object) -> Condition:
+        """Read a condition; a ``ValueError`` if it is none, or orders scores against null."""
+        parts = _WRITTEN.fullmatch(str(text))
+        if parts is None or (_BOUNDS.get(parts[2], 0) is None and parts[1] not in ("==", "!=")):
+            hint = "write ==, !=, <, <=, > or >= and a number, or ==None for null"
+            raise refuse("is not a condition", hint)
+        return cls(parts[1], _BOUNDS[parts[2]] if parts[2] in _BOUNDS else float(parts[2]))
+
+    def holds(self, value: int | None) -> bool:
+        """Tell whether a score meets the condition; null is below and above no score."""
+        if value is None or self.bound is None:
+            is_same = value is None and self.bound is None
+            return is_same if self.sign == "==" else self.sign == "!=" and not is_same
+        return _OPERATORS[self.sign](value, self.bound)
+
+    def __str__(self) -> str:
+        return f"{self.sign}{NULL if self.bound is None else format(self.bound, 'g')}"
+
+
+Conditions = Mapping[str, Condition]
+"""Conditions on scores by metric."""
+
+
+def all_conditions(judged: Conditions) -> Conditions:
+    """Add the conditions that the derived metrics must meet to those of the judged ones, if any."""
+    if not judged:
+        return {}
+    derived = acceptance(*(None if judged[metric].holds(None) else 1 for metric in METRICS[:2]))
+    values = [None if value is None else float(value) for value in derived]
+    added = [Condition("==", value) for value in values]
+    return {**judged, **dict(zip(DERIVED_METRICS, added, strict=True))}
+
+
+@dataclass(frozen=True)
+class UnitTest:
+    """One test.
+
+    Attributes:
+        test_id: Where it is from, such as ``en/river/low_relevancy_1`` or ``tests.jsonl:3``.
+        test_type: Name of its type, see ``type_name``.
+        sample: What the judge sees.
+        conditions: What the scores must meet; empty for an answer that is only to be scored.
+        language: Language code; None where it is not known, as the topic.
+        topic: Its topic.
+    """
+
+    test_id: str
+    test_type: str
+    sample: AnswerSample
+    conditions: Conditions
+    language: str | None = None
+    topic: str | None = None
+
+
+class FailureMode(BaseModel):
+    """A way in which grounded answers fail (section 4.1), and the metric that measures it."""
+
+    name: str
+    meaning: str
+    metric: str
+
+
+class TestType(BaseModel):
+    """One of the 16 types of figure 4.
+
+    Attributes:
+        name: Such as ``low_relevancy_1``.
+        goal: What a judge shows by passing.
+        scores: Conditions on the score of each of ``JUDGED_METRICS``.
+        failure_modes: What is wrong with the answer; nothing in types 1 to 7.
+        references: Groups of a topic's references that its tests show.
+        expected: The expected answer of a topic.
+    """
+
+    __test__ = False  # no class of tests for pytest
+
+    name: str
+    goal: str
+    scores: tuple[str, str, str, str]
+    failure_modes: tuple[str, ...] = ()
+    references: tuple[str, ...] = ("answering",)
+    expected: str = "answering"
+
+    @property
+    def conditions(self) -> Conditions:
+        """The scores as conditions, by metric."""
+        return dict(zip(JUDGED_METRICS, map(Condition.parse, self.scores), strict=True))
+
+
+def _texts(name: str) -> dict[str, Any]:
+    return tomllib.loads(_TEXTS.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+_FIGURE_4 = _texts("types")
+FAILURE_MODES = tuple(map(FailureMode.model_validate, _FIGURE_4["failure_modes"]))
+TEST_TYPES = tuple(map(TestType.model_validate, _FIGURE_4["types"]))
+"""The types in order of figure 4, where they are numbered from 1."""
+TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
+
+
+def type_name(value: object) -> str:
+    """Return the name of a test's type, however its file writes it.
+
+    Such as ``low_relevancy_1``, ``Low answer relevancy 1``, ``Highest marks 1``, ``Test type 3``.
+
+    Returns:
+        The name of one of the 16; ``untyped`` where there is none; else the text as it stands.
+    """
+    text = "" if value is None else str(value).strip()
+    words = [_WORDS.get(word, word) for word in _GAPS.sub(" ", text.casefold()).split()]
+    name = "_".join(word for word in words if word not in _NEEDLESS)
+    if name.isdecimal() and 1 <= int(name) <= len(TYPE_NAMES):
+        return TYPE_NAMES[int(name) - 1]
+    return name if name in TYPE_NAMES else text or UNTYPED
+
+
+def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> list[UnitTest]:
+    """Return the tests that come with this project, of ``LANGUAGES``, by topic and type.
+
+    For training, that is, for trying prompts, there are 16 in English of a question of their own.
+    """
+    tests, known = [], ("en",) if is_training else LANGUAGES
+    for language in dict.fromkeys(languages or known):
+        checked_choice(language, known, "language of unit tests")
+        for topic, texts in _texts(TRAINING if is_training else language).items():
+            for kind in TEST_TYPES:
+                groups = [texts["references"][group] for group in kind.references]
+                references = tuple(text for group in groups for text in group)
+                expected, answer = texts["expected"][kind.expected], texts["actual"][kind.name]
+                sample = AnswerSample(texts["question"], references, expected, answer)
+                test_id = f"{language}/{topic}/{kind.name}"
+                tests.append(UnitTest(test_id, kind.name, sample, kind.conditions, language, topic))
+    return tests
+
+
+def choose_tests(
+    tests: Sequence[UnitTest], languages: Sequence[str] = (), limit: int | None = None
+) -> list[UnitTest]:
+    """Choose tests by language, which some test must have; of each type the first so many."""
+    there = dict.fromkeys(test.language for test in tests if test.language)
+    wanted = {checked_choice(name, there, "language of unit tests") for name in languages}
+    taken = Counter[tuple[str | None, str]]()
+    kept = []
+    for test in (test for test in tests if not wanted or test.language in wanted):
+        taken[test.language, test.test_type] += 1
+        if limit is None or taken[test.language, test.test_type] <= limit:
+            kept.append(test)
+    return kept
+
+
+WrittenCondition = Annotated[Condition, BeforeValidator(Condition.parse)]
+_EACH: Any = dict.fromkeys(_WRITTEN_NAMES, (WrittenCondition, ...))
+WrittenConditions = create_model("WrittenConditions", **_EACH)
+
+
+class WrittenMetadata(BaseModel):
+    """What is said of a test; the published ones have no language and no topic."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    test_type: str | int | None = None
+    language: LanguageCode | None = None
+    topic: str | None = None
+
+
+class WrittenTest(BaseModel):
+    """One line: a test."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    input: FilledText
+    actual_output: FilledText
+    expected_output: FilledText
+    references: list[FilledText] = Field(
+        min_length=1, validation_alias=AliasChoices("references", "contexts", "retrieved_contexts")
+    )
+    conditions: WrittenConditions | None = None  # type: ignore[valid-type]
+    metadata: Annotated[WrittenMetadata, BeforeValidator(lambda value: value or {})] = Field(
+        default_factory=WrittenMetadata
+    )
+
+
+def read_unit_tests(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> list[UnitTest]:
+    """Read unit tests in the published schema.
+
+    Each line holds ``input``, ``actual_output``, ``expected_output``, ``references`` (or
+    ``contexts``), ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or
+    ``==None``; left out for answers that are only to be scored), and ``metadata``, of which
+    ``test_type``, ``language`` and ``topic`` are read where they are there.
+
+    Args:
+        path: A file in any format of tables.
+        columns: Field to the column it is read from, where its name is another.
+
+    Raises:
+        UsageError: If there is no such file, or its format is unknown.
+        DataError: With every problem: file, line, field, value and hint.
+    """
+    path = Path(path)
+    problems: list[Problem] = []
+    read = read_records(path, WrittenTest, problems, columns)
+    without = [line for line, written in read if written.conditions is None]
+    if 0 < len(without) < len(read):
+        fault, hint = "is missing", "add it, or leave all out"
+        problems += [Problem(path.name, line, "conditions", None, fault, hint) for line in without]
+    raise_if(problems)
+    return [_unit_test(written, f"{path.name}:{line}") for line, written in read]
+
+
+def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
+    given, metadata = written.conditions, written.metadata
+    told: dict[str, Any] = {} if given is None else dict(given)
+    conditions = {name.removesuffix("_condition"): told[name] for name in _WRITTEN_NAMES if told}
+    texts = (written.input, tuple(written.references))
+    sample = AnswerSample(*texts, written.expected_output, written.actual_output)
+    name = type_name(metadata.test_type)
+    return UnitTest(test_id, name, sample, conditions, metadata.language, metadata.topic)

@@ -1,0 +1,304 @@
+"""How right judges are on MEMERAG, and which of them are better: balanced accuracy and tests.
+
+``BAcc = (TP / (TP + FN) + TN / (TN + FP)) / 2`` (appendix F). On average over languages each of
+them has the same weight (section 5.1). A judge that gave no label was wrong; sentences it was not
+asked about are left out.
+
+Two judges are compared by a paired permutation test (appendix E): under the null hypothesis the two
+verdicts on a sentence could as well be each other's. Swapping them changes the difference in
+balanced accuracy by a fixed amount for each sentence, since the human labels stay: a replicate is a
+sum of these amounts with random signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.seeds import generator
+from arena.data.types import Floats
+from arena.statistics.bootstrap import resampled_sums
+from surrogate.papers.evaluation import BY_JUDGE, VALUES, judges_of
+from surrogate.papers.memerag.sentences import (
+    FINE_LABELS,
+    JUDGED,
+    JUDGED_RELEVANCE,
+    SENTENCE_KEY,
+)
+
+MACRO = "macro"
+REPLICATES = 1000
+PERMUTATIONS = 10_000
+SIGNIFICANCE = 0.05
+BEST, DAGGER = "best", "†"
+SCORE_COLUMNS = [*BY_JUDGE, "language", *VALUES]
+AVERAGE_COLUMNS = ["prompt", "language", "judges", "value", "standard_error", "reason"]
+FINE_COLUMNS = [
+    *(*BY_JUDGE, "language", "truth", "fine"),
+    *("sentences", "accuracy", "errors", "share_of_errors"),
+]
+COMPARISON_COLUMNS = ["language", "difference", "p_value", "sentences"]
+
+_CELLS_AT_ONCE = 4_000_000
+_ROUNDING = 1e-12
+
+
+class _Estimate(NamedTuple):
+    """The value, its bootstrap replicates, and why there is none."""
+
+    value: float
+    replicates: Floats
+    reason: str | None = None
+
+    def row(self) -> dict[str, object]:
+        known = self.replicates[~np.isnan(self.replicates)]
+        error = float(known.std(ddof=1)) if len(known) > 1 else np.nan
+        return {"value": self.value, "standard_error": error, "reason": self.reason}
+
+
+def score_judges(
+    verdicts: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
+) -> pd.DataFrame:
+    """Compute balanced accuracy of each judge, with bootstrap errors; judges share the draws.
+
+    Returns:
+        Columns ``SCORE_COLUMNS``, one row a judge and language, and one for ``macro``, the mean of
+        the languages. The balanced accuracy is missing, with a reason, where a language lacks
+        sentences of one label.
+    """
+    labels = judged_labels(verdicts)
+    rows = []
+    for key, of_judge in judges_of(verdicts).items():
+        for language, estimate in _estimates(of_judge, labels, replicates, seed).items():
+            part = of_judge[(of_judge["language"] == language) | (language == MACRO)]
+            asked = part[part["was_asked"]]
+            counts = {
+                "n": len(asked),
+                "failures": int(asked["value"].isna().sum()),
+                "not_asked": len(part) - len(asked),
+            }
+            named = dict(zip(BY_JUDGE, key, strict=True)) | {"language": language}
+            rows.append(named | estimate.row() | counts)
+    return pd.DataFrame(rows, columns=SCORE_COLUMNS)
+
+
+def average_over_judges(
+    verdicts: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
+) -> pd.DataFrame:
+    """Average the balanced accuracy that judges reach with the same prompt (table 11).
+
+    Judges share the draws of the bootstrap, so sentences are drawn once for all.
+
+    Returns:
+        Columns ``AVERAGE_COLUMNS``, one row a prompt and language, and one for ``macro``, of the
+        prompts that several judges were given.
+    """
+    labels = judged_labels(verdicts)
+    rows = []
+    for prompt, of_prompt in verdicts[verdicts["prompt"] != ""].groupby("prompt", sort=False):
+        judges = [
+            _estimates(part, labels, replicates, seed) for part in judges_of(of_prompt).values()
+        ]
+        for language in judges[0] if len(judges) > 1 else ():
+            known = [estimates[language] for estimates in judges if language in estimates]
+            row = {"prompt": prompt, "language": language, "judges": len(known)}
+            rows.append(row | _mean(known).row())
+    return pd.DataFrame(rows, columns=AVERAGE_COLUMNS)
+
+
+def judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
+    """Return the two labels that sentences may have."""
+    known = set(verdicts["truth"])
+    return JUDGED_RELEVANCE if known & set(JUDGED_RELEVANCE) else JUDGED
+
+
+def _estimates(
+    of_judge: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
+) -> dict[str, _Estimate]:
+    """Return the estimate of each language, and of ``macro``, for one judge."""
+    estimates = {
+        str(language): _estimate(part, labels, replicates, seed)
+        for language, part in of_judge.groupby("language", sort=False)
+    }
+    return estimates | {MACRO: _mean(list(estimates.values()))}
+
+
+def _estimate(
+    verdicts: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
+) -> _Estimate:
+    asked, language = verdicts[verdicts["was_asked"]], str(verdicts["language"].iloc[0])
+    absent = [label for label in labels if label not in set(asked["truth"])]
+    if absent:
+        reason = f"no sentence of {language} that was judged is labeled {absent[0]}"
+        return _Estimate(np.nan, np.full(replicates, np.nan), reason)
+    positive = (asked["truth"] == labels[0]).to_numpy()
+    correct = (asked["value"] == asked["truth"]).to_numpy()
+    columns = [positive, positive & correct, ~positive, ~positive & correct]
+    parts: Floats = np.column_stack(columns).astype(np.float64)
+    random = generator(seed, "balanced accuracy", "sentence", language)
+    value = float(_balanced(parts.sum(axis=0)[None])[0])
+    return _Estimate(value, _balanced(resampled_sums(parts, replicates, random)))
+
+
+def _balanced(sums: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        balanced: Floats = (sums[:, 1] / sums[:, 0] + sums[:, 3] / sums[:, 2]) / 2
+    return balanced
+
+
+def _mean(estimates: Sequence[_Estimate]) -> _Estimate:
+    return _Estimate(
+        float(np.mean([estimate.value for estimate in estimates])),
+        np.mean([estimate.replicates for estimate in estimates], axis=0),
+        next((estimate.reason for estimate in estimates if estimate.reason), None),
+    )
+
+
+def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Compute the accuracy of each judge on the sentences of each fine-grained label.
+
+    Returns:
+        Columns ``FINE_COLUMNS``, one row a judge, language and label that occurs, in the order of
+        table 4. ``share_of_errors`` is the label's share of the judge's errors on sentences of the
+        same coarse label, missing where it made none. Sentences without a fine-grained label, or
+        that the judge was not asked about, are left out.
+    """
+    asked = verdicts[verdicts["was_asked"] & verdicts["fine"].notna()]
+    asked = asked.assign(wrong=asked["value"] != asked["truth"])
+    groups = [*BY_JUDGE, "language", "truth"]
+    table = asked.groupby([*groups, "fine"], sort=False)["wrong"].agg(["size", "sum"])
+    table = table.rename(columns={"size": "sentences", "sum": "errors"}).reset_index()
+    totals = table.groupby(groups, sort=False)["errors"].transform("sum")
+    table = table.assign(
+        accuracy=1 - table["errors"] / table["sentences"],
+        share_of_errors=table["errors"] / totals.where(totals > 0),
+        group=table.groupby(groups, sort=False).ngroup(),
+        place=table["fine"].map(FINE_LABELS.index),
+    )
+    return table.sort_values(["group", "place"], ignore_index=True)[FINE_COLUMNS]
+
+
+def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Tell how the errors of each judge are spread over fine-grained labels (figure 5).
+
+    Returns:
+        Columns ``judge, prompt, fine, sentences, errors, share``, one row a judge and label that
+        occurs, all languages together; ``share`` of the judge's errors, missing where it made none.
+    """
+    fine = fine_grained_accuracy(verdicts)
+    counts = fine.groupby([*BY_JUDGE, "fine"], sort=False)[["sentences", "errors"]].sum()
+    totals = counts.groupby(BY_JUDGE, sort=False)["errors"].transform("sum")
+    return counts.assign(share=counts["errors"] / totals.where(totals > 0)).reset_index()
+
+
+def compare_judges(
+    verdicts_a: pd.DataFrame,
+    verdicts_b: pd.DataFrame,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Test whether two judges differ in balanced accuracy, by language and on average.
+
+    Returns:
+        Columns ``COMPARISON_COLUMNS``, one row a language and one for ``macro``, of the sentences
+        that both were asked about; two-sided p-values ``(1 + hits) / (1 + permutations)``. NaN
+        where no sentence has one of the labels.
+
+    Raises:
+        UsageError: If the two have no sentence in common, or other human labels for one.
+    """
+    joint, labels = _joint(verdicts_a, verdicts_b), set(judged_labels(verdicts_a))
+    amounts: dict[str, Floats] = {}
+    for language, part in joint.groupby("language", sort=False):
+        gains = part["correct_a"].astype(float) - part["correct_b"].astype(float)
+        sizes = part.groupby("truth_a")["correct_a"].transform("size")
+        has_both = labels <= set(part["truth_a"])
+        amounts[str(language)] = (0.5 * gains / sizes if has_both else gains * np.nan).to_numpy()
+    amounts[MACRO] = np.concatenate(list(amounts.values())) / len(amounts)
+    rows = []
+    for language, terms in amounts.items():
+        p_value = permutation_p_value(terms, permutations, seed, language)
+        rows.append((language, terms.sum(), p_value, len(terms)))
+    table = pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+    return table.assign(p_value=table["p_value"].where(table["difference"].notna()))
+
+
+def permutation_p_value(amounts: Floats, permutations: int, seed: int, key: str) -> float:
+    """Return the two-sided p-value of a sum whose terms may have either sign; keys draw others."""
+    moving = amounts[amounts != 0]
+    if not len(moving):
+        return 1.0
+    draws = generator(seed, "permutation test", key)
+    observed = abs(moving.sum()) - _ROUNDING
+    at_once = max(1, _CELLS_AT_ONCE // len(moving))
+    hits = 0
+    for start in range(0, permutations, at_once):
+        size = min(at_once, permutations - start)
+        signs = draws.integers(0, 2, size=(size, len(moving)), dtype=np.int8) * 2.0 - 1.0
+        hits += int((np.abs(signs @ moving) >= observed).sum())
+    return (1 + hits) / (1 + permutations)
+
+
+def mark_best(
+    scores: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    within: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Mark in each language, and on average, the best judge and those that may be as good.
+
+    Args:
+        scores: As ``score_judges`` returns them.
+        verdicts: The verdicts they are of.
+        permutations: Random swaps of each test.
+        seed: Seed of the swaps.
+        within: Mark among rows that share these columns, too: ``["judge"]`` finds the best prompt
+            of each model (table 5), ``["prompt"]`` the best model with each prompt (figure 2).
+
+    Returns:
+        The scores with ``p_value`` (of the test against the best of the row's language and group;
+        missing for the best) and ``mark``: ``best``, ``†`` where p > 0.05, or nothing.
+    """
+    of_judge = judges_of(verdicts)
+    marked = scores.assign(p_value=float("nan"), mark="")
+    for (language, *_), rows in scores.groupby(["language", *within], sort=False):
+        known = rows[rows["value"].notna()]
+        if len(known) < 2:
+            continue
+        parts = {}
+        for place, *key in known[BY_JUDGE].itertuples():
+            table = of_judge[key[0], key[1]]
+            parts[place] = table[(table["language"] == language) | (language == MACRO)]
+        best = known["value"].idxmax()
+        marked.loc[best, "mark"] = BEST
+        for other in known.index.drop(best):
+            table = compare_judges(parts[best], parts[other], permutations, seed)
+            p_value = float(table.set_index("language").loc[language, "p_value"])
+            marked.loc[other, "p_value"] = p_value
+            marked.loc[other, "mark"] = DAGGER if p_value > SIGNIFICANCE else ""
+    return marked
+
+
+def with_prompts(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of judges that were asked with several prompts."""
+    return scores[scores.groupby("judge")["prompt"].transform("nunique") > 1]
+
+
+def _joint(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> pd.DataFrame:
+    """Join the sentences that both were asked about, with whether each was right."""
+    parts = []
+    for verdicts in (verdicts_a, verdicts_b):
+        asked = verdicts[verdicts["was_asked"].astype(bool)]
+        correct = (asked["value"] == asked["truth"]).to_numpy()
+        parts.append(asked[[*SENTENCE_KEY, "truth"]].assign(correct=correct))
+    joint = parts[0].merge(parts[1], on=SENTENCE_KEY, suffixes=("_a", "_b"))
+    if joint.empty:
+        raise UsageError("the two judges have no sentence in common; judge the same ones")
+    if (joint["truth_a"] != joint["truth_b"]).any():
+        raise UsageError("the two judges have other human labels; compare on the same data")
+    return joint

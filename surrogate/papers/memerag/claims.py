@@ -1,0 +1,235 @@
+"""Claims of MEMERAG, whose faithfulness or relevance is judged, and the prompts about them.
+
+A prompt for relevance is not published (section 5.1 invites to judge it): that one is ours.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar, Literal, get_args
+
+from arena.data.errors import checked_choice
+from arena.data.languages import named_language
+from arena.llm.llm_settings import Prompt
+from arena.llm.replies import Completion, UnparsableError
+from arena.text.prompts import (
+    PromptTemplate,
+    ReplaceablePrompt,
+    Variable,
+    delimiter_code,
+    packaged_prompt,
+)
+from arena.text.quotations import own_matches
+from arena.text.thoughts import without_thoughts
+from features.models.llm_scorer import Verdict
+from surrogate.papers.judges import FunctionJudge, JudgePrompts
+from surrogate.papers.memerag.sentences import (
+    COARSE_OF_RELEVANCE,
+    IRRELEVANT,
+    JUDGED,
+    JUDGED_RELEVANCE,
+    NOT_SUPPORTED,
+    RELEVANT,
+    SUPPORTED,
+)
+
+Quality = Literal["faithfulness", "relevance"]
+PromptName = Literal["zero_shot", "cot", "ag", "ag_cot"]
+PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
+BEST_PROMPT = "ag_cot"
+
+PUBLISHED: Mapping[str, float] = MappingProxyType({"temperature": 0.1, "top_p": 0.1})
+"""Fields of the requests (section 5.1)."""
+RETRIES = 5
+
+LABELS_OF: Mapping[Quality, tuple[str, str]] = {
+    "faithfulness": JUDGED,
+    "relevance": JUDGED_RELEVANCE,
+}
+
+_PACKAGE = "surrogate.papers.memerag"
+_RATIONALE = re.compile(r"<rationale>.*?</rationale>", re.DOTALL | re.IGNORECASE)
+_TAGGED = r"<answer>[^<\n]{1,40}</\s?answer\s?>"
+_FORMAT = re.compile(rf"{_TAGGED}(?:\s{{0,3}}(?:or|/|\||,)\s{{0,3}}{_TAGGED})+", re.IGNORECASE)
+"""Choices of labels, as a reply may repeat them from its prompt."""
+_OPENING = re.compile(r"<\s{0,3}answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
+_CLOSING = re.compile(r"<\s{0,3}/\s{0,3}answer\s{0,3}>", re.IGNORECASE)
+_CLOSING_ALONE = re.compile(rf"(?:{_CLOSING.pattern})\s*\Z", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_CONCLUSION = re.compile(
+    r"(?:(?:so|thus|hence|therefore) )?(?:(?:the|my) )?(?:final )?"
+    r"(?:answer|label|verdict|judge?ment)(?: is)? (?P<label>.+)"
+)
+_ENDED = re.compile(r"[.!?:।。][\s*_)\"'”]*\Z")
+_LABEL = re.compile(r"(?P<negation>(?:not|non|un) ?)?supported(?: (?P<rest>.*)|$)")
+_RELEVANCE_OF_WORDS: Mapping[str, str] = MappingProxyType(
+    {"relevant": RELEVANT}
+    | dict.fromkeys(("irrelevant", "not relevant", "unrelated"), IRRELEVANT)
+    | {fine.casefold(): coarse for fine, coarse in COARSE_OF_RELEVANCE.items()}
+)
+_VARIABLES = {
+    "language": Variable("English name of the language", "English"),
+    "question": Variable("the question", "samplequestion"),
+    "context": Variable(
+        "the passages, each with text", ({"text": "samplepart"},), True, ("passages",)
+    ),
+    "answer": Variable("the whole answer", "sampleanswer"),
+    "answer_segment": Variable(
+        "the sentence of it to judge", "samplesentence", True, ("sentence",)
+    ),
+}
+FAITHFULNESS_PROMPT = ReplaceablePrompt(
+    "faithfulness",
+    "Whether passages support a sentence (MEMERAG, appendix H); a template is the whole prompt",
+    "the last <answer>Supported</answer> or Not Supported; without tags the label alone, or as the "
+    "last line",
+    _VARIABLES,
+    _PACKAGE,
+    "task.v1",
+)
+"""What a user's template may replace, whichever of the four prompts is chosen."""
+
+RELEVANCE_PROMPT = ReplaceablePrompt(
+    "relevance",
+    "Whether a sentence has to do with the question (MEMERAG, section 3.4)",
+    "the last <answer>Relevant</answer> or Irrelevant, or one of the three published labels",
+    {
+        name: Variable(each.meaning, each.sample, name != "context" and each.is_required, each.also)
+        for name, each in _VARIABLES.items()
+    }
+    | {"code": Variable("code for delimiters; found in none of the texts", "samplecode")},
+    _PACKAGE,
+    "relevance.v1",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of an answer to judge, without its human labels, and what is judged of it."""
+
+    language: str
+    question: str
+    passages: tuple[str, ...]
+    answer: str
+    sentence: str
+    quality: Quality = "faithfulness"
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask for a label, or None where there is none."""
+        said = judge.function(self.question, self.passages, self.answer, self.sentence)
+        if said is None:
+            return Verdict(None, "no_label")
+        label = label_of_reply(said, self.quality) if isinstance(said, str) else None
+        if label is None:
+            labels = " or ".join(LABELS_OF[self.quality])
+            raise judge.refuse(said, f"return {labels}, or None where there is no verdict")
+        return Verdict(label)
+
+
+@dataclass(frozen=True)
+class ClaimPrompts(JudgePrompts[Claim]):
+    """How LLMs are asked about claims, by one of the paper's prompts or a template.
+
+    Attributes:
+        name: Which of the four prompts; of no account for relevance, or with a template.
+        template: What is sent in place of all of it.
+        quality: What is asked about.
+    """
+
+    name: str = BEST_PROMPT
+    template: PromptTemplate | None = None
+    quality: Quality = "faithfulness"
+    retries: ClassVar[int] = RETRIES
+    published: ClassVar[Mapping[str, float]] = PUBLISHED
+
+    def __post_init__(self) -> None:
+        checked_choice(self.name, PROMPTS, "prompt")
+
+    @property
+    def _system(self) -> PromptTemplate | None:
+        is_papers = self.template is None and self.quality == "faithfulness"
+        return packaged_prompt(_PACKAGE, f"{self.name}.v1", ()) if is_papers else None
+
+    @property
+    def _task(self) -> PromptTemplate:
+        ours = FAITHFULNESS_PROMPT if self.quality == "faithfulness" else RELEVANCE_PROMPT
+        return self.template or ours.packaged()
+
+    @property
+    def version(self) -> str:
+        """Names and digests of the templates."""
+        return "+".join(each.version for each in (self._system, self._task) if each is not None)
+
+    def ask(self, item: Claim) -> list[Prompt]:
+        """Make the prompt for a claim."""
+        values = {
+            "language": named_language(item.language),
+            "question": item.question,
+            "context": [{"text": text} for text in item.passages],
+            "answer": item.answer,
+            "answer_segment": item.sentence,
+        }
+        if self.quality == "relevance":
+            texts = (item.question, *item.passages, item.answer, item.sentence)
+            values["code"] = delimiter_code(*texts)
+        system = None if self._system is None else self._system.fill({})
+        return [Prompt.of(self._task.fill(values), system, self.version)]
+
+    def read(self, completion: Completion, task: str) -> str:  # noqa: ARG002
+        """Read the label of a reply, see ``label_of_reply``."""
+        label = label_of_reply(completion.text or "", self.quality, completion.is_cut)
+        if label is None:
+            expected = " or ".join(f"<answer>{each}</answer>" for each in LABELS_OF[self.quality])
+            raise UnparsableError(f"the reply has no label; expected {expected}")
+        return label
+
+
+def label_of_reply(
+    text: str, quality: Quality = "faithfulness", is_cut: bool | None = None
+) -> str | None:
+    """Read the label of a reply.
+
+    The last ``<answer>`` counts, outside of thoughts, rationales and quotations. Where no tag was
+    written the whole reply may be the label, or its last line: ``Label: Supported``, or the label
+    alone after a sentence that has ended. What stands in a tag must begin with one of the labels
+    and hold no further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``;
+    case, marks and line breaks do not matter. Anything else is no label, never a guess. Of
+    relevance it must be a label, coarse or one of the paper's three, and nothing else.
+    ``is_cut`` says whether a limit ended the reply; None where nothing says so.
+
+    Returns:
+        One of ``LABELS_OF`` the quality, or None.
+    """
+    said = _FORMAT.sub(" ", _RATIONALE.sub(" ", without_thoughts(text, is_cut)))
+    openings = own_matches(_OPENING, said)
+    if len(openings) > 1 and not is_cut and not said[openings[-1].end() :].strip():
+        before_last = said[openings[-2].end() : openings[-1].start()]
+        if _CLOSING.search(before_last) is None:  # an opening tag where a closing one belongs
+            return _label_of(_words(before_last), quality, is_tagged=True)
+    if openings:
+        tagged = _CLOSING.split(said[openings[-1].end() :], maxsplit=1)[0]
+        return _label_of(_words(tagged), quality, is_tagged=True)
+    said = _CLOSING_ALONE.sub("", said)
+    before, _, last = said.strip().rpartition("\n")
+    concluded = _CONCLUSION.fullmatch(_words(last))
+    if concluded or _ENDED.search(before):
+        return _label_of(concluded["label"] if concluded else _words(last), quality)
+    return _label_of(_words(said), quality)
+
+
+def _words(text: str) -> str:
+    return " ".join(_LETTERS.findall(unicodedata.normalize("NFKC", text))).casefold()
+
+
+def _label_of(words: str, quality: Quality, is_tagged: bool = False) -> str | None:
+    """Return the label that words are; in a tag, what else is said may follow."""
+    if quality == "relevance":
+        return _RELEVANCE_OF_WORDS.get(words)
+    found = _LABEL.match(words)
+    if found is None or (found["rest"] and (not is_tagged or "support" in found["rest"])):
+        return None
+    return NOT_SUPPORTED if found["negation"] else SUPPORTED

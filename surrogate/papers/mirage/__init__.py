@@ -1,0 +1,1 @@
+"""MIRAGE-Bench (Thakur et al., NAACL 2025): its data, training set and figures."""

@@ -1,0 +1,131 @@
+"""MIRAGE-Bench's published files as an arena."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from arena.adapters.collected import Collected, ForeignArena
+from arena.adapters.files import checked_language, language_of, split_of, without_language
+from arena.data.errors import UsageError
+from arena.data.files import hub
+from arena.data.rows import Rows
+from surrogate.papers.mirage.published_rows import add_judgments, add_outputs, add_prompts
+
+Role = Literal["prompts", "outputs", "judgments"]
+Tables = Mapping[str, Mapping[Role, Sequence[Rows]]]
+
+NAME = "mirage-bench"
+SPLIT = "dev"
+DATA_SETS = tuple(f"nthakur/{NAME}{part}" for part in ("", "-output", "-pairwise-judgments"))
+"""Prompts, outputs and judgments on the Hugging Face hub."""
+_SOURCE = "MIRAGE-Bench (Thakur et al., NAACL 2025)"
+_NAMES = {
+    "query": "prompt",
+    "passages": "prompt",
+    "system": "outputs.model",
+    "answer": "outputs.output",
+    "system_a": "model_A",
+    "system_b": "model_B",
+}
+_ROLES: dict[Role, frozenset[str]] = {
+    "outputs": frozenset({"outputs"}),  # may repeat the columns of prompts
+    "prompts": frozenset({"prompt", "positive_ids", "negative_ids"}),
+    "judgments": frozenset({"model_A", "model_B"}),
+}
+"""What a file holds, by columns that no other has."""
+
+
+def read_mirage(
+    paths: Sequence[Path | str],
+    *,
+    language: str | None = None,
+    languages: Sequence[str] = (),
+    split: str = SPLIT,
+    name: str = NAME,
+    reference_system: str | None = None,
+    download: bool = False,
+) -> ForeignArena:
+    """Read clones of MIRAGE-Bench's data sets, or any folders and files of their schemas.
+
+    What a file holds is told by its columns, its language by its folder or name
+    (``en/dev-00000-of-00001.parquet``). Several files of a language and kind, such as the outputs
+    of further models, are read together.
+
+    Args:
+        paths: Clones of ``nthakur/mirage-bench``, ``nthakur/mirage-bench-output`` and, if any,
+            ``nthakur/mirage-bench-pairwise-judgments``.
+        language: Language of all files, where names do not tell.
+        languages: Languages to read; all there are if left out.
+        split: Files named for another split are left out.
+        name: Name of the arena.
+        reference_system: Model whose answers serve as reference.
+        download: Read them from the hub, or its cache on this machine, beside the paths.
+
+    Raises:
+        UsageError: If a path is absent, a language is not known, or lacks prompts or outputs; if
+            there is nothing to read, or the hub cannot be reached.
+        MissingDependencyError: If huggingface-hub is not installed, for ``download``.
+        DataError: With the problems of all files of all languages.
+    """
+    if download:
+        paths = [*paths, *_downloaded(languages)]
+    if not paths:
+        raise UsageError("name clones of MIRAGE-Bench's data sets, or say --download")
+    read = Collected(names=_NAMES)
+    found: dict[str, dict[Role, list[Rows]]] = {code: {} for code in languages}
+    unnamed: list[str] = []
+    given = checked_language(language)
+    for path, rows in read.files(paths):
+        code = language_of(path, paths, given)
+        role = next((role for role, own in _ROLES.items() if own <= set(rows.table)), None)
+        if split_of(path) not in (None, split):
+            read.skip(rows.source, "file", f"it is of the split {split_of(path)}")
+        elif languages and code is not None and code not in languages:
+            read.skip(rows.source, "file", f"its language, {code}, was not asked for")
+        elif role is None and not rows.problems:
+            read.skip(rows.source, "file", "it is not a table of MIRAGE-Bench")
+        elif code is None:
+            unnamed.append(rows.source)
+        else:
+            found.setdefault(code, {}).setdefault(role or "prompts", []).append(rows)
+    if unnamed:
+        raise without_language(unnamed)
+    return _arena(read, dict(sorted(found.items())), name, reference_system)
+
+
+def _downloaded(languages: Sequence[str]) -> list[Path]:
+    """Return the folders of the data sets, downloaded as far as they are not in the cache."""
+    fetch = hub("downloading MIRAGE-Bench", "hub").snapshot_download
+    wanted = [f"{code}/*" for code in languages] or None
+    try:
+        return [Path(fetch(name, repo_type="dataset", allow_patterns=wanted)) for name in DATA_SETS]
+    except (OSError, ValueError) as error:
+        raise UsageError(f"MIRAGE-Bench cannot be downloaded: {error}") from error
+
+
+def _arena(read: Collected, tables: Tables, name: str, reference: str | None) -> ForeignArena:
+    features = []
+    for code, of_role in tables.items():
+        for needed in ("prompts", "outputs"):
+            if needed not in of_role and not read.problems:
+                raise UsageError(f"there is no file of {needed} in {code}; give its clone, too")
+        for rows in of_role.get("prompts", ()):
+            add_prompts(read, rows, code)
+        features += [add_outputs(read, rows, code) for rows in of_role.get("outputs", ())]
+        for rows in of_role.get("judgments", ()):
+            add_judgments(read, rows, code)
+    answering = {system for *_, system in read.answers}
+    for judgment in read.judgments if not read.problems else ():
+        for side in ("system_a", "system_b"):
+            if isinstance(judgment[side], str) and judgment[side] not in answering:
+                hint = "add its outputs or correct the name"
+                fault = "has no output in any language"
+                read.fault(judgment["place"], side, judgment[side], fault, hint)
+    table = pd.concat(features, ignore_index=True) if features else None
+    if table is not None:
+        table = table.sort_values(["language", "system", "query_id"], ignore_index=True)
+    return read.foreign(name, _SOURCE, reference, features=table)

@@ -1,0 +1,81 @@
+"""A teacher's RAG answers as a training set (MIRAGE-Bench, section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument
+from arena.generation.generate import LlmSystem
+from arena.generation.questions import GivenQuestion, choose_questions, question_keys
+from arena.judging.answer_pairs import ArenaTexts, ShownPassage
+from arena.text.answers import parse_answer
+from arena.text.citations import cited_passages, strip_citations
+from features.measures.language import identify
+from surrogate.papers.chats import Sieve, TrainExample
+
+NO_ANSWER = "questions without an answer of the teacher"
+NO_MARKERS = "answers without ##Reason and ##Answer"
+NO_CITATION = "answers that cite no passage of the question"
+WRONG_CITATION = "answers that cite something that is not a passage of the question"
+NOT_RELEVANT = "answers that cite a passage labeled not relevant"
+OTHER_LANGUAGE = "answers in another language than the question"
+NO_RELEVANT = "questions without a relevant passage"
+
+
+def mirage_examples(
+    arena: Arena, teacher: str, asked: LlmSystem, languages: Sequence[str] = ()
+) -> Sieve:
+    """Make chats of a teacher's answers, curated.
+
+    The teacher answered from relevant passages alone (``generate --relevant-passages``); the
+    prompts of the rows show all passages, so that the tuned model learns to leave the others
+    aside. Kept are answers with both markers, whose citations are passages of the question and
+    not labeled irrelevant, in the question's language (where the language is one that can be
+    told).
+
+    Raises:
+        UsageError: If the teacher has no answers here, or a language no questions.
+    """
+    own = arena.answers[arena.answers["system"] == teacher]
+    if own.empty:
+        known = ", ".join(sorted(set(arena.answers["system"])))
+        raise UsageError(
+            f"there are no answers of {teacher!r} here ({argument('teacher')}); "
+            f"available: {known}; let a "
+            "model answer with  surrogate-arena generate ARENA --relevant-passages --append"
+        )
+    answers = dict(zip(question_keys(own), map(str, own["answer"]), strict=True))
+    texts, sieve = ArenaTexts(arena), Sieve()
+    for key in question_keys(choose_questions(arena.queries, languages)):
+        answer, passages = answers.get(key), texts.passages(key, teacher)
+        fault = NO_ANSWER if answer is None else _fault(key[0], answer, passages)
+        if answer is None or fault is not None:
+            sieve.drop(key[0], fault or NO_ANSWER)
+            continue
+        shown = tuple(replace(each, relevance=None) for each in passages)
+        turns = texts.history(key, teacher)
+        prompt = asked.ask(GivenQuestion(key, texts.question(key), shown, turns))
+        sieve.kept.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
+    return sieve
+
+
+def _fault(language: str, answer: str, passages: Sequence[ShownPassage]) -> str | None:
+    """Return why an answer is not taught."""
+    parsed = parse_answer(answer)
+    if not any(passage.relevance != 0 for passage in passages):
+        return NO_RELEVANT
+    if not parsed.is_marked or parsed.reason is None or not parsed.text:
+        return NO_MARKERS
+    ids = [passage.passage_id for passage in passages]
+    cited = cited_passages(parsed.text, ids)
+    if cited.unknown:
+        return WRONG_CITATION
+    if not cited.known:
+        return NO_CITATION
+    if any(each.relevance == 0 and each.passage_id in cited.known for each in passages):
+        return NOT_RELEVANT
+    told = identify(strip_citations(parsed.text, ids))
+    likeliest = max(told, key=told.__getitem__)
+    return OTHER_LANGUAGE if language in told and likeliest != language else None

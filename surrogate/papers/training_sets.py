@@ -1,0 +1,88 @@
+"""Making a training set of an arena: a teacher's RAG answers (MIRAGE-Bench), or scores (GroUSE)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.folder import read_arena
+from arena.data.types import Progress
+from arena.generation.generate import LlmSystem
+from arena.generation.generation_settings import ANSWER_PROMPTS, GenerationSettings
+from arena.generation.questions import choose_questions, is_drawn, question_keys
+from arena.text.prompts import read_templates
+from surrogate.papers.chats import Sieve, TrainSet, make_train_set
+from surrogate.papers.grouse.judges import GrousePrompts
+from surrogate.papers.grouse.scoring_prompts import JOINT_PROMPT, ReplyFields
+from surrogate.papers.grouse.training_set import answers_of_arena, balance, grouse_examples
+from surrogate.papers.mirage.training_set import mirage_examples
+from surrogate.papers.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings
+
+PROMPTS = MappingProxyType({"mirage": ANSWER_PROMPTS["mirage"], "grouse": JOINT_PROMPT})
+"""The prompt of each kind, which a user's template may replace."""
+
+
+def make_trainset(
+    kind: str,
+    source: Path,
+    settings: TrainsetSettings,
+    templates: Sequence[str] = (),
+    split: bool = False,
+    progress: Progress | None = None,
+) -> TrainSet:
+    """Make a training set of one kind.
+
+    Args:
+        kind: ``mirage`` (chats that teach to answer as a teacher does, from noisy passages;
+            MIRAGE-Bench, 3.3) or ``grouse`` (to score an answer by all metrics in one reply;
+            GroUSE, section 5).
+        source: Arena folder.
+        settings: What is taught.
+        templates: Files in the place of prompts; see ``arena.text.prompts.read_templates``.
+        split: Whether rows of questions that are not trained on are wanted.
+        progress: Called with a stage's name, what is done of it, and all of it.
+
+    Raises:
+        UsageError: If a setting is another kind's, or no question would be left over.
+    """
+    known = checked_choice(kind, KINDS, "kind of training set")
+    foreign = sorted(settings.model_fields_set - SHARED - OF_KINDS[known])
+    if foreign:
+        raise UsageError(f"{kind} takes no {', '.join(map(argument, foreign))}")
+    if not settings.teacher:
+        raise UsageError(f"nobody is named whom to learn from; name the {argument('teacher')}")
+    own, arena = read_templates(templates, [PROMPTS[kind]]), read_arena(source)
+    teacher, questions, seed = settings.teacher, settings.questions, settings.seed
+    asked = choose_questions(arena.queries, settings.languages)
+    drawn = asked if questions is None else asked[is_drawn(asked, questions, seed)]
+    if split and len(drawn) == len(asked):
+        raise UsageError(
+            "all questions are trained on, so none is unseen; train on some "
+            f"({argument('questions')})"
+        )
+    if kind == "mirage":
+        names = ("passage_tokens", "context_tokens", "seed")
+        shown = GenerationSettings(**{name: getattr(settings, name) for name in names})
+        sieve = mirage_examples(arena, teacher, LlmSystem.of(shown, own), settings.languages)
+        return make_train_set(sieve, drawn)
+    sieve = Sieve()
+    part = replace(arena, queries=asked if split else drawn)  # others need not be scored
+    graded = answers_of_arena(part, settings.systems, sieve)
+    trained = set(question_keys(drawn))
+    are_trained = {key in trained for key, *_ in graded}
+    if True not in are_trained:
+        return make_train_set(sieve, drawn)  # which says what was left out, before anyone is asked
+    if split and False not in are_trained:
+        raise UsageError(
+            "no answer to an unseen question can be scored; train on fewer "
+            f"({argument('questions')})"
+        )
+    prompts = GrousePrompts("text", ReplyFields(()), own, is_joint=True)
+    model = teacher.removeprefix("llm:")
+    grouse_examples(graded, model, prompts, sieve, settings, progress)
+    if settings.balance is not None:
+        balance(sieve, settings.balance, seed)
+    return make_train_set(sieve, drawn)

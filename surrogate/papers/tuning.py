@@ -1,0 +1,309 @@
+"""Tuning a model on a training set by LoRA, with transformers' Trainer and peft."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from arena.data.errors import UsageError, argument
+from arena.data.files import file_digest, write_text
+from arena.data.types import Progress
+from arena.llm.local.folder import (
+    GGUF,
+    TRAINING,
+    local_model,
+    read_settings_file,
+    require_local,
+    required_model,
+)
+from arena.llm.local.loading import SDPA, load_base, quiet
+from surrogate.papers.chats import ChatRow, read_chat_rows
+from surrogate.papers.recipes import Recipe
+
+STAGE = "tuning"
+IGNORED = -100
+"""Label of tokens that are shown and not learned (torch's cross-entropy skips it)."""
+CHECKPOINTS = "checkpoints"
+CHECKPOINT_SHARE = 0.05
+"""Of all steps, between two checkpoints."""
+LOSS_FILE = "loss.csv"
+LOSS_COLUMNS = ["step", "epoch", "loss", "learning_rate", "grad_norm"]
+
+_STATE = "trainer_state.json"
+_PACKAGES = ("torch", "transformers", "peft", "accelerate", "surrogate-arena")
+
+TokenRow = dict[str, list[int]]
+"""``input_ids`` and ``labels`` of a chat."""
+
+
+def finetune(
+    file: Path,
+    base: str,
+    recipe: Recipe,
+    out: Path,
+    test: Path | None = None,
+    seed: int = 0,
+    download: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Tune a model; a training that was cut off goes on from its last checkpoint.
+
+    Learned is each chat's last message alone. The folder then holds the adapter as safetensors,
+    its tokenizer, ``training.json`` and ``loss.csv`` (``LOSS_COLUMNS``, a row a step).
+
+    Args:
+        file: Training set.
+        base: A folder, a GGUF file, or a name on the Hugging Face hub.
+        recipe: With which hyper-parameters.
+        out: Folder of the adapter; new, or one of the same training that was cut off.
+        test: Rows of unseen questions, whose loss is measured before and after; None for none.
+        seed: Seed of the adapter, the order of examples, and dropout.
+        download: Whether the base may be fetched.
+        progress: Called with a stage's name, the steps done, and all.
+
+    Returns:
+        What ``training.json`` holds.
+
+    Raises:
+        UsageError: If the base cannot be read, the folder holds something else, or no example is
+            short enough.
+        DataError: If the training set is faulty.
+        MissingDependencyError: If the extra ``train`` is not installed.
+    """
+    require_local("tuning a model", "peft", "accelerate", *(["gguf"] * base.endswith(GGUF)))
+    known = local_model(base)
+    if known is not None and known.lora is not None:
+        raise UsageError(f"{base} is an adapter; tune its base, on both sets together")
+    name = base if known is None else str(known.path)
+    rows, tests = read_chat_rows(file), [] if test is None else read_chat_rows(test)
+    record: dict[str, Any] = {
+        "recipe": asdict(recipe),
+        "base": {"name": name, "digest": None if known is None else known.digest},
+        "data": {"file": file.name, "digest": file_digest(file)},
+        "test": None if test is None else file_digest(test),
+        "seed": seed,
+    }
+    _refuse_other_folder(out, record)
+    import transformers
+
+    started, (model, tokenizer) = time.monotonic(), _adapted(base, recipe, seed, download)
+    model.peft_config["default"].base_model_name_or_path = name
+    cut = [[token_row(row, tokenizer) for row in part] for part in (rows, tests)]
+    kept, tested = ([row for row in p if len(row["labels"]) <= recipe.max_length] for p in cut)
+    if not kept:
+        raise UsageError(
+            f"all {len(rows)} examples are longer than {recipe.max_length} tokens "
+            f"({argument('max_length')}); "
+            f"make shorter prompts ({argument('context_tokens')} of trainset)"
+        )
+    checkpoint = last_checkpoint(out)
+    record |= {
+        "examples": {"kept": len(kept), "too_long": len(rows) - len(kept)},
+        "tokens": sum(len(row["labels"]) for row in kept),
+        "tests": len(tested),
+        "versions": {package: version(package) for package in _PACKAGES},
+        "resumed_from_step": 0 if checkpoint is None else _step(checkpoint),
+        "finished": False,
+    }
+    _write_record(out, record)
+    trainer = _trainer(model, recipe, kept, out, seed, progress)
+    before = _loss(trainer, tested)  # an adapter that is not trained changes nothing
+    transformers.set_seed(seed)  # measuring has drawn
+    with quiet():
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        model.save_pretrained(str(out), safe_serialization=True)
+        tokenizer.save_pretrained(str(out))
+    (out / "README.md").unlink(missing_ok=True)  # peft's, of blanks to fill in
+    losses = pd.DataFrame(trainer.state.log_history).dropna(subset="loss")[LOSS_COLUMNS]
+    losses.to_csv(out / LOSS_FILE, index=False)
+    record |= {
+        "device": f"{model.device.type}, {str(model.dtype).removeprefix('torch.')}",
+        "steps": int(trainer.state.global_step),
+        "seconds": round(time.monotonic() - started, 1),
+        "loss": {"first": float(losses["loss"].iloc[0]), "last": float(losses["loss"].iloc[-1])},
+        "unseen_loss": {"before": before, "after": _loss(trainer, tested)},
+        "trained_weights": int(model.get_nb_trainable_parameters()[0]),
+        "adapter": required_model(str(out)).digest,
+        "finished": True,
+    }
+    _write_record(out, record)
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    return record
+
+
+def token_row(row: ChatRow, tokenizer: Any) -> TokenRow:  # noqa: ANN401 - of transformers
+    """Write a chat as the model's template has it; all but the last message is ignored.
+
+    The prompt is cut by itself, as it is when the model is asked.
+
+    Raises:
+        UsageError: If the template cannot write a chat, or writes the prompt differently where a
+            reply follows.
+    """
+    messages = [message.model_dump() for message in row.messages]
+    template = partial(tokenizer.apply_chat_template, tokenize=False)
+    try:
+        asked, whole = template(messages[:-1], add_generation_prompt=True), template(messages)
+    except Exception as error:  # whatever a template raises
+        raise UsageError(f"the model's chat template refuses a chat: {error}"[:300]) from error
+    if not whole.startswith(asked):
+        raise UsageError(
+            "the model's chat template writes a prompt differently where a reply follows, so what "
+            "is to be learned cannot be told; take a model with another template"
+        )
+    prompt, reply = (
+        tokenizer(text, add_special_tokens=False)["input_ids"]
+        for text in (asked, whole[len(asked) :].rstrip("\n"))
+    )
+    return {"input_ids": [*prompt, *reply], "labels": [IGNORED] * len(prompt) + list(reply)}
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """Return the last checkpoint that is whole: its state is the file that is written last."""
+    whole = [
+        path.parent
+        for path in (folder / CHECKPOINTS).glob(f"checkpoint-*/{_STATE}")
+        if path.read_text(encoding="utf-8").rstrip().endswith("}")
+    ]
+    return max(whole, key=_step, default=None)
+
+
+def _loss(trainer: Any, rows: Sequence[TokenRow]) -> float | None:  # noqa: ANN401 - of transformers
+    """Return the mean loss of chats in nats a learned token; None without chats."""
+    if not rows:
+        return None
+    with quiet():
+        return round(float(trainer.evaluate(list(rows))["eval_loss"]), 6)
+
+
+def _step(checkpoint: Path) -> int:
+    return int(checkpoint.name.rpartition("-")[2])
+
+
+def _refuse_other_folder(folder: Path, inputs: Mapping[str, Any]) -> None:
+    """Make sure that a folder is new, or holds the same training, cut off."""
+    if folder.is_file():
+        raise UsageError(f"{folder} is a file; give a folder for the model")
+    if not (folder / TRAINING).is_file():
+        if folder.is_dir() and any(folder.iterdir()):
+            raise UsageError(f"{folder} holds something other than a training; give a new folder")
+        return
+    noted = read_settings_file(folder / TRAINING)
+    if noted.get("finished"):
+        raise UsageError(f"{folder} holds a model that is tuned already; give a new folder")
+    differing = sorted(name for name in inputs if noted.get(name) != inputs[name])
+    if differing:
+        raise UsageError(
+            f"{folder} holds a training that was cut off with another {', '.join(differing)}; go "
+            "on with the same, or give a new folder"
+        )
+
+
+def _write_record(folder: Path, content: Mapping[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
+    write_text(text + "\n", folder / TRAINING)
+
+
+def _adapted(base: str, recipe: Recipe, seed: int, download: bool) -> tuple[Any, Any]:
+    """Return the base, every linear layer but the last with an adapter, and its tokenizer.
+
+    In bf16 on CUDA devices that have it, else fp32; in 8 bits where the recipe has them.
+    """
+    import peft
+    import torch
+    import transformers
+
+    library: Any = peft  # some of which has no types
+    is_half = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    dtype = torch.bfloat16 if is_half else torch.float32
+    quantization: Any = None
+    if _has_8_bits(recipe):
+        quantization = transformers.BitsAndBytesConfig(load_in_8bit=True)  # type: ignore[no-untyped-call]
+    loaded = load_base(base, dtype, SDPA, quantization, download)
+    model = loaded.model
+    if quantization is not None:
+        model = library.prepare_model_for_kbit_training(model)
+    transformers.set_seed(seed)
+    config = library.LoraConfig(
+        r=recipe.rank,
+        lora_alpha=recipe.alpha,
+        lora_dropout=recipe.dropout,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+    with quiet():
+        return library.get_peft_model(model, config), loaded.tokenizer
+
+
+def _has_8_bits(recipe: Recipe) -> bool:
+    import torch
+
+    return recipe.quantized and torch.cuda.is_available() and bool(find_spec("bitsandbytes"))
+
+
+def _trainer(
+    model: Any,  # noqa: ANN401 - of peft
+    recipe: Recipe,
+    rows: Sequence[TokenRow],
+    out: Path,
+    seed: int,
+    progress: Progress | None,
+) -> Any:  # noqa: ANN401 - of transformers
+    """Return a trainer that takes one example at a time, and so many a step as the recipe says."""
+    import torch
+    import transformers
+
+    library: Any = transformers
+
+    class Steps(library.TrainerCallback):  # type: ignore[misc]
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ANN401, ARG002
+            if progress is not None:
+                progress(STAGE, state.global_step, state.max_steps)
+
+    if torch.cuda.is_available():  # activations are computed again instead of kept
+        model.enable_input_require_grads()
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    arguments = library.TrainingArguments(
+        output_dir=str(out / CHECKPOINTS),
+        per_device_train_batch_size=1,
+        per_device_eval_batch_size=1,
+        prediction_loss_only=True,
+        gradient_accumulation_steps=recipe.batch,
+        num_train_epochs=recipe.epochs,
+        learning_rate=recipe.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=recipe.warmup,
+        optim="adamw_8bit" if _has_8_bits(recipe) else "adamw_torch",
+        bf16=model.dtype == torch.bfloat16,
+        seed=seed,
+        data_seed=seed,
+        save_strategy="steps",
+        save_steps=CHECKPOINT_SHARE,
+        save_total_limit=2,  # the last may be half written when a run is killed
+        logging_steps=1,
+        report_to=[],
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+    )
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # a step is of as many examples on every machine
+    trainer = library.Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=list(rows),
+        data_collator=library.default_data_collator,
+        callbacks=[Steps()],
+    )
+    trainer.remove_callback(library.PrinterCallback)
+    return trainer

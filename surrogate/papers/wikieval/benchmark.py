@@ -1,0 +1,169 @@
+"""WikiEval as a benchmark of judges: pairs of which people preferred one text, and accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.seeds import generator, seed_sequence
+from arena.data.tables import plain_records
+from arena.data.types import Floats
+from arena.llm import Budget
+from arena.statistics.bootstrap import resampled_sums
+from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from features.models.ragas import RAGAS_PROMPTS
+from surrogate.papers import evaluation as shared
+from surrogate.papers.evaluation import BY_JUDGE, VALUES, Evaluation, Kinds, Report
+from surrogate.papers.judges import Judge
+from surrogate.papers.records import VerdictRecord
+from surrogate.papers.settings import DEFAULTS, MetaevalSettings
+from surrogate.papers.wikieval import judges
+from surrogate.papers.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
+from surrogate.papers.wikieval.pairs import read_wikieval
+
+DATASET = "wikieval"
+BETTER, WORSE = "better", "worse"
+SCORE_COLUMNS = [*BY_JUDGE, "criterion", *VALUES, "ties"]
+WIKIEVAL_PROMPTS = (SCORE, RANKING, *RAGAS_PROMPTS)
+"""Prompts that a user's templates may replace."""
+
+
+class ChoiceVerdict(VerdictRecord):
+    """A line of a file of verdicts."""
+
+    criterion: str
+    question: str
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class Wikieval:
+    """Pairs of texts of which people preferred one, for judges of Ragas' three qualities.
+
+    Which text a judge sees first is drawn by the pair's content. Verdicts have the columns
+    ``criterion``, ``question`` and ``value``: ``better``, ``worse`` or ``tie``.
+
+    Attributes:
+        pairs: As ``read_wikieval`` returns them.
+        settings: What is judged, and how judges are asked and counted.
+        templates: Files in the place of ``WIKIEVAL_PROMPTS``.
+    """
+
+    record: ClassVar[type[VerdictRecord]] = ChoiceVerdict
+    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = WIKIEVAL_PROMPTS
+    pairs: pd.DataFrame
+    settings: MetaevalSettings = DEFAULTS
+    templates: Templates = NO_TEMPLATES
+
+    @classmethod
+    def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> Wikieval:
+        """Read the pairs of published rows, see ``read_wikieval``."""
+        return cls(read_wikieval(path, settings.columns), settings, templates)
+
+    @property
+    def kinds(self) -> Kinds:
+        """Ragas, and the paper's baselines."""
+        score, ranking = judges.ScorePrompts(self.templates), judges.RankingPrompts(self.templates)
+        return {
+            "ragas:LLM [with EMBEDDER]": self._ragas,
+            "gpt-score:LLM": lambda model, make: [make.llm(score, model)],
+            "gpt-ranking:LLM": lambda model, make: [make.llm(ranking, model)],
+        }
+
+    def _ragas(self, model: str, factory: shared.JudgeFactory) -> list[Judge]:
+        models = replace(factory.options.models, templates=self.templates)
+        budget = Budget(factory.options.max_calls)
+        return [judges.RagasJudge(model, models, budget, factory.progress)]
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """The pairs that are judged."""
+        return self.pairs[["criterion", "question"]]
+
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
+        """Let a judge choose the better text of every pair."""
+        pairs = self.pairs
+        if self.settings.limit is not None:
+            pairs = pairs.groupby("criterion", sort=False).head(self.settings.limit)
+        if pairs.empty:
+            raise UsageError("there is no pair to judge")
+        rows = pairs.to_dict(orient="records")
+        is_first = [self._better_is_first(row) for row in rows]
+        shown = []
+        for row, first in zip(rows, is_first, strict=True):
+            texts = (row["better"], row["worse"])[:: 1 if first else -1]
+            shown.append(judges.Pair(row["criterion"], row["question"], row["context"], *texts))
+        verdicts = shared.judge_items(judge, shown, "pairs")
+        preferences = []
+        for verdict, first in zip(verdicts, is_first, strict=True):
+            if verdict.value in (FIRST, SECOND):
+                is_better = (verdict.value == FIRST) == first
+                verdict = replace(verdict, value=BETTER if is_better else WORSE)
+            preferences.append(verdict)
+        known = pairs[["criterion", "question"]].reset_index(drop=True)
+        return known.assign(**shared.verdict_columns(preferences))
+
+    def _better_is_first(self, row: Mapping[Any, Any]) -> bool:
+        first, second = sorted((row["better"], row["worse"]))
+        key = ("wikieval", "order", row["criterion"], row["question"], first, second)
+        drawn = seed_sequence(self.settings.seed, *key)
+        swapped = bool(drawn.generate_state(1)[0] & 1)
+        return bool((row["better"] == first) != swapped)
+
+    def report(self, evaluation: Evaluation) -> Report:
+        """Report accuracies by criterion; see ``score_preferences``."""
+        scores = score_preferences(
+            evaluation.verdicts, self.settings.replicates, self.settings.seed
+        )
+        verdicts = evaluation.verdicts
+        notes = shared.left_out_notes(scores, verdicts, "pairs", "choice", "criterion")
+        title = "Accuracy in percent, with standard errors"
+        table = shared.judges_table(scores, "criterion", title, notes)
+        entries = [
+            entry
+            for row in scores.to_dict("records")
+            for entry in shared.metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
+        ]
+        return Report({"scores": plain_records(scores)}, [table], entries, evaluation.usages)
+
+
+def score_preferences(
+    verdicts: pd.DataFrame, replicates: int = 1000, seed: int = 0
+) -> pd.DataFrame:
+    """Compute the share of pairs in which each judge prefers what people preferred.
+
+    Ties are broken by a draw that rests on the question, as the paper does for scores of an LLM.
+    Standard errors are by the bootstrap over pairs, whose draws judges share.
+
+    Returns:
+        Columns ``SCORE_COLUMNS``, one row a judge and criterion. Pairs that the judge was not
+        asked about are left out; where it did not choose, it is wrong. The value is missing, with
+        a reason, where no pair is left; the standard error, where one is.
+    """
+    rows = []
+    for key, part in verdicts.groupby([*BY_JUDGE, "criterion"], sort=False):
+        criterion, asked = str(key[-1]), part[part["was_asked"]]
+        credits: Floats = (asked["value"] == BETTER).to_numpy(dtype=np.float64)
+        tied = (asked["value"] == TIE).to_numpy(dtype=bool)
+        for place in np.flatnonzero(tied):
+            question = str(asked["question"].iloc[place])
+            credits[place] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
+        random = generator(seed, "wikieval", "bootstrap", criterion)
+        sums = resampled_sums(credits[:, None], replicates if len(credits) > 1 else 0, random)
+        row = {
+            "value": float(credits.mean()) if len(credits) else np.nan,
+            "standard_error": float((sums / len(credits)).std(ddof=1)) if len(sums) else np.nan,
+            "n": len(asked),
+            "failures": int(asked["value"].isna().sum()),
+            "not_asked": len(part) - len(asked),
+            "reason": None if len(asked) else f"no pair of {criterion} was judged",
+            "ties": int(tied.sum()),
+        }
+        rows.append(dict(zip((*BY_JUDGE, "criterion"), key, strict=True)) | row)
+    return pd.DataFrame(rows, columns=SCORE_COLUMNS)

@@ -1,0 +1,334 @@
+"""Judges of WikiEval's pairs: functions, shared characters, LLMs that score or rank, Ragas."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import ClassVar
+
+from arena.data.types import Progress
+from arena.llm import Budget, Usage
+from arena.llm.llm_settings import Prompt
+from arena.llm.replies import Completion, UnparsableError
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    PromptTemplate,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
+)
+from arena.text.quotations import own_matches
+from arena.text.thoughts import without_thoughts
+from features.declare.feature import Item
+from features.declare.sample import Missing
+from features.measures.llm_rated import QUESTIONS
+from features.models import ModelOptions
+from features.models.llm_scorer import Verdict
+from features.models.model_folder import ENDPOINT, find_model
+from features.models.ragas import (
+    QUESTION,
+    RAGAS_PROMPTS,
+    SENTENCES,
+    STATEMENTS,
+    VERDICTS,
+    load_ragas,
+    versions,
+)
+from features.models.scorer import NOT_REACHED, named_models, told
+from surrogate.papers.judges import FunctionJudge, JudgePrompts, Value
+from surrogate.papers.wikieval.pairs import (
+    ANSWER_RELEVANCE,
+    COMPARED,
+    FAITHFULNESS,
+    Criterion,
+)
+
+FIRST, SECOND, TIE = "first", "second", "tie"
+NO_SCORE = "no_score"
+LANGUAGE = "en"
+LOWEST, HIGHEST = 0, 10
+
+_NUMBER = r"(-?\d{1,6}+(?:[.,]\d{1,6}+)?+)"
+_TAIL = r"(?!\s?[-‐–—~]\s?\d)(?:\s?(?:/|out of)\s?(\d{1,6}))?"
+_SCORE = re.compile(
+    r"\b(?:score|faithfulness|relevanc[ey])\b\W{0,6}?(?:(?:is|of|as|would be)\W{1,3})?"
+    rf"{_NUMBER}{_TAIL}",
+    re.IGNORECASE,
+)
+_OF_TEN = re.compile(rf"{_NUMBER}\s?(?:/|out of)\s?(10)\b", re.IGNORECASE)
+_BARE_SCORE = re.compile(rf"[^\w-]{{0,6}}{_NUMBER}{_TAIL}\W{{0,6}}")
+_CHOICE = re.compile(
+    r"\bbetter\b\W{0,6}(?:is\W{1,3})?(?:(?:answer|context)\W{1,3})?([12])\b", re.IGNORECASE
+)
+_TEXT = r"(?:answer|context)\W{0,3}([12])\b"
+_FIRST_PLACE = (
+    re.compile(rf"{_TEXT}\W{{0,3}}>\W{{0,3}}(?:answer|context)\W{{0,3}}[12]\b", re.IGNORECASE),
+    re.compile(
+        rf"^\W{{0,4}}(?:rank\W{{0,3}})?(?:1\W|1st\b|first\b)\W{{0,6}}{_TEXT}",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+    re.compile(
+        rf"{_TEXT}\W{{1,6}}(?:is\W{{1,3}})?(?:rank(?:ed)?\W{{0,3}}(?:1\b|first\b|#1)|1st\b|first\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"{_TEXT}\W{{1,3}}is\s(?:the\s)?(?:better|best|more\s\w{{1,20}})\b", re.IGNORECASE),
+)
+"""Orders that a reply may state: 2 > 1; 1. Answer 2; Answer 2: Rank 1; Answer 2 is better."""
+
+_BARE_CHOICE = re.compile(r"\W{0,6}(?:(?:answer|context)\W{1,3})?([12])\W{0,6}", re.IGNORECASE)
+
+_PACKAGE = "surrogate.papers.wikieval"
+_SHOWN = {
+    "quality": Variable(
+        "what is asked for: faithfulness, answer relevance or context relevance",
+        "faithfulness",
+    ),
+    "definition": Variable("what the quality means, in our words", "sampledefinition"),
+    "question": Variable("the question; empty for faithfulness", "samplequestion"),
+    "context": Variable("what answers are held against; empty but for faithfulness", "samplec"),
+    "kind": Variable("what the text is: answer or context", "answer"),
+    "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
+}
+
+SCORE = ReplaceablePrompt(
+    "gpt-score",
+    "A score from 0 to 10 of one text (Ragas, section 5)",
+    "the last Score: 7, Faithfulness: 7/10, 7 out of 10, or a bare number",
+    {**_SHOWN, "text": Variable("the text to score", "samplefirst", True)},
+    _PACKAGE,
+    "gpt-score.v1",
+)
+RANKING = ReplaceablePrompt(
+    "gpt-ranking",
+    "Which of two texts is the better one (Ragas, section 5)",
+    "Better: 1; or an order: Answer 2 > Answer 1, 1. Answer 2, Answer 2: Rank 1",
+    {
+        **_SHOWN,
+        "text": Variable("the first text", "samplefirst", True),
+        "other": Variable("the second text", "sampleother", True),
+    },
+    _PACKAGE,
+    "gpt-ranking.v1",
+)
+
+DEFINITIONS: Mapping[str, str] = tomllib.loads(
+    files(_PACKAGE).joinpath("texts", "definitions.toml").read_text(encoding="utf-8")
+)
+"""What each quality means, in our words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts of one question, in an order that does not tell which is the better one.
+
+    They are answers, held against the context for faithfulness; for context relevance contexts. A
+    verdict on a pair is ``first``, ``second`` or ``tie``.
+    """
+
+    criterion: Criterion
+    question: str
+    context: str | None
+    first: str
+    second: str
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask for a score of each text, or None where there is none; the higher is preferred."""
+        return higher(self._asked(judge, self.first), self._asked(judge, self.second))
+
+    def _asked(self, judge: FunctionJudge, text: str) -> Verdict:
+        score = judge.function(self.criterion, self.question, self.context, text)
+        if score is None:
+            return Verdict(None, NO_SCORE)
+        if not isinstance(score, int | float) or not math.isfinite(score):
+            raise judge.refuse(score, "return a finite number, or None where there is no score")
+        return Verdict(float(score))
+
+
+def higher(first: Verdict, second: Verdict) -> Verdict:
+    """Prefer the text with the higher score; there is no preference where a score is missing."""
+    if first.value is None or second.value is None:
+        reason = first.failure or second.failure or NO_SCORE
+        detail = first.detail if first.failure else second.detail
+        return Verdict(None, reason, first.was_asked and second.was_asked, detail)
+    one, other = float(first.value), float(second.value)
+    return Verdict(TIE if one == other else FIRST if one > other else SECOND)
+
+
+@dataclass(frozen=True)
+class ScorePrompts(JudgePrompts[Pair]):
+    """Asks for a score from 0 to 10 of either text, and prefers the higher (GPT Score)."""
+
+    templates: Templates = NO_TEMPLATES
+    kind = "gpt-score"
+    max_tokens = 512
+    replaceable: ClassVar[ReplaceablePrompt] = SCORE
+
+    @property
+    def version(self) -> str:
+        """Name and digest of the template."""
+        return self.templates.of(self.replaceable).version
+
+    def ask(self, item: Pair) -> list[Prompt]:
+        """Ask for two scores; the same score is a tie."""
+        template = self.templates.of(SCORE)
+        return [_prompt(template, item, text, "") for text in (item.first, item.second)]
+
+    def read(self, completion: Completion, task: str) -> Value:  # noqa: ARG002
+        """Read a score, see ``read_score``."""
+        return read_score(completion.text or "", completion.is_cut)
+
+    def verdict(self, replies: Sequence[Verdict]) -> Verdict:
+        """Prefer the text with the higher score."""
+        return higher(*replies)
+
+
+@dataclass(frozen=True)
+class RankingPrompts(ScorePrompts):
+    """Asks which of the two texts is the better one (GPT Ranking)."""
+
+    kind = "gpt-ranking"
+    replaceable = RANKING
+
+    def ask(self, item: Pair) -> list[Prompt]:
+        """Show both texts."""
+        return [_prompt(self.templates.of(RANKING), item, item.first, item.second)]
+
+    def read(self, completion: Completion, task: str) -> Value:  # noqa: ARG002
+        """Read a choice, see ``read_choice``."""
+        return FIRST if read_choice(completion.text or "", completion.is_cut) == 1 else SECOND
+
+    def verdict(self, replies: Sequence[Verdict]) -> Verdict:
+        """Take the choice."""
+        return replies[0]
+
+
+def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prompt:
+    # As in the paper, faithfulness is judged by the context, relevance by the question.
+    question = "" if pair.criterion == FAITHFULNESS else pair.question
+    context = pair.context or ""
+    values = {
+        "code": delimiter_code(question, context, text, other),
+        "quality": pair.criterion.replace("_", " "),
+        "definition": DEFINITIONS[pair.criterion],
+        "question": question,
+        "context": context,
+        "kind": COMPARED[pair.criterion],
+        "text": text,
+        "other": other,
+    }
+    return Prompt.of(template.fill(values), version=template.version)
+
+
+def read_score(text: str, is_cut: bool | None = None) -> float:
+    """Read the last ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
+
+    A score that the reply quotes is not its own.
+
+    Args:
+        text: What the judge replied.
+        is_cut: Whether a limit ended the reply; None where nothing says it.
+
+    Raises:
+        UnparsableError: If there is no score, it is beyond that, it is on another scale, or the
+            reply was cut off within it.
+    """
+    text = without_thoughts(text, is_cut)
+    stated = own_matches(_SCORE, text) or own_matches(_OF_TEN, text)
+    last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
+    if last is None:
+        raise UnparsableError("the reply has no score")
+    if is_cut and not text[last.end(1) :].strip():
+        raise UnparsableError("the reply was cut off within the score")
+    value = float(last[1].replace(",", "."))
+    if not LOWEST <= value <= HIGHEST or last[2] not in (None, str(HIGHEST)):
+        raise UnparsableError(f"the score is {last[0].strip()!r}; expected {LOWEST} to {HIGHEST}")
+    return value
+
+
+def read_choice(text: str, is_cut: bool | None = None) -> int:
+    """Read the last ``Better: 1`` or ``Better: 2``, a bare number, or an order of the two texts.
+
+    Raises:
+        UnparsableError: If there is none, or orders contradict each other.
+    """
+    text = without_thoughts(text, is_cut)
+    stated = own_matches(_CHOICE, text)
+    last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
+    if last is not None:
+        return int(last[1])
+    for order in _FIRST_PLACE:
+        first = {match[1] for match in own_matches(order, text)}
+        if first:
+            break
+    if len(first) != 1:
+        raise UnparsableError("the reply does not say which is better: 1 or 2")
+    return int(first.pop())
+
+
+@dataclass(frozen=True)
+class RagasJudge:
+    """Prefers the text with the higher faithfulness, answer relevance or context relevance.
+
+    ``model`` is ``LLM with EMBEDDER``, see ``features.models.scorer.named_models``.
+    """
+
+    model: str
+    options: ModelOptions
+    budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    progress: Progress | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        embedder = named_models(self.model)[1]
+        if not embedder.startswith(ENDPOINT):
+            find_model(embedder, self.options.download)  # before any judge is paid
+
+    @property
+    def usages(self) -> Sequence[Usage]:
+        """What was asked and used, an entry a stage."""
+        return self.budget.usages
+
+    @property
+    def name(self) -> str:
+        """``ragas:`` and the LLM."""
+        return f"ragas:{named_models(self.model)[0]}"
+
+    @property
+    def prompt(self) -> str:
+        """Names and digests of the templates, the embedding model, the number of questions."""
+        embedder = "/".join(Path(named_models(self.model)[1]).parts[-2:])
+        names = versions(*RAGAS_PROMPTS, templates=self.options.templates)
+        return f"{names}|embedder:{embedder}|questions:{QUESTIONS}"
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Measure both texts of each pair."""
+        scorer = load_ragas(self.model, self.options)
+        llm = replace(scorer.llm, budget=self.budget, stage=self.name, progress=self.progress)
+        scorer = replace(scorer, llm=llm)
+        items = [self._item(pair, text) for pair in pairs for text in (pair.first, pair.second)]
+        scores = [_score(told(row)) for row in scorer.score(items)]
+        return list(map(higher, scores[::2], scores[1::2]))
+
+    def _item(self, pair: Pair, text: str) -> Item:
+        templates = self.options.templates
+        if pair.criterion == FAITHFULNESS:
+            stated = templates.stated([STATEMENTS.name, VERDICTS.name])
+            return (pair.criterion, stated, pair.question, text, pair.context or "")
+        if pair.criterion == ANSWER_RELEVANCE:
+            is_e5 = "e5" in Path(named_models(self.model)[1]).name.casefold().split("-")
+            stated = templates.stated([QUESTION.name])
+            before = "query: " if is_e5 else ""
+            return (pair.criterion, stated, str(QUESTIONS), before, pair.question, text)
+        stated = templates.stated([SENTENCES.name])
+        return (pair.criterion, stated, LANGUAGE, pair.question, text)
+
+
+def _score(measured: float | Missing) -> Verdict:
+    if isinstance(measured, Missing):
+        return Verdict(None, measured.reason, measured != NOT_REACHED)
+    return Verdict(measured)
