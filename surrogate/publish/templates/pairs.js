@@ -58,6 +58,14 @@
       known ? `, 90% interval ${interval(found.low, found.high)}.` : "; how surely is not known, as there is no interval.",
     );
   }
+  /* Two systems may share a tier although one is surely better: a tier is tested with all pairs at once */
+  function sayTiers(a, b) {
+    const [first, second] = [rows[a].tier, rows[b].tier];
+    const line = find("tiers");
+    line.hidden = first === null || second === null || apart(a, b) === null;
+    const which = first === second ? `Both are in tier ${first}` : `They are in tiers ${first} and ${second}`;
+    line.textContent = `${which}. A tier holds the systems that are not distinguishable from its best one when all pairs are tested at once; the probability above is of these two alone.`;
+  }
   function sayMet(a, b) {
     const { wins, ties, losses } = met(a, b);
     const all = wins + ties + losses;
@@ -223,6 +231,7 @@
     for (const side of ["a", "b"])
       for (const option of selects[side].options) option.disabled = option.value === selects[side === "a" ? "b" : "a"].value;
     sayApart(a, b);
+    sayTiers(a, b);
     sayMet(a, b);
     const question = chosenQuestion(a, b);
     if (former !== `${a} ${b}`) {

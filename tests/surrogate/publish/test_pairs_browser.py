@@ -63,6 +63,15 @@ def test_two_systems_head_to_head(page, served, hostile_board):
     ]
 
 
+def test_a_probability_of_two_is_told_from_their_tiers(page, served, hostile_board):
+    """That one is surely better stood beside the same tier without a word."""
+    page.goto(head_to_head(served, *PAIR))
+    tiers = hostile_board.table("en").set_index("system")["tier"]
+    told = page.inner_text("#tiers")
+    assert {int(tiers[name]) for name in PAIR} == set(map(int, re.findall(r"\d+", told)))
+    assert "all pairs" in told
+
+
 def test_answers_stand_side_by_side_with_verdict_and_reason(page, served, hostile_arena):
     page.goto(head_to_head(served, *PAIR))
     question = page.locator("#question option:checked").get_attribute("value")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from altered_boards import about
 
+from surrogate.board.judge_report import FirstPlaceRecord
 from surrogate.board.summary import HELD_OUT
 from surrogate.cli.boards import print_board
 from surrogate.publish.site import write_site
@@ -38,7 +39,7 @@ def test_filtering_by_language_and_searching(page, served):
 
 def test_one_language_shows_what_each_rating_is_by(page, served, board):
     page.goto(f"{served}/index.html#language=sw")
-    brief = ["Rank", "System", "Rating", "90% interval", "Ranks", "Tier"]
+    brief = ["Rank", "System", "Rating", "90% rating interval", "Ranks", "Tier"]
     assert page.locator("#language-table thead th:visible").all_inner_texts() == brief
     page.check("#details")
     assert page.url.endswith("details=1")
@@ -109,6 +110,40 @@ def test_the_first_row_is_seen_without_scrolling(page, site, width, lowest, lang
     bar, track = row.locator(".range i").bounding_box(), row.locator(".range").bounding_box()
     assert track["x"] - 1 <= bar["x"] <= bar["x"] + bar["width"] <= track["x"] + track["width"] + 1
     assert page.locator(".told.warning:visible").count() <= 1
+
+
+def test_intervals_are_titled_by_what_they_are_of(page, site):
+    page.goto(f"{site.as_uri()}/index.html")
+    assert "90% rank interval" in page.inner_text("#overall-table thead")
+    page.goto(f"{site.as_uri()}/index.html#language=en")
+    assert "90% rating interval" in page.inner_text("#language-table thead")
+
+
+def test_a_phone_breaks_no_rank_and_leaves_room_for_names(board, small_arena, page, tmp_path):
+    """Two digits of a rank stood below each other, and names a few letters a line."""
+    overall = board.overall.assign(rank=board.overall["rank"] + 10)
+    ratings = board.ratings.assign(rank=board.ratings["rank"] + 10)
+    places = [
+        FirstPlaceRecord(
+            language=language,
+            first=board.systems[0],
+            successor=board.systems[1],
+            verdicts=1584,
+            dropped=28,
+        )
+        for language in board.languages
+    ]
+    report = board.judge_report.model_copy(update={"first_places": tuple(places)})
+    altered = replace(board, overall=overall, ratings=ratings, judge_report=report)
+    index = write_site(altered, tmp_path / "site", small_arena)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(index.as_uri())
+    ranks = page.locator("#ranks-table tbody td").first
+    line = ranks.evaluate("cell => parseFloat(getComputedStyle(cell).lineHeight)")
+    assert ranks.bounding_box()["height"] < 2 * line
+    page.goto((index.parent / "judge.html").as_uri())
+    for cell in page.locator("#first-table tbody td.other").all():
+        assert cell.bounding_box()["width"] > 100
 
 
 def test_a_note_is_a_mark_that_opens(board, small_arena, page, tmp_path):
