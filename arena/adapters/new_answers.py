@@ -31,6 +31,7 @@ from arena.data.languages import UNDETERMINED
 from arena.data.passages import passages_of
 from arena.data.rows import Rows
 from arena.data.schema import ANSWER_KEY, HISTORY, OWN_PASSAGES, QUESTION_KEY
+from arena.data.systems import refuse_names_alike
 from arena.data.tables import read_rows
 
 _LOG = logging.getLogger(__name__)
@@ -255,7 +256,8 @@ def add_answers(
         The file, how many were added, and how many were there.
 
     Raises:
-        UsageError: If the folder is no arena folder, or there is no such file.
+        UsageError: If the folder is no arena folder, there is no such file, or the name of a new
+            system looks like another's.
         DataError: For malformed answers, answers to unknown questions, and answers that differ
             from those that the same system has there; nothing is added.
     """
@@ -270,5 +272,7 @@ def add_answers(
     if len(differs):
         keys = differs[ANSWER_KEY].itertuples(index=False, name=None)
         raise DataError([Problem(source, None, field, key, fault, hint) for key in keys])
+    known_systems = set(arena.info.systems)
+    refuse_names_alike(set(given["system"]) - known_systems, known_systems)
     file, added = append_rows(folder, "answers", given)
     return file, added, len(given) - added

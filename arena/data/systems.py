@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.cells import is_unstorable
 from arena.data.checks import check_table, duplicates, passages_fault, undeclared
-from arena.data.errors import HALF_SURROGATE, Problem
+from arena.data.errors import HALF_SURROGATE, Problem, UsageError
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, TableSchema
 
@@ -82,6 +82,18 @@ def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, s
         for group in groups.values():
             pairs.update(combinations(sorted(group), 2))
     return sorted((name, other) for name, other in pairs if name in own or other in own)
+
+
+def refuse_names_alike(new: Iterable[str], known: Iterable[str]) -> None:
+    """Check that no name of a new system may be taken for another new or known system's.
+
+    Raises:
+        UsageError: If some do; names each pair.
+    """
+    pairs = alike(new, known)
+    if pairs:
+        shown = ", ".join(f"{first!a} and {name!a}" for first, name in pairs)
+        raise UsageError(f"names that look alike: {shown}; give the new systems other names")
 
 
 def _without_case(name: str) -> str:

@@ -15,7 +15,7 @@ from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.notebook import notebook_html
 from arena.data.schema import QUESTION_KEY
-from arena.data.systems import alike
+from arena.data.systems import refuse_names_alike
 from arena.data.wording import count_of
 from features.declare.feature import Feature
 from features.engine.extraction import extract
@@ -159,9 +159,7 @@ def rank_systems(
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
-    if pairs := alike(answers["system"], board.ratings["system"]):
-        shown = ", ".join(f"{first!a} and {name!a}" for first, name in pairs)
-        raise UsageError(f"names that look alike: {shown}; give the new systems other names")
+    refuse_names_alike(answers["system"], board.ratings["system"])
     if feature_table is None:
         declared = _declared(known_features(board.surrogate), board.own_features)
         _refuse_other_templates(declared, models)

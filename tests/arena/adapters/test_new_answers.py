@@ -101,6 +101,25 @@ def test_answers_are_added_to_a_folder(written, tmp_path):
     assert "new" in read_arena(tmp_path / "arena").info.systems
 
 
+@pytest.mark.parametrize("name", ["аlpha", "a1pha", "Alpha"])
+def test_no_new_system_may_be_taken_for_a_known_one(name, written, tmp_path):
+    write_arena(import_arena("csv", [written]).arena, tmp_path / "arena")
+    path = tmp_path / "new.csv"
+    path.write_text(f"prompt,model,response\nWhy?,{name},Thus.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="look alike.*'alpha'"):
+        add_answers(tmp_path / "arena", path)
+    assert name not in read_arena(tmp_path / "arena").info.systems
+
+
+def test_a_known_system_gets_further_answers_although_its_name_looks_like_another(tmp_path):
+    before = pd.DataFrame({"question": ["One?", "Two?"], "system": ["bot", "Bot"], "answer": "So."})
+    before.to_csv(tmp_path / "before.csv", index=False)
+    write_arena(import_arena("csv", [tmp_path / "before.csv"]).arena, tmp_path / "arena")
+    later = pd.DataFrame({"question": ["Two?"], "system": ["bot"], "answer": ["Thus."]})
+    later.to_csv(tmp_path / "later.csv", index=False)
+    assert add_answers(tmp_path / "arena", tmp_path / "later.csv")[1:] == (1, 0)
+
+
 def test_an_answer_that_stands_there_for_several_judges_is_one_answer(written, tmp_path):
     arena = import_arena("csv", [written]).arena
     path = tmp_path / "judged.csv"
