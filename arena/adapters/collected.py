@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,11 +14,19 @@ import pandas as pd
 from pydantic import BaseModel, StringConstraints, ValidationError
 
 from arena.adapters.files import files_below, shown_path
+from arena.adapters.judgment_records import (
+    ROW_DIGEST,
+    columns_of,
+    digest_of,
+    number_repeats,
+    with_winner_readings,
+)
+from arena.adapters.marks import judgments_of_marks
+from arena.adapters.notes import thoughts_note
 from arena.data.arena import Arena, checked_arena
 from arena.data.cells import is_unstorable, storable, whole_digits
 from arena.data.checks import check_table, history_fault, validation_problems
 from arena.data.errors import DataError, Problem, checked_choice, counted_problems
-from arena.data.judge_names import names_one_judge
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
     ANSWER_KEY,
@@ -29,31 +36,11 @@ from arena.data.schema import (
     HISTORY,
     JUDGMENTS,
     QUERIES,
-    QUESTION_KEY,
-    REPEAT,
-    SOFT,
-    VOTER,
     ArenaInfo,
     TableSchema,
 )
 from arena.data.tables import read_rows
-from arena.data.winners import NoWinner, UndecidableWinnersError, WinnerReading, read_winners
-from arena.text.thoughts import has_thoughts
-
-ROLES: Mapping[str, str] = MappingProxyType(
-    {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
-    | {"agent": "assistant", "gpt": "assistant"}
-)
-"""Who speaks, as published, to ours; what others say, such as systems and tools, is left out."""
-ID_DIGITS = 12
-NO_FURTHER: Mapping[str, object] = MappingProxyType({})
-_RECORD = "record digest"
-_NAMES = ("place", *ANSWER_KEY)
-_REPLACED = "read as U+FFFD in a text, as no file can store it"
-_MARK_KEY = [*QUESTION_KEY, "judge"]
-_NAMED_SOURCES = 3
-MOST_SAID = 10
-"""Systems that a note names."""
+from arena.data.winners import UndecidableWinnersError, WinnerReading
 
 Key = tuple[str, str]
 """Language and id of a question."""
@@ -64,10 +51,16 @@ StorableText = Annotated[str, StringConstraints(min_length=0)]
 
 
 class Place(NamedTuple):
-    """Where a row stands: its file, and its line."""
+    """The file and the line of a row."""
 
     source: str
     line: int
+
+
+PlacedRecord = tuple[Place, Record]
+"""A record with its file and line."""
+
+_NO_FURTHER: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -75,11 +68,11 @@ class ForeignArena:
     """What others published, as an arena.
 
     Attributes:
-        arena: Questions, answers and judgments, as far as there are any.
+        arena: Questions, answers and judgments, if there are any.
         skipped: What was left out: ``source`` (file or data set), ``item`` (``judgment``,
             ``battle``, ``answer``, ``passage``, ``column`` ...), ``reason, count``, sorted.
-        features: Published features, one row an answer: ``language, system, query_id``, one float
-            column a feature and one ``<feature>:missing`` with the reason of each NaN; empty
+        features: Published features, one row per answer: ``language, system, query_id``, one float
+            column per feature and one ``<feature>:missing`` with the reason of each NaN; empty
             where none are published.
         notes: What a user should know of how it was read.
     """
@@ -92,15 +85,20 @@ class ForeignArena:
 
 @dataclass
 class Collected:
-    """Questions, answers and judgments as they are found, with what was wrong or left out.
+    """Questions, answers and judgments as they are read, with what was wrong or left out.
 
     Attributes:
-        names: Our field to the name it has in the files, for what is said of faults.
+        names: Our field to the name it has in the files, by which faults call it.
+        queries: Questions by language and id.
+        answers: Answers by language and id of the question, and system.
+        judgments: Judgments of pairs.
         marks: Marks of single answers: ``language, query_id, system, judge, mark``.
         marked: Language, id of the question, system and judge of an answer to its mark.
         criteria: Judge to the criterion of its judgments, if it has one.
         decided: Number of judgments whose winner is read; see ``decide_winners``.
         notes: What a user should know of how the files were read.
+        problems: What was wrong.
+        skips: Source, item and reason of what was left out, with counts.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -120,54 +118,53 @@ class Collected:
         for path in files_below(paths):
             try:
                 rows = read_rows(path, shown_path(path, paths))
-                self.notes += rows.notes
-                yield path, rows
             except DataError as error:
                 self.problems += error.problems
+                continue
+            self.notes += rows.notes
+            yield path, rows
 
     def records(self, rows: Rows, record: type[RecordT]) -> Iterator[tuple[Place, RecordT]]:
         """Yield the sound rows of a file; faults, and columns that are not read, are kept.
 
         The fields of ``record`` say in their description how to fix them.
         """
-        columns = [name for name in record.model_fields if name in rows.table]
-        self.skip_columns(rows, record.model_fields)
-        needed = [name for name, info in record.model_fields.items() if info.is_required()]
-        if self.lack_columns(rows, needed):
+        fields = record.model_fields
+        self.skip_columns(rows, fields)
+        if self.lack_columns(rows, [name for name, info in fields.items() if info.is_required()]):
             return
-        for row in self.raw(rows, columns):
-            place, values = row
+        columns = [name for name in fields if name in rows.table]
+        for place, values in self.raw(replace(rows, table=rows.table[columns])):
             try:
                 yield place, record.model_validate(values)
             except ValidationError as error:
                 self.problems += validation_problems(error, *place, lambda at: _hint(record, at))
 
-    def raw(
-        self, rows: Rows, columns: Sequence[str] | None = None
-    ) -> Iterator[tuple[Place, Record]]:
+    def raw(self, rows: Rows) -> Iterator[PlacedRecord]:
         """Yield every row of a file as it is; lines that are no row are problems."""
         self.problems += rows.problems
-        table = rows.table if columns is None else rows.table[list(columns)]
-        for line, values in zip(rows.lines, table.to_dict(orient="records"), strict=True):
-            yield Place(rows.source, int(line)), {str(name): it for name, it in values.items()}
+        for line, values in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
+            record = {str(name): value for name, value in values.items()}
+            yield Place(rows.source, int(line)), record
 
     def lack_columns(self, rows: Rows, needed: Iterable[str]) -> bool:
-        """Tell of the columns that a file lacks; a file without any row lacks none."""
+        """Keep a fault for each column that a file lacks; a file without any row lacks none."""
         if not len(rows.table.columns) and not len(rows.lines):
             self.problems += rows.problems
             return True
         absent = [column for column in needed if column not in rows.table]
-        fault, hint = "this column is missing", "add it to every row"
-        self.problems += rows.problems if absent else ()
-        self.problems += [
-            Problem(rows.source, None, column, None, fault, hint) for column in absent
-        ]
+        if absent:
+            self.problems += rows.problems
+        for column in absent:
+            fault = "this column is missing"
+            problem = Problem(rows.source, None, column, None, fault, "add it to every row")
+            self.problems.append(problem)
         return bool(absent)
 
-    def skip_columns(self, rows: Rows, known: Collection[str]) -> None:
-        """Count the columns that are not read."""
+    def skip_columns(self, rows: Rows, names: Collection[str]) -> None:
+        """Count the columns that have none of some names: they are not read."""
         for column in rows.table:
-            if column not in known:
+            if column not in names:
                 self.skip(rows.source, "column", f"{column!r} is not a column of this schema")
 
     def skip(self, source: str, item: str, reason: str, count: int = 1) -> None:
@@ -182,13 +179,19 @@ class Collected:
         self, place: Place, key: Key, text: str, passages: list[Record], may_repeat: bool = False
     ) -> Record:
         """Add a question, and return the row that stands for it: the first one."""
-        new: Record = {"query_id": key[1], "language": key[0], "query": text}
-        new |= {"passages": passages, "place": place}
-        known = self.queries.setdefault(key, new)
-        if known is not new and not may_repeat:
-            fault = f"this question is already {seen_from(place, known['place'])}"
-            self.fault(place, "query_id", key[1], fault, "keep one of the two")
-        return known
+        language, query_id = key
+        row: Record = {
+            "query_id": query_id,
+            "language": language,
+            "query": text,
+            "passages": passages,
+            "place": place,
+        }
+        first = self.queries.setdefault(key, row)
+        if first is not row and not may_repeat:
+            fault = f"this question is already {seen_from(place, first['place'])}"
+            self.fault(place, "query_id", query_id, fault, "keep one of the two")
+        return first
 
     def answer(
         self, place: Place, key: Key, system: str, text: str, may_repeat: bool = False
@@ -196,43 +199,50 @@ class Collected:
         """Add a system's answer, and return its row; another one to the same question is a fault.
 
         Args:
-            place: Where it stands.
+            place: Its file and line.
             key: The question.
             system: Who answered.
             text: The answer.
-            may_repeat: Whether the same text may stand there again.
+            may_repeat: Whether further rows may have the same text.
         """
-        system = self.system_name(place, system)
-        new: Record = {"query_id": key[1], "language": key[0], "system": system}
-        new |= {"answer": text, "place": place}
-        known = self.answers.setdefault((*key, system), new)
-        if known is not new and not (may_repeat and known["answer"] == text):
-            fault = f"has answered this question {seen_from(place, known['place'])}"
-            self.fault(place, "system", system, fault, "keep one of its answers")
-        return known
+        language, query_id = key
+        name = self.system_name(place, system)
+        row: Record = {
+            "query_id": query_id,
+            "language": language,
+            "system": name,
+            "answer": text,
+            "place": place,
+        }
+        first = self.answers.setdefault((language, query_id, name), row)
+        if first is not row and not (may_repeat and first["answer"] == text):
+            fault = f"has answered this question {seen_from(place, first['place'])}"
+            self.fault(place, "system", name, fault, "keep one of its answers")
+        return first
 
     def answer_after(
         self, place: Place, key: Key, system: str, history: list[Record], text: str
     ) -> None:
         """Add an answer with the turns before it; it is left out if these are no conversation."""
         fault = history_fault(history)
-        if fault is None:
-            row = self.answer(place, key, system, text, may_repeat=True)
-            row.setdefault(HISTORY, history)
-        else:
+        if fault is not None:
             self.skip(place.source, "answer", f"of the turns before it, {fault}")
+            return
+        row = self.answer(place, key, system, text, may_repeat=True)
+        row.setdefault(HISTORY, history)
 
     def share(self, column: str) -> None:
-        """Give each question what all its answers have alike of their own in a column."""
-        own: dict[Key, list[Record]] = {}
-        for (code, query_id, _), answer in self.answers.items():
+        """Move values of a column that all answers to a question have to the question."""
+        with_value: dict[Key, list[Record]] = {}
+        for (language, query_id, _), answer in self.answers.items():
             if answer.get(column) in (None, [], ""):
                 answer.pop(column, None)
             else:
-                own.setdefault((code, query_id), []).append(answer)
-        for key, answers in own.items():
-            if all(answer[column] == answers[0][column] for answer in answers):
-                self.queries[key][column] = answers[0][column]
+                with_value.setdefault((language, query_id), []).append(answer)
+        for key, answers in with_value.items():
+            value = answers[0][column]
+            if all(answer[column] == value for answer in answers):
+                self.queries[key][column] = value
                 for answer in answers:
                     del answer[column]
 
@@ -244,40 +254,54 @@ class Collected:
         winner: object,
         judge: object,
         *,
-        columns: Mapping[str, object] = NO_FURTHER,
+        columns: Mapping[str, object] = _NO_FURTHER,
         record: Record | None = None,
     ) -> None:
         """Add a judgment of two systems.
 
         Args:
-            place: Where it stands.
+            place: Its file and line.
             key: The question.
             sides: The systems, as shown.
-            winner: What the file says, which ``decide_winners`` reads together with the winners
-                of the same file; or what was read of it already.
+            winner: The cell of the file, which ``decide_winners`` reads together with the others
+                of the same file; or a reading of it.
             judge: Who judged.
             columns: Further columns of the judgment.
             record: The whole row of the file, where one that is exactly like another row is a
                 copy of it.
         """
-        names = [self.system_name(place, side) for side in sides]
-        row = {"query_id": key[1], "language": key[0], "system_a": names[0]}
-        row |= {"system_b": names[1], "winner": winner, "judge": judge, **columns}
+        language, query_id = key
+        side_a, side_b = sides
+        row = {
+            "query_id": query_id,
+            "language": language,
+            "system_a": self.system_name(place, side_a),
+            "system_b": self.system_name(place, side_b),
+            "winner": winner,
+            "judge": judge,
+            **columns,
+        }
         if record is not None:
-            row[_RECORD] = _digest(record)
-        self.judgments.append(row | {"place": place})
+            row[ROW_DIGEST] = digest_of(record)
+        row["place"] = place
+        self.judgments.append(row)
+
+    def judged_systems(self) -> set[str]:
+        """Return the systems of all judgments whose names are texts."""
+        names = [row[side] for row in self.judgments for side in ("system_a", "system_b")]
+        return {name for name in names if isinstance(name, str)}
 
     def system_name(self, place: Place, value: object) -> Any:  # noqa: ANN401 - what a cell holds
         """Return the name of a system: without spaces at its edges, which are counted; in digits.
 
-        What is neither text nor a number stays as it is, for the checks.
+        A value that is neither text nor a number stays as it is, for the checks.
         """
         if isinstance(value, str):
             name = value.strip()
             if name != value and name:
                 reason = f"{value!r} has spaces at its edges: read as {name!r}"
                 self.skip(place.source, "name", reason)
-            return name if name else value
+            return name or value
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
             return whole_digits(value) or str(value)
         return value
@@ -287,44 +311,26 @@ class Collected:
 
         Judgments without a winner are left out and counted.
         """
+        column = self.names.get("winner", "winner")
         by_source: dict[str, list[Record]] = {}
         for row in self.judgments[self.decided :]:
             by_source.setdefault(row["place"].source, []).append(row)
-        read: dict[int, WinnerReading | NoWinner] = {}
+        del self.judgments[self.decided :]
         for source, rows in by_source.items():
-            read |= self._winners_of(source, rows)
-        kept = self.judgments[: self.decided]
-        for row in self.judgments[self.decided :]:
-            verdict = read.get(id(row))
-            if isinstance(verdict, WinnerReading):
-                kept.append(row | columns_of(verdict))
-            elif verdict is not None and verdict.is_fault:
-                is_read = row["winner"] is verdict
-                value = verdict.value if is_read else row["winner"]
-                self.fault(row["place"], "winner", value, verdict.reason, verdict.hint)
-            elif verdict is not None:
-                self.skip(row["place"].source, "judgment", verdict.reason)
-        self.judgments = kept
-        self.decided = len(kept)
-
-    def _winners_of(
-        self, source: str, rows: Sequence[Record]
-    ) -> dict[int, WinnerReading | NoWinner]:
-        """Read the winners of a file, by the identity of each row."""
-        is_read = [isinstance(row["winner"], WinnerReading | NoWinner) for row in rows]
-        cells = [row for row, is_done in zip(rows, is_read, strict=True) if not is_done]
-        found = {
-            id(row): row["winner"] for row, is_done in zip(rows, is_read, strict=True) if is_done
-        }
-        field = self.names.get("winner", "winner")
-        values = [row["winner"] for row in cells]
-        sides = [(row["system_a"], row["system_b"]) for row in cells]
-        try:
-            verdicts = read_winners(values, sides, field=field)
-        except UndecidableWinnersError as error:
-            self.problems.append(Problem(source, None, field, None, str(error), error.hint))
-            return found
-        return found | {id(row): it for row, it in zip(cells, verdicts, strict=True)}
+            try:
+                readings = list(with_winner_readings(rows, column))
+            except UndecidableWinnersError as error:
+                self.problems.append(Problem(source, None, column, None, str(error), error.hint))
+                continue
+            for row, reading in readings:
+                if isinstance(reading, WinnerReading):
+                    self.judgments.append({**row, **columns_of(reading)})
+                elif reading.is_fault:
+                    value = reading.value if row["winner"] is reading else row["winner"]
+                    self.fault(row["place"], "winner", value, reading.reason, reading.hint)
+                else:
+                    self.skip(source, "judgment", reading.reason)
+        self.decided = len(self.judgments)
 
     def foreign(
         self,
@@ -356,29 +362,24 @@ class Collected:
         self.decide_winners()
         queries = _rows(self.queries.values(), QUERIES)
         answers = _rows(self.answers.values(), ANSWERS)
-        for mark in self.marks:
-            mark["system"] = str(mark["system"]).strip()
-        if self.marks and not self.problems:
-            table = judgments_of_marks(pd.DataFrame(self.marks), most_pairs)
-            source = f"verdicts of {answers.source}"
-            made = enumerate(table.to_dict(orient="records"), start=1)
-            self.judgments += [{**it, "place": Place(source, line)} for line, it in made]
+        self._add_judgments_of_marks(f"verdicts of {answers.source}", most_pairs)
         for row in self.judgments if self.criteria else ():
             row[CRITERION] = self.criteria.get(row["judge"])
-        self._number_repeats()
+        number_repeats(self.judgments)
         if any(row.get(BOTH_BAD) for row in self.judgments):
             for row in self.judgments:
                 row.setdefault(BOTH_BAD, False)
         judgments = _rows(self.judgments, JUDGMENTS)
         if self.problems:
-            parts = ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS))
-            found = [problem for rows, schema in parts for problem in check_table(rows, schema)]
-            raise DataError(_in_order([*self.problems, *self._named(found)]))
-        answering = sorted({system for *_, system in self.answers})
+            problems = list(self.problems)
+            for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
+                problems += self._named(check_table(rows, schema))
+            raise DataError(_in_order(problems))
+        answering = {system for *_, system in self.answers}
         info = ArenaInfo(
             name=name,
-            languages=tuple(sorted({code for code, _ in self.queries})),
-            systems=tuple(answering if systems is None else systems),
+            languages=tuple(sorted({language for language, _ in self.queries})),
+            systems=tuple(sorted(answering) if systems is None else systems),
             reference_system=reference,
             source=answers.source if source is None else source,
             note=note,
@@ -389,42 +390,37 @@ class Collected:
             arena = checked_arena(info, queries, answers, judgments)
         except DataError as error:
             raise DataError(_in_order(self._named(error.problems))) from None
-        features = pd.DataFrame() if features is None else features
-        texts = zip(arena.answers["system"], arena.answers["answer"], strict=True)
-        notes = [*self.notes, thoughts_note(texts)]
-        return ForeignArena(arena, self.skipped(), features, tuple(filter(None, notes)))
+        thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
+        return ForeignArena(
+            arena,
+            self.skipped(),
+            pd.DataFrame() if features is None else features,
+            tuple(filter(None, [*self.notes, thoughts])),
+        )
+
+    def _add_judgments_of_marks(self, source: str, most_pairs: int | None) -> None:
+        """Add the judgments that follow from marks; those of marks at fault would be wrong."""
+        if not self.marks or self.problems:
+            return
+        for mark in self.marks:
+            mark["system"] = str(mark["system"]).strip()
+        table = judgments_of_marks(pd.DataFrame(self.marks), most_pairs)
+        for line, row in enumerate(table.to_dict(orient="records"), start=1):
+            self.judgments.append({**row, "place": Place(source, line)})
 
     def _replace_half_surrogates(self) -> None:
         """Replace what no file can store in the texts of questions and answers; count the rows."""
         for row in (*self.queries.values(), *self.answers.values()):
             for name, value in row.items():
-                if name not in _NAMES and is_unstorable(value):
+                if name not in ("place", *ANSWER_KEY) and is_unstorable(value):
                     row[name] = storable(value)
-                    self.skip(row["place"].source, "half a surrogate pair", _REPLACED)
-
-    def _number_repeats(self) -> None:
-        """Number the votes of one judge on the same question and sides, exact copies alike.
-
-        Without a number, judgments that differed in the file, such as in their time, would be
-        taken for copies of each other.
-        """
-        seen: dict[tuple[object, ...], dict[object, int]] = {}
-        for number, row in enumerate(self.judgments):
-            if VOTER not in row and not names_one_judge(str(row["judge"])):
-                row.pop(_RECORD, None)
-                continue
-            identity = tuple(
-                repr(row[name]) for name in sorted(row) if name not in ("place", _RECORD, REPEAT)
-            )
-            votes = seen.setdefault(identity, {})
-            vote = votes.setdefault(row.pop(_RECORD, number), len(votes) + 1)
-            if vote > 1 and REPEAT not in row:
-                row[REPEAT] = str(vote)
+                    reason = "read as U+FFFD in a text, as no file can store it"
+                    self.skip(row["place"].source, "half a surrogate pair", reason)
 
     def skipped(self) -> pd.DataFrame:
         """Return what was left out so far, as ``ForeignArena.skipped``."""
         texts = ["source", "item", "reason"]
-        rows = [(*what, count) for what, count in sorted(self.skips.items()) if count]
+        rows = [(*skip, count) for skip, count in sorted(self.skips.items()) if count]
         table = pd.DataFrame(rows, columns=[*texts, "count"])
         return table.astype({**dict.fromkeys(texts, "str"), "count": int})
 
@@ -437,112 +433,26 @@ class Collected:
 
 
 def _in_order(problems: Sequence[Problem]) -> list[Problem]:
-    """Sort problems by file and line; of more than can be told the rest is counted."""
-    order = {source: at for at, source in enumerate(dict.fromkeys(p.source for p in problems))}
-    ordered = sorted(problems, key=lambda each: (order[each.source], each.line or 0))
-    return counted_problems(ordered)
+    """Sort problems by file and line, and count those beyond what an error lists."""
+    sources = list(dict.fromkeys(problem.source for problem in problems))
+    order = {source: rank for rank, source in enumerate(sources)}
+    return counted_problems(
+        sorted(problems, key=lambda problem: (order[problem.source], problem.line or 0))
+    )
 
 
 def question_id(question: str, history: object = None) -> str:
     """Return the id of a question that has none: digits of its text's digest, and its history's."""
     text = f"{history}\x1f{question}" if history else question
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:ID_DIGITS]
-
-
-def conversation(messages: object) -> tuple[list[Record], str, str]:
-    """Part messages into the turns before the last question, the question, and what follows it.
-
-    A message says who speaks (``role``, ``speaker``) and what (``content``, ``text``: a text, or a
-    list of parts with one); what is no message is left out.
-    """
-    turns: list[Record] = []
-    for it in messages if isinstance(messages, list) else ():
-        told = it if isinstance(it, dict) else {}
-        text, role = told.get("content", told.get("text")), told.get("role", told.get("speaker"))
-        if isinstance(text, list):
-            text = "\n".join(str(part["text"]) for part in text if "text" in part)
-        if str(role).lower() in ROLES:
-            turns.append({"role": ROLES[str(role).lower()], "content": str(text or "")})
-    last = max((number for number, turn in enumerate(turns) if turn["role"] == "user"), default=-1)
-    after = "\n\n".join(turn["content"] for turn in turns[last + 1 :])
-    return turns[: max(last, 0)], turns[last]["content"] if last >= 0 else "", after
-
-
-def said_of_systems(counts: Mapping[str, int], one: str, several: str) -> str:
-    """Say what holds of how many answers of which systems."""
-    total = sum(counts.values())
-    systems = sorted(counts, key=lambda system: (-counts[system], system))
-    listed = ", ".join(f"{system} {counts[system]}" for system in systems[:MOST_SAID])
-    more = f" and {len(systems) - MOST_SAID} more systems" if len(systems) > MOST_SAID else ""
-    verb = one if total == 1 else several
-    return f"{total:,} answer{'' if total == 1 else 's'} {verb} ({listed}{more})"
-
-
-def thoughts_note(answers: Iterable[tuple[str, str]]) -> str:
-    """Say how many answers of which systems begin with thoughts; empty if none does.
-
-    Args:
-        answers: System and text of each.
-    """
-    counts = Counter(system for system, text in answers if has_thoughts(text))
-    if not counts:
-        return ""
-    found = said_of_systems(counts, "begins with thoughts", "begin with thoughts")
-    return f"{found}: features measure what follows them, judges see them"
+    n_digits = 12
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:n_digits]
 
 
 def seen_from(place: Place, other: Place) -> str:
-    """Say where another row stands, to one who reads of a row."""
-    same = other.source == place.source
-    return f"on line {other.line}" if same else f"at {other.source}:{other.line}"
-
-
-def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd.DataFrame:
-    """Turn marks of single answers into judgments of pairs: the higher mark wins, equal is a tie.
-
-    Who is shown as ``a`` and which pairs are kept is drawn from their content.
-
-    Args:
-        marks: Columns ``language, query_id, system, judge, mark``, one row an answer and judge.
-        most_pairs: Pairs to keep of each question and judge; None keeps all.
-
-    Returns:
-        An arena's ``judgments``, sorted.
-    """
-    columns = [*_MARK_KEY, "system", "mark"]
-    pairs = marks[columns].merge(marks[columns], on=_MARK_KEY, suffixes=("_a", "_b"))
-    pairs = pairs[pairs["system_a"] < pairs["system_b"]].reset_index(drop=True)
-    names = pairs[[*_MARK_KEY, "system_a", "system_b"]].astype(str)
-    draw = pd.util.hash_pandas_object(names, index=False)
-    if most_pairs is not None:
-        kept = draw.groupby([pairs[name] for name in _MARK_KEY]).rank(method="first") <= most_pairs
-        pairs, draw = pairs[kept], draw[kept]
-    is_swapped = (draw % 2 == 1).to_numpy()
-    sign = (pairs["mark_a"] - pairs["mark_b"]).where(~is_swapped, pairs["mark_b"] - pairs["mark_a"])
-    table = pairs[_MARK_KEY].assign(
-        system_a=pairs["system_a"].where(~is_swapped, pairs["system_b"]),
-        system_b=pairs["system_b"].where(~is_swapped, pairs["system_a"]),
-        winner=["a" if by > 0 else "b" if by < 0 else "tie" for by in sign],
-    )
-    ordered = table.sort_values([*_MARK_KEY, "system_a", "system_b"], ignore_index=True)
-    return ordered[list(JUDGMENTS.columns)].astype(object)
-
-
-def _digest(record: Record) -> bytes:
-    """Return what tells a row from others, whatever it holds."""
-    text = json.dumps(record, sort_keys=True, default=str).encode(errors="surrogatepass")
-    return hashlib.blake2b(text, digest_size=16).digest()
-
-
-def columns_of(verdict: WinnerReading) -> Record:
-    """Return the columns of judgments that hold a verdict."""
-    columns: Record = {"winner": verdict.winner}
-    if verdict.is_both_bad:
-        columns[BOTH_BAD] = True
-    if verdict.is_soft:
-        columns |= {SOFT: True, "probability_a": verdict.probability_a}
-        columns["probability_b"] = verdict.probability_b
-    return columns
+    """Say where another row is, to one who reads of a row."""
+    if other.source == place.source:
+        return f"on line {other.line}"
+    return f"at {other.source}:{other.line}"
 
 
 def _hint(record: type[BaseModel], place: str) -> str:
@@ -552,15 +462,18 @@ def _hint(record: type[BaseModel], place: str) -> str:
 
 def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
     """Return rows with their places; columns that the schema does not have are kept."""
-    held = list(records)
-    columns = dict.fromkeys([*schema.columns, *(name for record in held for name in record)])
+    records = list(records)
+    columns = dict.fromkeys(schema.columns)
+    for record in records:
+        columns.update(dict.fromkeys(record))
     columns.pop("place", None)
-    sources = [record["place"].source for record in held]
+    sources = [record["place"].source for record in records]
     files = list(dict.fromkeys(sources))
-    name = " + ".join(files) if len(files) <= _NAMED_SOURCES else f"{len(files)} files"
+    most_named = 3
+    name = " + ".join(files) if len(files) <= most_named else f"{len(files)} files"
     return Rows(
-        plain_table(pd.DataFrame(held, columns=list(columns), dtype=object)),
-        pd.Series([record["place"].line for record in held], dtype=int),
+        plain_table(pd.DataFrame(records, columns=list(columns), dtype=object)),
+        pd.Series([record["place"].line for record in records], dtype=int),
         name or str(schema.name),
         sources=pd.Series(sources, dtype=object),
     )

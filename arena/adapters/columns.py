@@ -25,24 +25,14 @@ Rows = Literal["answers", "pairs"]
 FieldNames = Mapping[str, tuple[str, ...]]
 """Field to the names that its column may have, the best first, as ``bare_column`` writes them."""
 NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
+NEEDED = ("question", "system", "answer")
+NEEDED_OF_PAIRS = ("question", "system_a", "answer_a", "system_b", "answer_b")
+FILE = "file"
+"""Name of a column that holds the file's name without its ending: one file per system."""
 
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])")
 _SEPARATORS = re.compile(r"[\s_-]+")
 _INDEX_COLUMNS = re.compile(r"(?:Unnamed: \d+|index|level_\d+|__index_level_\d+__|)")
-_ROW_NUMBERS = (
-    "index",
-    "idx",
-    "row",
-    "row_index",
-    "row_idx",
-    "row_number",
-    "row_num",
-    "row_no",
-    "#",
-)
-"""Names of columns that number rows, where they hold growing whole numbers."""
-_MOST_DIGITS = 18
-_EMPTY_LISTS = ("[]", "{}")
 
 
 @dataclass(frozen=True)
@@ -62,12 +52,13 @@ class ChosenColumns:
 
     def values(self, record: Mapping[str, object]) -> dict[str, Any]:
         """Return the value of each field in a row, of a fallback where its column has none."""
-        found: dict[str, Any] = {}
-        for name, column in self.names.items():
-            columns = (column, *self.fallbacks.get(name, ()))
-            filled = [each for each in columns if _is_value(record.get(each))]
-            found[name] = record.get(filled[0] if filled else column)
-        return found
+        values: dict[str, Any] = {}
+        for field, column in self.names.items():
+            values[field] = record.get(column)
+            for fallback in self.fallbacks.get(field, ()):
+                if not _is_value(values[field]) and _is_value(record.get(fallback)):
+                    values[field] = record[fallback]
+        return values
 
 
 def bare_column(name: str) -> str:
@@ -82,9 +73,8 @@ def field_names(rows: Rows) -> FieldNames:
     text = files(__package__).joinpath("columns.toml").read_text(encoding="utf-8")
     sections = tomllib.loads(text)
     fields = sections["rows"] | sections[rows]
-    return MappingProxyType(
-        {field: tuple(map(bare_column, names)) for field, names in fields.items()}
-    )
+    bare_names = {field: tuple(map(bare_column, names)) for field, names in fields.items()}
+    return MappingProxyType(bare_names)
 
 
 def chosen_columns(
@@ -104,81 +94,90 @@ def chosen_columns(
     Raises:
         UsageError: If a chosen column is not there, or a field is unknown.
     """
-    there = list(dict.fromkeys(str(column) for table in tables for column in table))
-    with_values = {column for column in there if _has_values(tables, column)}
-    names = {field: _named_column(field, name, fields, there) for field, name in named.items()}
-    unread = dict[str, str]()
-    fallbacks = dict[str, tuple[str, ...]]()
-    chosen_by_user = set(names)
-    for field, known in fields.items():
-        candidates = _fitting(known, there, taken=set(names.values()))
-        filled = [column for column in candidates if column in with_values]
-        if field not in names and candidates:
-            names[field] = (filled or candidates)[0]
-        further = [] if field in chosen_by_user else filled[1:]
-        complements = _complements(tables, names.get(field, ""), further)
+    columns = list(dict.fromkeys(str(column) for table in tables for column in table))
+    filled = {column for column in columns if _has_values(tables, column)}
+    names: dict[str, str] = {}
+    for field, column in named.items():
+        names[field] = _named_column(field, column, fields, columns)
+    reasons: dict[str, str] = {}
+    fallbacks: dict[str, tuple[str, ...]] = {}
+    for field, field_columns in fields.items():
+        candidates = _fitting(field_columns, columns, set(names.values()))
+        if not candidates:
+            continue
+        filled_candidates = [column for column in candidates if column in filled]
+        if field in named:
+            for column in candidates:
+                reasons[column] = f"{column!r} is not read; {field} is read from {names[field]!r}"
+            continue
+        chosen = (filled_candidates or candidates)[0]
+        names[field] = chosen
+        complements = _complements(tables, filled_candidates)
         if complements:
             fallbacks[field] = complements
         for column in candidates:
-            if column == names[field]:
-                continue
             if column in complements:
-                unread[column] = f"{column!r} has values where {names[field]!r} has none"
-            elif field in chosen_by_user:
-                unread[column] = f"{column!r} is not read; {field} is read from {names[field]!r}"
-            else:
-                unread[column] = _reason(column, field, names[field], column in with_values)
-    for column in there:
-        if column in names.values() or column in unread:
+                reasons[column] = f"{column!r} has values where {chosen!r} has none"
+            elif column != chosen:
+                reasons[column] = _reason(column, field, chosen, column in filled)
+    for column in columns:
+        if column in names.values() or column in reasons:
             continue
         # The numbers that pandas gives its rows are no loss.
         if not _INDEX_COLUMNS.fullmatch(column) or not _counts_rows(tables, column):
-            unread[column] = f"{column!r} is no field that is read"
-    ordered = {field: names[field] for field in fields if field in names}
-    in_order = {column: unread[column] for column in there if column in unread}
-    return ChosenColumns(ordered, in_order, fallbacks)
+            reasons[column] = f"{column!r} is no field that is read"
+    return ChosenColumns(
+        names={field: names[field] for field in fields if field in names},
+        unread={column: reasons[column] for column in columns if column in reasons},
+        fallbacks=fallbacks,
+    )
 
 
-def _complements(
-    tables: Sequence[pd.DataFrame], column: str, further: Sequence[str]
-) -> tuple[str, ...]:
-    """Return those of further columns that never have a value beside that of another."""
-    read = [column]
-    for candidate in further:
-        is_apart = True
-        for table in tables:
-            held = [table[each] for each in (*read, candidate) if each in table]
-            filled = sum(cells.map(_is_value).astype(int) for cells in held)
-            is_apart = is_apart and not (len(held) > 1 and (filled > 1).any())
-        if is_apart:
-            read.append(candidate)
+def _complements(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> tuple[str, ...]:
+    """Return those of further columns that have values only in rows where the others have none.
+
+    Args:
+        tables: Tables that may have the columns.
+        columns: Columns with values, the best first.
+    """
+    read = list(columns[:1])
+    for column in columns[1:]:
+        if all(_is_complement(table, read, column) for table in tables):
+            read.append(column)
     return tuple(read[1:])
 
 
-def _named_column(field: str, name: str, fields: FieldNames, there: Sequence[str]) -> str:
+def _is_complement(table: pd.DataFrame, read: Sequence[str], column: str) -> bool:
+    present = [name for name in (*read, column) if name in table]
+    n_filled = sum(table[name].map(_is_value).astype(int) for name in present)
+    return len(present) < 2 or not (n_filled > 1).any()
+
+
+def _named_column(field: str, name: str, fields: FieldNames, columns: Sequence[str]) -> str:
     checked_choice(field, fields, "field")
-    if name in there:
+    if name in columns:
         return name
-    alike = [column for column in there if bare_column(column) == bare_column(name)]
+    alike = [column for column in columns if bare_column(column) == bare_column(name)]
     if len(alike) != 1:
-        raise UsageError(f"no column {name!r}; available: {', '.join(there) or 'none'}")
+        raise UsageError(f"no column {name!r}; available: {', '.join(columns) or 'none'}")
     return alike[0]
 
 
-def _fitting(known: Sequence[str], there: Iterable[str], taken: set[str]) -> list[str]:
+def _fitting(names: Sequence[str], columns: Iterable[str], taken: set[str]) -> list[str]:
     """Return the columns that have one of a field's names, in the order of these."""
-    by_name: dict[str, list[str]] = {}
-    for column in there:
-        if column not in taken:
-            by_name.setdefault(bare_column(column), []).append(column)
-    return [column for name in known for column in by_name.get(name, ())]
+    by_name: dict[str, list[str]] = {name: [] for name in names}
+    for column in columns:
+        name = bare_column(column)
+        if name in by_name and column not in taken:
+            by_name[name].append(column)
+    return [column for fitting in by_name.values() for column in fitting]
 
 
-def _reason(column: str, field: str, taken: str, has_values: bool) -> str:
-    if not has_values:
-        return f"{column!r} is empty; {field} is read from {taken!r}"
+def _reason(column: str, field: str, chosen: str, is_filled: bool) -> str:
+    if not is_filled:
+        return f"{column!r} is empty; {field} is read from {chosen!r}"
     choice = f"choose with --column {field}={column}"
-    return f"{column!r} has values too; {field} is read from {taken!r}; {choice}"
+    return f"{column!r} has values too; {field} is read from {chosen!r}; {choice}"
 
 
 def _has_values(tables: Iterable[pd.DataFrame], column: str) -> bool:
@@ -188,7 +187,21 @@ def _has_values(tables: Iterable[pd.DataFrame], column: str) -> bool:
 def _is_value(value: object) -> bool:
     if isinstance(value, list | dict):
         return bool(value)
-    return not is_missing_cell(value) and value not in _EMPTY_LISTS
+    return not is_missing_cell(value) and value not in ("[]", "{}")
+
+
+_ROW_NUMBERS = (
+    "index",
+    "idx",
+    "row",
+    "row_index",
+    "row_idx",
+    "row_number",
+    "row_num",
+    "row_no",
+    "#",
+)
+"""Names of columns that number rows, where they hold growing whole numbers."""
 
 
 def without_row_numbers(table: pd.DataFrame) -> frozenset[str]:
@@ -197,34 +210,32 @@ def without_row_numbers(table: pd.DataFrame) -> frozenset[str]:
     Whole numbers in an index that pandas wrote only tell rows apart, in any order. Under another
     name for one they do where they grow from row to row. A column ``id`` always says something.
     """
-    saying = set[str]()
-    for column in map(str, table):
-        is_of_pandas = _INDEX_COLUMNS.fullmatch(column) and column != "index"
-        if not is_of_pandas and bare_column(column) not in _ROW_NUMBERS:
-            saying.add(column)
+    return frozenset(column for column in map(str, table) if not _numbers_rows(table, column))
+
+
+def _numbers_rows(table: pd.DataFrame, column: str) -> bool:
+    is_of_pandas = _INDEX_COLUMNS.fullmatch(column) is not None and column != "index"
+    if not is_of_pandas and bare_column(column) not in _ROW_NUMBERS:
+        return False
+    most_digits = 18
+    numbers: list[int] = []
+    for value in table[column]:
+        if is_missing_cell(value):
             continue
-        texts = [name_text(value) for value in table[column] if not is_missing_cell(value)]
-        digits = [str(text) for text in texts]
-        if not all(text.isdecimal() and len(text) <= _MOST_DIGITS for text in digits):
-            saying.add(column)
-            continue
-        numbers = [int(text) for text in digits]
-        grows = all(one < other for one, other in pairwise(numbers))
-        if not (is_of_pandas or grows):
-            saying.add(column)
-    return frozenset(saying)
+        digits = str(name_text(value))
+        if not digits.isdecimal() or len(digits) > most_digits:
+            return False
+        numbers.append(int(digits))
+    return is_of_pandas or all(number < following for number, following in pairwise(numbers))
 
 
 def _counts_rows(tables: Iterable[pd.DataFrame], column: str) -> bool:
     """Tell whether a column holds the whole numbers from 0 or 1 on, or nothing."""
     for table in tables:
-        if column not in table:
+        texts = [str(value) for value in table.get(column, ()) if not is_missing_cell(value)]
+        if not texts:
             continue
-        values = [str(value) for value in table[column] if not is_missing_cell(value)]
-        first = values[0] if values else "0"
-        if first not in ("0", "1"):
-            return False
-        numbers = range(int(first), int(first) + len(values))
-        if any(value != str(number) for value, number in zip(values, numbers, strict=True)):
+        first = 1 if texts[0] == "1" else 0
+        if texts != [str(number) for number in range(first, first + len(texts))]:
             return False
     return True

@@ -17,6 +17,7 @@ class FieldMap(BaseModel):
     """How a program writes answers, as ``tools.toml`` has it.
 
     Attributes:
+        tool: Name of the program.
         fields: Field to the names or paths where it may stand, the best first.
         hint: What to write or export where a file holds something else.
         title: What a file of this kind is called in messages.
@@ -40,6 +41,7 @@ class FieldMap(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    tool: str
     fields: dict[str, list[str]]
     hint: str
     title: str = ""
@@ -85,18 +87,24 @@ def kinds() -> Mapping[str, FieldMap]:
     names = tables.pop("names")
     maps: dict[str, FieldMap] = {}
     for name, table in tables.items():
-        base = tables[table["like"]] if "like" in table else {}
-        merged = {**base, **table}
+        # A program that writes like another states only what differs.
+        base = tables.get(table.get("like"), {})
+        merged = {"tool": name, **base, **table}
         merged.pop("like", None)
         merged["fields"] = {
-            field: [place for path in paths for place in _expanded(path, names)]
-            for field, paths in merged["fields"].items()
+            field: _expanded(paths, names) for field, paths in merged["fields"].items()
         }
         maps[name] = FieldMap.model_validate(merged)
     return maps
 
 
-def _expanded(path: str, names: Mapping[str, list[str]]) -> list[str]:
-    """Return a path once for each of the names that its end in braces stands for."""
-    start, brace, rest = path.partition("{")
-    return [start + name for name in names[rest[:-1]]] if brace else [path]
+def _expanded(paths: list[str], names: Mapping[str, list[str]]) -> list[str]:
+    """Return paths, those that end in ``{question}`` once for each usual name of a question."""
+    expanded: list[str] = []
+    for path in paths:
+        start, brace, field = path.partition("{")
+        if brace:
+            expanded += [start + name for name in names[field.removesuffix("}")]]
+        else:
+            expanded.append(path)
+    return expanded

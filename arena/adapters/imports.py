@@ -5,19 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from arena.adapters.answer_tables import TABLE, read_answer_tables
 from arena.adapters.collected import ForeignArena
 from arena.adapters.evident import evident_kind
+from arena.adapters.fastchat import read_fastchat
 from arena.adapters.field_maps import kinds
-from arena.adapters.lmarena import read_battles, read_fastchat
+from arena.adapters.lmarena import read_battles
 from arena.adapters.miracl import read_miracl
 from arena.adapters.ragelo import read_ragelo
-from arena.adapters.search_arena import read_search_battles
+from arena.adapters.search_arena import SEARCH_ARENA
 from arena.adapters.tool_records import ToolReader
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.files import replaced_folder
@@ -27,23 +26,11 @@ from arena.data.tables import write_rows
 
 Reader = Callable[..., ForeignArena]
 
-_SEARCH_ARENA = "search-arena"
-
-
-@wraps(read_battles)
-def _read_lmarena(paths: Sequence[Path | str], **options: Any) -> ForeignArena:  # noqa: ANN401
-    """Read battles of any of LMArena's arenas, that of search included."""
-    evident = evident_kind(paths)
-    if evident is not None and evident[0] == _SEARCH_ARENA:
-        return import_arena(_SEARCH_ARENA, paths, **options)
-    return read_battles(paths, **options)
-
-
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
         "miracl": read_miracl,
-        "lmarena": _read_lmarena,
-        _SEARCH_ARENA: read_search_battles,
+        "lmarena": read_battles,
+        SEARCH_ARENA: read_battles,
         "fastchat": read_fastchat,
         "ragelo": read_ragelo,
         TABLE: read_answer_tables,
@@ -53,7 +40,6 @@ READERS: Mapping[str, Reader] = MappingProxyType(
 """Reader of each kind of source, called with paths, and with options by name."""
 
 FEATURES_FILE = "published_features.parquet"
-_SHOWN_REASONS = 3
 APART_FILE = "apart_answers.jsonl.gz"
 
 
@@ -75,10 +61,9 @@ def import_arena(
         DataError: With every problem of all files.
     """
     reader = _reader_of(kind)
-    known = reader_options(kind)
     shown_kind = kind if isinstance(kind, str) else reader.__name__
     for name in options:
-        checked_choice(name, known, f"option of {shown_kind}")
+        checked_choice(name, reader_options(kind), f"option of {shown_kind}")
     try:
         foreign = reader(paths, **options)
     except (UsageError, DataError) as error:
@@ -90,11 +75,11 @@ def import_arena(
 
 def _nothing_read(foreign: ForeignArena) -> str:
     """Say that nothing was read, with what was left out most often."""
+    most_reasons = 3
     skipped = foreign.skipped.sort_values("count", ascending=False, kind="stable")
-    reasons = [
-        f"{row['count']} of {row['item']}: {row['reason']}"
-        for row in skipped.head(_SHOWN_REASONS).to_dict(orient="records")
-    ]
+    reasons = []
+    for row in skipped.head(most_reasons).to_dict(orient="records"):
+        reasons.append(f"{row['count']} of {row['item']}: {row['reason']}")
     listed = "; ".join(reasons) or "the files hold no rows"
     return f"nothing could be read ({listed}); nothing was written"
 
@@ -103,18 +88,18 @@ def _with_evident_kind(
     error: UsageError | DataError, kind: str | Reader, paths: Sequence[Path | str]
 ) -> UsageError | DataError:
     """Add to an error of the form of files which kind they evidently are of, if it is another."""
-    is_of_rows = isinstance(error, DataError) and any(
-        problem.line is not None for problem in error.problems
-    )
-    evident = None if is_of_rows else evident_kind(paths)
+    problems = error.problems if isinstance(error, DataError) else []
+    if any(problem.line is not None for problem in problems):
+        return error  # of single rows, in a file that is read as what it is
+    evident = evident_kind(paths)
     if evident is None or evident[0] == kind:
         return error
-    other, title = evident
-    hint = f"this looks like {title}: use 'import {other}'"
+    evident_name, title = evident
+    hint = f"this looks like {title}: use 'import {evident_name}'"
     if isinstance(error, UsageError):
         return UsageError(f"{error}; {hint}")
-    first, *others = error.problems
-    return DataError([replace(first, hint=f"{first.hint}; {hint}"), *others])
+    first, *further = problems
+    return DataError([replace(first, hint=f"{first.hint}; {hint}"), *further])
 
 
 def reader_options(kind: str | Reader) -> list[str]:
@@ -195,31 +180,28 @@ def write_import(
     """
     folder = Path(folder)
     check_import_folder(folder, is_replaced)
-    arena, features = foreign.arena, foreign.features
+    arena = foreign.arena
     for system in apart:
         if system == arena.info.reference_system:
             raise UsageError(f"{system!r} is the reference; others need its answers in the arena")
         checked_choice(system, arena.info.systems, "system to keep apart")
-    kept = arena.part(systems=[name for name in arena.info.systems if name not in apart])
-    answers = arena.answers[arena.answers["system"].isin(apart)].reset_index(drop=True)
+    part = arena.part(systems=[name for name in arena.info.systems if name not in apart])
+    apart_answers = arena.answers[arena.answers["system"].isin(apart)].reset_index(drop=True)
+    tables = {FEATURES_FILE: foreign.features, APART_FILE: apart_answers}
+    written: dict[str, Path | None] = dict.fromkeys(tables)
     with replaced_folder(folder) as writing:
-        write_arena(kept, writing)
-        if len(features):
-            write_rows(features, writing / FEATURES_FILE)
-        if len(answers):
-            write_rows(answers, writing / APART_FILE)
+        write_arena(part, writing)
+        for name, table in tables.items():
+            if len(table):
+                write_rows(table, writing / name)
+                written[name] = folder / name
     counts = {
-        "languages": len(kept.info.languages),
-        "systems": len(kept.info.systems),
-        "questions": len(kept.queries),
-        "answers": len(kept.answers),
-        "judgments": len(kept.judgments),
-        "published_ratings": len(kept.published_ratings),
-        "apart": len(answers),
+        "languages": len(part.info.languages),
+        "systems": len(part.info.systems),
+        "questions": len(part.queries),
+        "answers": len(part.answers),
+        "judgments": len(part.judgments),
+        "published_ratings": len(part.published_ratings),
+        "apart": len(apart_answers),
     }
-    return WrittenImport(
-        folder,
-        counts,
-        folder / FEATURES_FILE if len(features) else None,
-        folder / APART_FILE if len(answers) else None,
-    )
+    return WrittenImport(folder, counts, written[FEATURES_FILE], written[APART_FILE])

@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.adapters.battle_rows import NO_LANGUAGES, BattleOptions, battles_of
+from arena.adapters.battle_rows import NO_LANGUAGES, BattleOptions, BattleReader
 from arena.adapters.collected import Collected
 from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.lmarena import add_judgment, foreign_of_battles
 from arena.data.errors import UsageError
 from arena.data.folder import read_arena
 from arena.data.judgments import with_known_columns
-from arena.data.schema import (
-    INFO_FILE,
-)
+from arena.data.schema import INFO_FILE
 
 
 @dataclass(frozen=True)
@@ -77,21 +75,20 @@ def counted_judgments_of(
         return CountedJudgments(with_known_columns(arena.judgments), Collected().skipped())
     if not path.exists():
         raise UsageError(f"there is no file {path}")
-    read = Collected()
+    collected = Collected()
     languages = _languages_of(questions)
     options = BattleOptions(columns, languages=languages, drops_flagged=drop_flagged)
-    number = 0
-    for _, rows in read.files([path]):
-        rows = replace(rows, source=path.name)
-        for battle in battles_of(read, rows, options, number):
+    reader = BattleReader(collected, options)
+    for _, rows in collected.files([path]):
+        for battle in reader.battles_of(replace(rows, source=path.name)):
             if battle.is_sound:
-                key = (battle.key[0], str(battle.key[1]))
-                read.question(battle.place, key, key[1], [], may_repeat=True)
-            add_judgment(read, battle)
-        number += len(rows.table)
-    if not number and not read.problems:
+                language, query_id = battle.key
+                key = (language, str(query_id))
+                collected.question(battle.place, key, key[1], [], may_repeat=True)
+            add_judgment(collected, battle)
+    if not reader.n_rows and not collected.problems:
         raise UsageError(f"{path.name}: there is no judgment in it")
-    foreign = foreign_of_battles(read, "battles")
+    foreign = foreign_of_battles(collected, "battles")
     if foreign.arena.judgments.empty:
         raise UsageError(f"{path.name}: there is no judgment in it")
     return CountedJudgments(with_known_columns(foreign.arena.judgments), foreign.skipped)

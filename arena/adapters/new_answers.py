@@ -10,36 +10,31 @@ from typing import Any
 
 import pandas as pd
 
-from arena.adapters.answer_tables import (
+from arena.adapters.answer_rows import (
     empty_answers,
     open_replies,
     row_language,
+    row_passages,
     stripped_name,
-    table_columns,
     text_of_truth,
-    with_file_name,
-    with_whole_names,
 )
-from arena.adapters.collected import Collected, Place, Record, question_id, said_of_systems
+from arena.adapters.collected import Collected, Key, Place, Record, question_id
 from arena.adapters.columns import NO_COLUMNS, bare_column
 from arena.adapters.files import bare_name
+from arena.adapters.notes import note_on_systems
+from arena.adapters.table_columns import SINGLE, table_form, with_file_name, with_whole_names
 from arena.data.cells import decoded, is_unstorable, name_text, storable
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import append_rows, read_arena
 from arena.data.frames import answers_of_frame, checked_answers, with_language_of
 from arena.data.languages import UNDETERMINED
-from arena.data.passages import passages_of
 from arena.data.rows import Rows
 from arena.data.schema import ANSWER_KEY, HISTORY, OWN_PASSAGES, QUESTION_KEY
 from arena.data.systems import refuse_names_alike
 from arena.data.tables import read_rows
+from arena.data.wording import first_of
 
 _LOG = logging.getLogger(__name__)
-_EXTRA_COLUMNS_SAID = 5
-_NAMES_OF_TEXT = ("question", "query", "user_input")
-
-Key = tuple[str, str]
-"""Language and id of a question."""
 
 
 def open_answers(
@@ -84,40 +79,62 @@ def read_answers(
     if rows.table.empty and not rows.problems:
         raise UsageError(f"{path}: there is no answer in it")
     named_rows = with_file_name(rows, bare_name(path))
-    known_by = ("query_id", "question")
-    chosen, sides = table_columns([named_rows], columns, bool(rows.problems), known_by)
-    if chosen is None:
+    form = table_form(
+        [named_rows],
+        columns,
+        is_broken=bool(rows.problems),
+        question_fields=("query_id", "question"),
+    )
+    if form is None:
         return checked_answers(with_language_of(rows, queries), queries)
-    read = Collected(names=chosen.names, notes=list(rows.notes))
+    names = form.columns.names
+    collected = Collected(names=names, notes=list(rows.notes))
     questions = _Questions(queries)
     answers: list[Record] = []
-    places: list[Place] = []
+    lines: list[int] = []
     empty = Counter[str]()
-    for place, record in read.raw(with_whole_names(named_rows, chosen.names)):
-        values = {field: storable(value) for field, value in chosen.values(record).items()}
+    for place, record in collected.raw(with_whole_names(named_rows, names)):
+        values = {field: storable(cell) for field, cell in form.columns.values(record).items()}
         if is_unstorable(record):
-            read.skip(place.source, "half a surrogate pair", "read as U+FFFD in a text")
-        key = _question_of(read, place, values, questions)
+            collected.skip(place.source, "half a surrogate pair", "read as U+FFFD in a text")
+        key = _question_of(collected, place, values, questions)
         if key is None:
             continue
-        open_replies(read, place, values, sides)
-        empty.update(empty_answers(values, sides))
-        for side in sides:
-            answers.append(_answer(read, place, values, side, key, questions))
-            places.append(place)
+        open_replies(collected, place, values, form.sides)
+        empty.update(empty_answers(values, form.sides))
+        for side in form.sides:
+            answers.append(_answer(collected, place, values, side, key, questions))
+            lines.append(place.line)
     if empty:
-        read.notes.append(said_of_systems(empty, "is empty", "are empty"))
-    _tell(read, path.name, [column for column in chosen.unread if column in rows.table])
-    if not answers and read.problems:
-        raise DataError(read.problems)
+        collected.notes.append(note_on_systems(empty, "is empty", "are empty"))
+    _warn(collected, path.name, [column for column in form.columns.unread if column in rows.table])
+    if not answers and collected.problems:
+        raise DataError(collected.problems)
     table = pd.DataFrame(answers, dtype=object)
-    lines = pd.Series([place.line for place in places], dtype=int)
-    distinct = _without_copies(table, lines)
-    copies = len(table) - len(distinct[0])
-    if copies and len(sides) == 1:
-        _LOG.warning("%s: rows that repeat an earlier answer: left out (%d)", path.name, copies)
-    found = Rows(distinct[0], distinct[1], rows.source, tuple(read.problems))
-    return checked_answers(found, queries)
+    # An answer may be in several pairs, or in a row for each judge.
+    is_copy = table.duplicated([*QUESTION_KEY, "system", "answer"])
+    if is_copy.any() and form.sides == SINGLE:
+        reason = "rows that repeat an earlier answer: left out"
+        _LOG.warning("%s: %s (%d)", path.name, reason, is_copy.sum())
+    distinct = Rows(
+        table[~is_copy].reset_index(drop=True),
+        pd.Series(lines, dtype=int)[~is_copy].reset_index(drop=True),
+        rows.source,
+        tuple(collected.problems),
+    )
+    return checked_answers(distinct, queries)
+
+
+def _warn(collected: Collected, source: str, unread: Sequence[str]) -> None:
+    """Warn of what was left out or changed in a file of answers."""
+    for note in collected.notes:
+        _LOG.warning("%s: %s", source, note)
+    for (_, item, reason), count in sorted(collected.skips.items()):
+        _LOG.warning("%s: %s: %s (%d)", source, item, reason, count)
+    if unread:
+        most_columns = 5
+        listed = first_of([repr(column) for column in unread], most_columns)
+        _LOG.warning("%s: not read: %s", source, listed)
 
 
 class _Questions:
@@ -156,87 +173,95 @@ def _only(keys: Sequence[Key], language: str) -> Key | None:
 
 
 def _question_of(
-    read: Collected, place: Place, values: Record, questions: _Questions
+    collected: Collected, place: Place, values: Record, questions: _Questions
 ) -> Key | None:
-    """Return the question that a row answers; None after telling that there is none."""
-    language = row_language(read, place, values.get("language"), default="")
+    """Return the question that a row answers; None if there is none, which is a fault."""
+    language = row_language(collected, place, values.get("language"), default="")
     if language is None:
         return None
-    named, text = name_text(values.get("query_id")), name_text(values.get("question"))
+    text = name_text(values.get("question"))
     question = text.strip() if isinstance(text, str) else ""
-    if named is None:
-        key = questions.with_text(question, storable(decoded(values.get(HISTORY))), language)
+    query_id = name_text(values.get("query_id"))
+    if query_id is None:
+        history = storable(decoded(values.get(HISTORY)))
+        key = questions.with_text(question, history, language)
         if key is None:
             fault = "is not the text of one question of the arena"
-            read.fault(place, "question", text, fault, "write it as there, or give its query_id")
+            hint = "write it as there, or give its query_id"
+            collected.fault(place, "question", text, fault, hint)
         return key
-    query_id = str(named).strip()
-    if bare_column(read.names.get("question", "")) not in _NAMES_OF_TEXT:
-        question = ""  # such as the name of the prompt, which 'generate' notes
+    return _question_with_id(collected, place, str(query_id).strip(), question, language, questions)
+
+
+def _question_with_id(
+    collected: Collected,
+    place: Place,
+    query_id: str,
+    question: str,
+    language: str,
+    questions: _Questions,
+) -> Key | None:
+    """Return the question that a row names by its id, and whose text it may repeat."""
     key = questions.with_id(query_id, language)
     if key is None and not language and questions.is_ambiguous(query_id):
         fault = "is missing, and the question is asked in several languages"
-        read.fault(place, "language", None, fault, "add a column with its language")
+        collected.fault(place, "language", None, fault, "add a column with its language")
         return None
     if key is None:
         return language or UNDETERMINED, query_id
-    if question and question != questions.texts[key]:
+    # Another column may be the name of the prompt, which 'generate' notes.
+    column = bare_column(collected.names.get("question", ""))
+    is_text = column in ("question", "query", "user_input")
+    if is_text and question and question != questions.texts[key]:
         fault = f"is not the text that the question {query_id!r} has in the arena"
-        read.fault(place, "question", text, fault, "give the question's own id, or its text alone")
+        hint = "give the question's own id, or its text alone"
+        collected.fault(place, "question", question, fault, hint)
         return None
     return key
 
 
 def _answer(
-    read: Collected, place: Place, values: Record, side: str, key: Key, questions: _Questions
+    collected: Collected,
+    place: Place,
+    values: Record,
+    side: str,
+    key: Key,
+    questions: _Questions,
 ) -> Record:
-    system, answer = name_text(values.get(f"system{side}")), values.get(f"answer{side}")
+    language, query_id = key
+    system = name_text(values.get(f"system{side}"))
     if isinstance(system, str) and system.strip():
-        system = stripped_name(read, place, system)
-    row: Record = {"query_id": key[1], "language": key[0], "system": system}
-    row["answer"] = "" if answer is None else name_text(text_of_truth(answer))
+        system = stripped_name(collected, place, system)
+    answer = values.get(f"answer{side}")
+    row: Record = {
+        "query_id": query_id,
+        "language": language,
+        "system": system,
+        "answer": "" if answer is None else name_text(text_of_truth(answer)),
+    }
     history = storable(decoded(values.get(HISTORY)))
     if history and history != questions.histories.get(key):
         row[HISTORY] = history
-    row[OWN_PASSAGES] = _own_passages(read, place, values, questions.passages.get(key, []))
+    shared = questions.passages.get(key, [])
+    row[OWN_PASSAGES] = _different_passages(collected, place, values.get("passages"), shared)
     return row
 
 
-def _own_passages(
-    read: Collected, place: Place, values: Record, shared: Sequence[Mapping[str, Any]]
+def _different_passages(
+    collected: Collected,
+    place: Place,
+    cell: object,
+    shared: Sequence[Mapping[str, Any]],
 ) -> object:
-    """Return the passages of an answer; None where they are those of its question."""
-    given: Any = values.get("passages")
+    """Return the passages of an answer; None if they are those of its question."""
     ids = {passage["passage_id"] for passage in shared}
-    if isinstance(given, list) and all(isinstance(each, str) and each in ids for each in given):
-        return given  # by their ids among the question's; an empty list says that there were none
-    try:
-        passages = storable(passages_of(given))
-    except ValueError as error:
-        hint = "give a text, a list of texts, or a list of {passage_id, text}"
-        read.fault(place, "passages", given, str(error), hint)
+    if isinstance(cell, list) and all(isinstance(name, str) and name in ids for name in cell):
+        return cell  # by their ids among the question's; an empty list says that there were none
+    passages = storable(row_passages(collected, place, cell))
+    if not passages:
         return None
     texts = [passage["text"] for passage in passages]
-    is_shared = texts == [passage["text"] for passage in shared]
-    return passages if passages and not is_shared else None
-
-
-def _without_copies(table: pd.DataFrame, lines: pd.Series) -> tuple[pd.DataFrame, pd.Series]:
-    """Keep each answer once; one may stand in several pairs, or in a row for each judge."""
-    is_kept = ~table.duplicated([*QUESTION_KEY, "system", "answer"])
-    return table[is_kept].reset_index(drop=True), lines[is_kept].reset_index(drop=True)
-
-
-def _tell(read: Collected, source: str, unread: Sequence[str]) -> None:
-    """Tell the user what was left out or changed in a file of answers."""
-    for note in read.notes:
-        _LOG.warning("%s: %s", source, note)
-    for (_, item, reason), count in sorted(read.skips.items()):
-        _LOG.warning("%s: %s: %s (%d)", source, item, reason, count)
-    if unread:
-        more = len(unread) - _EXTRA_COLUMNS_SAID
-        listed = ", ".join(map(repr, unread[:_EXTRA_COLUMNS_SAID]))
-        _LOG.warning("%s: not read: %s%s", source, listed, f" and {more} more" if more > 0 else "")
+    return passages if texts != [passage["text"] for passage in shared] else None
 
 
 def add_answers(
@@ -249,30 +274,33 @@ def add_answers(
     Args:
         folder: Arena folder; new systems are declared in its ``arena.json``.
         answers: Columns ``query_id, language, system, answer``, or the path of their file; those
-            that are there already are left as they are.
+            that the arena has already are left as they are.
         columns: Field to the name of its column in the file.
 
     Returns:
-        The file, how many were added, and how many were there.
+        The file, how many were added, and how many the arena had.
 
     Raises:
         UsageError: If the folder is no arena folder, there is no such file, or the name of a new
             system looks like another's.
         DataError: For malformed answers, answers to unknown questions, and answers that differ
-            from those that the same system has there; nothing is added.
+            from those that the arena has of the same system; nothing is added.
     """
     arena = read_arena(folder)
-    given = open_answers(answers, arena.queries, columns)
-    known = arena.answers.set_index(ANSWER_KEY)["answer"]
-    before = pd.Series(known.reindex(pd.MultiIndex.from_frame(given[ANSWER_KEY])).to_numpy())
-    differs = given[before.notna() & (before != given["answer"])]
-    source, field = answers.name if isinstance(answers, Path) else "answers", "+".join(ANSWER_KEY)
-    fault = "the arena holds another answer of this system to this question"
-    hint = "leave it out, or give the new version of the system a name of its own"
-    if len(differs):
-        keys = differs[ANSWER_KEY].itertuples(index=False, name=None)
-        raise DataError([Problem(source, None, field, key, fault, hint) for key in keys])
-    known_systems = set(arena.info.systems)
-    refuse_names_alike(set(given["system"]) - known_systems, known_systems)
-    file, added = append_rows(folder, "answers", given)
-    return file, added, len(given) - added
+    table = open_answers(answers, arena.queries, columns)
+    answers_of_arena = arena.answers.set_index(ANSWER_KEY)["answer"]
+    keys = pd.MultiIndex.from_frame(table[ANSWER_KEY])
+    present = pd.Series(answers_of_arena.reindex(keys).to_numpy())
+    differing = table[present.notna() & (present != table["answer"])]
+    problems = []
+    source = answers.name if isinstance(answers, Path) else "answers"
+    for key in differing[ANSWER_KEY].itertuples(index=False, name=None):
+        fault = "the arena holds another answer of this system to this question"
+        hint = "leave it out, or give the new version of the system a name of its own"
+        problems.append(Problem(source, None, "+".join(ANSWER_KEY), key, fault, hint))
+    if problems:
+        raise DataError(problems)
+    systems = set(arena.info.systems)
+    refuse_names_alike(set(table["system"]) - systems, systems)
+    file, n_added = append_rows(folder, "answers", table)
+    return file, n_added, len(table) - n_added

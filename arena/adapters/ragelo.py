@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.adapters.collected import Collected, ForeignArena, Key, Place, Record, question_id
+from arena.adapters.collected import (
+    Collected,
+    ForeignArena,
+    Key,
+    Place,
+    PlacedRecord,
+    Record,
+    question_id,
+)
 from arena.adapters.files import checked_language
 from arena.data.cells import whole_digits
 from arena.data.errors import UsageError
@@ -18,19 +26,14 @@ from arena.data.winners import NoWinner, read_winners
 JUDGE = "ragelo"
 
 _IDS = ("qid", "query_id")
-_DOCUMENT_IDS = ("did", "doc_id", "document_id")
 _DOCUMENTS = ("document", "document_text", "text", "passage")
 _GAME = ("agent_a", "agent_b")
-_WINNERS = ("winner", "answer", "relevance", "relevant")
-"""Columns where the winner of a game may stand, by the version of RAGElo; others hold reasons."""
-_LETTERS = ("a", "b", "c", "tie")
 _HINT = (
     "give queries.csv (qid, query), answers.csv (qid, agent, answer) and, if there are any, "
     "documents.csv (qid, did, document) and pairwise_answers_evaluations.csv (qid, agent_a, "
     "agent_b, answer)"
 )
-
-_Row = tuple[Place, Record]
+_IN_QUERIES = "add it to the queries"
 
 
 def read_ragelo(
@@ -58,28 +61,38 @@ def read_ragelo(
         DataError: With every problem of all files.
     """
     checked_language(language)
-    read = Collected(names={"query_id": "qid", "system": "agent", "query": "query"})
-    tables: dict[str, list[_Row]] = {"queries": [], "answers": [], "documents": [], "games": []}
-    for _, rows in read.files(paths):
+    collected = Collected(names={"query_id": "qid", "system": "agent", "query": "query"})
+    records: dict[str, list[PlacedRecord]] = {
+        "queries": [],
+        "answers": [],
+        "documents": [],
+        "games": [],
+    }
+    for _, rows in collected.files(paths):
         table = _table_of(rows)
         if table is None:
             listed = ", ".join(map(str, rows.table)) or "none"
-            read.skip(rows.source, "file", f"its columns are of no table of RAGElo's: {listed}")
+            reason = f"its columns are of no table of RAGElo's: {listed}"
+            collected.skip(rows.source, "file", reason)
             continue
-        tables[table] += [(place, _stripped(record)) for place, record in read.raw(rows)]
-    if not read.problems and not (tables["answers"] or tables["games"]):
+        for place, record in collected.raw(rows):
+            records[table].append((place, _stripped(record)))
+    if not collected.problems and not (records["answers"] or records["games"]):
         raise UsageError(f"there are no answers and no games of RAGElo's in these files; {_HINT}")
-    keys = _add_queries(read, tables, language)
-    _add_answers(read, tables, keys)
-    _add_games(read, tables["games"], keys, judge)
-    names = {it["system"] for it in read.answers.values()}
-    names |= {it[side] for it in read.judgments for side in ("system_a", "system_b")}
-    return read.foreign(
+    tables = _RageloTables(collected, _IN_QUERIES if records["queries"] else _HINT)
+    tables.add_queries(records["queries"], language)
+    tables.add_queries([row for row in records["answers"] if row[1].get("query")], language)
+    tables.read_documents(records["documents"])
+    tables.add_answers(records["answers"])
+    tables.add_games(records["games"], judge)
+    systems = collected.judged_systems()
+    systems.update(answer["system"] for answer in collected.answers.values())
+    return collected.foreign(
         name,
         None,
         reference_system,
         "Tables of RAGElo, joined by the id of the query.",
-        systems=sorted(name for name in names if isinstance(name, str) and name),
+        systems=sorted(system for system in systems if isinstance(system, str) and system),
     )
 
 
@@ -87,7 +100,7 @@ def _table_of(rows: Rows) -> str | None:
     columns = {str(column).strip() for column in rows.table}
     if columns >= set(_GAME):
         return "games"
-    if "raw_answer" in columns:  # what an LLM said of single answers or documents
+    if "raw_answer" in columns:  # an LLM's opinion of single answers or documents
         return None
     if {"agent", "answer"} <= columns:
         return "answers"
@@ -99,10 +112,10 @@ def _table_of(rows: Rows) -> str | None:
 
 
 def _stripped(record: Record) -> Record:
-    return {
-        str(name).strip(): value.strip() if isinstance(value, str) else value
-        for name, value in record.items()
-    }
+    stripped = {}
+    for name, value in record.items():
+        stripped[name.strip()] = value.strip() if isinstance(value, str) else value
+    return stripped
 
 
 def _id_of(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
@@ -113,106 +126,117 @@ def _id_of(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
     return None
 
 
-def _add_queries(
-    read: Collected, tables: Mapping[str, Sequence[_Row]], language: str
-) -> dict[str, Key]:
-    """Add the questions; return their keys by what other tables call them: their id, or text."""
-    keys: dict[str, Key] = {}
-    asked = [*tables["queries"], *(row for row in tables["answers"] if row[1].get("query"))]
-    for place, record in asked:
-        text = record.get("query")
-        if not isinstance(text, str) or not text:
-            read.fault(place, "query", text, "is missing", "give it a text")
-            continue
-        query_id = _id_of(record, _IDS) or question_id(text)
-        key = (language, query_id)
-        row = read.question(place, key, text, [], may_repeat=True)
-        if row["query"] != text:
-            fault = "differs from that of the same query before"
-            read.fault(place, "query", text, fault, "give each query one text")
-        keys[query_id] = key
-        keys.setdefault(text, key)
-    return keys
+class _RageloTables:
+    """Adds the rows of RAGElo's tables to what is collected.
+
+    Attributes:
+        hint: What to do about a row of another question.
+        keys: Questions by what other tables call them: their id, or their text.
+        passages: Passages by question, and by agent where they were retrieved for one.
+    """
+
+    def __init__(self, collected: Collected, hint: str) -> None:
+        self.collected = collected
+        self.hint = hint
+        self.keys: dict[str, Key] = {}
+        self.passages: dict[tuple[Key, str | None], list[Record]] = {}
+
+    def add_queries(self, records: Sequence[PlacedRecord], language: str) -> None:
+        """Add the questions that rows name."""
+        for place, record in records:
+            text = record.get("query")
+            if not isinstance(text, str) or not text:
+                self.collected.fault(place, "query", text, "is missing", "give it a text")
+                continue
+            query_id = _id_of(record, _IDS) or question_id(text)
+            key = (language, query_id)
+            question = self.collected.question(place, key, text, [], may_repeat=True)
+            if question["query"] != text:
+                fault = "differs from that of the same query before"
+                self.collected.fault(place, "query", text, fault, "give each query one text")
+            self.keys[query_id] = key
+            self.keys.setdefault(text, key)
+
+    def _key_of(self, place: Place, record: Record, hint: str) -> Key | None:
+        """Return the question of a row; None if there is none, which is a fault."""
+        query_id = _id_of(record, (*_IDS, "query"))
+        if query_id is not None and query_id in self.keys:
+            return self.keys[query_id]
+        self.collected.fault(place, "query_id", query_id, "is no query of these files", hint)
+        return None
+
+    def read_documents(self, records: Sequence[PlacedRecord]) -> None:
+        """Read what was retrieved for a query, or for one of its agents."""
+        for place, record in records:
+            key = self._key_of(place, record, self.hint)
+            if key is None:
+                continue
+            text = next((record[name] for name in _DOCUMENTS if record.get(name)), None)
+            if not isinstance(text, str):
+                self.collected.skip(place.source, "passage", "it has no text")
+                continue
+            agent = record.get("agent") or None
+            passages = self.passages.setdefault((key, agent), [])
+            document_id = _id_of(record, ("did", "doc_id", "document_id"))
+            passage = {
+                "passage_id": document_id or str(len(passages) + 1),
+                "text": text,
+                "title": record.get("title"),
+                "relevance": None,
+            }
+            if passage["passage_id"] not in [earlier["passage_id"] for earlier in passages]:
+                passages.append(passage)
+
+    def add_answers(self, records: Sequence[PlacedRecord]) -> None:
+        """Add the answers, and the passages of all questions."""
+        for place, record in records:
+            key = self._key_of(place, record, self.hint)
+            if key is None:
+                continue
+            agent = record.get("agent") or ""
+            answer = self.collected.answer(place, key, agent, record.get("answer") or "")
+            answer.setdefault(OWN_PASSAGES, self.passages.get((key, agent)))
+        for key in self.keys.values():
+            self.collected.queries[key]["passages"] = self.passages.get((key, None), [])
+
+    def add_games(self, records: Sequence[PlacedRecord], judge: str) -> None:
+        """Add the judgments; every file has its own column of winners."""
+        by_source: dict[str, list[PlacedRecord]] = {}
+        for placed in records:
+            by_source.setdefault(placed[0].source, []).append(placed)
+        for source, rows in by_source.items():
+            column = _winner_column([record for _, record in rows])
+            if column is None:
+                reason = "no column holds winners (A, B or C)"
+                self.collected.skip(source, "judgment", reason, len(rows))
+                continue
+            for place, record in rows:
+                key = self._key_of(place, record, _IN_QUERIES)
+                if key is not None:
+                    winner = record.get(column) or None
+                    self.collected.judgment(place, key, _sides(record), winner, judge)
+        self.collected.decide_winners()
 
 
-def _known(
-    read: Collected, place: Place, record: Record, keys: Mapping[str, Key], has_queries: bool
-) -> Key | None:
-    query_id = _id_of(record, _IDS) or _id_of(record, ("query",))
-    if query_id is not None and query_id in keys:
-        return keys[query_id]
-    hint = "add it to the queries" if has_queries else _HINT
-    read.fault(place, "query_id", query_id, "is no query of these files", hint)
-    return None
-
-
-def _add_answers(
-    read: Collected, tables: Mapping[str, Sequence[_Row]], keys: Mapping[str, Key]
-) -> None:
-    """Add the answers, and what was retrieved for a query, or for its agents."""
-    has_queries = bool(tables["queries"])
-    passages: dict[tuple[Key, str | None], list[Record]] = {}
-    for place, record in tables["documents"]:
-        key = _known(read, place, record, keys, has_queries)
-        text = next((record[name] for name in _DOCUMENTS if record.get(name)), None)
-        if key is None:
-            continue
-        if not isinstance(text, str):
-            read.skip(place.source, "passage", "it has no text")
-            continue
-        agent = record.get("agent") or None
-        found = passages.setdefault((key, agent), [])
-        number = _id_of(record, _DOCUMENT_IDS) or str(len(found) + 1)
-        if number not in [passage["passage_id"] for passage in found]:
-            passage = {"passage_id": number, "text": text, "title": record.get("title")}
-            found.append(passage | {"relevance": None})
-    for place, record in tables["answers"]:
-        key = _known(read, place, record, keys, has_queries)
-        if key is None:
-            continue
-        row = read.answer(place, key, record.get("agent") or "", record.get("answer") or "")
-        row.setdefault(OWN_PASSAGES, passages.get((key, record.get("agent") or "")))
-    for key in keys.values():
-        read.queries[key]["passages"] = passages.get((key, None), [])
-
-
-def _add_games(read: Collected, games: Sequence[_Row], keys: Mapping[str, Key], judge: str) -> None:
-    by_source: dict[str, list[_Row]] = {}
-    for place, record in games:
-        by_source.setdefault(place.source, []).append((place, record))
-    for source, rows in by_source.items():
-        column = _winner_column([record for _, record in rows])
-        if column is None:
-            read.skip(source, "judgment", "no column holds winners (A, B or C)", len(rows))
-            continue
-        for place, record, key in _games_of_known(read, rows, keys):
-            sides = tuple(record.get(side) for side in _GAME)
-            winner = record.get(column) or None
-            read.judgment(place, key, (sides[0], sides[1]), winner, judge)
-    read.decide_winners()
-
-
-def _games_of_known(
-    read: Collected, rows: Sequence[_Row], keys: Mapping[str, Key]
-) -> Iterator[tuple[Place, Record, Key]]:
-    for place, record in rows:
-        key = _known(read, place, record, keys, has_queries=True)
-        if key is not None:
-            yield place, record, key
+def _sides(record: Record) -> tuple[Any, Any]:
+    agent_a, agent_b = _GAME
+    return record.get(agent_a), record.get(agent_b)
 
 
 def _winner_column(records: Sequence[Record]) -> str | None:
-    """Return the column of winners: the first whose values are all winners."""
-    for column in _WINNERS:
+    """Return the column of winners: the first whose values are all winners.
+
+    Its name differs by the version of RAGElo; other columns hold reasons.
+    """
+    sides = [_sides(record) for record in records]
+    for column in ("winner", "answer", "relevance", "relevant"):
         values = [record.get(column) or None for record in records]
-        sides = [(record.get(_GAME[0]), record.get(_GAME[1])) for record in records]
-        if not any(value is not None for value in values):
+        if all(value is None for value in values):
             continue
         try:
-            found = read_winners(values, sides, field=column)
+            readings = read_winners(values, sides, field=column)
         except ValueError:
             continue
-        faults = [each for each in found if isinstance(each, NoWinner) and each.is_fault]
-        if not faults:
+        if not any(isinstance(reading, NoWinner) and reading.is_fault for reading in readings):
             return column
     return None

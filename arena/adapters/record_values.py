@@ -1,4 +1,4 @@
-"""What stands at a path of a record, and the text, turns and numbers that it holds.
+"""Values in the records of other programs: what a path leads to, and its text, turns or number.
 
 Programs log calls in many manners: plain texts, messages, parts of messages, completions,
 arguments of functions; and each of them again as JSON text, at any level.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,44 +17,40 @@ from arena.data.cells import finite_number, opened_text
 USER = ("user", "human")
 ASSISTANT = ("assistant", "ai", "model", "chatbot", "agent", "gpt")
 
-_OTHERS = ("system", "developer", "tool", "function")
-_INNER = (
-    *("content", "text", "parts", "messages", "kwargs", "data", "choices", "message"),
-    *("generations", "candidates", "contents"),
-)
-"""Where records of a call hold a text, or what holds it."""
-_ALTERNATIVES = frozenset({"choices", "generations", "candidates"})
-"""Lists of which the first item is the reply, and others are further tries."""
-_LOGS = frozenset({"messages", "choices", "generations", "candidates", "contents", "parts"})
-_CALL = frozenset({"args", "kwargs"})
-_NO_TEXTS = frozenset(
-    {"reasoning", "thinking", "redacted_thinking", "tool_call", "tool_use", "tool_result"}
-    | {"tool_call_response", "function_call"}
-)
-"""Types of parts that are no words of the one who speaks."""
-_TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-_INDEX = re.compile(r"-?\d+")
-_BRACKETS = re.compile(r"\[(-?\d+)\]")
-_MOST_OPENED = 256
-_SHOWN_ITEMS = 2
+_OTHER_ROLES = ("system", "developer", "tool", "function")
+_ROLES = frozenset({*USER, *ASSISTANT, *_OTHER_ROLES})
 _LEVELS = 8
 
-
-@lru_cache(maxsize=_MOST_OPENED)
-def _opened(text: str) -> list[Any] | dict[str, Any] | None:
-    return opened_text(text)
+_MOST_OPENED = 256
+# The paths of several fields lead through the same JSON text of a record.
+_opened_text = lru_cache(maxsize=_MOST_OPENED)(opened_text)
 
 
 def opened_value(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return the list or record that a value is, or holds as text; else the value."""
+    """Return the list or record that a value is, or that its text holds; else the value."""
     if not isinstance(value, str):
         return value
-    found = _opened(value)
-    return value if found is None else found
+    opened = _opened_text(value)
+    return value if opened is None else opened
+
+
+def opened_list(value: object) -> list[Any]:
+    """Return the list that a value is, or that its text holds; else an empty one."""
+    inside = opened_value(value)
+    return inside if isinstance(inside, list) else []
+
+
+def opened_record(value: object) -> Mapping[str, Any]:
+    """Return the record that a value is, or that its text holds; else an empty one."""
+    inside = opened_value(value)
+    return inside if isinstance(inside, Mapping) else {}
+
+
+_INDEX = re.compile(r"-?\d+")
 
 
 def at(record: object, path: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return what stands at a path such as ``vars.question`` or ``messages.-1.content``, or None.
+    """Return the value at a path such as ``vars.question`` or ``messages.-1.content``, or None.
 
     Names may hold dots themselves, as the columns ``inputs.question`` of a table do. A number is a
     place in a list, counted from 0, or from the end where it is negative. Lists and records that
@@ -62,31 +58,51 @@ def at(record: object, path: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     """
     inside = opened_value(record)
     if isinstance(inside, list):
-        first, _, rest = path.partition(".")
-        if not _INDEX.fullmatch(first):
-            return None
-        place = int(first)
-        if not -len(inside) <= place < len(inside):
-            return None
-        return at(inside[place], rest) if rest else inside[place]
+        return _at_index(inside, path)
     if not isinstance(inside, dict):
         return None
     if path in inside:
         return inside[path]
+    # A name may end at any of the dots: the shortest name that leads to a value counts.
     end = path.find(".")
     while end > 0:
         name = path[:end]
         if name in inside:
-            found = at(inside[name], path[end + 1 :])
-            if found is not None:
-                return found
+            value = at(inside[name], path[end + 1 :])
+            if value is not None:
+                return value
         end = path.find(".", end + 1)
     return None
+
+
+def _at_index(items: list[Any], path: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    first, _, rest = path.partition(".")
+    if not _INDEX.fullmatch(first):
+        return None
+    index = int(first)
+    if not -len(items) <= index < len(items):
+        return None
+    return at(items[index], rest) if rest else items[index]
+
+
+def first_at(record: Mapping[str, Any], paths: Iterable[str]) -> Any:  # noqa: ANN401 - of JSON
+    """Return the first value at one of some paths that is neither None nor an empty text."""
+    for path in paths:
+        value = at(record, path)
+        if value not in (None, ""):
+            return value
+    return None
+
+
+_BRACKETS = re.compile(r"\[(-?\d+)\]")
 
 
 def dotted(path: str) -> str:
     """Return a path with its places in lists as names: ``args.0`` of ``args[0]``."""
     return _BRACKETS.sub(r".\1", path).lstrip(".")
+
+
+_SHOWN_ITEMS = 2
 
 
 def paths_of(record: object, levels: int = _LEVELS) -> Iterator[tuple[str, object]]:
@@ -95,19 +111,52 @@ def paths_of(record: object, levels: int = _LEVELS) -> Iterator[tuple[str, objec
     Lists are yielded themselves, and with the paths of their first items.
     """
     inside = opened_value(record)
-    items: Sequence[tuple[str, object]] = ()
+    items: Iterable[tuple[object, object]] = ()
     if isinstance(inside, Mapping):
-        items = [(str(name), value) for name, value in inside.items()]
+        items = inside.items()
     elif isinstance(inside, list):
-        items = [(str(place), value) for place, value in enumerate(inside[:_SHOWN_ITEMS])]
+        items = enumerate(inside[:_SHOWN_ITEMS])
     for name, value in items if levels else ():
         if value is None:
             continue
-        held = opened_value(value)
-        if not isinstance(held, Mapping) or not held:
-            yield name, value
+        opened = opened_value(value)
+        if not isinstance(opened, Mapping) or not opened:
+            yield str(name), value
         for path, inner in paths_of(value, levels - 1):
             yield f"{name}.{path}", inner
+
+
+_INNER = (
+    "content",
+    "text",
+    "parts",
+    "messages",
+    "kwargs",
+    "data",
+    "choices",
+    "message",
+    "generations",
+    "candidates",
+    "contents",
+)
+"""Where records of a call hold a text, or what holds it."""
+_ALTERNATIVES = frozenset({"choices", "generations", "candidates"})
+"""Lists of which the first item is the reply, and others are further tries."""
+_LOGS = frozenset({"messages", "choices", "generations", "candidates", "contents", "parts"})
+_CALL = frozenset({"args", "kwargs"})
+_NO_TEXTS = frozenset(
+    {
+        "reasoning",
+        "thinking",
+        "redacted_thinking",
+        "tool_call",
+        "tool_use",
+        "tool_result",
+        "tool_call_response",
+        "function_call",
+    }
+)
+"""Types of parts that are no words of the one who speaks."""
 
 
 def text_of(value: object, roles: Sequence[str]) -> str | None:
@@ -121,8 +170,8 @@ def text_of(value: object, roles: Sequence[str]) -> str | None:
         roles: Whose messages count.
     """
     if isinstance(value, str):
-        inside = _opened(value)
-        if inside is not None and is_log(inside):
+        inside = opened_value(value)
+        if not isinstance(inside, str) and is_log(inside):
             return text_of(inside, roles)
         return value if value.strip() else None
     if isinstance(value, Mapping):
@@ -132,18 +181,25 @@ def text_of(value: object, roles: Sequence[str]) -> str | None:
     return None
 
 
+def _texts_of(values: Iterable[object], roles: Sequence[str]) -> list[str]:
+    """Return the texts of those values that hold one."""
+    texts = (text_of(value, roles) for value in values)
+    return [text for text in texts if text is not None]
+
+
 def is_log(value: list[Any] | Mapping[str, Any]) -> bool:
     """Tell whether JSON is a log of messages, rather than an answer in JSON."""
-    if isinstance(value, list) and _named_pairs(value) is not None:
+    if isinstance(value, Mapping):
+        if value.keys() == _CALL or _role(value) is not None:
+            return True
+        return any(isinstance(value.get(name), list) for name in _LOGS)
+    if not value:
+        return False
+    if _named_pairs(value) is not None:
         return True
-    if isinstance(value, list):
-        records = [item for item in value if isinstance(item, Mapping)]
-        if value and len(records) == len(value):
-            return all(_role(item) is not None or _is_part(item) for item in records)
-        return bool(value) and all(isinstance(item, list) and is_log(item) for item in value)
-    if value.keys() == _CALL or _role(value) is not None:
-        return True
-    return any(isinstance(value.get(name), list) for name in _LOGS)
+    if all(isinstance(item, Mapping) for item in value):
+        return all(_role(item) is not None or _is_part(item) for item in value)
+    return all(isinstance(item, list) and is_log(item) for item in value)
 
 
 def _is_part(record: Mapping[str, Any]) -> bool:
@@ -154,14 +210,17 @@ def _is_part(record: Mapping[str, Any]) -> bool:
 
 def _text_of_record(record: Mapping[str, Any], roles: Sequence[str]) -> str | None:
     if record.keys() == _CALL:
-        return _text_of_call(record, roles)
+        texts = _texts_of(_arguments(record), roles)
+        return texts[0] if len(texts) == 1 else None
     if _role(record) not in (None, *roles) or record.get("thought") is True:
         return None
     kind = record.get("type")
     if isinstance(kind, str) and kind in _NO_TEXTS:
         return None
     for name in _INNER:
-        inner = opened_value(record.get(name)) if name in _LOGS else record.get(name)
+        inner = record.get(name)
+        if name in _LOGS:
+            inner = opened_value(inner)
         if name in _ALTERNATIVES:
             inner = _first_alternative(inner)
         text = text_of(inner, roles)
@@ -173,17 +232,13 @@ def _text_of_record(record: Mapping[str, Any], roles: Sequence[str]) -> str | No
     return None
 
 
-def _text_of_call(record: Mapping[str, Any], roles: Sequence[str]) -> str | None:
-    """Return the one text among the arguments of a function, or None if there are several."""
-    args, kwargs = opened_value(record["args"]), opened_value(record["kwargs"])
-    values = list(args) if isinstance(args, list) else []
-    values += kwargs.values() if isinstance(kwargs, Mapping) else []
-    texts = [text for value in values if (text := text_of(value, roles)) is not None]
-    return texts[0] if len(texts) == 1 else None
+def _arguments(call: Mapping[str, Any]) -> list[Any]:
+    """Return the arguments of a call, those by place and those by name."""
+    return [*opened_list(call["args"]), *opened_record(call["kwargs"]).values()]
 
 
 def named_argument(record: Mapping[str, Any], names: Sequence[str]) -> Any:  # noqa: ANN401
-    """Return what the arguments of a call have under the first of some names.
+    """Return the value that the arguments of a call have under the first of some names.
 
     Args:
         record: ``args`` and ``kwargs`` of a call; anything else has no arguments.
@@ -194,15 +249,11 @@ def named_argument(record: Mapping[str, Any], names: Sequence[str]) -> Any:  # n
     """
     if record.keys() != _CALL:
         return None
-    args, kwargs = opened_value(record["args"]), opened_value(record["kwargs"])
-    holders = [kwargs, *(kwargs.values() if isinstance(kwargs, Mapping) else ())]
-    holders += args if isinstance(args, list) else []
-    opened = [opened_value(holder) for holder in holders]
-    records = [holder for holder in opened if isinstance(holder, Mapping)]
+    holders = [opened_record(value) for value in (record["kwargs"], *_arguments(record))]
     for name in names:
-        found = [holder[name] for holder in records if holder.get(name) not in (None, "", [], {})]
-        if found:
-            return found[0] if len(found) == 1 else None
+        values = [holder[name] for holder in holders if holder.get(name) not in (None, "", [], {})]
+        if values:
+            return values[0] if len(values) == 1 else None
     return None
 
 
@@ -225,8 +276,7 @@ def _text_of_list(values: list[Any], roles: Sequence[str]) -> str | None:
     if not any(_role(item) is not None for item in records):
         parts = [item for item in records if _is_part(item) or item.keys() <= {"text", "thought"}]
         if parts:
-            texts = [text for part in parts if (text := text_of(part, roles)) is not None]
-            return "\n".join(texts) or None
+            return "\n".join(_texts_of(parts, roles)) or None
     for item in reversed(records):
         text = text_of(item, roles)
         if text is not None:
@@ -239,7 +289,7 @@ def _named_pairs(values: list[Any]) -> list[Any] | None:
     messages = []
     for item in values:
         is_pair = isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)
-        if not is_pair or item[0].lower() not in (*USER, *ASSISTANT, *_OTHERS):
+        if not is_pair or item[0].lower() not in _ROLES:
             return None
         messages.append({"role": item[0], "content": item[1]})
     return messages or None
@@ -252,9 +302,11 @@ def _role(message: Mapping[str, Any]) -> str | None:
         role = message.get("type")
     constructor = message.get("id")
     if role is None and "kwargs" in message and isinstance(constructor, list) and constructor:
+        # LangChain writes the class of a message, such as HumanMessage or AIMessageChunk.
         role = str(constructor[-1]).removesuffix("Chunk").removesuffix("Message")
-    is_known = isinstance(role, str) and role.lower() in (*USER, *ASSISTANT, *_OTHERS)
-    return str(role).lower() if is_known else None
+    if not isinstance(role, str) or role.lower() not in _ROLES:
+        return None
+    return role.lower()
 
 
 def messages_of(value: object) -> list[dict[str, str]]:
@@ -282,31 +334,28 @@ def messages_of(value: object) -> list[dict[str, str]]:
         if role is None:
             continue
         text = text_of(item, (role,))
-        if text is None and role in _OTHERS:
+        if text is None and role in _OTHER_ROLES:
             continue
         messages.append({"role": "assistant" if role in ASSISTANT else role, "content": text or ""})
     return messages
 
 
-def _messages_of_call(record: Mapping[str, Any]) -> list[dict[str, str]]:
+def _messages_of_call(call: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the messages of the one argument that has some."""
-    args, kwargs = opened_value(record["args"]), opened_value(record["kwargs"])
-    values = list(args) if isinstance(args, list) else []
-    values += kwargs.values() if isinstance(kwargs, Mapping) else []
     logs = []
-    for value in map(opened_value, values):
-        is_call = isinstance(value, Mapping) and value.keys() == _CALL
-        messages = [] if is_call else messages_of(value)
+    for value in map(opened_value, _arguments(call)):
+        if isinstance(value, Mapping) and value.keys() == _CALL:
+            continue
+        messages = messages_of(value)
         if messages:
             logs.append(messages)
     return logs[0] if len(logs) == 1 else []
 
 
 def unquoted(text: str) -> str:
-    """Return the text that is written as a JSON string, also as one of one; any other as it is."""
-    found = text
+    """Return the text of a JSON string, also of a string in a string; any other text as it is."""
     for _ in range(_LEVELS):
-        stripped = found.strip()
+        stripped = text.strip()
         if len(stripped) < 2 or stripped[0] != '"' or stripped[-1] != '"':
             break
         try:
@@ -315,8 +364,17 @@ def unquoted(text: str) -> str:
             break
         if not isinstance(inside, str) or not inside.strip():
             break
-        found = inside
-    return found
+        text = inside
+    return text
+
+
+def with_citations(text: str, numbers: Iterable[object]) -> str:
+    """Return a sentence and the numbers of its passages, such as ``It is so. [1][2]``."""
+    marks = "".join(f"[{number}]" for number in numbers)
+    return f"{text.strip()} {marks}".strip()
+
+
+_TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
 def number_of(value: object, words: Mapping[str, float]) -> float | None:

@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import fsum
+from typing import Any
 
 from arena.adapters.collected import Collected, Place, Record
 from arena.adapters.field_maps import FieldMap
-from arena.adapters.record_values import at, number_of, opened_value
+from arena.adapters.record_values import at, number_of, opened_list, opened_record, opened_value
 
-_NAMES = ("name", "key", "metric", "metric_name")
-_VALUES = ("score", "value", "avg")
-_TYPES = ("dataType", "data_type")
-_LABELS = ("stringValue", "string_value", "label")
-_COUNTS = "values"
-"""Where LangSmith counts the labels of a score."""
-_NUMERIC_TYPES = frozenset({"NUMERIC", "BOOLEAN"})
 _LABEL_COLUMNS = ("tags", "scores")
 """Columns of texts that are no scores."""
-_ITEM = "score"
-_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -32,59 +24,60 @@ class Category:
 
 def scores_of(kind: FieldMap, record: Record) -> dict[str, list[object]]:
     """Return the values of each score of a record: numbers, categories, or None where one lacks."""
-    found: dict[str, list[object]] = {}
+    values_by_score: dict[str, list[object]] = {}
     for name, path in kind.scores.items():
-        place, star, inner = path.partition("*")
+        holder, star, rest = path.partition("*")
         if not star:
             value = at(record, path)
             if value is not None:
-                found.setdefault(name, []).extend(_values(value))
+                values_by_score.setdefault(name, []).extend(_values(value))
             continue
-        for score, value in _named_scores(kind, record, place.removesuffix("."), inner):
+        for score, value in _named_scores(kind, record, holder.removesuffix("."), rest):
             for part, values in _parts(score, value):
-                found.setdefault(part, []).extend(values)
-    return found
+                values_by_score.setdefault(part, []).extend(values)
+    return values_by_score
 
 
 def _named_scores(
-    kind: FieldMap, record: Record, place: str, inner: str
+    kind: FieldMap, record: Record, holder: str, rest: str
 ) -> Iterator[tuple[str, object]]:
-    """Yield what a record of scores, a list of them, or columns hold by name.
+    """Yield the scores that a record of scores, a list of them, or columns hold by name.
 
     Args:
         kind: Says which columns hold something else.
         record: The record.
-        place: Path of the scores; the whole record if it is empty.
-        inner: What follows the name of a score, such as ``.value``.
+        holder: Path of the scores; the whole record if it is empty.
+        rest: The path behind the name of a score, such as ``.value``.
     """
-    if not place:
+    if not holder:
         yield from _columns_of_lists(kind, record)
         return
-    inside = opened_value(at(record, place))
-    if isinstance(inside, Mapping):
-        for name, value in inside.items():
-            yield str(name), at(value, inner[1:]) if inner else value
-    for item in inside if isinstance(inside, list) else ():
-        score = opened_value(item)
-        name = _first(score, _NAMES) if isinstance(score, Mapping) else None
+    held = at(record, holder)
+    for name, value in opened_record(held).items():
+        yield str(name), at(value, rest[1:]) if rest else value
+    for item in opened_list(held):
+        name = _name_of_score(item)
         if name is not None:
-            yield str(name), score
-    start = f"{place}."
+            yield str(name), opened_value(item)
+    start = f"{holder}."
     for column, value in record.items():
-        if column.startswith(start) and column.endswith(inner) and value is not None:
-            yield column.removeprefix(start).removesuffix(inner), value
+        if column.startswith(start) and column.endswith(rest) and value is not None:
+            yield column.removeprefix(start).removesuffix(rest), value
+
+
+def _name_of_score(item: object) -> Any:  # noqa: ANN401 - whatever JSON holds
+    return _first(opened_record(item), ("name", "key", "metric", "metric_name"))
 
 
 def unnamed_scores(kind: FieldMap, record: Record) -> int:
     """Return how many items of a record's lists of scores have no name, such as mere ids."""
     count = 0
     for path in kind.scores.values():
-        place = path.partition("*")[0].removesuffix(".")
-        inside = opened_value(at(record, place)) if place != path and place else None
-        for item in inside if isinstance(inside, list) else ():
-            score = opened_value(item)
-            is_named = isinstance(score, Mapping) and _first(score, _NAMES) is not None
-            count += not is_named
+        holder, star, _ = path.partition("*")
+        if not star or not holder:
+            continue
+        for item in opened_list(at(record, holder.removesuffix("."))):
+            count += _name_of_score(item) is None
     return count
 
 
@@ -93,55 +86,58 @@ def plain_scores(kind: FieldMap, record: Record) -> list[str]:
     if kind.no_scores is None:
         return []
     passed = {_plain_name(name) for name in (*kind.no_scores, *kind.roots, *_LABEL_COLUMNS)}
-    return [
-        name
-        for name, value in record.items()
-        if _plain_name(name) not in passed and number_of(value, kind.words) is not None
-    ]
+    names = [name for name in record if _plain_name(name) not in passed]
+    return [name for name in names if number_of(record[name], kind.words) is not None]
 
 
 def _plain_name(name: str) -> str:
     """Return a name in lower case, without what stands between its words."""
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def _columns_of_lists(kind: FieldMap, record: Record) -> Iterator[tuple[str, list[object]]]:
     """Yield columns that hold lists of numbers, of which some may be missing, or of labels."""
     for name, value in record.items():
-        inside = opened_value(value)
-        if not isinstance(inside, list):
+        values = opened_list(value)
+        items = [item for item in values if item is not None]
+        if not items:
             continue
-        items = [item for item in inside if item is not None]
-        numbers = [number_of(item, kind.words) for item in items]
-        if numbers and None not in numbers:
-            yield name, inside
-        elif isinstance(value, str) and name not in (*kind.roots, *_LABEL_COLUMNS):
-            # In a table, as exports of Langfuse write the labels of a score.
-            labels = [Category(item) for item in items if isinstance(item, str)]
-            if labels and len(labels) == len(items):
-                yield name, [*labels]
+        if all(number_of(item, kind.words) is not None for item in items):
+            yield name, values
+            continue
+        # In a table, an export of Langfuse writes the labels of a score as text of a list.
+        is_label = isinstance(value, str) and name not in (*kind.roots, *_LABEL_COLUMNS)
+        if is_label and all(isinstance(item, str) for item in items):
+            yield name, [Category(item) for item in items]
 
 
 def _parts(score: str, value: object) -> Iterator[tuple[str, list[object]]]:
     """Yield a score, or the parts of one that is a record of several."""
     inside = opened_value(value)
-    is_one = isinstance(inside, Mapping) and _is_score(inside)
-    if not isinstance(inside, Mapping) or is_one:
+    if not isinstance(inside, Mapping) or _is_score(inside):
         yield score, _values(inside)
         return
     for part, inner in inside.items():
         yield f"{score}.{part}", _values(inner)
 
 
+_VALUES = ("score", "value", "avg")
+_TYPES = ("dataType", "data_type")
+_LABELS = ("stringValue", "string_value", "label")
+
+
 def _is_score(record: Mapping[str, object]) -> bool:
-    return any(name in record for name in (*_VALUES, *_TYPES, *_LABELS))
+    return not record.keys().isdisjoint((*_VALUES, *_TYPES, *_LABELS))
 
 
 def _values(value: object) -> list[object]:
     """Return a score's values, one after another."""
     inside = opened_value(value)
     if isinstance(inside, list):
-        return [each for item in inside for each in _values(item)]
+        values: list[object] = []
+        for item in inside:
+            values += _values(item)
+        return values
     if isinstance(inside, Mapping) and _is_score(inside):
         return [_value_of_score(inside)]
     return [inside]
@@ -149,20 +145,20 @@ def _values(value: object) -> list[object]:
 
 def _value_of_score(record: Mapping[str, object]) -> object:
     """Return the number of a score with its type, or its category."""
-    value, label = _first(record, _VALUES), _first(record, _LABELS)
-    counts = record.get(_COUNTS)
+    value = _first(record, _VALUES)
+    label = _first(record, _LABELS)
+    counts = record.get("values")  # where LangSmith counts the labels of a score
     if value is None and label is None and isinstance(counts, Mapping) and counts:
         return Category(", ".join(map(str, counts)))
     type_name = _first(record, _TYPES)
-    if type_name is None:
-        is_number = value is not None or label is None
-        if is_number and (label is None or number_of(label, {}) is not None):
-            return value
-        # A label beside a number, without a type: 0 is what stands there where no number is set.
-        return Category(str(label)) if value in (None, 0) else value
-    if str(type_name).upper() not in _NUMERIC_TYPES:
-        return Category(str(label if label is not None else value))
-    return label if value is None else value
+    if type_name is not None:
+        if str(type_name).upper() in ("NUMERIC", "BOOLEAN"):
+            return label if value is None else value
+        return Category(str(value if label is None else label))
+    if label is None or (value is not None and number_of(label, {}) is not None):
+        return value
+    # A label beside a number, without a type: 0 is what tools write where no number is set.
+    return Category(str(label)) if value in (None, 0) else value
 
 
 def _first(record: Mapping[str, object], names: tuple[str, ...]) -> object:
@@ -173,43 +169,48 @@ def _first(record: Mapping[str, object], names: tuple[str, ...]) -> object:
 
 
 def marks_of(
-    read: Collected, place: Place, kind: FieldMap, record: Record, judges: tuple[str, ...]
+    collected: Collected, place: Place, kind: FieldMap, record: Record, judges: tuple[str, ...]
 ) -> dict[str, float | None]:
     """Return the mark of each score: the mean of its values, the higher the better.
 
     Values that are no numbers are counted as left out.
 
     Args:
-        read: Counts what is left out.
-        place: Where the record stands.
+        collected: Counts what is left out.
+        place: The record's file and line.
         kind: Says where the scores are, and which are better where they are lower.
         record: The record.
         judges: Names of the scores to read, or their paths.
     """
-    known = scores_of(kind, record)
+    values_by_score = scores_of(kind, record)
     marks: dict[str, float | None] = {}
     for judge in judges:
-        values = known.get(judge)
+        values = values_by_score.get(judge)
         if values is None:
             values = _values(at(record, judge))
         numbers: list[float] = []
         for value in values or [None]:
             number = None if isinstance(value, Category) else number_of(value, kind.words)
             if number is None:
-                read.skip(place.source, _ITEM, f"{judge!r} {_fault(value)}")
+                collected.skip(place.source, "score", f"{judge!r} {_fault(value)}")
             else:
                 numbers.append(number)
         mark = _mean(numbers)
-        marks[judge] = -mark if mark is not None and judge in kind.lower_is_better else mark
+        if mark is not None and judge in kind.lower_is_better:
+            mark = -mark
+        marks[judge] = mark
     return marks
 
 
 def _mean(numbers: list[float]) -> float | None:
     """Return the mean, rounded so that equal values have the same mean, however many they are."""
-    return round(fsum(numbers) / len(numbers), _DIGITS) if numbers else None
+    digits = 12
+    return round(fsum(numbers) / len(numbers), digits) if numbers else None
 
 
 def _fault(value: object) -> str:
     if value is None:
         return "is missing"
-    return "is a category, not a number" if isinstance(value, Category) else "is no number"
+    if isinstance(value, Category):
+        return "is a category, not a number"
+    return "is no number"

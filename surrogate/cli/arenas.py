@@ -115,7 +115,7 @@ def check(
 
 def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
-    from arena.adapters.collected import thoughts_note
+    from arena.adapters.notes import thoughts_note
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
     from arena.diagnostics.contents import same_answer_findings

@@ -1,0 +1,144 @@
+"""Conversations as others publish them: turns by role, the last question and the reply to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from arena.adapters.collected import Record
+from arena.data.cells import opened_text
+from arena.data.files import parsed_json
+from arena.data.schema import ROLES
+
+OUR_ROLES: Mapping[str, str] = MappingProxyType(
+    {
+        "user": "user",
+        "human": "user",
+        "assistant": "assistant",
+        "ai": "assistant",
+        "agent": "assistant",
+        "gpt": "assistant",
+    }
+)
+"""Published role to ours; turns of any other, such as systems and tools, are left out."""
+
+
+class Exchange(NamedTuple):
+    """The last question of a conversation, the turns before it, and the reply to it."""
+
+    history: list[Record]
+    question: str
+    reply: str
+
+
+def last_exchange(messages: object) -> Exchange:
+    """Part messages into the turns before the last question, the question, and what follows it.
+
+    A message says who speaks (``role``, ``speaker``) and what (``content``, ``text``: a text, or a
+    list of parts with one); what is no message is left out.
+    """
+    turns: list[Record] = []
+    question_index = -1
+    for message in messages if isinstance(messages, list) else ():
+        if not isinstance(message, dict):
+            continue
+        role = OUR_ROLES.get(str(message.get("role", message.get("speaker"))).lower())
+        if role is None:
+            continue
+        text = message.get("content", message.get("text"))
+        if isinstance(text, list):
+            text = "\n".join(str(part["text"]) for part in text if "text" in part)
+        if role == "user":
+            question_index = len(turns)
+        turns.append({"role": role, "content": str(text or "")})
+    reply = "\n\n".join(turn["content"] for turn in turns[question_index + 1 :])
+    if question_index < 0:
+        return Exchange([], "", reply)
+    return Exchange(turns[:question_index], turns[question_index]["content"], reply)
+
+
+def exchanges_of(cells: Sequence[object], turn: int | None = None) -> list[Exchange]:
+    """Return the last exchange of both systems of a battle.
+
+    Args:
+        cells: Two conversations; or turns of a prompt and of two responses.
+        turn: The question to take instead of the last, counted from 1.
+
+    Raises:
+        ValueError: If the cells hold no turns. The message is a clause that says what is wrong.
+    """
+    conversations = [_turns_of(cell) for cell in cells]
+    if len(conversations) == 3:
+        prompts, *replies = conversations
+        conversations = [_messages(prompts, texts) for texts in replies]
+    exchanges = []
+    for messages in conversations:
+        for message in messages:
+            if not isinstance(message, dict) or not isinstance(message.get("content"), str | list):
+                raise ValueError("holds a turn without a role and content")
+        exchanges.append(last_exchange(messages if turn is None else _until(messages, turn)))
+    return exchanges
+
+
+def _turns_of(cell: object) -> list[Any]:
+    turns = opened_turns(cell)
+    if isinstance(turns, list):
+        return turns
+    if not isinstance(cell, str):
+        raise ValueError("is not a list of turns")
+    return [cell]
+
+
+def _messages(prompts: list[Any], replies: list[Any]) -> list[Record]:
+    """Return the messages of a conversation, whose last prompts or replies may be missing."""
+    messages = []
+    for pair in zip_longest(prompts, replies):
+        for role, text in zip(ROLES, pair, strict=True):
+            if not isinstance(text, str | None):
+                raise ValueError("holds a turn that is not a text")
+            messages.append({"role": role, "content": text or ""})
+    return messages
+
+
+def _is_of_user(message: object) -> bool:
+    return isinstance(message, dict) and message.get("role") in ("user", "human")
+
+
+def _until(messages: list[Any], turn: int) -> list[Any]:
+    """Return a conversation up to the reply to its n-th question."""
+    n_questions = 0
+    for index, message in enumerate(messages):
+        n_questions += _is_of_user(message)
+        if n_questions > turn:
+            return messages[:index]
+    return messages
+
+
+def n_turns(cell: object, *, is_conversation: bool) -> int | None:
+    """Return how many turns of the user a cell holds; None where it is no list.
+
+    Args:
+        cell: A conversation, or the turns of a prompt.
+        is_conversation: Whether replies are among the turns.
+    """
+    turns = opened_turns(cell)
+    if not isinstance(turns, list):
+        return None
+    return sum(map(_is_of_user, turns)) if is_conversation else len(turns)
+
+
+def opened_turns(cell: object) -> object:
+    """Return the list that a cell holds as JSON, or of messages as Python prints it, else the cell.
+
+    A list of texts alone that Python printed may be a text that is meant so, and stays.
+    """
+    if not isinstance(cell, str) or not cell.strip().startswith(("[", "array([")):
+        return cell
+    try:
+        return parsed_json(cell)
+    except ValueError:
+        printed = opened_text(cell)
+    is_messages = isinstance(printed, list) and all(isinstance(turn, dict) for turn in printed)
+    return printed if printed and is_messages else cell

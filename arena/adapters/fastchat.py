@@ -1,0 +1,171 @@
+"""Benchmarks that FastChat writes, such as MT-Bench.
+
+Of a question of several turns every turn is a question of its own, ``81`` the first, ``81-2`` the
+second, which each system answers after turns of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from arena.adapters.collected import Collected, ForeignArena, Place, PlacedRecord, Record
+from arena.adapters.files import checked_language
+from arena.data.cells import finite_number, whole_digits
+from arena.data.languages import UNDETERMINED
+from arena.data.schema import REFERENCE
+from arena.data.winners import WinnerReading
+
+FAILED = "$ERROR$"
+"""What FastChat writes where a model has not answered."""
+
+
+def read_fastchat(
+    paths: Sequence[Path | str], *, name: str = "mt-bench", language: str = UNDETERMINED
+) -> ForeignArena:
+    """Read ``question.jsonl``, ``model_answer``, ``model_judgment`` and ``reference_answer``.
+
+    Files are known by their columns. A pair's two games are two judgments, in both orders; marks
+    are a judge of their own, ``MODEL:pointwise``. Games that ended in an error, marks of -1 and
+    answers that failed are counted.
+
+    Args:
+        paths: The folder of a benchmark, or files.
+        name: Name of the arena.
+        language: Code of all questions.
+
+    Raises:
+        UsageError: If a file is absent or of unknown format, or the code is none.
+        DataError: With every problem of all files.
+    """
+    checked_language(language)
+    collected = Collected()
+    benchmark = _Benchmark(collected, language)
+    # Answers need the questions, in whatever order the files are.
+    records: dict[str, list[tuple[Path, PlacedRecord]]] = {"turns": [], "choices": [], "judge": []}
+    for path, rows in collected.files(paths):
+        column = next((column for column in records if column in rows.table), "judge")
+        needed = ["question_id"]
+        if column == "judge" and "score" not in rows.table:
+            needed += ["model_1", "model_2", "g1_winner", "g2_winner", "judge"]
+        if not collected.lack_columns(rows, needed):
+            records[column] += [(path, placed) for placed in collected.raw(rows)]
+    for _, (place, record) in records["turns"]:
+        benchmark.add_question(place, record)
+    for path, (place, record) in records["choices"]:
+        is_reference = "reference_answer" in path.parts
+        benchmark.add_answers(place, record, is_reference=is_reference)
+    for _, (place, record) in records["judge"]:
+        if "score" in record:
+            benchmark.add_mark(place, record)
+        else:
+            benchmark.add_games(place, record)
+    collected.decide_winners()
+    systems = collected.judged_systems()
+    for row in (*collected.marks, *collected.answers.values()):
+        if isinstance(row["system"], str):
+            systems.add(row["system"])
+    return collected.foreign(name, systems=sorted(systems))
+
+
+class _Benchmark:
+    """Adds the rows of FastChat's files to what is collected."""
+
+    def __init__(self, collected: Collected, language: str) -> None:
+        self.collected = collected
+        self.language = language
+        self.turns: dict[str, list[str]] = {}
+        """Turns of each question by its id."""
+
+    def add_question(self, place: Place, record: Record) -> None:
+        """Add each turn of a question."""
+        turns = self._texts(place, "turns", record["turns"])
+        self.turns[_id(record)] = turns
+        for number, text in enumerate(turns, start=1):
+            question = self.collected.question(place, self._key(record, number), text, [])
+            if "category" in record:
+                question["category"] = record["category"]
+
+    def add_answers(self, place: Place, record: Record, *, is_reference: bool) -> None:
+        """Add a system's answers to the turns of a question, or the reference answers."""
+        collected = self.collected
+        if _id(record) not in self.turns:
+            fault = "is not a question of question.jsonl"
+            hint = "give the questions too"
+            collected.fault(place, "question_id", record["question_id"], fault, hint)
+        choices = record["choices"]
+        choice = choices[0] if isinstance(choices, list) and choices else choices
+        value = choice.get("turns") if isinstance(choice, dict) else choice
+        replies = self._texts(place, "choices", value)
+        history: list[Record] = []
+        turns = zip(self.turns.get(_id(record), ()), replies, strict=False)
+        for number, (question, text) in enumerate(turns, start=1):
+            key = self._key(record, number)
+            has_failed = text == FAILED
+            if is_reference:
+                collected.queries[key].setdefault(REFERENCE, text)
+            elif has_failed:
+                collected.skip(place.source, "answer", "the model has not answered")
+            else:
+                collected.answer_after(place, key, record["model_id"], history, text)
+            reply = "" if has_failed else text
+            history = [
+                *history,
+                {"role": "user", "content": question},
+                {"role": "assistant", "content": reply},
+            ]
+
+    def add_games(self, place: Place, record: Record) -> None:
+        """Add the two games of a pair: in the second the first model is on side B."""
+        key = self._key(record, record.get("turn") or 1)
+        games = {"g1_winner": ("model_1", "model_2"), "g2_winner": ("model_2", "model_1")}
+        for column, (model_a, model_b) in games.items():
+            winner = record[column]
+            if winner in (model_a, model_b):
+                winner = WinnerReading("a" if winner == model_a else "b")
+            sides = (record[model_a], record[model_b])
+            self.collected.judgment(place, key, sides, winner, _judge(record))
+
+    def add_mark(self, place: Place, record: Record) -> None:
+        """Add the mark of an answer."""
+        score = finite_number(record["score"])
+        if score is None or not isinstance(record.get("model"), str):
+            fault = "is not a mark for a model"
+            self.collected.fault(
+                place, "score", record["score"], fault, "write model, and a number"
+            )
+            return
+        if score < 0:
+            self.collected.skip(place.source, "mark", "the judge gave none")
+            return
+        language, query_id = self._key(record, record.get("turn") or 1)
+        mark = {
+            "language": language,
+            "query_id": query_id,
+            "system": record["model"],
+            "mark": score,
+            "judge": f"{_judge(record)}:pointwise",
+        }
+        self.collected.marks.append(mark)
+
+    def _key(self, record: Record, turn: object) -> tuple[str, str]:
+        number = whole_digits(turn) or str(turn)
+        query_id = _id(record)
+        return self.language, query_id if number == "1" else f"{query_id}-{number}"
+
+    def _texts(self, place: Place, name: str, value: object) -> list[str]:
+        if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
+            return value
+        hint = "write the turns as a list of texts"
+        self.collected.fault(place, name, value, "holds no turns", hint)
+        return []
+
+
+def _id(record: Record) -> str:
+    return whole_digits(record["question_id"]) or str(record["question_id"])
+
+
+def _judge(record: Record) -> object:
+    judge = record["judge"]
+    # FastChat writes the judge's model and the name of its prompt.
+    return judge[0] if isinstance(judge, list) and judge else judge

@@ -1,0 +1,107 @@
+"""Turns of conversations that votes are on, where each turn is a question of its own."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from arena.adapters.collected import Collected, PlacedRecord, Record
+from arena.adapters.columns import bare_column
+from arena.adapters.conversations import n_turns
+from arena.data.cells import finite_number, is_missing_cell
+from arena.data.schema import TURN
+from arena.data.wording import count_of
+
+CONVERSATIONS = ("conversation_a", "conversation_b")
+
+
+def judged_turns(
+    collected: Collected,
+    records: Sequence[PlacedRecord],
+    names: Mapping[str, str],
+    texts: Sequence[str],
+) -> dict[int, int]:
+    """Return the turn that was judged by the line of its row, where each turn is a question.
+
+    A column ``turn`` is the turn that the vote is on (as in MT-Bench), or how many turns the
+    conversation has, with the vote on the last (as in Chatbot Arena). The first is sure where a
+    conversation has more turns than that, or a question has votes on several turns. Turns count
+    from 1, or from 0 in a file that has a 0.
+
+    Args:
+        collected: Keeps faults.
+        records: Rows of the file.
+        names: Field to column.
+        texts: Columns of the conversations, or of the prompt and the replies.
+    """
+    if TURN not in names:
+        return {}
+    column = names[TURN]
+    numbers = _numbers(collected, records, column)
+    lengths = {place.line: _length(record, texts) for place, record in records}
+    counts_from_0 = 0 in numbers.values()
+    if not counts_from_0 and _may_count_from_0(column, numbers, lengths):
+        place, record = next(placed for placed in records if placed[0].line in numbers)
+        fault = "may be counted from 0 or from 1"
+        hint = "call the column turn and count turns from 1"
+        collected.fault(place, TURN, record[column], fault, hint)
+        return {}
+    turns: dict[int, int] = {}
+    turns_by_question: dict[object, set[int]] = defaultdict(set)
+    is_before_the_last = False
+    for place, record in records:
+        if place.line not in numbers:
+            continue
+        turn = numbers[place.line] + counts_from_0
+        length = lengths[place.line]
+        if length is not None and turn > length:
+            fault = f"is beyond the conversation, which has {count_of(length, 'turn')}"
+            collected.fault(place, TURN, record[column], fault, "give the whole conversation")
+            continue
+        is_before_the_last = is_before_the_last or (length is not None and turn < length)
+        turns[place.line] = turn
+        if "query_id" in names:
+            turns_by_question[str(record[names["query_id"]])].add(turn)
+    has_several = any(len(judged) > 1 for judged in turns_by_question.values())
+    return turns if is_before_the_last or has_several else {}
+
+
+def _numbers(collected: Collected, records: Sequence[PlacedRecord], column: str) -> dict[int, int]:
+    """Return the number in the column of turns by the line of its row."""
+    numbers: dict[int, int] = {}
+    for place, record in records:
+        value = record[column]
+        if is_missing_cell(value):
+            continue
+        number = finite_number(value)
+        if number is None or number != int(number) or number < 0:
+            fault = "is not the number of a turn"
+            collected.fault(place, TURN, value, fault, "count turns from 1")
+            continue
+        numbers[place.line] = int(number)
+    return numbers
+
+
+def _length(record: Record, texts: Sequence[str]) -> int | None:
+    """Return how many turns of the user a conversation has; None where it is not there."""
+    if not texts:
+        return None
+    return n_turns(record[texts[0]], is_conversation=texts == CONVERSATIONS)
+
+
+def _may_count_from_0(
+    column: str, numbers: Mapping[int, int], lengths: Mapping[int, int | None]
+) -> bool:
+    """Tell whether a column without any 0 may still count turns from 0.
+
+    So it is in a column called an index, unless it holds the last turn of a conversation by its
+    number from 1.
+    """
+    if bare_column(column) not in ("turn_idx", "turn_index"):
+        return False
+    is_before = []
+    for line, number in numbers.items():
+        length = lengths[line]
+        if length is not None:
+            is_before.append(number < length)
+    return bool(is_before) and all(is_before)

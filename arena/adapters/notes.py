@@ -1,0 +1,41 @@
+"""Notes on answers that were read: how many of which systems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from arena.data.wording import count_of
+from arena.text.thoughts import has_thoughts
+
+MOST_NAMED = 10
+"""Systems that a note names."""
+
+
+def note_on_systems(counts: Mapping[str, int], one: str, several: str) -> str:
+    """Say how many answers of which systems something is true of.
+
+    Args:
+        counts: System to its number of answers.
+        one: What is true, of a single answer: ``is empty``.
+        several: The same of several: ``are empty``.
+    """
+    total = sum(counts.values())
+    systems = sorted(counts, key=lambda system: (-counts[system], system))
+    listed = ", ".join(f"{system} {counts[system]}" for system in systems[:MOST_NAMED])
+    if len(systems) > MOST_NAMED:
+        listed += f" and {len(systems) - MOST_NAMED} more systems"
+    return f"{count_of(total, 'answer')} {one if total == 1 else several} ({listed})"
+
+
+def thoughts_note(answers: Iterable[tuple[str, str]]) -> str:
+    """Say how many answers of which systems begin with thoughts; empty if none does.
+
+    Args:
+        answers: System and text of each.
+    """
+    counts = Counter(system for system, text in answers if has_thoughts(text))
+    if not counts:
+        return ""
+    note = note_on_systems(counts, "begins with thoughts", "begin with thoughts")
+    return f"{note}: features measure what follows them, judges see them"

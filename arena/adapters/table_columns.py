@@ -1,0 +1,207 @@
+"""Columns of tables of answers: which are read, and names and numbers as programs write them.
+
+The first of three passes: columns, then the values of each row, then the arena.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from arena.adapters.collected import Collected
+from arena.adapters.columns import (
+    FILE,
+    NEEDED,
+    NEEDED_OF_PAIRS,
+    ChosenColumns,
+    FieldNames,
+    bare_column,
+    chosen_columns,
+    field_names,
+)
+from arena.data.cells import has_decimal_comma, name_text
+from arena.data.errors import checked_choice
+from arena.data.rows import Rows
+from arena.data.schema import TURN, WEIGHT
+
+SINGLE: tuple[str, ...] = ("",)
+"""Ending of the fields of a row's only answer."""
+PAIR: tuple[str, ...] = ("_a", "_b")
+"""Endings of the fields of a row's two answers."""
+
+
+@dataclass(frozen=True)
+class TableForm:
+    """What the rows of tables are.
+
+    Attributes:
+        columns: The column of each field.
+        sides: Endings of the fields of a row's answers: ``SINGLE`` or ``PAIR``.
+    """
+
+    columns: ChosenColumns
+    sides: tuple[str, ...]
+
+    @property
+    def is_pairs(self) -> bool:
+        """Whether a row is a pair of answers."""
+        return self.sides == PAIR
+
+
+def with_file_name(rows: Rows, stem: str) -> Rows:
+    """Add a column with the name of the file, unless there is one."""
+    if FILE in rows.table:
+        return rows
+    return replace(rows, table=rows.table.assign(**{FILE: stem}).astype(object))
+
+
+def table_form(
+    tables: Sequence[Rows],
+    columns: Mapping[str, str],
+    *,
+    is_broken: bool = False,
+    question_fields: Sequence[str] = ("question",),
+) -> TableForm | None:
+    """Choose the columns of tables of answers, and tell whether their rows are pairs.
+
+    Args:
+        tables: Tables of one form.
+        columns: Field to the column that the user chose.
+        is_broken: Whether some rows could not be read, so that a column may be missing.
+        question_fields: Fields that identify a question, of which one must be there.
+
+    Returns:
+        The form; None if the columns are those of neither.
+
+    Raises:
+        UsageError: If the user chose a column that is not there, or an unknown field.
+    """
+    frames = [rows.table for rows in tables]
+    for field in columns:
+        all_fields = {**field_names("answers"), **field_names("pairs")}
+        checked_choice(field, all_fields, "field of a table of answers")
+    if is_broken:
+        present = {str(column) for frame in frames for column in frame}
+        columns = {field: name for field, name in columns.items() if name in present}
+    pair_fields = dict(field_names("pairs"))
+    answer_fields = dict(field_names("answers"))
+    for field in (TURN, WEIGHT):
+        answer_fields.pop(field, None)  # a mark of one answer has no weight
+    pair_fields.pop(TURN, None)
+    pairs = chosen_columns(frames, pair_fields, _of_fields(columns, pair_fields))
+    if _is_complete(pairs, NEEDED_OF_PAIRS, question_fields):
+        return TableForm(pairs, PAIR)
+    named = _of_fields(columns, answer_fields)
+    answers = chosen_columns(frames, answer_fields, named)
+    generated = _generated_answers(frames, answers, answer_fields["answer"])
+    if generated is not None and "answer" not in named:
+        answers = chosen_columns(frames, answer_fields, {**named, "answer": generated})
+    if _is_complete(answers, NEEDED, question_fields):
+        return TableForm(answers, SINGLE)
+    return None
+
+
+def _of_fields(columns: Mapping[str, str], fields: FieldNames) -> dict[str, str]:
+    return {field: name for field, name in columns.items() if field in fields}
+
+
+def _is_complete(
+    chosen: ChosenColumns, needed: Sequence[str], question_fields: Sequence[str]
+) -> bool:
+    names = chosen.names.keys()
+    return names >= {*needed} - {"question"} and not names.isdisjoint(question_fields)
+
+
+def _generated_answers(
+    frames: Sequence[pd.DataFrame], chosen: ChosenColumns, answer_names: Sequence[str]
+) -> str | None:
+    """Return another column of answers where the chosen one holds right answers instead.
+
+    These are the same for all systems that answer a question.
+    """
+    names = chosen.names
+    question = names.get("query_id", names.get("question"))
+    if question is None or "system" not in names or "answer" not in names:
+        return None
+    # Columns of this name may also hold how a run ended.
+    usable = [name for name in answer_names if name != "result"]
+    others = [column for column in chosen.unread if bare_column(column) in usable]
+    others.sort(key=lambda column: usable.index(bare_column(column)))
+    for column in (names["answer"], *others):
+        if not _is_shared(frames, question, names["system"], column):
+            return column if column != names["answer"] else None
+    return None
+
+
+def _is_shared(frames: Sequence[pd.DataFrame], question: str, system: str, column: str) -> bool:
+    """Tell whether all systems have one text for each question that several answer."""
+    systems: dict[str, set[str]] = {}
+    texts: dict[str, set[str]] = {}
+    for frame in frames:
+        if not {question, system, column} <= set(frame):
+            continue
+        cells = frame[[question, system, column]].itertuples(index=False, name=None)
+        for question_cell, system_cell, text in cells:
+            systems.setdefault(str(question_cell), set()).add(str(system_cell))
+            texts.setdefault(str(question_cell), set()).add(str(text))
+    answered_by_several = [name for name, names in systems.items() if len(names) > 1]
+    if not answered_by_several:
+        return False
+    return all(len(texts[name]) == 1 for name in answered_by_several)
+
+
+_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,6})?")
+
+
+def with_whole_names(rows: Rows, names: Mapping[str, str]) -> Rows:
+    """Write names and ids as whole numbers where a program wrote a column of them as decimals.
+
+    pandas writes the numbers 4 and 3.5 of one column as ``4.0`` and ``3.5``. A column that holds
+    any other text is left as it is: there ``4.0`` may be a version.
+    """
+    table = rows.table
+    for fields in (("query_id",), ("system",), ("system_a", "system_b")):
+        columns = [names[field] for field in fields if names.get(field) in table]
+        cells = [cell for column in columns for cell in table[column] if cell is not None]
+        if not all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in cells):
+            continue
+        for column in columns:
+            numbers = [
+                name_text(float(cell)) if cell is not None and "." in cell else cell
+                for cell in table[column]
+            ]
+            table = table.assign(**{column: pd.Series(numbers, table.index, dtype=object)})
+    return replace(rows, table=table)
+
+
+def count_unread(
+    collected: Collected, rows: Rows, chosen: ChosenColumns, further: Sequence[str] = ()
+) -> None:
+    """Count the columns of a file that are not read; ``further`` columns are read too."""
+    fallbacks = {column for columns in chosen.fallbacks.values() for column in columns}
+    for column, reason in chosen.unread.items():
+        if column in fallbacks:
+            collected.notes.append(f"{rows.source}: {reason}: it is read there")
+        elif column in rows.table and column not in further:
+            collected.skip(rows.source, "column", reason)
+
+
+def has_decimal_commas(table: pd.DataFrame, column: str | None) -> bool:
+    """Tell whether numbers of a column have a decimal comma."""
+    if column is None or column not in table:
+        return False
+    return any(isinstance(cell, str) and has_decimal_comma(cell) for cell in table[column])
+
+
+def has_only_decimal_commas(table: pd.DataFrame, column: str | None) -> bool:
+    """Tell whether commas in a column of numbers can only stand before decimals.
+
+    They do if that is sure of one number, and no number has a point or a second comma.
+    """
+    if not has_decimal_commas(table, column):
+        return False
+    texts = [cell for cell in table[column] if isinstance(cell, str)]
+    return not any("." in text or text.count(",") > 1 for text in texts)
