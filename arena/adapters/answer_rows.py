@@ -7,15 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from arena.adapters.collected import (
-    Collected,
-    ForeignArena,
-    Key,
-    Place,
-    Record,
-    question_id,
-    seen_from,
-)
+from arena.adapters.collected import Collected, ForeignArena, Key, Place, question_id, seen_from
 from arena.adapters.table_columns import SINGLE
 from arena.data.cells import (
     decoded,
@@ -29,6 +21,7 @@ from arena.data.cells import (
 from arena.data.languages import NO_LANGUAGE, read_language
 from arena.data.passages import passages_of
 from arena.data.schema import HISTORY, OWN_PASSAGES, VOTER, WEIGHT
+from arena.data.types import Record
 
 Repeats = Literal["first", "each"]
 """What becomes of a question that a system answers again: only the first answer is kept, or each

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from arena.adapters.collected import Collected, Place, Record
+from arena.adapters.collected import Collected, Place
 from arena.adapters.columns import (
     NO_COLUMNS,
     bare_column,
@@ -28,6 +28,7 @@ from arena.data.errors import Problem
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.rows import Rows
 from arena.data.schema import BOTH_BAD, CHOSEN, CRITERION, REPEAT, SOFT_COLUMNS, TURN, VOTER, WEIGHT
+from arena.data.types import Record
 from arena.data.winners import (
     NO_WINNER,
     ONE_HOT,

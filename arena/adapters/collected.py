@@ -40,11 +40,11 @@ from arena.data.schema import (
     TableSchema,
 )
 from arena.data.tables import read_rows
+from arena.data.types import Record
 from arena.data.winners import UndecidableWinnersError, WinnerReading
 
 Key = tuple[str, str]
 """Language and id of a question."""
-Record = dict[str, Any]
 RecordT = TypeVar("RecordT", bound=BaseModel)
 StorableText = Annotated[str, StringConstraints(min_length=0)]
 """Any text but half a surrogate pair, which pydantic refuses in constrained strings alone."""

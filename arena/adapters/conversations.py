@@ -7,10 +7,10 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from arena.adapters.collected import Record
 from arena.data.cells import opened_text
 from arena.data.files import parsed_json
 from arena.data.schema import ROLES
+from arena.data.types import Record
 
 OUR_ROLES: Mapping[str, str] = MappingProxyType(
     {

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.adapters.collected import Collected, ForeignArena, Place, PlacedRecord, Record
+from arena.adapters.collected import Collected, ForeignArena, Place, PlacedRecord
 from arena.adapters.files import checked_language
 from arena.data.cells import finite_number, whole_digits
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import REFERENCE
+from arena.data.types import Record
 from arena.data.winners import WinnerReading
 
 FAILED = "$ERROR$"

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.adapters.collected import Record
 from arena.adapters.columns import FILE, NEEDED
 from arena.adapters.conversations import last_exchange
 from arena.adapters.field_maps import FieldMap, usual_names
@@ -27,6 +26,7 @@ from arena.adapters.record_values import (
 from arena.data.errors import UsageError, checked_choice
 from arena.data.passages import passages_of
 from arena.data.schema import HISTORY
+from arena.data.types import Record
 from arena.data.wording import first_of
 
 _TEXTS = ("question", "answer")

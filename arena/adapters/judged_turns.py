@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from arena.adapters.collected import Collected, PlacedRecord, Record
+from arena.adapters.collected import Collected, PlacedRecord
 from arena.adapters.columns import bare_column
 from arena.adapters.conversations import n_turns
 from arena.data.cells import finite_number, is_missing_cell
 from arena.data.schema import TURN
+from arena.data.types import Record
 from arena.data.wording import count_of
 
 CONVERSATIONS = ("conversation_a", "conversation_b")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from arena.adapters.collected import Record
 from arena.adapters.columns import bare_column
 from arena.data.cells import decoded, is_missing_cell, whole_digits
 from arena.data.judge_names import PERSON, UNKNOWN_JUDGE, is_person, names_one_judge
 from arena.data.schema import VOTER
+from arena.data.types import Record
 
 JUDGE_SOURCES = ("source", "judge_type", "annotator_type", "label_source", "judged_by")
 """Columns that may say that people judged, where no judge is named."""

@@ -8,14 +8,7 @@ from pathlib import Path
 import pandas as pd
 from pydantic import BaseModel, Field, ValidationError
 
-from arena.adapters.collected import (
-    Collected,
-    ForeignArena,
-    Key,
-    Place,
-    Record,
-    StorableText,
-)
+from arena.adapters.collected import Collected, ForeignArena, Key, Place, StorableText
 from arena.adapters.files import (
     checked_language,
     files_below,
@@ -29,6 +22,7 @@ from arena.data.files import lenient_text
 from arena.data.json_rows import json_records
 from arena.data.schema import Text
 from arena.data.tables import SUFFIXES, read_rows
+from arena.data.types import Record
 
 SOURCE = "MIRACL (Zhang et al., 2023)"
 TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")

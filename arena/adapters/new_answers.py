@@ -18,7 +18,7 @@ from arena.adapters.answer_rows import (
     stripped_name,
     text_of_truth,
 )
-from arena.adapters.collected import Collected, Key, Place, Record, question_id
+from arena.adapters.collected import Collected, Key, Place, question_id
 from arena.adapters.columns import NO_COLUMNS, bare_column
 from arena.adapters.files import bare_name
 from arena.adapters.notes import note_on_systems
@@ -32,6 +32,7 @@ from arena.data.rows import Rows
 from arena.data.schema import ANSWER_KEY, HISTORY, OWN_PASSAGES, QUESTION_KEY
 from arena.data.systems import refuse_names_alike
 from arena.data.tables import read_rows
+from arena.data.types import Record
 from arena.data.wording import first_of
 
 _LOG = logging.getLogger(__name__)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from arena.adapters.collected import Collected, Place, PlacedRecord, Record
+from arena.adapters.collected import Collected, Place, PlacedRecord
 from arena.adapters.record_values import opened_record, opened_value, with_citations
 from arena.data.cells import finite_number, whole_digits
+from arena.data.types import Record
 
 
 def joined_passage_rows(

@@ -6,21 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.adapters.collected import (
-    Collected,
-    ForeignArena,
-    Key,
-    Place,
-    PlacedRecord,
-    Record,
-    question_id,
-)
+from arena.adapters.collected import Collected, ForeignArena, Key, Place, PlacedRecord, question_id
 from arena.adapters.files import checked_language
 from arena.data.cells import whole_digits
 from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
+from arena.data.types import Record
 from arena.data.winners import NoWinner, read_winners
 
 JUDGE = "ragelo"

@@ -1,4 +1,4 @@
-"""Names of systems and questions that a tool's records share, told apart by what else they say."""
+"""Names of systems and questions that records share, made distinct by their other values."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from arena.adapters.collected import Place, Record
+from arena.adapters.collected import Place
 from arena.adapters.field_maps import FieldMap
 from arena.adapters.record_values import at, opened_record
 from arena.data.cells import whole_digits
+from arena.data.types import Record
 
 MOST_LABEL = 60
 """Characters of a prompt's label that names a system."""

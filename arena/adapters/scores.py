@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
-from arena.adapters.collected import Collected, Place, Record
+from arena.adapters.collected import Collected, Place
 from arena.adapters.field_maps import FieldMap
 from arena.adapters.record_values import at, number_of, opened_list, opened_record, opened_value
+from arena.data.types import Record
 
 _LABEL_COLUMNS = ("tags", "scores")
 """Columns of texts that are no scores."""

@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from arena.adapters.battle_rows import Battle
-from arena.adapters.collected import Collected, Place, Record
+from arena.adapters.collected import Collected, Place
 from arena.adapters.conversations import last_exchange
 from arena.adapters.judged_turns import CONVERSATIONS
 from arena.adapters.record_values import messages_of, opened_record, opened_value
 from arena.data.passages import passages_of
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
+from arena.data.types import Record
 
 SEARCH_ARENA = "search-arena"
 MESSAGES = ("messages_a", "messages_b")

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.adapters.collected import Place, Record
+from arena.adapters.collected import Place
 from arena.adapters.record_values import opened_list, opened_record, opened_value
+from arena.data.types import Record
 
 KIND = "openinference.span.kind"
 PROMPT = "gen_ai.prompt"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.adapters.collected import Collected, Place, PlacedRecord, Record
+from arena.adapters.collected import Collected, Place, PlacedRecord
 from arena.adapters.columns import FILE
 from arena.adapters.field_maps import FieldMap
 from arena.adapters.files import JSON, bare_name, files_below, shown_path
@@ -18,6 +18,7 @@ from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.files import PACKED
 from arena.data.json_rows import json_records, read_json_value
 from arena.data.tables import READ_SUFFIXES, TABLE_SUFFIXES, read_rows
+from arena.data.types import Record
 
 _JSON_VALUES = (JSON, *(f"{JSON}{packed}" for packed in PACKED))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from arena.adapters.answer_rows import AnswerRows, Repeats
-from arena.adapters.collected import Collected, ForeignArena, Place, PlacedRecord, Record
+from arena.adapters.collected import Collected, ForeignArena, Place, PlacedRecord
 from arena.adapters.columns import NEEDED, NO_COLUMNS
 from arena.adapters.field_maps import FieldMap, kinds
 from arena.adapters.field_paths import FieldPaths, chosen_paths
@@ -28,6 +28,7 @@ from arena.data.checks import history_fault
 from arena.data.errors import UsageError, checked_choice
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import HISTORY
+from arena.data.types import Record
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def _count_plain_scores(
 def _tool_rows(
     kind: FieldMap, records: Sequence[PlacedRecord], chosen: FieldPaths
 ) -> list[ToolRow]:
-    """Return each record with its values, systems and ids told apart."""
+    """Return each record with its values, systems and ids made distinct."""
     rows = [ToolRow(place, record, chosen.values(record)) for place, record in records]
     name_variants(kind, rows)
     if "query_id" not in chosen.stated:

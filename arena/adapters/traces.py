@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from arena.adapters.collected import PlacedRecord, Record
+from arena.adapters.collected import PlacedRecord
 from arena.adapters.record_values import ASSISTANT, USER, opened_list, opened_value, text_of
 from arena.adapters.spans import (
     COMPLETION,
@@ -17,6 +17,7 @@ from arena.adapters.spans import (
     read_events,
     spans_of,
 )
+from arena.data.types import Record
 
 _OUTPUTS = ("output.value", "traceloop.entity.output")
 """Attributes of a span that answers, whatever they hold."""

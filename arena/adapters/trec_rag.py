@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from arena.adapters.collected import Collected, Place, PlacedRecord, Record
+from arena.adapters.collected import Collected, Place, PlacedRecord
 from arena.adapters.record_values import (
     first_at,
     opened_list,
@@ -14,6 +14,7 @@ from arena.adapters.record_values import (
     with_citations,
 )
 from arena.data.cells import whole_digits
+from arena.data.types import Record
 
 _TOPIC_IDS = (
     "topic_id",

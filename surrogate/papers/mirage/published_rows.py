@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, Field, Strict, create_model
 
-from arena.adapters.collected import Collected, Place, Record, StorableText
+from arena.adapters.collected import Collected, Place, StorableText
 from arena.data.rows import Rows
 from arena.data.schema import ANSWER_KEY, Text
+from arena.data.types import Record
 
 PUBLISHED_FEATURES = MappingProxyType(
     {
