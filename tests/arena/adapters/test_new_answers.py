@@ -106,7 +106,7 @@ def test_no_new_system_may_be_taken_for_a_known_one(name, written, tmp_path):
     write_arena(import_arena("csv", [written]).arena, tmp_path / "arena")
     path = tmp_path / "new.csv"
     path.write_text(f"prompt,model,response\nWhy?,{name},Thus.\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="look alike.*'alpha'"):
+    with pytest.raises(UsageError, match=r"look alike.*'alpha'"):
         add_answers(tmp_path / "arena", path)
     assert name not in read_arena(tmp_path / "arena").info.systems
 
