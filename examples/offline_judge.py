@@ -22,7 +22,7 @@ from scipy.stats import kendalltau
 
 from arena import Arena, read_arena
 from arena.diagnostics import diagnose
-from arena.judging import LlmJudge, judge, pairs_judged_in
+from arena.judging import LlmJudge, judge_pairs, pairs_judged_in
 from arena.judging.answer_pairs import pair_keys, unordered
 from arena.llm import LlmSettings, open_store
 from arena.rating.ratings import rate
@@ -41,7 +41,7 @@ def main() -> None:
     own = LlmJudge(LlmSettings(model=model.stem, base_url=url, **how), verdict="logprobs")
     started = time.perf_counter()
     with open_store(options.store) as store:
-        judged = judge(arena, own, pairs, store, progress=show)
+        judged = judge_pairs(arena, own, pairs, store, progress=show)
     minutes = (time.perf_counter() - started) / 60
 
     (summary,) = judged.summaries

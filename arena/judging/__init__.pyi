@@ -5,8 +5,6 @@ from .choosing.adaptive import AdaptivePairs as AdaptivePairs
 from .choosing.chosen_pairs import ChosenPairs as ChosenPairs
 from .choosing.chosen_pairs import choose_pairs as choose_pairs
 from .choosing.chosen_pairs import pairs_judged_in as pairs_judged_in
-from .choosing.comparison import SystemComparison as SystemComparison
-from .choosing.comparison import compare_systems as compare_systems
 from .choosing.pairing import AdaptivePairing as AdaptivePairing
 from .choosing.sampling import SamplingStudy as SamplingStudy
 from .choosing.sampling import study_sampling as study_sampling
@@ -14,8 +12,9 @@ from .graded import GradedPrompt as GradedPrompt
 from .judging_settings import JudgingSettings as JudgingSettings
 from .llm_judge import LlmJudge as LlmJudge
 from .llm_judge import dry_run_judge as dry_run_judge
+from .panel import panel_verdicts as panel_verdicts
 from .prompt import PairwisePrompt as PairwisePrompt
 from .prompt import pairwise_prompt as pairwise_prompt
 from .run import Judging as Judging
 from .run import judge as judge
-from .run import panel_verdicts as panel_verdicts
+from .run import judge_pairs as judge_pairs

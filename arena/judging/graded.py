@@ -36,12 +36,21 @@ from arena.llm.usage import Usage
 from arena.text.prompts import ReplaceablePrompt, Variable
 
 GradedForm = Literal["pointwise", "listwise"]
-PAIRWISE: Literal["pairwise"] = "pairwise"
-"""The form of a judge that is asked about pairs."""
-ShownAnswer = tuple[str, tuple[ShownPassage, ...], tuple[ShownTurn, ...]]
-"""An answer as a judge sees it: its text, the passages it was given for, the turns before it."""
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """An answer as a judge sees it: its text, the passages and the turns it was given."""
+
+    text: str
+    passages: tuple[ShownPassage, ...]
+    history: tuple[ShownTurn, ...]
+
+
 Group = tuple[QuestionKey, tuple[ShownAnswer, ...]]
-"""What one prompt shows: a question, and answers, each once, in the order shown."""
+"""What one prompt shows: a question, and distinct answers in the order shown."""
+Outcome = tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]
+"""A pair, the judge's verdict or why there is none, and flags of what in the answers is odd."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,116 +112,155 @@ class GradedPrompt(JudgePrompt):
     @property
     def version(self) -> str:
         """The template's name and digest, what it shows, and the seed of lists."""
-        whole = super().version
-        return f"{whole}|order:{self.seed}" if self.form == "listwise" else whole
+        version = super().version
+        return f"{version}|order:{self.seed}" if self.form == "listwise" else version
 
     def answer(self, texts: ArenaTexts, question: QuestionKey, system: str) -> ShownAnswer:
         """Return what is shown of a system."""
-        given = texts.passages(question, system), texts.history(question, system)
-        return texts.shown(question, system), *given
+        return ShownAnswer(
+            text=texts.shown(question, system),
+            passages=texts.passages(question, system),
+            history=texts.history(question, system),
+        )
 
     def groups(self, pairs: ChosenPairs, left: ChosenPairs, texts: ArenaTexts) -> list[Group]:
-        """Return what is asked about: for marks each answer, for orders each question's answers.
+        """Return what each prompt shows: one answer for a mark, a question's answers for an order.
 
         A list holds the systems of all pairs chosen on its question, those judged before too, so
-        that a run that goes on asks what was asked before. Answers whose shown texts are the same
-        stand in it once, in an order that rests on the question and the texts alone.
+        that a resumed run sends the same prompt. Answers that look the same are shown once, in an
+        order that depends on the question and the texts alone.
+
+        Args:
+            pairs: All pairs chosen.
+            left: Those of them without a verdict.
+            texts: What is shown.
         """
-        asked = pairs if self.form == "listwise" else left
         open_questions = {key[:2] for key in pair_keys(left.table)}
+        relevant = pairs if self.form == "listwise" else left
         shown: dict[QuestionKey, set[ShownAnswer]] = {}
-        for key in pair_keys(asked.table):
-            if key[:2] in open_questions:
-                both = (self.answer(texts, key[:2], system) for system in key[2:])
-                shown.setdefault(key[:2], set()).update(both)
-        groups: list[Group] = []
-        for question, found in shown.items():
-            ordered = sorted(found, key=lambda one: (one[0], *map(repr, one[1:])))
-            if self.form == "pointwise":
-                groups += [(question, (one,)) for one in ordered]
+        for language, query_id, system_a, system_b in pair_keys(relevant.table):
+            question = (language, query_id)
+            if question not in open_questions:
                 continue
-            draw = generator(
-                self.seed, "judging", "list", *question, *(text for text, *_ in ordered)
-            )
+            answers = shown.setdefault(question, set())
+            answers.add(self.answer(texts, question, system_a))
+            answers.add(self.answer(texts, question, system_b))
+        groups: list[Group] = []
+        for question, answers in shown.items():
+            # A set has no order of its own: sort by content before anything is drawn.
+            ordered = sorted(answers, key=_by_content)
+            if self.form == "pointwise":
+                groups += [(question, (answer,)) for answer in ordered]
+                continue
+            content = [answer.text for answer in ordered]
+            draw = generator(self.seed, "judging", "list", *question, *content)
             order = draw.permutation(len(ordered))
-            groups.append((question, tuple(ordered[place] for place in order)))
+            groups.append((question, tuple(ordered[index] for index in order)))
         return groups
 
     def ask(self, group: Group, texts: ArenaTexts) -> Prompt:
         """Make the prompt; UsageError if the template cannot be filled."""
         question, shown = group
-        named = {f"answer {number}": one for number, one in enumerate(shown, start=1)}
-        given = shown_of_all({name: passages for name, (_, passages, _) in named.items()})
-        history = shown_of_all({name: turns for name, (_, _, turns) in named.items()})
-        answers = [text for text, *_ in shown]
-        values = self.values(question[0], texts.question(question), given, answers, history)
+        names = [f"answer {number}" for number in range(1, len(shown) + 1)]
+        passages = shown_of_all(
+            {name: answer.passages for name, answer in zip(names, shown, strict=True)}
+        )
+        history = shown_of_all(
+            {name: answer.history for name, answer in zip(names, shown, strict=True)}
+        )
+        answers = [answer.text for answer in shown]
+        values = self.values(question[0], texts.question(question), passages, answers, history)
         if self.form == "pointwise":
             values["answer"] = answers[0]
         else:
-            values["answers"] = tuple(map(NumberedAnswer, range(1, len(answers) + 1), answers))
+            values["answers"] = tuple(
+                NumberedAnswer(number, text) for number, text in enumerate(answers, start=1)
+            )
         return Prompt.of(self.template.fill(values), version=self.version)
 
     def read(self, completion: Completion) -> tuple[int, ...]:
-        """Read the place of each text shown, the lower the better; UnparsableError without."""
+        """Read the place of each answer shown, the lower the better; UnparsableError if absent."""
         text = completion.text or ""
         if self.form == "pointwise":
-            return (-find_rating(text, "brackets", completion.is_cut)[0],)
+            mark, _ = find_rating(text, "brackets", completion.is_cut)
+            return (-mark,)
         return read_order(text, completion.is_cut)
 
 
-def judge_name(model: str, form: str) -> str:
-    """Name a judge by its model, and by its form where that is not of pairs."""
-    return model if form == PAIRWISE else f"{model}:{form}"
+def _by_content(answer: ShownAnswer) -> tuple[str, str, str]:
+    # Passages hold None where a title is unknown, which cannot be compared; their texts can.
+    return answer.text, repr(answer.passages), repr(answer.history)
 
 
 def judge_graded(
     arena: Arena,
     prompt: GradedPrompt,
-    pairs: tuple[ChosenPairs, ChosenPairs],
+    pairs: ChosenPairs,
+    left: ChosenPairs,
     llm: Llm,
     stage: str = "",
     progress: Progress | None = None,
-) -> tuple[list[tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]], Usage]:
+) -> tuple[list[Outcome], Usage]:
     """Ask for marks or orders, and make verdicts of them; see ``arena.llm.ask_table``.
 
-    A pair has no verdict where one of its marks, or its order, has none.
+    A pair has no verdict if one of its marks, or its order, could not be read.
 
-    Of ``pairs`` the first are all that were chosen, the second those without a verdict.
+    Args:
+        arena: Questions and answers.
+        prompt: What is asked.
+        pairs: All pairs chosen.
+        left: Those of them without a verdict.
+        llm: Who is asked.
+        stage: Name for ``progress``.
+        progress: Called as groups are done.
 
     Returns:
-        The pairs, each with its winner, or the reason why there is none, and what is odd; and
+        For each pair left its winner, or the reason why there is none, and what is odd; and
         calls, tokens, and failures of marks or orders by reason.
     """
-    texts, left = ArenaTexts(arena), pairs[1]
-    groups = prompt.groups(*pairs, texts)
-    asked = ask_table(
-        groups,
+    texts = ArenaTexts(arena)
+    answered = ask_table(
+        prompt.groups(pairs, left, texts),
         lambda group: prompt.ask(group, texts),
         prompt.read,
         llm,
         stage=stage,
         progress=progress,
     )
+    # By question and answer: its place, the lower the better, and the reply that named it.
     places: dict[tuple[QuestionKey, ShownAnswer], tuple[int | None, Reply[tuple[int, ...]]]] = {}
-    for (question, answers), reply in asked:
-        named, shown = reply.value, len(answers)
-        if named is not None and len(named) != shown:
-            asked.usage.count_failure(UNPARSABLE, 1)
-            detail = f"the order names {len(named)} answers; there are {shown}"
-            reply, named = replace(reply, value=None, reason=UNPARSABLE, detail=detail), None
-        for number, one in enumerate(answers):
-            places[question, one] = (None if named is None else named[number], reply)
-    found = []
+    for (question, answers), group_reply in answered:
+        reply = group_reply
+        if reply.value is not None and len(reply.value) != len(answers):
+            # The reply is a sound order, but of another number of answers than were shown.
+            answered.usage.count_failure(UNPARSABLE, 1)
+            detail = f"the order names {len(reply.value)} answers; there are {len(answers)}"
+            reply = replace(reply, value=None, reason=UNPARSABLE, detail=detail)
+        for index, answer in enumerate(answers):
+            place = None if reply.value is None else reply.value[index]
+            places[question, answer] = (place, reply)
+    outcomes: list[Outcome] = []
     for key in pair_keys(left.table):
-        both = [prompt.answer(texts, key[:2], system) for system in key[2:]]
-        (first, said), (second, too) = (places[key[:2], each] for each in both)
-        told, verdict = (said if first is None else too), None
-        if first is not None and second is not None:
-            winner: Winner = "tie" if first == second else "a" if first < second else "b"
-            verdict = PairVerdict(winner)
-        outcome = Reply(verdict, told.reason, told.detail, told.key, told.from_store)
-        found.append((key, outcome, prompt.flags([text for text, *_ in both])))
-    return found, asked.usage
+        language, query_id, system_a, system_b = key
+        question = (language, query_id)
+        answer_a = prompt.answer(texts, question, system_a)
+        answer_b = prompt.answer(texts, question, system_b)
+        place_a, reply_a = places[question, answer_a]
+        place_b, reply_b = places[question, answer_b]
+        verdict = None
+        if place_a is not None and place_b is not None:
+            verdict = PairVerdict(_winner(place_a, place_b))
+        # Of two replies the one that failed explains why there is no verdict.
+        reply = reply_a if place_a is None else reply_b
+        outcome = Reply(verdict, reply.reason, reply.detail, reply.key, reply.from_store)
+        outcomes.append((key, outcome, prompt.flags([answer_a.text, answer_b.text])))
+    return outcomes, answered.usage
+
+
+def _winner(place_a: int, place_b: int) -> Winner:
+    if place_a == place_b:
+        return "tie"
+    return "a" if place_a < place_b else "b"
 
 
 def graded_requests(

@@ -1,4 +1,4 @@
-"""An LLM as a judge, and what it says of pairs of answers."""
+"""An LLM as a judge: how it is asked about pairs of answers, and its verdicts."""
 
 from __future__ import annotations
 
@@ -14,45 +14,62 @@ from arena.data.types import Progress
 from arena.diagnostics.judge_label import FLAG_SEPARATOR, IDENTICAL
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
-from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
-from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
-from arena.judging.verdict_parsing import ALTERNATIVES, PairVerdict, read_letter, read_verdict
+from arena.judging.graded import (
+    GRADED_PROMPTS,
+    GradedPrompt,
+    Outcome,
+    graded_requests,
+    judge_graded,
+)
+from arena.judging.judging_settings import JudgingSettings, VerdictForm, judge_name
+from arena.judging.prompt import REPLY_FORMS, PairwisePrompt, pairwise_prompt
 from arena.llm.ask import Llm, ask_table
 from arena.llm.llm_settings import LlmSettings, Prompt
-from arena.llm.replies import Completion, Reply
 from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
-ONE_TOKEN = 1
-
 PROBABILITY_COLUMNS = ["probability", "probability_a", "probability_b"]
 VERDICT_COLUMNS = [
-    *("query_id", "language", "system_a", "system_b", "winner", "judge"),
-    *(*PROBABILITY_COLUMNS, "flags", "prompt", "reason"),
+    "query_id",
+    "language",
+    "system_a",
+    "system_b",
+    "winner",
+    "judge",
+    *PROBABILITY_COLUMNS,
+    "flags",
+    "prompt",
+    "reason",
 ]
-"""Of an LLM's verdicts: the arena's, probabilities where they are known (of the verdict, and of
-either side), flags (comma-separated), the prompt's version, and what it wrote before them."""
+"""Of an LLM's verdicts: the arena's columns, probabilities where they are known (of the verdict,
+and of either side), flags (comma-separated), the prompt's version, and what the judge wrote before
+the verdict."""
 FAILURE_COLUMNS = [
-    *("query_id", "language", "system_a", "system_b", "judge"),
-    *("reason", "detail", "flags", "prompt", "key"),
+    "query_id",
+    "language",
+    "system_a",
+    "system_b",
+    "judge",
+    "reason",
+    "detail",
+    "flags",
+    "prompt",
+    "key",
 ]
 """Of pairs without a verdict; ``key`` is that of the reply in the store."""
-
-Outcome = tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]
-"""A pair, what the judge said, and what in the answers may steer it."""
 
 
 @dataclass(frozen=True)
 class LlmJudge:
-    """A judge.
+    """An LLM that judges.
 
     Attributes:
         settings: How its model is asked.
-        verdict: ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply.
-            ``logprobs``: the likeliest of the letters A, B, C as the reply's first token; one
-            token is asked for, whatever the settings say.
+        verdict: How it states the verdict on a pair; see ``REPLY_FORMS``. ``text``: the last of
+            ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply. ``logprobs``: the likeliest of the letters
+            A, B, C as the reply's first token; one token is asked for, whatever the settings say.
         prompt: By default the packaged one for this form of verdict. A ``GradedPrompt`` asks for
             marks or orders, which become verdicts.
         name: In the ``judge`` column; see ``judge_name`` for the default.
@@ -75,25 +92,54 @@ class LlmJudge:
     @property
     def judge(self) -> str:
         """Name in the ``judge`` column."""
-        form = self.prompt.form if isinstance(self.prompt, GradedPrompt) else PAIRWISE
+        form = self.prompt.form if isinstance(self.prompt, GradedPrompt) else "pairwise"
         return self.name or judge_name(self.settings.model, form)
 
     @property
-    def asked_by(self) -> PairwisePrompt | GradedPrompt:
-        """The prompt in use."""
+    def prompt_in_use(self) -> PairwisePrompt | GradedPrompt:
+        """The prompt, or the packaged one where none is set."""
         return self.prompt or pairwise_prompt(verdict=self.verdict)
 
     @property
     def asked_settings(self) -> LlmSettings:
-        """The settings in use: one token with log-probabilities where these are read."""
-        if self.verdict == "text":
-            return self.settings
-        one = self.settings.model_copy(update={"max_tokens": ONE_TOKEN})
-        return one.sending(**{"logprobs": True, "top_logprobs": ALTERNATIVES} | one.body)
+        """The settings with what the form of verdict needs, such as log-probabilities."""
+        form = REPLY_FORMS[self.verdict]
+        settings = self.settings
+        if form.max_tokens is not None:
+            settings = settings.model_copy(update={"max_tokens": form.max_tokens})
+        if form.fields:
+            # The user's own fields win: an endpoint may allow fewer alternatives.
+            settings = settings.sending(**{**form.fields, **settings.body})
+        return settings
 
-    def read(self, completion: Completion) -> PairVerdict:
-        """Read the verdict of a reply; UnparsableError without, which makes it INVALID."""
-        return (read_verdict if self.verdict == "text" else read_letter)(completion)
+
+def llm_judges(settings: JudgingSettings) -> list[LlmJudge]:
+    """Return the judge that settings describe, then the other members of its panel.
+
+    Raises:
+        UsageError: If a setting or the template cannot be used.
+    """
+    prompt = _prompt_of(settings)
+    judges: list[LlmJudge] = []
+    for model in (settings.model, *settings.panel):
+        # A judge's name is for one model alone, so the others go by their models' names.
+        name = settings.name if not judges else ""
+        member = settings.model_copy(update={"model": model, "name": name}).located()
+        judges.append(LlmJudge(member, verdict=settings.verdict, prompt=prompt, name=name))
+    return judges
+
+
+def _prompt_of(settings: JudgingSettings) -> PairwisePrompt | GradedPrompt:
+    if settings.form == "pairwise":
+        return pairwise_prompt(settings.template, settings.verdict)
+    if settings.both_orders:
+        raise UsageError(
+            f"both orders are asked of pairs; leave {argument('both_orders')} "
+            f"out, or {argument('form')}"
+        )
+    prompt = GRADED_PROMPTS[settings.form]
+    template = prompt.packaged() if settings.template is None else prompt.read(settings.template)
+    return GradedPrompt(template, settings.form, settings.seed)
 
 
 def ask_judge(
@@ -104,47 +150,60 @@ def ask_judge(
     budget: Budget,
     progress: Progress | None = None,
 ) -> tuple[Verdicts, Usage]:
-    """Ask an LLM about pairs of answers.
+    """Ask an LLM about the pairs that it has not judged in the arena.
 
-    Arguments are those of ``arena.judging.judge``. Prompts are made as they are sent, so memory
-    grows with the verdicts alone.
+    Arguments are those of ``arena.judging.judge_pairs``. Prompts are made as they are sent, so
+    memory grows with the verdicts alone.
 
     Raises:
         UsageError: If the settings or the template cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    left, prompt = pairs_left(arena, judge, pairs), judge.asked_by
+    left = pairs_left(arena, judge, pairs)
+    prompt = judge.prompt_in_use
     llm = Llm(judge.asked_settings, store, budget)
     if isinstance(prompt, GradedPrompt):
-        asked, usage = judge_graded(arena, prompt, (pairs, left), llm, judge.judge, progress)
+        outcomes, usage = judge_graded(
+            arena, prompt, pairs, left, llm, stage=judge.judge, progress=progress
+        )
     else:
-        asked, usage = _ask_pairwise(arena, judge, prompt, left, llm, progress)
-    version, name = prompt.version, judge.judge
-    verdicts: list[tuple[object, ...]] = [
-        (query_id, language, a, b, "tie", name, None, None, None, IDENTICAL, version, "")
-        for language, query_id, a, b in pair_keys(left.identical)
-    ]
-    failures: list[tuple[object, ...]] = []
-    for (language, query_id, *sides), reply, flags in asked:
-        key, found = (query_id, language, *sides), reply.value
-        if found is None:
-            noted = FLAG_SEPARATOR.join(flags)
-            failures.append((*key, name, reply.reason, reply.detail, noted, version, reply.key))
+        outcomes, usage = _ask_pairwise(arena, judge, prompt, left, llm, progress)
+    return _verdicts_of(outcomes, left, judge.judge, prompt.version), usage
+
+
+def _verdicts_of(outcomes: list[Outcome], pairs: ChosenPairs, judge: str, version: str) -> Verdicts:
+    """Make tables of what a judge replied on pairs, and of the pairs of identical answers."""
+    verdict_rows: list[tuple[object, ...]] = []
+    for language, query_id, system_a, system_b in pair_keys(pairs.identical):
+        key = (query_id, language, system_a, system_b)
+        verdict_rows.append((*key, "tie", judge, None, None, None, IDENTICAL, version, ""))
+    failure_rows: list[tuple[object, ...]] = []
+    for (language, query_id, system_a, system_b), reply, answer_flags in outcomes:
+        key = (query_id, language, system_a, system_b)
+        verdict = reply.value
+        if verdict is None:
+            flags = FLAG_SEPARATOR.join(answer_flags)
+            failure_rows.append(
+                (*key, judge, reply.reason, reply.detail, flags, version, reply.key)
+            )
             continue
-        shares = found.shares or {}
-        likely = [shares.get(side) for side in (found.winner, "a", "b")]
-        noted = FLAG_SEPARATOR.join([*flags, *found.flags])
-        verdicts.append((*key, found.winner, name, *likely, noted, version, found.reason))
-    table = pd.DataFrame(verdicts, columns=VERDICT_COLUMNS, dtype=object)
-    types = {each: "float64" if each in PROBABILITY_COLUMNS else "str" for each in VERDICT_COLUMNS}
-    failed = pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object)
-    return Verdicts(table.astype(types), failed), usage
+        flags = FLAG_SEPARATOR.join([*answer_flags, *verdict.flags])
+        shares = verdict.shares or {}
+        probabilities = [shares.get(winner) for winner in (verdict.winner, "a", "b")]
+        verdict_rows.append(
+            (*key, verdict.winner, judge, *probabilities, flags, version, verdict.reason)
+        )
+    # Types are set column by column: a batch may have no row at all, or no probability.
+    types = dict.fromkeys(VERDICT_COLUMNS, "str") | dict.fromkeys(PROBABILITY_COLUMNS, "float64")
+    judgments = pd.DataFrame(verdict_rows, columns=VERDICT_COLUMNS, dtype=object).astype(types)
+    failures = pd.DataFrame(failure_rows, columns=FAILURE_COLUMNS, dtype=object)
+    return Verdicts(judgments=judgments, failures=failures)
 
 
 def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs:
-    """Leave out the pairs that the arena holds a judge's verdict on."""
-    there = arena.judgments[arena.judgments["judge"] == judge.judge]
-    return pairs.without(set(pair_keys(there)))
+    """Leave out the pairs that a judge has judged in the arena."""
+    judged = arena.judgments[arena.judgments["judge"] == judge.judge]
+    return pairs.without(set(pair_keys(judged)))
 
 
 def dry_run_judge(
@@ -159,7 +218,8 @@ def dry_run_judge(
     Raises:
         UsageError: See ``ask_judge``.
     """
-    left, prompt = pairs_left(arena, judge, pairs), judge.asked_by
+    left = pairs_left(arena, judge, pairs)
+    prompt = judge.prompt_in_use
     prompts: Iterator[Prompt]
     if isinstance(prompt, GradedPrompt):
         prompts = graded_requests(arena, prompt, pairs, left)
@@ -173,16 +233,21 @@ def _ask_pairwise(
     arena: Arena,
     judge: LlmJudge,
     prompt: PairwisePrompt,
-    left: ChosenPairs,
+    pairs: ChosenPairs,
     llm: Llm,
     progress: Progress | None,
 ) -> tuple[list[Outcome], Usage]:
-    texts, rows, flags = ArenaTexts(arena), list(pair_keys(left.table)), list[tuple[str, ...]]()
+    texts = ArenaTexts(arena)
+    keys = list(pair_keys(pairs.table))
+    flags: list[tuple[str, ...]] = []
 
-    def ask(pair: PairKey) -> Prompt:
-        asked, noted = prompt.ask(texts.comparison(pair))
-        flags.append(noted)
+    def prompt_of(key: PairKey) -> Prompt:
+        # Flags are noted as prompts are made, once per pair and in their order, so that no
+        # answer's text has to be put together twice.
+        asked, answer_flags = prompt.ask(texts.comparison(key))
+        flags.append(answer_flags)
         return asked
 
-    asked = ask_table(rows, ask, judge.read, llm, stage=judge.judge, progress=progress)
-    return list(zip(rows, asked.replies, flags, strict=True)), asked.usage
+    read = REPLY_FORMS[judge.verdict].read
+    answered = ask_table(keys, prompt_of, read, llm, stage=judge.judge, progress=progress)
+    return list(zip(keys, answered.replies, flags, strict=True)), answered.usage

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from arena.data.errors import checked_choice
 from arena.judging.answer_pairs import Comparison, ShownPassage, ShownTurn
-from arena.judging.verdict_parsing import holds_verdict
+from arena.judging.judging_settings import VerdictForm
+from arena.judging.verdict_parsing import PairVerdict, holds_verdict, read_letter, read_verdict
 from arena.llm.llm_settings import Prompt
+from arena.llm.replies import Completion
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
 
 STATES_VERDICT = "states_verdict"
 ADDRESSES_JUDGE = "addresses_judge"
 FAKES_DELIMITER = "fakes_delimiter"
-
-VerdictForm = Literal["text", "logprobs"]
-VERDICT_FORMS: tuple[VerdictForm, ...] = ("text", "logprobs")
 
 _ADDRESSES_JUDGE = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}"
@@ -42,11 +41,6 @@ _FAKES_DELIMITER = re.compile(
     r"|</?(?:answer|assistant|system|user|question|documents?)[_ ]?[ab]?>"
     r"|^#{2,4}\s{0,3}(?:instruction|system|user|assistant)\b",
     re.IGNORECASE | re.MULTILINE,
-)
-
-_CONTEXT = (
-    "The question is the user's last turn in a conversation. The turns before it come first: they "
-    "are what the question rests on, and are not to be judged."
 )
 
 SHOWN_QUESTION = MappingProxyType(
@@ -85,32 +79,59 @@ VARIABLES = MappingProxyType(
 )
 """Variables of a template of pairs."""
 
-PAIRWISE_PROMPTS = MappingProxyType[VerdictForm, ReplaceablePrompt](
+
+@dataclass(frozen=True)
+class ReplyForm:
+    """How a judge of pairs states its verdict.
+
+    Attributes:
+        prompt: What it is asked, unless a user's template takes its place.
+        read: Reads the verdict of a reply; raises UnparsableError if there is none.
+        max_tokens: Tokens that a reply takes; None for as many as the settings allow.
+        fields: Fields of the request that this form needs, such as ``logprobs``.
+    """
+
+    prompt: ReplaceablePrompt
+    read: Callable[[Completion], PairVerdict]
+    max_tokens: int | None = None
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+
+REPLY_FORMS = MappingProxyType[VerdictForm, ReplyForm](
     {
-        "text": ReplaceablePrompt(
-            "pairwise",
-            "Which of two answers is better (MIRAGE-Bench, figure 13)",
-            "the last [[A]], [[B]] or [[C]]",
-            VARIABLES,
-            "arena.judging",
-            "pairwise.v1",
+        "text": ReplyForm(
+            prompt=ReplaceablePrompt(
+                name="pairwise",
+                asks="Which of two answers is better (MIRAGE-Bench, figure 13)",
+                reply="the last [[A]], [[B]] or [[C]]",
+                variables=VARIABLES,
+                package="arena.judging",
+                packaged_name="pairwise.v1",
+            ),
+            read=read_verdict,
         ),
-        "logprobs": ReplaceablePrompt(
-            "pairwise-letter",
-            "The same, in one token: judge with verdict = logprobs",
-            "the likeliest of the letters A, B, C as the first token",
-            VARIABLES,
-            "arena.judging",
-            "pairwise-letter.v1",
+        "logprobs": ReplyForm(
+            prompt=ReplaceablePrompt(
+                name="pairwise-letter",
+                asks="The same, in one token: judge with verdict = logprobs",
+                reply="the likeliest of the letters A, B, C as the first token",
+                variables=VARIABLES,
+                package="arena.judging",
+                packaged_name="pairwise-letter.v1",
+            ),
+            read=read_letter,
+            max_tokens=1,
+            # 20 alternatives are the most that OpenAI gives.
+            fields=MappingProxyType({"logprobs": True, "top_logprobs": 20}),
         ),
     }
 )
-"""What a judge of pairs is asked, by the form of its verdict."""
+"""How verdicts on pairs are asked for and read, by the setting ``verdict``."""
 
 
 @dataclass(frozen=True)
 class JudgePrompt:
-    """A template in which all that systems wrote is shown, as MIRAGE-Bench does."""
+    """A template that shows all that systems wrote, as MIRAGE-Bench does."""
 
     template: PromptTemplate
 
@@ -119,31 +140,35 @@ class JudgePrompt:
         """The template's name and digest, and what it shows of systems."""
         return f"{self.template.version}|shows:output"
 
-    def flags(self, shown: Sequence[str]) -> tuple[str, ...]:
-        """Say what in the answers may steer the judge, such as ``a:states_verdict``."""
-        sides = zip("ab", shown, strict=True)
-        return tuple(f"{side}:{flag}" for side, text in sides for flag in answer_flags(text))
+    def flags(self, answers: Sequence[str]) -> tuple[str, ...]:
+        """Name what in the answers may steer the judge, such as ``a:states_verdict``."""
+        flags: list[str] = []
+        for side, answer in zip("ab", answers, strict=True):
+            flags += [f"{side}:{flag}" for flag in answer_flags(answer)]
+        return tuple(flags)
 
     def values(
         self,
         language: str,
         question: str,
-        given: Iterable[ShownPassage],
+        passages: Sequence[ShownPassage],
         answers: Sequence[str],
         history: Sequence[ShownTurn] = (),
     ) -> dict[str, Any]:
         """Return the values of ``SHOWN_QUESTION`` for a question and the answers shown with it."""
-        passages = tuple(given)
-        texts = [f"{each.title or ''}\x1f{each.text}" for each in passages]
-        texts += [turn.text for turn in history]
-        question_code = delimiter_code(question, *texts)
+        context = [f"{passage.title or ''}\x1f{passage.text}" for passage in passages]
+        context += [turn.text for turn in history]
+        # Two codes: one that all prompts of a question share, so that servers can reuse its
+        # beginning, and one that no answer can hold, so that none can forge a delimiter.
+        question_code = delimiter_code(question, *context)
+        answer_code = delimiter_code(question_code, question, *context, *answers)
         return {
-            "question": _with_history(question, history, question_code) if history else question,
+            "question": _with_history(question, history, question_code),
             "language": language,
-            "passages": passages,
+            "passages": tuple(passages),
             "documents": "\n".join(map(_line, passages)),
             "question_code": question_code,
-            "answer_code": delimiter_code(question_code, question, *texts, *answers),
+            "answer_code": answer_code,
         }
 
 
@@ -152,11 +177,14 @@ class PairwisePrompt(JudgePrompt):
     """Makes the prompts of pairs of answers."""
 
     def ask(self, comparison: Comparison) -> tuple[Prompt, tuple[str, ...]]:
-        """Make the prompt for a pair of answers, and say what is to be noted; see ``flags``."""
+        """Return the prompt for a pair of answers, and its ``flags``."""
         answers = (comparison.answer_a, comparison.answer_b)
-        language, given = comparison.key[0], comparison.passages
-        values = self.values(language, comparison.question, given, answers, comparison.history)
-        text = self.template.fill({**values, "answer_a": answers[0], "answer_b": answers[1]})
+        values = self.values(
+            comparison.key[0], comparison.question, comparison.passages, answers, comparison.history
+        )
+        values["answer_a"] = comparison.answer_a
+        values["answer_b"] = comparison.answer_b
+        text = self.template.fill(values)
         return Prompt.of(text, version=self.version), self.flags(answers)
 
 
@@ -165,45 +193,54 @@ def pairwise_prompt(
 ) -> PairwisePrompt:
     """Choose the prompt.
 
-    A user's Jinja template has the variables of ``VARIABLES``; without one, it is the packaged one
-    for this form of verdict.
+    Args:
+        template: A user's Jinja template, with the variables of ``VARIABLES``; None for the
+            packaged one.
+        verdict: How the verdict is stated: one of ``REPLY_FORMS``.
 
     Raises:
         UsageError: If the template is unusable, or the form unknown.
     """
-    prompt = PAIRWISE_PROMPTS[checked_choice(verdict, VERDICT_FORMS, "form of verdict")]
-    chosen = prompt.packaged() if template is None else prompt.read(template)
-    return PairwisePrompt(chosen)
+    prompt = REPLY_FORMS[checked_choice(verdict, tuple(REPLY_FORMS), "form of verdict")].prompt
+    return PairwisePrompt(prompt.packaged() if template is None else prompt.read(template))
 
 
 def answer_flags(answer: str) -> tuple[str, ...]:
-    """Say what in an answer looks like an attempt to steer the judge.
+    """Name what in an answer looks like an attempt to steer the judge.
 
     A flag is a hint for people, with false alarms: an honest answer may speak of judges.
 
     Returns:
-        Those of ``states_verdict`` (``[[A]]`` and the like), ``addresses_judge`` ("ignore the
-        above") and ``fakes_delimiter`` (text that looks like the prompt's own) that hold.
+        Those that hold of ``states_verdict`` (``[[A]]`` and the like), ``addresses_judge``
+        ("ignore the above") and ``fakes_delimiter`` (text that looks like the prompt's own).
     """
-    found = {
-        STATES_VERDICT: holds_verdict(answer),
-        ADDRESSES_JUDGE: _ADDRESSES_JUDGE.search(answer) is not None,
-        FAKES_DELIMITER: _FAKES_DELIMITER.search(answer) is not None,
-    }
-    return tuple(flag for flag, holds in found.items() if holds)
+    flags: list[str] = []
+    if holds_verdict(answer):
+        flags.append(STATES_VERDICT)
+    if _ADDRESSES_JUDGE.search(answer):
+        flags.append(ADDRESSES_JUDGE)
+    if _FAKES_DELIMITER.search(answer):
+        flags.append(FAKES_DELIMITER)
+    return tuple(flags)
 
 
 def _with_history(question: str, history: Sequence[ShownTurn], code: str) -> str:
-    """Write the turns before a question, and the question, for what shows one text."""
-    parts = [_CONTEXT]
+    """Write a question after the turns before it, as one text, for templates that show one."""
+    if not history:
+        return question
+    parts = [
+        "The question is the user's last turn in a conversation. The turns before it come first: "
+        "they are what the question rests on, and are not to be judged."
+    ]
     for turn in history:
-        whose = f", in the conversation of {turn.given_to}" if turn.given_to else ""
-        name = f"Turn {turn.number}, by the {turn.role}{whose} {code}"
+        owner = f", in the conversation of {turn.given_to}" if turn.given_to else ""
+        name = f"Turn {turn.number}, by the {turn.role}{owner} {code}"
         parts.append(f"[The Start of {name}]\n{turn.text}\n[The End of {name}]")
-    return "\n\n".join([*parts, f"The question, the user's last turn:\n{question}"])
+    parts.append(f"The question, the user's last turn:\n{question}")
+    return "\n\n".join(parts)
 
 
 def _line(passage: ShownPassage) -> str:
     title = f"{passage.title}: " if passage.title else ""
-    given = f"(given to {passage.given_to}) " if passage.given_to else ""
-    return f"[{passage.passage_id}] {given}{title}{passage.text}"
+    owner = f"(given to {passage.given_to}) " if passage.given_to else ""
+    return f"[{passage.passage_id}] {owner}{title}{passage.text}"

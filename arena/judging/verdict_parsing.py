@@ -23,8 +23,6 @@ CUT_OFF = "cut_off"
 DOUBTFUL = "letters_unlikely"
 """Flag of a verdict where the model would rather have written something else than a letter."""
 DOUBTFUL_MASS = 0.5
-ALTERNATIVES = 20
-"""Log-probabilities asked for: the most that OpenAI gives."""
 LONGEST_REASON = 2000
 """Characters of a reason that are kept beside a verdict; the store has the whole reply."""
 

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from arena.data.errors import UnusableRepliesError, UsageError
+from arena.data.errors import UsageError
 from arena.judging.judging_settings import JudgingSettings
 from surrogate.cli import options as opt
 from surrogate.cli.options import FILE, given_features, setting, settings_of
 from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
 
 if TYPE_CHECKING:
-    from arena.judging import ChosenPairs
-    from arena.judging.run import JudgingSummary
+    from arena.data.arena import Arena
+    from arena.judging import ChosenPairs, Judging
+    from arena.judging.judging_summary import JudgingSummary
+    from arena.llm import Price
     from arena.text.prompts import ReplaceablePrompt
 
 STORE = "judging.sqlite"
-NO_COST = "not known; give each model's price (--prices FILE)"
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
-STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
-"""Exit status of each verdict of the gate; 1 and 2 are errors."""
-OF_PAIRS = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
-"""Settings of judging that a gate decides itself."""
 DRY_RUN = "Dry run: nothing was asked; tokens are estimates"
-PROMPT_COLUMNS = ["command", "name", "asks", "variables", "reply"]
+NO_COST = "not known; give each model's price (--prices FILE)"
 
 
 def judge(
@@ -65,84 +60,108 @@ def judge(
     """Judge pairs of answers with an LLM or a panel, and add the verdicts to the arena folder."""
     settings = settings_of(JudgingSettings, config, locals())
 
-    import pandas as pd
-
     from arena.data.folder import read_arena
-    from arena.judging import dry_run_judge
-    from arena.judging.run import judge as judge_pairs
-    from arena.judging.run import lasting_failures
-    from arena.llm import Budget, open_store, read_prices
+    from arena.judging import judge as judge_arena
+    from arena.judging.run import lasting_failures, require_verdicts
+    from arena.llm import open_store, read_prices
     from surrogate.board.judge_report import recorded_agreements
 
-    is_adaptive = settings.pairs == "adaptive"
-    if is_adaptive and dry_run:
-        raise UsageError("adaptive pairs are chosen as verdicts come; leave --dry-run out")
-    judges = settings.llm_judges()
-    known_prices = None if prices is None else read_prices(prices)
+    price_of = {} if prices is None else read_prices(prices)
     read = read_arena(arena)
-    limit = Budget(settings.max_calls)
-    expected: pd.DataFrame | None = None
+    store_path = Path(settings.store or arena / STORE)
+    if dry_run:
+        _dry_run(read, settings, store_path, price_of, as_json)
+        return
+    expected = None
     if settings.prior is not None:
         from surrogate.board.board import Board
         from surrogate.ranking.prior import expected_systems
 
         expected = expected_systems(Board.load(settings.prior), read)
-    chooser: Any = settings.pair_chooser(read, expected, lasting_failures(arena), limit)
-    where = settings.store or str(arena / STORE)
-    if dry_run:
-        chosen = chooser.chosen([])
-        with opened_if_there(where) as opened:
-            runs = {
-                member.judge: vars(dry_run_judge(read, member, chosen, opened, known_prices))
-                for member in judges
-            }
-        table = pd.DataFrame([{"judge": name, **run} for name, run in runs.items()])
-        cost = NO_COST if prices is None else ""
-        shown = {**_counts_of(chosen), "judges": table, "cost": cost}
-        show(shown, as_json, {"judges": DRY_RUN})
-        return
-    for member in () if join or Path(where).exists() else judges:
-        member.settings.api_key()  # without a key no store is made
-    with kept_replies(where), open_store(where) as store:
-        store.join(join or ())
-        judging = judge_pairs(
-            *(read, judges, chooser, store),
-            budget=limit,
-            prices=known_prices,
+    with kept_replies(store_path):
+        if join:
+            with open_store(store_path) as store:
+                store.join(join)
+        judging = judge_arena(
+            read,
+            settings,
+            store_path,
+            prior=expected,
+            failed=lasting_failures(arena),
+            prices=price_of,
             progress=progress_lines(),
             people=recorded_agreements(arena),
         )
-    file, added = judging.write(arena)
-    panel_votes = judging.panel and {
-        "verdicts": len(judging.panel.judgments),
-        "ties for want of a majority": judging.panel.split,
-        "pairs with fewer than half of the judges": judging.panel.too_few,
-    }
-    summaries = [summary.as_json() for summary in judging.summaries]
-    for summary in () if as_json else judging.summaries:
-        _print_summary(summary)
-    shown = {**_counts_of(judging.pairs), "judges": summaries, "panel": panel_votes}
-    shown |= {"agreement": judging.agreement, "failures": judging.failure_counts}
-    if is_adaptive:
-        shown |= {"languages": chooser.progress(), "ratings": chooser.ratings()}
-        shown |= {"batches": judging.batches, "stopped": judging.reason}
-    titles = {
-        "judges": "",
-        "agreement": "Agreement with other judges on the same pairs (Cohen's kappa)",
-        "failures": "Without a verdict, listed beside it",
-        "languages": "Pairs of the questions drawn",
-        "ratings": "Ratings by these verdicts and the prior, if any (90% intervals)",
-        "added": "Verdicts added",
-    }
-    show(shown | {"file": file, "added": added}, as_json, titles)
-    if judging.failed:
-        raise UnusableRepliesError(f"no pair that was asked got a verdict: {judging.reasons}")
+    file, n_added = judging.write(arena)
+    _show_judging(judging, file, n_added, as_json)
+    require_verdicts(judging.usage)
     if as_json:
         return
+    # A board of an unreliable judge misleads: first show what is wrong with the verdicts.
     if any(summary.check.grade == "unreliable" for summary in judging.summaries):
         print(command("diagnose", arena, "--judge", settings.judge))
     else:
         print(command("board", arena, "--judge", settings.judge, "--out", "out/board"))
+
+
+def _dry_run(
+    arena: Arena,
+    settings: JudgingSettings,
+    store_path: Path,
+    prices: Mapping[str, Price],
+    as_json: bool,
+) -> None:
+    """Show what judging would ask and cost, without any call."""
+    import pandas as pd
+
+    from arena.judging import dry_run_judge
+    from arena.judging.llm_judge import llm_judges
+    from arena.judging.run import draw_pairs
+
+    if settings.pairs == "adaptive":
+        raise UsageError("adaptive pairs are chosen as verdicts come; leave --dry-run out")
+    judges = llm_judges(settings)
+    pairs = draw_pairs(arena, settings)
+    rows = []
+    with opened_if_there(store_path) as store:
+        for judge in judges:
+            counts = dry_run_judge(arena, judge, pairs, store, prices)
+            rows.append({"judge": judge.judge, **vars(counts)})
+    shown = _counts_of(pairs)
+    shown["judges"] = pd.DataFrame(rows)
+    shown["cost"] = "" if prices else NO_COST
+    show(shown, as_json, {"judges": DRY_RUN})
+
+
+def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> None:
+    if not as_json:
+        for summary in judging.summaries:
+            _print_summary(summary)
+    shown = _counts_of(judging.pairs)
+    shown["judges"] = [summary.as_json() for summary in judging.summaries]
+    shown["panel"] = judging.panel and {
+        "verdicts": len(judging.panel.judgments),
+        "ties for want of a majority": judging.panel.split,
+        "pairs with fewer than half of the judges": judging.panel.too_few,
+    }
+    shown["agreement"] = judging.agreement
+    shown["failures"] = judging.usage.failures
+    if judging.pairs.adaptive:
+        shown["languages"] = judging.progress
+        shown["ratings"] = judging.ratings
+        shown["batches"] = judging.batches
+        shown["stopped"] = judging.reason
+    shown["file"] = file
+    shown["added"] = n_added
+    titles = {
+        "judges": "",
+        "agreement": "Agreement with other judges on the same pairs (Cohen's kappa)",
+        "failures": "Without a verdict, listed in failed_judgments.jsonl",
+        "languages": "Pairs of the questions drawn",
+        "ratings": "Ratings by these verdicts and the prior, if any (90% intervals)",
+        "added": "Verdicts added",
+    }
+    show(shown, as_json, titles)
 
 
 def gate(
@@ -171,56 +190,68 @@ def gate(
 
     The status is 0 for better or the same, 3 for worse, 4 where this cannot be said.
     """
-    settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, OF_PAIRS)
+    # The gate plans the pairs itself; its budget counts verdicts of this one comparison.
+    of_pairs = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
+    settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, of_pairs)
 
+    from arena.judging.llm_judge import llm_judges
+    from arena.judging.run import require_verdicts
     from arena.llm import open_store
     from surrogate.cli.ranking import read_to_rank
     from surrogate.ranking.gate import GateJudging, GateRates
     from surrogate.ranking.gate import gate as decide
 
-    stated = settings.model_fields_set - {"model", "languages", "seed"}
-    if not settings.model and (stated or budget is not None):
+    judging_options = settings.model_fields_set - {"model", "languages", "seed"}
+    if not settings.model and (judging_options or budget is not None):
         raise UsageError("judging options need --model")
-    judge = settings.llm_judge() if settings.model else None
+    judges = llm_judges(settings) if settings.model else []
     published, folder, read, new = read_to_rank(board, arena, candidate, columns, is_judged=True)
-    where = settings.store or str(folder / STORE)
-    opened: Any = nullcontext() if judge is None else open_store(where)
-    with kept_replies(where), opened as store:
-        found = decide(
-            *(published, new, read, baseline),
-            judging=None
-            if judge is None
-            else GateJudging(judge, store, budget, settings.seed, progress_lines()),
-            rates=GateRates(error, margin),
+    store_path = Path(settings.store or folder / STORE)
+    judging = None
+    with kept_replies(store_path), ExitStack() as opened:
+        for judge in judges:
+            store = opened.enter_context(open_store(store_path))
+            judging = GateJudging(judge, store, budget, settings.seed, progress_lines())
+        decision = decide(
+            published,
+            new,
+            read,
+            baseline,
+            judging=judging,
+            rates=GateRates(error=error, margin=margin),
             languages=settings.languages,
             feature_table=given_features(feature_table, new),
         )
     if as_json:
-        shown = {**plain(found), "sentences": found.sentences}
-        show(shown | {"win_rate": found.verdicts and found.verdicts.win_rate}, as_json)
+        shown = plain(decision)
+        shown["sentences"] = decision.sentences
+        shown["win_rate"] = decision.verdicts and decision.verdicts.win_rate
+        show(shown, as_json)
     else:
-        print_notes(found.sentences, "")
-    if found.verdicts is not None and found.verdicts.usage.is_unusable:
-        reasons = found.verdicts.usage.shown_failures()
-        raise UnusableRepliesError(f"no pair that was asked got a verdict: {reasons}")
-    raise SystemExit(STATUS[found.verdict])
+        print_notes(decision.sentences, "")
+    if decision.verdicts is not None:
+        require_verdicts(decision.verdicts.usage)
+    # 1 and 2 are errors, so that a pipeline can tell a worse system from a broken command.
+    status = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
+    raise SystemExit(status[decision.verdict])
 
 
 @contextmanager
-def kept_replies(store: str) -> Iterator[None]:
-    """Say on Ctrl-C what is kept and how to go on."""
+def kept_replies(store: Path | str) -> Iterator[None]:
+    """On Ctrl-C, say where replies are kept and how to continue."""
     try:
         yield
     except KeyboardInterrupt:
         print(
-            f"Interrupted. Replies that came are kept in {store}; the same command goes on from "
-            "there and asks nothing twice.",
+            f"Interrupted. Replies that came are kept in {store}; run the same command again to "
+            "continue: no call is repeated.",
             file=sys.stderr,
         )
-        raise SystemExit(INTERRUPTED) from None
+        interrupted = 130  # the exit status after Ctrl-C, as shells have it
+        raise SystemExit(interrupted) from None
 
 
-def opened_if_there(where: str) -> Any:  # noqa: ANN401 - a store, or nothing to look into
+def opened_if_there(where: Path | str) -> Any:  # noqa: ANN401 - a store, or nothing to look into
     """Open a store for a dry run, which makes none."""
     from arena.llm import open_store
 
@@ -238,16 +269,19 @@ def _counts_of(chosen: ChosenPairs) -> dict[str, Any]:
 
 def _print_summary(summary: JudgingSummary) -> None:
     verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
-    flags = ", ".join(f"{count} {name}" for name, count in summary.flags.items())
-    cost = NO_COST if summary.cost is None else format(summary.cost, ".4f")
-    said = [
+    lines = [
         f"{summary.check.short} ({summary.prompt})",
         f"{verdicts} ({summary.identical} of identical answers); failed: {summary.invalid}",
         f"{summary.usage}; {summary.already_judged} were judged before",
-        f"Cost: {cost}" * (summary.cost is not None or summary.usage.calls > 0),
-        f"Flags: {flags}" * bool(flags),
     ]
-    print_notes([*filter(None, said), *summary.warnings, *summary.check.faults], "")
+    if summary.cost is not None:
+        lines.append(f"Cost: {summary.cost:.4f}")
+    elif summary.usage.calls > 0:
+        lines.append(f"Cost: {NO_COST}")
+    if summary.flags:
+        flags = ", ".join(f"{count} {name}" for name, count in summary.flags.items())
+        lines.append(f"Flags: {flags}")
+    print_notes([*lines, *summary.warnings, *summary.check.faults], "")
     print_notes(summary.check.facts, "")
 
 
@@ -265,29 +299,37 @@ def prompts(
     """
     import pandas as pd
 
-    listed = [(sender, each) for sender, known in all_prompts().items() for each in known]
-    listed = [(sender, each) for sender, each in listed if name in (None, each.name)]
+    listed = [
+        (sender, prompt)
+        for sender, sent_prompts in all_prompts().items()
+        for prompt in sent_prompts
+        if name in (None, prompt.name)
+    ]
     if not listed:
         raise UsageError(f"there is no prompt {name!r}; 'prompts' lists all")
     rows = []
     for sender, prompt in listed:
-        shown = {
-            f"{' or '.join((variable, *each.also))}{'*' if each.is_required else ''}": each.meaning
-            for variable, each in prompt.variables.items()
+        meanings = {}
+        for variable_name, variable in prompt.variables.items():
+            star = "*" if variable.is_required else ""
+            names = " or ".join((variable_name, *variable.also)) + star
+            meanings[names] = variable.meaning
+        row = {
+            "command": sender,
+            "name": prompt.name,
+            "asks": prompt.asks,
+            "variables": ", ".join(meanings),
+            "reply": prompt.reply,
         }
-        rows.append((sender, prompt.name, prompt.asks, ", ".join(shown), prompt.reply))
-        if name is None or paper or as_json:
-            continue
-        print(f"{{# {prompt.packaged_name}: {prompt.asks} #}}")
-        print(prompt.packaged_text())
-        print("\n".join(f"{{# {names}: {meaning} #}}" for names, meaning in shown.items()))
-        print(f"{{# Of a reply is read: {prompt.reply} #}}")
-    table = pd.DataFrame(rows, columns=PROMPT_COLUMNS)
+        rows.append(row)
+        if name is not None and not paper and not as_json:
+            _print_prompt(prompt, meanings)
+    table = pd.DataFrame(rows)
     if paper:
         text = files("surrogate.cli").joinpath("papers.toml").read_text(encoding="utf-8")
-        said = tomllib.loads(text)
-        printed = [said[each.packaged_name] for _, each in listed]
-        table = table[["command", "name"]].join(pd.DataFrame(printed))
+        sources = tomllib.loads(text)
+        columns = pd.DataFrame([sources[prompt.packaged_name] for _, prompt in listed])
+        table = table[["command", "name"]].join(columns)
     if as_json:
         show({"prompts": table}, as_json)
     elif paper:
@@ -298,19 +340,32 @@ def prompts(
         show({"prompts": table[["command", "name", "asks"]]}, as_json)
 
 
+def _print_prompt(prompt: ReplaceablePrompt, meanings: Mapping[str, str]) -> None:
+    # Everything but the text is a Jinja comment, so that the output is a template as it stands.
+    print(f"{{# {prompt.packaged_name}: {prompt.asks} #}}")
+    print(prompt.packaged_text())
+    for names, meaning in meanings.items():
+        print(f"{{# {names}: {meaning} #}}")
+    print(f"{{# Read from the reply: {prompt.reply} #}}")
+
+
 def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     """Return every replaceable prompt by the command that sends it."""
     from arena.generation import ANSWER_PROMPTS, TIME_PROMPT
     from arena.judging.graded import GRADED_PROMPTS
-    from arena.judging.prompt import PAIRWISE_PROMPTS
+    from arena.judging.prompt import REPLY_FORMS
     from features.models import FEATURE_PROMPTS
     from surrogate.papers import Grouse, Memerag, Wikieval
 
+    pairwise = tuple(form.prompt for form in REPLY_FORMS.values())
+    # Ragas's prompts of features serve some judges too; they are listed with the features.
+    wikieval = tuple(prompt for prompt in Wikieval.replaceable if prompt not in FEATURE_PROMPTS)
+    grouse = tuple(prompt for prompt in Grouse.replaceable if prompt not in FEATURE_PROMPTS)
     return {
-        "judge": (*PAIRWISE_PROMPTS.values(), *GRADED_PROMPTS.values()),
+        "judge": (*pairwise, *GRADED_PROMPTS.values()),
         "features, board, rank": FEATURE_PROMPTS,
         "generate": (*ANSWER_PROMPTS.values(), TIME_PROMPT),
         "metaeval memerag": tuple(Memerag.replaceable),
-        "metaeval wikieval": tuple(p for p in Wikieval.replaceable if p not in FEATURE_PROMPTS),
-        "metaeval grouse": tuple(p for p in Grouse.replaceable if p not in FEATURE_PROMPTS),
+        "metaeval wikieval": wikieval,
+        "metaeval grouse": grouse,
     }

@@ -1,4 +1,6 @@
 from .advice import advise as advise
+from .comparison import SystemComparison as SystemComparison
+from .comparison import compare_systems as compare_systems
 from .gate import Gate as Gate
 from .gate import GateJudging as GateJudging
 from .gate import GateRates as GateRates

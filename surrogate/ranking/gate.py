@@ -18,12 +18,12 @@ from arena.data.folder import open_arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
 from arena.diagnostics.judge_label import JudgeLabel, label_judge
-from arena.judging.choosing.comparison import ORDERS, SystemComparison, compare_systems
 from arena.rating.battles import points_of_a
 from arena.statistics.significance import EVEN, NORMAL_90, Difference, SequentialTest
 from features.declare.feature import offer
 from surrogate.board.board import Board, open_board
 from surrogate.board.judge_report import recorded_agreement
+from surrogate.ranking.comparison import ORDERS, SystemComparison, compare_systems
 from surrogate.ranking.rank import RankedSystems, rank_systems
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def gate(
     first by the ratings: the candidate's by the surrogate, with the interval that systems unseen
     in training had, the baseline's as on the board. Where that is inconclusive and there is a
     judge, by its verdicts on the two, as many as find a difference of the margin
-    (``arena.judging.compare_systems``), whatever the surrogate is worth. With a judge the
+    (``compare_systems``), whatever the surrogate is worth. With a judge the
     surrogate may be wrong with a fifth of the error, the verdicts with the rest, so that the sum
     is the error asked for.
 

@@ -16,6 +16,7 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
 from arena.data.wording import did_you_mean
 from arena.judging.judging_settings import JudgingSettings
+from arena.judging.llm_judge import llm_judges
 from arena.llm.llm_settings import CONFIDENTIAL, LlmSettings
 from features.declare.feature import Feature
 from features.measures.registry import parse_features
@@ -227,7 +228,7 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
             fault = f"is not the judge that judges ({judging.judge})"
             hint = "leave judge or judging out"
             yield Problem(source, None, f"{place}.judge", options.judge, fault, hint)
-        checks.append(("judging", judging.template, judging.llm_judges))
+        checks.append(("judging", judging.template, lambda: llm_judges(judging)))
         if judging.pairs == "adaptive":
             checks.append(("judging.pairs", "adaptive", judging.require_adaptive))
     if options.feature_table is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError, UnusableRepliesError
+from arena.data.errors import ArenaError
 from arena.data.files import file_digest
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
@@ -160,32 +160,38 @@ def _board_files(board: ConfiguredBoard) -> Digests:
 
 def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -> str:
     from arena.judging import judge
-    from arena.judging.run import lasting_failures
-    from arena.llm import Budget, open_store
+    from arena.judging.run import lasting_failures, require_verdicts
 
     arena = read_arena(board.arena)
     prior = None
     if options.prior is not None:
         prior = expected_systems(Board.load(options.prior), arena, n_jobs=place.n_jobs)
-    budget = Budget(options.max_calls)
-    pairs = options.pair_chooser(arena, prior, lasting_failures(board.arena), budget)
-    path = place.out / STORE_FILE if options.store is None else board.base / options.store
-    with open_store(str(path)) as store:
-        judges = options.llm_judges()
-        judging = judge(arena, judges, pairs, store, budget=budget, progress=place.progress)
-    failures = judging.failure_counts
-    if judging.failed:
-        raise UnusableRepliesError(f"no pair that was asked got a verdict: {judging.reasons}")
+    store = place.out / STORE_FILE if options.store is None else board.base / options.store
+    judging = judge(
+        arena,
+        options,
+        store,
+        prior=prior,
+        failed=lasting_failures(board.arena),
+        progress=place.progress,
+    )
+    require_verdicts(judging.usage)
     tables = [judging.judgments]
-    tables += [] if judging.panel is None else [judging.panel.judgments]
+    if judging.panel is not None:
+        tables.append(judging.panel.judgments)
     verdicts = pd.concat([table.astype(object) for table in tables], ignore_index=True)
     key = [*PAIR_COLUMNS, "judge"]
-    there, found = (pd.MultiIndex.from_frame(table[key]) for table in (arena.judgments, verdicts))
-    ordered = verdicts[~found.isin(there)].sort_values(key, kind="stable")
+    # A panel's verdicts include those that the arena has from earlier runs.
+    is_in_arena = pd.MultiIndex.from_frame(verdicts[key]).isin(
+        pd.MultiIndex.from_frame(arena.judgments[key])
+    )
+    ordered = verdicts[~is_in_arena].sort_values(key, kind="stable")
     write_rows(ordered.reset_index(drop=True), place.target / VERDICTS_FILE)
     write_rows(judging.failures, place.target / FAILED_JUDGMENTS)
-    left = {name: count for name, count in failures.items() if name not in LASTING}
-    return f"pairs without a verdict: {_counted(left)}" if left else ""
+    passing = {
+        reason: count for reason, count in judging.usage.failures.items() if reason not in LASTING
+    }
+    return f"pairs without a verdict: {_counted(passing)}" if passing else ""
 
 
 def _counted(failures: dict[str, int]) -> str:

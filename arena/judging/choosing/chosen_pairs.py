@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal, Protocol
 
@@ -27,30 +27,30 @@ from arena.text.answers import parse_answer
 
 DEFAULT_QUESTIONS = 100
 
-Names = tuple[str, str]
+SystemPair = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What came of asking about pairs: a row a verdict, and a row a pair without one."""
+    """Outcome of asking about pairs: one row per verdict, and one per pair without one."""
 
     judgments: pd.DataFrame
     failures: pd.DataFrame
 
 
 Batches = Generator["ChosenPairs", Verdicts, str]
-"""Yields pairs to ask, is sent what came of them, and returns why no more are asked."""
+"""Yields pairs to ask, is sent their outcome, and returns why it stops."""
 
 
 class PairChooser(Protocol):
     """Chooses pairs to judge, all at once or as verdicts come."""
 
     @property
-    def whole(self) -> int | None:
-        """Most pairs that are asked; None where that is not known."""
+    def n_planned(self) -> int | None:
+        """Maximum number of pairs to ask; None if that is not known."""
 
     def batches(self) -> Batches:
-        """Yield what to ask next until nothing is left; see ``Batches``."""
+        """Yield batches of pairs until nothing is left to ask; see ``Batches``."""
 
     def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
         """Put together the batches that were asked, and what was chosen in earlier runs."""
@@ -62,10 +62,10 @@ class ChosenPairs:
 
     Attributes:
         table: Pairs to ask: columns ``language, query_id, system_a, system_b``.
-        identical: Pairs whose shown texts are the same, which nobody is asked: they are ties.
-        both_orders: Whether every pair stands there in both orders.
-        questions: The questions they are of, language by language.
-        adaptive: Whether they were chosen by verdicts on others, which is noted with theirs.
+        identical: Pairs of identical texts, which are ties without a call.
+        both_orders: Whether every pair is in the table in both orders.
+        questions: The questions drawn, language by language.
+        adaptive: Whether pairs were chosen by verdicts on others, which their rows then state.
     """
 
     table: pd.DataFrame
@@ -75,7 +75,7 @@ class ChosenPairs:
     adaptive: bool = False
 
     @property
-    def whole(self) -> int:
+    def n_planned(self) -> int:
         """Number of pairs to ask."""
         return len(self.table)
 
@@ -92,39 +92,40 @@ class ChosenPairs:
         yield self
         return ""
 
-    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:  # noqa: ARG002 - all are
-        """Return these."""
+    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:  # noqa: ARG002 - all are asked
+        """Return these pairs."""
         return self
 
-    def without(self, judged: Collection[PairKey]) -> ChosenPairs:
-        """Leave out pairs that are judged: in this order where both are asked, else in either."""
+    def without(self, judged: set[PairKey]) -> ChosenPairs:
+        """Leave out pairs that are judged: in this order if both are asked, else in either."""
         if self.both_orders:
-            done = set(judged)
-            return self._kept(lambda key: key not in done)
-        done = {unordered(key) for key in judged}
-        return self._kept(lambda key: unordered(key) not in done)
+            return self._where(lambda key: key not in judged)
+        judged_pairs = {unordered(key) for key in judged}
+        return self._where(lambda key: unordered(key) not in judged_pairs)
 
     def on(self, questions: Collection[QuestionKey]) -> ChosenPairs:
         """Keep the pairs on some questions."""
         wanted = set(questions)
-        return self._kept(lambda key: key[:2] in wanted)
+        return self._where(lambda key: key[:2] in wanted)
 
-    def _kept(self, is_kept: Callable[[PairKey], bool]) -> ChosenPairs:
-        table, identical = (
-            rows[np.array([is_kept(key) for key in pair_keys(rows)], dtype=np.bool_)]
-            for rows in (self.table, self.identical)
-        )
-        return replace(
-            self,
-            table=table.reset_index(drop=True),
-            identical=identical.reset_index(drop=True),
-        )
+    def _where(self, condition: Callable[[PairKey], bool]) -> ChosenPairs:
+        def filtered(rows: pd.DataFrame) -> pd.DataFrame:
+            is_kept = np.array([condition(key) for key in pair_keys(rows)], dtype=np.bool_)
+            return rows[is_kept].reset_index(drop=True)
+
+        return replace(self, table=filtered(self.table), identical=filtered(self.identical))
 
 
 def joined_pairs(
     nothing: ChosenPairs, asked: Sequence[ChosenPairs], earlier: pd.DataFrame | None = None
 ) -> ChosenPairs:
-    """Put batches together, behind pairs of earlier runs; ``nothing`` is one without pairs."""
+    """Put batches together, after the pairs of earlier runs.
+
+    Args:
+        nothing: Chosen pairs of the same kind and questions, without any pair.
+        asked: The batches.
+        earlier: Pairs of earlier runs, ``PAIR_COLUMNS``.
+    """
     first = nothing.table if earlier is None else earlier
     return replace(
         nothing,
@@ -143,9 +144,9 @@ def choose_pairs(
 ) -> ChosenPairs:
     """Choose what to judge.
 
-    A question is drawn by a number of its own, which rests on its content: further questions
-    displace few. With all pairs, a further system adds pairs and changes none. With some pairs a
-    question, systems meet as evenly as can be. Pairs of the same text are ties.
+    A question is drawn by a number of its own, which depends on its content alone: further
+    questions displace few. With all pairs, a further system adds pairs and changes none. With some
+    pairs a question, systems meet as evenly as possible. Pairs of identical texts are ties.
 
     Args:
         arena: Questions and answers; its judgments do not matter.
@@ -153,7 +154,7 @@ def choose_pairs(
         pairs: ``all`` pairs of systems that answered a question, or so many of them.
         both_orders: Ask every pair in both orders; else the order is drawn (see ``shown_order``).
         languages: None takes all.
-        seed: Of all draws.
+        seed: Seed of all draws.
 
     Raises:
         UsageError: For a number below 1, an unknown language, or an arena with nothing to judge.
@@ -162,7 +163,7 @@ def choose_pairs(
         raise UsageError(f"{argument('pairs')} is {pairs}; use at least 1")
     texts = ArenaTexts(arena)
     drawn = draw_questions(arena, texts, questions, languages, seed)
-    battles = {language: Counter[str]() for language, _ in drawn}
+    meetings = {language: _Meetings() for language, _ in drawn}
     keys: list[PairKey] = []
     for language, query_id in drawn:
         systems = texts.systems((language, query_id))
@@ -170,21 +171,21 @@ def choose_pairs(
             chosen = list(combinations(systems, 2))
         else:
             random = generator(seed, "judging", "pairs", language, query_id)
-            chosen = _even_pairs(systems, pairs, battles[language], random)
-        keys += [(language, query_id, *names) for names in chosen]
-    return asked_pairs(texts, keys, drawn, both_orders, seed)
+            chosen = _even_pairs(systems, pairs, meetings[language], random)
+        keys += [(language, query_id, one, other) for one, other in chosen]
+    return asked_pairs(texts, keys, drawn, both_orders=both_orders, seed=seed)
 
 
 def pairs_judged_in(
     arena: Arena, judgments: pd.DataFrame, both_orders: bool = False, seed: int = 0
 ) -> ChosenPairs:
-    """Choose the pairs that somebody has judged, to hold another judge against their verdicts.
+    """Choose the pairs that were judged, to compare another judge with their verdicts.
 
-    Arguments are those of ``choose_pairs``; an answer that is absent is a UsageError.
+    Arguments are those of ``choose_pairs``; an absent answer is a UsageError.
     """
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
     drawn = tuple(dict.fromkeys(key[:2] for key in keys))
-    return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders, seed)
+    return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders=both_orders, seed=seed)
 
 
 def draw_questions(
@@ -194,7 +195,7 @@ def draw_questions(
     languages: Sequence[str] | None,
     seed: int,
 ) -> tuple[QuestionKey, ...]:
-    """Draw the questions to judge, as ``choose_pairs`` says; those with fewer answers are out.
+    """Draw the questions to judge among those with two answers or more; see ``choose_pairs``.
 
     Raises:
         UsageError: For a number below 1, an unknown language, or no question.
@@ -205,10 +206,12 @@ def draw_questions(
     for language in languages or ():
         checked_choice(language, present, "language")
     drawn: list[QuestionKey] = []
-    for language in (each for each in present if not languages or each in languages):
+    for language in present:
+        if languages and language not in languages:
+            continue
         keys = [(language, query_id) for query_id in texts.questions(language)]
-        able = [key for key in keys if len(texts.systems(key)) > 1]
-        drawn += by_draw(texts, able, seed)[:questions]
+        comparable = [key for key in keys if len(texts.systems(key)) > 1]
+        drawn += by_draw(texts, comparable, seed)[:questions]
     if not drawn:
         raise UsageError("no question has answers of two systems: there is nothing to judge")
     return tuple(drawn)
@@ -232,46 +235,79 @@ def asked_pairs(
     texts: ArenaTexts,
     keys: Sequence[PairKey],
     drawn: tuple[QuestionKey, ...],
+    *,
     both_orders: bool,
     seed: int,
+    adaptive: bool = False,
 ) -> ChosenPairs:
-    """Draw the sides of pairs whose systems stand in any order; see ``ChosenPairs``."""
+    """Draw the sides of pairs whose systems come in any order; see ``ChosenPairs``."""
     asked: list[PairKey] = []
     identical: list[PairKey] = []
-    for language, query_id, *names in keys:
+    for language, query_id, one, other in keys:
         question = (language, query_id)
-        outputs = [texts.shown(question, system) for system in names]
-        answers = [parse_answer(output).text for output in outputs]
-        one, other = zip(names, answers, strict=True)
-        side_a, side_b = shown_order(language, query_id, one, other, seed)
-        orders = [(*question, side_a, side_b), (*question, side_b, side_a)]
-        (identical if outputs[0] == outputs[1] else asked).extend(orders[: 1 + both_orders])
-    table, same = (pd.DataFrame(part, columns=PAIR_COLUMNS) for part in (asked, identical))
-    return ChosenPairs(table.astype(object), same.astype(object), both_orders, drawn)
+        output = texts.shown(question, one)
+        other_output = texts.shown(question, other)
+        # Sides depend on the answers alone, not on the reasons that systems wrote with them.
+        side_a, side_b = shown_order(
+            language,
+            query_id,
+            (one, parse_answer(output).text),
+            (other, parse_answer(other_output).text),
+            seed,
+        )
+        pairs = identical if output == other_output else asked
+        pairs.append((language, query_id, side_a, side_b))
+        if both_orders:
+            pairs.append((language, query_id, side_b, side_a))
+    return ChosenPairs(
+        table=pd.DataFrame(asked, columns=PAIR_COLUMNS).astype(object),
+        identical=pd.DataFrame(identical, columns=PAIR_COLUMNS).astype(object),
+        both_orders=both_orders,
+        questions=drawn,
+        adaptive=adaptive,
+    )
+
+
+@dataclass
+class _Meetings:
+    """How often systems of a language were chosen so far, and how often each pair of them."""
+
+    of_systems: Counter[str] = field(default_factory=Counter)
+    of_pairs: Counter[SystemPair] = field(default_factory=Counter)
+
+    def add(self, pair: SystemPair) -> None:
+        self.of_systems.update(pair)
+        self.of_pairs[pair] += 1
 
 
 def _even_pairs(
-    systems: list[str], pairs: int, battles: Counter[str], random: np.random.Generator
-) -> list[Names]:
-    """Choose so many pairs of systems that answered a question, at most.
+    systems: list[str], n_pairs: int, meetings: _Meetings, random: np.random.Generator
+) -> list[SystemPair]:
+    """Choose at most so many pairs of the systems that answered a question.
 
-    Systems with few battles on this question and in all go first, then pairs that met seldom;
-    the rest is chance. Battles of each system and meetings of each pair so far grow.
+    Systems with few battles on this question and overall come first, then pairs that met seldom;
+    the rest is chance. The pairs chosen are added to the meetings.
     """
     left = list(combinations(systems, 2))
     chance = dict(zip(left, random.random(len(left)).tolist(), strict=True))
-    here: Counter[str] = Counter()
+    on_question: Counter[str] = Counter()
 
-    def cost(pair: Names) -> tuple[float, ...]:
+    def cost(pair: SystemPair) -> tuple[float, ...]:
         one, other = pair
-        on_question = (max(here[one], here[other]), here[one] + here[other])
-        return (*on_question, battles[one] + battles[other], battles["\0".join(pair)], chance[pair])
+        battles = (on_question[one], on_question[other])
+        return (
+            max(battles),
+            sum(battles),
+            meetings.of_systems[one] + meetings.of_systems[other],
+            meetings.of_pairs[pair],
+            chance[pair],
+        )
 
-    chosen: list[Names] = []
-    for _ in range(min(pairs, len(left))):
+    chosen: list[SystemPair] = []
+    for _ in range(min(n_pairs, len(left))):
         pair = min(left, key=cost)
         left.remove(pair)
         chosen.append(pair)
-        here.update(pair)
-        battles.update([*pair, "\0".join(pair)])
+        on_question.update(pair)
+        meetings.add(pair)
     return chosen

@@ -11,7 +11,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from arena import Arena, DataError, read_arena, write_arena
 from arena.generation import GenerationSettings, LlmSystem, generate_answers
 from arena.generation.questions import given_questions
-from arena.judging import LlmJudge, choose_pairs, judge
+from arena.judging import LlmJudge, choose_pairs, judge_pairs
 from arena.judging.answer_pairs import ArenaTexts, Comparison, ShownTurn
 from arena.judging.graded import GRADED_PROMPTS, GradedPrompt
 from arena.judging.prompt import pairwise_prompt
@@ -168,7 +168,7 @@ def test_a_conversation_is_judged_and_read_again(serve, store, tmp_path):
 
     asked = LlmSettings(model="j", base_url=serve(verdict).url, api_key_env=None)
     arena = arena_of(own=([FIRST, OTHER], None))
-    judged = judge(arena, LlmJudge(asked), choose_pairs(arena), store)
+    judged = judge_pairs(arena, LlmJudge(asked), choose_pairs(arena), store)
     assert len(judged.judgments) == len(prompts) == 1
     assert OTHER["content"] in prompts[0]
     assert set(judged.judgments["prompt"]) == {pairwise_prompt().version}

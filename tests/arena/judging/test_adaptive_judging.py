@@ -11,7 +11,7 @@ from judged_systems import build_arena, shown_answers
 from arena import read_arena, write_arena
 from arena.data.folder import find_table_file
 from arena.data.tables import read_rows, write_rows
-from arena.judging import AdaptivePairs, JudgingSettings, judge
+from arena.judging import AdaptivePairs, JudgingSettings, judge_pairs
 from arena.judging.run import lasting_failures
 from arena.llm import Budget, open_store
 
@@ -40,7 +40,7 @@ def ask(folder, one, budget=None, max_calls=None, prior=None, **fields):
     settings = JudgingSettings(name=one.judge, pairs="adaptive", budget=budget, **fields)
     pairs = AdaptivePairs(arena, settings, prior, lasting_failures(folder), calls)
     with open_store(folder / "replies.sqlite") as store:
-        judging = judge(arena, one, pairs, store, budget=calls)
+        judging = judge_pairs(arena, one, pairs, store, budget=calls)
     judging.write(folder)
     return SimpleNamespace(
         judging=judging,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.judging import panel_verdicts
-from arena.judging.run import SPLIT
+from arena.judging.panel import SPLIT
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
 MIRROR = {"a": "b", "b": "a", "tie": "tie"}

@@ -14,7 +14,7 @@ from arena import Arena, DataError, UsageError, read_arena, write_arena
 from arena.data import files
 from arena.data.files import atomic_path
 from arena.data.systems import alike, name_problems
-from arena.judging.prompt import PAIRWISE_PROMPTS
+from arena.judging.prompt import REPLY_FORMS
 from surrogate import Board
 from surrogate.cli.boards import publish_board
 
@@ -159,7 +159,7 @@ def test_whatever_a_template_does_is_said_with_its_name(text, tmp_path):
     path = tmp_path / "mine.jinja"
     path.write_text(f"\n{text}\n{{{{ question }}}}{{{{ answer_a }}}}{{{{ answer_b }}}}")
     with pytest.raises(UsageError) as caught:
-        PAIRWISE_PROMPTS["text"].read(path)
+        REPLY_FORMS["text"].prompt.read(path)
     assert "mine" in str(caught.value)
 
 

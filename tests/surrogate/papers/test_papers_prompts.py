@@ -27,7 +27,7 @@ from arena.generation import (
     TimeFilter,
     generate_answers,
 )
-from arena.judging import LlmJudge, choose_pairs, judge, pairwise_prompt
+from arena.judging import LlmJudge, choose_pairs, judge_pairs, pairwise_prompt
 from arena.llm import Budget, Llm, LlmSettings, open_store
 from arena.text.prompts import read_templates
 from features import extract
@@ -184,7 +184,7 @@ def test_mirage_figure_13_judges(serve, file, arena, tmp_path):
     server = serve(lambda prompt: 'Assistant A is better. "[[A]]"')
     figure_13 = LlmJudge(asked_at(server), prompt=pairwise_prompt(file("figure13", text)))
     with open_store(tmp_path / "store.sqlite") as store:
-        judged = judge(arena, figure_13, choose_pairs(arena), store)
+        judged = judge_pairs(arena, figure_13, choose_pairs(arena), store)
     assert list(judged.judgments["winner"]) == ["a"]
     (prompt,) = server.asked
     assert "[7#1] Oslo: Oslo is the capital of Norway." in prompt

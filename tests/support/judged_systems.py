@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from arena import Arena, ArenaInfo
-from arena.judging import judge
+from arena.judging import judge_pairs
 
 QUALITY = {"good": 3, "fair": 2, "poor": 1}
 
@@ -33,7 +33,7 @@ def build_arena(answers=None, questions=4, languages=("en",), systems=tuple(QUAL
 
 def judge_arena(arena, one, pairs, store, **options):
     """Let one judge judge; its summary stands beside what came."""
-    found = judge(arena, one, pairs, store, **options)
+    found = judge_pairs(arena, one, pairs, store, **options)
     (summary,) = found.summaries
     return SimpleNamespace(
         judgments=found.judgments, failures=found.failures, summary=summary, pairs=found.pairs

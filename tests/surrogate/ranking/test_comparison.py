@@ -5,9 +5,13 @@ from chat_server import broken, completion
 from judged_systems import better, build_arena, shown_answers
 
 from arena import UsageError
-from arena.judging import compare_systems
-from arena.judging.choosing.comparison import ALL_JUDGED, DECIDED, ONE_SIDED, question_scores
+from arena.judging import LlmJudge
+from arena.llm import LlmSettings, open_store
 from arena.statistics.significance import SequentialTest
+from surrogate.ranking import compare_systems
+from surrogate.ranking.comparison import ALL_JUDGED, DECIDED, ONE_SIDED, question_scores
+
+pytest.importorskip("openai", reason="needs the extra llm")
 
 TEST = SequentialTest()
 
@@ -25,7 +29,17 @@ def undecided(*_):
 
 
 @pytest.fixture
-def compare(serve, judge_at, store):
+def store(tmp_path):
+    with open_store(tmp_path / "replies.sqlite") as store:
+        yield store
+
+
+def judge_at(server):
+    return LlmJudge(LlmSettings(model="test-judge", base_url=server.url, api_key_env=None))
+
+
+@pytest.fixture
+def compare(serve, store):
     def compare(behave, systems=("good", "poor"), questions=40, **options):
         server = serve(behave)
         arena = options.pop("arena", None) or build_arena(questions=questions)
@@ -76,12 +90,8 @@ def test_a_budget_counts_verdicts_and_the_same_run_again_asks_nothing(compare, s
 
 
 def compare_again(server, store, budget):
-    from arena.judging import LlmJudge
-    from arena.llm import LlmSettings
-
-    asked = LlmSettings(model="test-judge", base_url=server.url, api_key_env=None)
-    judge = LlmJudge(asked)
     arena = build_arena(questions=40)
+    judge = judge_at(server)
     return compare_systems(arena, ("good", "poor"), judge, store, TEST, budget=budget)
 
 

@@ -1,0 +1,145 @@
+"""What one judge's run brought: counts, cost, how far to trust the judge, and warnings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.schema import WINNERS
+from arena.data.wording import count_of
+from arena.diagnostics.judge_label import (
+    FLAG_SEPARATOR,
+    NOTABLE_INVALID,
+    JudgeLabel,
+    PeopleAgreement,
+    label_judge,
+    without_identical,
+)
+from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
+from arena.judging.llm_judge import LlmJudge, pairs_left
+from arena.llm.replies import UNPARSABLE
+from arena.llm.usage import Price, Usage
+
+
+@dataclass(frozen=True)
+class JudgingSummary:
+    """Counts of one judge's run.
+
+    Attributes:
+        judge: Its name.
+        prompt: Version of the prompt.
+        pairs: Number of pairs chosen; each order counts.
+        already_judged: Pairs that this judge had judged before.
+        identical: Pairs of identical answers, which are ties without a call.
+        verdicts: Number of ``a``, ``b`` and ``tie``, identical answers included.
+        flags: Number of pairs by what was odd about their answers or the reply.
+        usage: Calls, tokens, and failures by reason.
+        cost: At the given prices, or None.
+        check: How far to trust this judge, by its verdicts of this run and earlier ones.
+        warnings: What limits the verdicts.
+    """
+
+    judge: str
+    prompt: str
+    pairs: int
+    already_judged: int
+    identical: int
+    verdicts: dict[str, int]
+    flags: dict[str, int]
+    usage: Usage
+    cost: float | None
+    check: JudgeLabel
+    warnings: tuple[str, ...]
+
+    @property
+    def invalid(self) -> int:
+        """Number of replies without a verdict."""
+        return self.usage.failures.get(UNPARSABLE, 0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        fields = asdict(self)
+        # The counts of calls and tokens become fields of the summary itself.
+        del fields["usage"]
+        fields.update(self.usage.as_json(), asked=self.usage.asked, invalid=self.invalid)
+        return fields
+
+
+def summarize_judge(
+    arena: Arena,
+    judge: LlmJudge,
+    pairs: ChosenPairs,
+    batches: Sequence[ChosenPairs],
+    outcome: Verdicts,
+    usage: Usage,
+    prices: Mapping[str, Price],
+    people: PeopleAgreement | None,
+) -> JudgingSummary:
+    """Count what a run of one judge brought.
+
+    Args:
+        arena: Answers, and the judgments before the run.
+        judge: The judge.
+        pairs: All pairs chosen, in this run and before.
+        batches: The pairs that this run asked about.
+        outcome: Verdicts and failures of the run.
+        usage: Its calls and tokens.
+        prices: Price of each model.
+        people: Agreement of this judge with people, if it was measured before.
+    """
+    earlier = arena.judgments[arena.judgments["judge"] == judge.judge]
+    left = [pairs_left(arena, judge, batch) for batch in batches]
+    n_already_judged = len(pairs) - sum(map(len, left))
+    n_invalid = usage.failures.get(UNPARSABLE, 0)
+    check = label_judge(
+        judge.judge,
+        pd.concat([arena.judgments, outcome.judgments], ignore_index=True),
+        arena.answers,
+        people=people,
+        invalid=n_invalid,
+        asked=usage.asked + len(without_identical(earlier)),
+    )
+    flags: Counter[str] = Counter()
+    for joined_flags in pd.concat([outcome.judgments["flags"], outcome.failures["flags"]]):
+        flags.update(flag for flag in joined_flags.split(FLAG_SEPARATOR) if flag)
+    winner_counts = outcome.judgments["winner"].value_counts()
+    warnings = _warnings(judge, earlier, n_invalid, usage.asked + n_already_judged)
+    return JudgingSummary(
+        judge=judge.judge,
+        prompt=judge.prompt_in_use.version,
+        pairs=len(pairs),
+        already_judged=n_already_judged,
+        identical=sum(len(batch.identical) for batch in left),
+        verdicts={winner: int(winner_counts.get(winner, 0)) for winner in WINNERS},
+        flags=dict(sorted(flags.items())),
+        usage=usage,
+        cost=usage.cost(prices),
+        check=check,
+        warnings=tuple(warnings),
+    )
+
+
+def _warnings(
+    judge: LlmJudge, earlier: pd.DataFrame, n_invalid: int, n_replies: int
+) -> Iterator[str]:
+    """Warn of many replies without a verdict, and of earlier verdicts from another prompt."""
+    if n_invalid > NOTABLE_INVALID * n_replies:
+        # Pairs that a judge cannot decide are seldom like the others, so the rest is biased.
+        verb = "holds" if n_invalid == 1 else "hold"
+        yield (
+            f"{n_invalid} of {count_of(n_replies, 'reply', 'replies')} of {judge.judge} {verb} no "
+            "verdict; the pairs it did judge may not be a random sample"
+        )
+    version = judge.prompt_in_use.version
+    versions = earlier["prompt"].dropna() if "prompt" in earlier else ()
+    other_versions = sorted({str(name) for name in versions if name != version})
+    if other_versions:
+        yield (
+            f"the arena holds verdicts of {judge.judge} from another prompt ({other_versions[0]}, "
+            f"now {version}); give this judge a name of its own to keep them apart"
+        )
