@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 from collections.abc import Sequence
@@ -31,14 +30,6 @@ if TYPE_CHECKING:
     from surrogate.ranking.rank import RankedSystems
 
 
-MOST_NAMED = 3
-"""Systems like the first that are named, not counted."""
-LIKELY_BEST = 0.9
-"""Probability of being the best from which it is said by what test systems are not
-distinguishable."""
-MOST_SURE = 0.99
-
-
 class Manifest(BaseModel):
     """``manifest.json`` of a board folder, written last: each file's SHA-256."""
 
@@ -53,14 +44,14 @@ class Board:
     counts are ``Int64``, texts are never missing.
 
     Attributes:
-        ratings: Ratings a language; see ``rows.rated_rows``.
+        ratings: Ratings by language; see ``rating_rows.rated_rows``.
         overall: Ranks over all languages; see ``overall.overall_board``.
-        arena: Ratings by verdicts alone; see ``details.arena_table``.
-        importances: Feature importances a language; see ``study.importances_table``.
-        win_matrix: Who won against whom; see ``details.win_table``.
-        differences: How far each two systems are apart; see ``details.difference_table``.
-        features: Feature table, one row an answer.
-        judge_report: What is known of the judge whose judgments it learned from.
+        arena: Ratings by verdicts alone; see ``detail_tables.arena_table``.
+        importances: Feature importances by language; see ``language_study.importances_table``.
+        win_matrix: Who won against whom; see ``detail_tables.win_table``.
+        differences: How far apart every two systems are; see ``detail_tables.difference_table``.
+        features: Feature table, one row per answer.
+        judge_report: The quality of the judge whose verdicts it learned from.
         summary: Settings, agreement, holdout scores, what was skipped.
         surrogate_or_file: The surrogate, or the file it is loaded from on first use.
         folder: Folder it was loaded from; None for a board that was just built.
@@ -133,12 +124,12 @@ class Board:
         Raises:
             UsageError: If it was not noted or is not there any more.
         """
-        noted, name = self.summary.arena_folder, self.summary.arena
-        if self.folder is None or noted is None:
+        name = self.summary.arena
+        if self.folder is None or self.summary.arena_folder is None:
             raise UsageError(
                 f"the board does not say where arena {name!r} is; name it: {argument('arena')}"
             )
-        path = self.folder / noted
+        path = self.folder / self.summary.arena_folder
         if not path.is_dir():
             raise UsageError(
                 f"arena {name!r} is no longer at {path}; name its folder: {argument('arena')}"
@@ -162,11 +153,11 @@ class Board:
             UsageError: If the folder is not empty and holds no board.
         """
         folder = Path(folder).resolve()
-        others = check_board_target(folder)
+        further_files = check_board_target(folder)
         if arena is None and self.folder is not None and self.summary.arena_folder is not None:
             arena = self.folder / self.summary.arena_folder
-        noted = None if arena is None else os.path.relpath(arena, folder)
-        summary = self.summary.model_copy(update={"arena_folder": noted})
+        arena_folder = None if arena is None else os.path.relpath(arena, folder)
+        summary = self.summary.model_copy(update={"arena_folder": arena_folder})
         surrogate = self.surrogate  # loaded before anything is written: it may be in the folder
         with replaced_folder(folder) as target:
             for name, table in tables.TABLES.items():
@@ -177,7 +168,7 @@ class Board:
             tables.write_json(summary, target / tables.SUMMARY_FILE)
             digests = {name: file_digest(target / name) for name in tables.BOARD_FILES}
             tables.write_json(Manifest(files=digests), target / tables.MANIFEST_FILE)
-            for path in others:
+            for path in further_files:
                 copy = shutil.copytree if path.is_dir() else shutil.copy2
                 copy(path, target / path.name)
         return replace(self, summary=summary, folder=folder)
@@ -195,8 +186,9 @@ class Board:
             DataError: If a file of it is damaged, or not of this board.
         """
         folder = Path(folder)
-        needed = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
-        if absent := [name for name in needed if not (folder / name).is_file()]:
+        files = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
+        absent = [name for name in files if not (folder / name).is_file()]
+        if absent:
             raise UsageError(
                 f"{folder} holds no board: {', '.join(absent)} is missing; "
                 "make one with  surrogate-arena board ARENA --out DIR"
@@ -224,14 +216,15 @@ class Board:
 
     def _repr_html_(self) -> str:
         """Show the ranks and how far they can be trusted in a notebook."""
-        said = " ".join(item.sentence for item in self.summary.macro.conclusions)
         caption = f"Leaderboard of {self.summary.arena}, judged by {self.summary.judge}"
-        table, held = self.table(), self.summary.settings.holdout
-        if held:
-            said += f" {HELD_MARK} {HELD_OUT}"
-            marks = table["system"].isin(held).map({True: f" {HELD_MARK}", False: ""})
-            table["system"] += marks
-        return notebook_html(caption, said, table, self.summary.signature)
+        text = " ".join(part.sentence for part in self.summary.macro.conclusions)
+        table = self.table()
+        holdout = self.summary.settings.holdout
+        if holdout:
+            text += f" {HELD_MARK} {HELD_OUT}"
+            is_held_out = table["system"].isin(holdout)
+            table["system"] += is_held_out.map({True: f" {HELD_MARK}", False: ""})
+        return notebook_html(caption, text, table, self.summary.signature)
 
     def __repr__(self) -> str:
         """Say of what arena the board is, and how many systems it ranks."""
@@ -248,8 +241,10 @@ def open_board(board: Board | Path | str) -> Board:
         UsageError: If it is something else, or the folder holds no board.
         DataError: If a file of it is damaged.
     """
-    if isinstance(board, Board | Path | str):
-        return board if isinstance(board, Board) else Board.load(board)
+    if isinstance(board, Board):
+        return board
+    if isinstance(board, Path | str):
+        return Board.load(board)
     raise UsageError(
         f"an object of type {type(board).__name__} is not a board; give what build_board returned, "
         "or the path of a board folder"
@@ -260,103 +255,20 @@ def check_board_target(folder: Path | str) -> list[Path]:
     """Check that a folder holds nothing, or a board that may be replaced.
 
     Returns:
-        What it holds beside a board, such as its site.
+        Its other files, such as the site.
 
     Raises:
         UsageError: If it holds something else.
     """
     folder = Path(folder).resolve()
-    every = sorted(folder.iterdir()) if folder.is_dir() else []
-    present = [path for path in every if path.name != tables.FEATURE_CACHE]
-    ours = (tables.MANIFEST_FILE, tables.RATINGS.file)
-    if present and not all((folder / name).is_file() for name in ours):
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    is_empty = all(path.name == tables.FEATURE_CACHE for path in paths)
+    marks = (tables.MANIFEST_FILE, tables.RATINGS.file)
+    holds_board = all((folder / name).is_file() for name in marks)
+    if not is_empty and not holds_board:
         raise UsageError(
-            f"{folder} is not empty and holds no board; name a new folder, for a board's is "
-            "replaced whole"
+            f"{folder} is not empty and holds no board; name a new folder, because a board "
+            "replaces the whole folder"
         )
-    known = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
-    return [path for path in every if path.name not in known]
-
-
-def conclusion(board: Board) -> str:
-    """Say who is first, and who judged: ``first_place_sentence`` and ``judge_sentence``."""
-    return f"{first_place_sentence(board)} {judge_sentence(board)}"
-
-
-def first_place_sentence(board: Board) -> str:
-    """Say who is first, how surely, and which systems are not distinguishable from it.
-
-    Over several languages a system is not distinguishable from the first if it is so in at least
-    half of them; in one, the two are of one tier.
-
-    Returns:
-        One sentence, such as ``A is first (71% likely the best); the first 3 are not
-        distinguishable.``
-    """
-    ranked = board.overall[board.overall["rank"].notna()]
-    names = list(ranked["system"])
-    if not names:
-        return "No system has a rank."
-    if board.summary.is_first:
-        return f"The answers of {names[0]} agree most with those of the others."
-    if board.summary.macro.is_unreliable:
-        return "The ranks say nothing of the systems."
-    tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
-    if tiers[names].isna().all(axis=None):
-        return f"{names[0]} has the highest rating; no difference was tested."
-    is_worse = tiers[names].gt(tiers[names[0]], axis=0)
-    alike = [name for name in names[1:] if is_worse[name].mean() <= 1 / 2]
-    number, parts = len(board.languages), board.summary.parts
-    most = "at least half" if alike else "most"
-    often = "" if number == 1 else f"in {most} of {number} {parts} "
-    return f"{leading(names, alike, often, ranked['probability_best'].iloc[0])}."
-
-
-def leading(
-    ranked: Sequence[str],
-    alike: Sequence[str],
-    often: str = "",
-    probability: float = math.nan,
-) -> str:
-    """Say who is first, how surely it is the best, and which others are like it.
-
-    Args:
-        ranked: Systems with a rank, best first.
-        alike: Those of them that are not distinguishable from the first.
-        often: In how many languages, with a space behind it.
-        probability: That the first is the best; NaN where it is not known.
-    """
-    leader, others = ranked[0], len(ranked) - 1
-    if not others:
-        return f"{leader} is the only system with a rank"
-    # A leader may well be the best and still not be told from the next among all pairs.
-    tested = ", with all pairs tested at once" if probability >= LIKELY_BEST else ""
-    likely = "" if pd.isna(probability) else f" ({shown_probability(probability)} likely the best)"
-    if not alike:
-        return f"{leader} leads{likely}, {often}distinguishable from all others"
-    if len(alike) == others:
-        return f"{leader} is first{likely}, but {often}no system is distinguishable from it{tested}"
-    if list(alike) == list(ranked[1 : len(alike) + 1]):
-        first = f"the first {len(alike) + 1} are not distinguishable"
-        return f"{leader} is first{likely}; {often}{first}{tested}"
-    named = ", ".join(alike) if len(alike) <= MOST_NAMED else f"{len(alike)} systems"
-    verb = "is" if len(alike) == 1 else "are"
-    return f"{leader} is first{likely}; {often}{named} {verb} not distinguishable from it{tested}"
-
-
-def shown_probability(probability: float) -> str:
-    """Show a probability in percent, never as 0% or 100%."""
-    if probability > MOST_SURE:
-        return f"over {MOST_SURE:.0%}"
-    return f"under {1 - MOST_SURE:.0%}" if probability < 1 - MOST_SURE else f"{probability:.0%}"
-
-
-def judge_sentence(board: Board) -> str:
-    """Say who judged, and what may be said of the judge."""
-    summary = board.summary
-    if summary.is_first:
-        return "Nobody has judged: agreement is no quality."
-    if summary.macro.judge is None:
-        return f"Ratings are those that {summary.judge} published."
-    label = summary.macro.judge
-    return f"{label.sentence if summary.macro.is_unreliable else label.short}."
+    board_files = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
+    return [path for path in paths if path.name not in board_files]

@@ -1,9 +1,8 @@
-"""Building the board of an arena: what is trained, the rows, and everything beside them."""
+"""Building the board of an arena: learn from it, rate its systems, sum up, and put it together."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -11,29 +10,22 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.seeds import by_content
 from arena.data.types import Progress
-from arena.diagnostics import diagnose_languages
 from arena.rating.pairs import checked_number
 from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.models.scorer import ModelOptions
-from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.board.details import (
-    alone_ratings,
-    arena_table,
-    difference_table,
-    judges_beside,
-    side_by_side,
-    win_table,
-)
-from surrogate.board.first_board import first_ratings
-from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_judge
+from surrogate.board.detail_tables import arena_table, difference_table, win_table
+from surrogate.board.first_board import build_first_board
+from surrogate.board.judge_comparison import alone_ratings, judges_beside, side_by_side
+from surrogate.board.judge_report import JudgingRecords, report_judge
+from surrogate.board.language_study import check_holdout, choose_holdout, importances_table
+from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
-from surrogate.board.rows import judged_rows, unjudged_rows, without_intervals
+from surrogate.board.rating_rows import judged_rows, unjudged_rows, without_intervals
 from surrogate.board.settings import (
     NOBODY,
     PRESET,
@@ -44,28 +36,17 @@ from surrogate.board.settings import (
     chosen_settings,
     lists_options,
 )
-from surrogate.board.study import (
-    LanguageStudy,
-    check_holdout,
-    choose_holdout,
-    importances_table,
-    study_languages,
-)
-from surrogate.board.summarize import summarize_board, summarize_first_board
-from surrogate.board.summary import UNPROVEN
-from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
-from surrogate.learning.languages import (
-    TournamentSettings,
-    in_slices,
-    language_data,
-    others_of,
-    with_answers,
-)
+from surrogate.board.summary import UNPROVEN, BoardSummary
+from surrogate.board.summary_builder import summarize_board
+from surrogate.learning.languages import in_slices, language_data, others_of
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
 
 RUN_ARGUMENTS = ("settings", "feature_table", "records", "n_jobs", "models", "progress", "cache")
 """Keyword arguments of ``build_board`` that are no options of the board."""
+
+Rated = tuple[pd.DataFrame, pd.DataFrame]
+"""``tables.RATINGS`` of one language, and the covariance of the ratings."""
 
 
 @lists_options([*BoardSettings.model_fields, PRESET])
@@ -83,18 +64,18 @@ def build_board(
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
-    Or in all parts of the questions by another column of theirs, such as ``by="topic"``: whatever
-    is called a language is such a part, then.
+    With ``by="topic"``, or another column of the questions, the board has a part for each topic
+    instead of one for each language.
 
     An arena without any verdict or published rating gets a first board; see ``first_board``. The
     same arguments give the same board, whatever ``n_jobs``.
 
     Args:
         arena: The arena, or the path of its folder.
-        settings: By default what ``options`` say.
+        settings: Settings of the board; ``options`` override them.
         feature_table: Features already at hand (published scores, say), used instead of
             extracting any.
-        records: What is known of the judge beside its judgments; see ``read_judging_records``.
+        records: The judge's meta-evaluations and failures; see ``read_judging_records``.
         n_jobs: Processes to use; -1 for all cores.
         models: How features' models are run; see ``features.extract``.
         progress: Called as stages advance.
@@ -109,173 +90,197 @@ def build_board(
     features = options.pop("features", None)
     settings = chosen_settings(settings, options, RUN_ARGUMENTS)
     arena = open_arena(arena)
-    for _, names in arena.answers.groupby("language")["system"]:  # every two of them are compared
-        checked_number(names.nunique())
-    judges, left_out = judges_beside(arena, board_judges(arena, settings))
-    judge = judges[0] if judges else None
-    whole, arena = arena, settings.view(arena)
-    judged = arena if judge is None else arena.judged_by(judge)
-    surrogate = find_surrogate(  # before anything is measured: what is misspelt costs nothing
+    _check_pair_counts(arena)
+    judges, omitted_judges = judges_beside(arena, board_judges(arena, settings))
+    # Before anything is measured, so that a misspelt name costs no time.
+    surrogate = find_surrogate(
         settings.surrogate,
         rows=settings.rows,
         missing=settings.missing,
         seed=settings.seed,
         n_jobs=n_jobs,
     )
-    holdout = () if judge is None else _holdout(judged, settings.holdout, surrogate)
+    parted_arena = settings.view(arena)
+    holdout: tuple[str, ...] = ()
+    if judges:
+        holdout = _holdout(parted_arena.judged_by(judges[0]), settings.holdout, surrogate)
     if feature_table is None:
-        asked = settings.features if features is None else features
-        from features.engine.extraction import extract  # loaded where it is needed
+        from features.engine.extraction import extract  # heavy imports, not always needed
 
-        table = extract(whole, asked, n_jobs=n_jobs, models=models, progress=progress, cache=cache)
-        table = in_slices(table, whole.queries, settings.by)
-    else:
-        feature_table = in_slices(feature_table, whole.queries, settings.by)
-        answered = pd.MultiIndex.from_frame(arena.answers[KEYS])
-        own = pd.MultiIndex.from_frame(feature_table[KEYS]).isin(answered)
-        table = feature_table[own].reset_index(drop=True)
-    record = BoardRecord(
-        **settings.model_dump(exclude={"judge", "features", "holdout", "ratings"}),
-        judge=NOBODY if judge is None else judge,
-        other_judges=judges[1:],
-        ratings="consensus" if judge is None else settings.ratings,
-        features=tuple(feature_columns(table)),
-        holdout=holdout,
-        metaevaluation=tuple(map(str, records.metaevaluations if records and judge else ())),
-    )
-    if judge is None:
-        return _first_board(arena, table, record)
-    X = with_answers(table, arena.answers)
-    how = TournamentSettings(
-        record.tournaments, record.questions, record.ties, record.ridge, record.seed
-    )
-    data = language_data(judged, X, how)
-    if not data:
-        raise UsageError(f"no {settings.by} has judgments or published ratings to learn from")
-    others = arena.judgments[arena.judgments["judge"].isin(judges[1:])]
-    data = [replace(item, others=others[others["language"] == item.language]) for item in data]
-    studies = study_languages(data, surrogate, record, n_jobs, progress)
-    predicted = surrogate.predict(X)
-    diagnoses = diagnose_languages(judged)
-    summary = summarize_board(
-        arena, table, studies, surrogate, predicted, diagnoses, record, records or JudgingRecords()
-    )
-    questions = arena.queries["language"].value_counts()
-    unproven = {str(code) for code in questions.index if not summary.ranks_unseen_in(str(code))}
-    looks = _looks(arena, X, studies, surrogate, unproven)
-    ever = {name for study in studies for name in study.data.systems}
-    systems, rated = arena.info.systems, []
-    by_language = {study.language: study for study in studies}
-    for language in sorted(questions.index):
-        own = predicted[predicted["language"] == language].set_index("system")
-        if study := by_language.get(language):
-            there = looks[looks.index.get_level_values("language") == language].droplevel(0)
-            interval = summary.languages[language].interval
-            rated.append(judged_rows(study, own, systems, interval, there))
-        else:
-            never = [] if language not in unproven else sorted(set(systems) - ever)
-            rated.append(unjudged_rows(language, own, systems, int(questions[language]), never))
-    alone = _stacked([arena_table(study.ratings, study.language) for study in studies])
-    if summary.macro.judge is not None and summary.macro.judge.is_one_sided:
-        rated = [(without_intervals(rows), covariance * np.nan) for rows, covariance in rated]
-        alone = without_intervals(alone)
-    parts = [(rows, covariance) for rows, covariance in rated if not rows.empty]
-    ratings = _stacked([rows for rows, _ in parts])
-    if others_known := others_of(data):
-        by_judge = {judge: alone_ratings(data, surrogate)}
-        for name in judges[1:]:
-            own = language_data(arena.judged_by(name), X, how)
-            by_judge[name] = alone_ratings(own, reseeded(surrogate, surrogate.seed))
-        columns, said = side_by_side(by_judge, others_known.slopes)
-        ratings = ratings.join(columns, on=["language", "system"])
-        left_out = (*said, *left_out)
-    joint = joint_covariance(
-        {str(rows["language"].iloc[0]): covariance for rows, covariance in parts},
-        studies[0].joint.covariance_table() if record.ratings == "posterior" else None,
-    )
-    macro = summary.macro.model_copy(update={"beside": tuple(left_out)})
-    importances = surrogate.importances()
-    return Board(
-        ratings=ratings,
-        overall=overall_board(ratings, joint, record.seed),
-        arena=alone,
-        importances=_stacked(
-            [importances_table(study, importances, surrogate.features_) for study in studies]
-        ),
-        win_matrix=win_table(judged.judgments),
-        differences=difference_table(rated),
-        features=table,
-        judge_report=report_judge(arena, judge, diagnoses, records or JudgingRecords()),
-        summary=summary.model_copy(update={"macro": macro}),
-        surrogate_or_file=surrogate,
-        own_features=tuple(item for item in features or () if isinstance(item, Feature)),
-    )
+        feature_table = extract(
+            arena,
+            settings.features if features is None else features,
+            n_jobs=n_jobs,
+            models=models,
+            progress=progress,
+            cache=cache,
+        )
+    table = in_slices(feature_table, arena.queries, settings.by)
+    table = _rows_of_answers(table, parted_arena)
+    records = records or JudgingRecords()
+    record = _board_record(settings, judges, holdout, table, records)
+    if not judges:
+        return build_first_board(parted_arena, table, record)
+    learned = learn(parted_arena, table, surrogate, record, records, n_jobs, progress)
+    own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
+    return _board(learned, omitted_judges, own_features)
 
 
-def _first_board(arena: Arena, table: pd.DataFrame, record: BoardRecord) -> Board:
-    """Build a board without any verdict."""
-    X = with_answers(table, arena.answers)
-    counts = arena.queries["language"].value_counts().sort_index()
-    systems, reference = arena.info.systems, arena.info.reference_system
-    found = {
-        str(language): first_ratings(X, str(language), systems, int(count), reference, record.seed)
-        for language, count in counts.items()
-        if (X["language"] == language).any()
-    }
-    if not found:
-        raise UsageError("no language has answers to compare")
-    ratings = _stacked([item.table for item in found.values()])
-    nothing = arena.judgments.iloc[:0]
-    unlearned = find_surrogate(record.surrogate, seed=record.seed)
-    return Board(
-        ratings=ratings,
-        overall=overall_board(ratings),
-        arena=tables.ARENA.empty(),
-        importances=tables.IMPORTANCES.empty(),
-        win_matrix=win_table(nothing),
-        differences=difference_table([(item.table, item.covariance) for item in found.values()]),
-        features=table,
-        judge_report=JudgeReport(judge=NOBODY),
-        summary=summarize_first_board(arena, table, found, record),
-        surrogate_or_file=unlearned.restore(X.iloc[:0], {}, {}),
-    )
+def _check_pair_counts(arena: Arena) -> None:
+    """Refuse more systems in a language than can be compared with each other."""
+    for _, systems in arena.answers.groupby("language")["system"]:
+        checked_number(systems.nunique())
 
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:
-    """Hold systems out where that says something: for R² of surrogates of single tournaments."""
+    """Choose the systems to hold out, for R² of surrogates of single tournaments."""
     if holdout is not None:
         return check_holdout(holdout, judged.rated_systems)
-    if surrogate.pooled:
+    if surrogate.pooled:  # it does not learn from single tournaments
         return ()
     return choose_holdout(by_content(judged.rated_systems, judged.answers), surrogate.seed)
 
 
-def _looks(
-    arena: Arena,
-    X: pd.DataFrame,
-    studies: Sequence[LanguageStudy],
-    surrogate: Surrogate,
-    unproven: Collection[str],
-) -> pd.DataFrame:
-    """Look at everybody's answers, beside the judged systems'; see ``integrity.notes``.
+def _rows_of_answers(table: pd.DataFrame, arena: Arena) -> pd.DataFrame:
+    """Keep the rows of a feature table that are of the arena's answers."""
+    answers = pd.MultiIndex.from_frame(arena.answers[KEYS])
+    is_answer = pd.MultiIndex.from_frame(table[KEYS]).isin(answers)
+    return table[is_answer].reset_index(drop=True)
 
-    In languages where the surrogate is unproven, systems that nobody has judged have no rank.
-    """
-    judged: Mapping[str, Sequence[str]] = {study.language: study.data.systems for study in studies}
-    questions = {study.language: len(study.data.questions) for study in studies}
-    answers = arena.answers[arena.answers["language"].isin(judged)]
-    keys = zip(answers["language"], answers["system"], strict=True)
-    known = pd.Series([name in judged[language] for language, name in keys], answers.index, bool)
-    seen = Seen(
-        look_at(answers, judged, arena.queries), near_copies(answers[~known], answers[known])
+
+def _board_record(
+    settings: BoardSettings,
+    judges: Sequence[str],
+    holdout: tuple[str, ...],
+    features: pd.DataFrame,
+    records: JudgingRecords,
+) -> BoardRecord:
+    """Record the settings as they were resolved."""
+    resolved = settings.model_dump(exclude={"judge", "features", "holdout", "ratings"})
+    metaevaluations = records.metaevaluations if judges else ()
+    return BoardRecord(
+        **resolved,
+        judge=judges[0] if judges else NOBODY,
+        other_judges=tuple(judges[1:]),
+        ratings=settings.ratings if judges else "consensus",
+        features=tuple(feature_columns(features)),
+        holdout=holdout,
+        metaevaluation=tuple(str(entry) for entry in metaevaluations),
     )
-    looks = system_status(seen, surrogate, X[X["language"].isin(judged)], questions, judged)
-    ever = {name for names in judged.values() for name in names}
-    is_barred = looks.index.get_level_values("language").isin(list(unproven))
-    is_barred &= ~looks.index.get_level_values("system").isin(ever)
-    is_barred &= (looks[["original", "unranked"]] == "").all(axis=1).to_numpy()
-    looks.loc[is_barred, "unranked"] = UNPROVEN
-    return looks
+
+
+def _board(
+    learned: Learned, omitted_judges: Sequence[str], own_features: tuple[Feature, ...]
+) -> Board:
+    """Put a board together from what was learned."""
+    summary = summarize_board(learned)
+    rated = _rated_languages(learned, summary)
+    arena_ratings = _stacked(
+        [arena_table(study.ratings, study.language) for study in learned.studies]
+    )
+    judge = summary.macro.judge
+    if judge is not None and judge.is_one_sided:
+        rated = [(without_intervals(rows), covariance * np.nan) for rows, covariance in rated]
+        arena_ratings = without_intervals(arena_ratings)
+    ratings = _stacked([rows for rows, _ in rated if not rows.empty])
+    by_judge, remarks = _ratings_by_judge(learned)
+    if by_judge is not None:
+        ratings = ratings.join(by_judge, on=["language", "system"])
+    macro = summary.macro.model_copy(update={"beside": (*remarks, *omitted_judges)})
+    overall = overall_board(ratings, _joint_covariance(learned, rated), learned.record.seed)
+    return Board(
+        ratings=ratings,
+        overall=overall,
+        arena=arena_ratings,
+        importances=_importances(learned),
+        win_matrix=win_table(learned.judged.judgments),
+        differences=difference_table(rated),
+        features=learned.features,
+        judge_report=report_judge(
+            learned.arena, learned.record.judge, learned.diagnoses, learned.records
+        ),
+        summary=summary.model_copy(update={"macro": macro}),
+        surrogate_or_file=learned.surrogate,
+        own_features=own_features,
+    )
+
+
+def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
+    """Rate all systems in every language, by name of the language.
+
+    Where the surrogate is not shown to work, systems without any verdict have no rank.
+    """
+    systems = learned.arena.info.systems
+    n_questions = learned.arena.queries["language"].value_counts()
+    studies = {study.language: study for study in learned.studies}
+    looks = learned.looks()
+    rated = []
+    for language in sorted(n_questions.index):
+        never_judged: list[str] = []
+        if not summary.ranks_unseen_in(language):
+            never_judged = sorted(set(systems) - learned.judged_systems)
+        predictions = learned.predictions_in(language)
+        study = studies.get(language)
+        if study is None:
+            barred = _unproven(never_judged)
+            rows = unjudged_rows(language, predictions, systems, int(n_questions[language]), barred)
+        else:
+            language_looks = looks[looks.index.get_level_values("language") == language]
+            language_looks = _with_unproven(language_looks.droplevel("language"), never_judged)
+            interval = summary.languages[language].interval
+            rows = judged_rows(study, predictions, systems, interval, language_looks)
+        rated.append(rows)
+    return rated
+
+
+def _unproven(systems: Sequence[str]) -> pd.DataFrame:
+    """Return looks that keep systems from a rank until they are judged."""
+    return pd.DataFrame(
+        {"unranked": UNPROVEN, "original": "", "remark": "", "variance": 0.0}, list(systems)
+    )
+
+
+def _with_unproven(looks: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
+    """Keep systems from a rank, unless their answers already do, or they copy a judged system."""
+    is_barred = looks.index.isin(systems)
+    is_barred &= ((looks["unranked"] == "") & (looks["original"] == "")).to_numpy()
+    return looks.assign(unranked=looks["unranked"].mask(is_barred, UNPROVEN))
+
+
+def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[str, ...]]:
+    """Rate by each judge alone, where there are several, and compare them with the board's own."""
+    others = others_of(learned.data)
+    if others is None:
+        return None, ()
+    record = learned.record
+    by_judge = {record.judge: alone_ratings(learned.data, learned.surrogate)}
+    for name in record.other_judges:
+        judged = learned.arena.judged_by(name)
+        data = language_data(judged, learned.X, tournament_settings(record))
+        untrained = reseeded(learned.surrogate, learned.surrogate.seed)
+        by_judge[name] = alone_ratings(data, untrained)
+    return side_by_side(by_judge, others.slopes)
+
+
+def _joint_covariance(learned: Learned, rated: Sequence[Rated]) -> pd.DataFrame:
+    """Return how the ratings of all languages vary together."""
+    by_language = {}
+    for rows, covariance in rated:
+        if not rows.empty:
+            by_language[str(rows["language"].iloc[0])] = covariance
+    across = None
+    if learned.record.ratings == "posterior":
+        across = learned.studies[0].joint.covariance_table()
+    return joint_covariance(by_language, across)
+
+
+def _importances(learned: Learned) -> pd.DataFrame:
+    """Return the importances of features in every judged language."""
+    surrogate = learned.surrogate
+    importances = surrogate.importances()
+    return _stacked(
+        [importances_table(study, importances, surrogate.features_) for study in learned.studies]
+    )
 
 
 def _stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -1,9 +1,9 @@
 """A first board without any verdict: how far answers agree with others, references and labels.
 
-Each feature that says so compares the answers to a question: an answer is above those with a lower
-value. A rating is the share of the other systems' answers that a system's answers are above, mean
-over features and questions. It says what the arena's own texts and labels say, and no more: no
-judge has been asked, and what a judge values may lie elsewhere.
+Each feature in ``EVIDENCE`` compares the answers to a question. A rating is the share of the other
+systems' answers that a system's answers are above, mean over features and questions. It says what
+the arena's own texts and labels say, and no more: no judge has been asked, and what a judge values
+may lie elsewhere.
 """
 
 from __future__ import annotations
@@ -15,28 +15,37 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns
-from surrogate.board.rows import NO_ANSWER, ranked_rows
+from surrogate.board import tables
+from surrogate.board.board import Board
+from surrogate.board.detail_tables import difference_table, win_table
+from surrogate.board.judge_report import JudgeReport
+from surrogate.board.overall import overall_board
+from surrogate.board.rating_rows import NO_ANSWER, ranked_rows
+from surrogate.board.settings import NOBODY, BoardRecord
+from surrogate.board.summary import BoardSummary, LanguageSummary, MacroSummary, RatingInterval
+from surrogate.board.summary_builder import (
+    question_count,
+    skipped_counts,
+    summary_of,
+    suspect_answer_notes,
+)
 from surrogate.learning.estimation.answer_texts import mean_cosines
+from surrogate.learning.languages import with_answers
+from surrogate.learning.names import find_surrogate
 
 CONSENSUS = "consensus"
 REFERENCE_FEATURES = ("bleu", "rouge_l")
 EVIDENCE = (CONSENSUS, *REFERENCE_FEATURES, "citation_recall", "citation_map")
-"""Features of which more is better whatever is judged, as far as any is."""
-ROUNDS = 1_000
-LEVEL = (5.0, 95.0)
+"""Features of which more is better whoever judges, as far as any is."""
 NO_VERDICT = "nobody has judged it"
-NO_COMPARISON = "its answers could not be compared with those of another system"
 IS_REFERENCE = "; its own answers are the references, with which they are not compared"
-NO_VALUES = "no two answers to a question have a value"
-NO_DIFFERENCE = "the same for all answers to a question"
-CORRELATION, SPREAD = 0.5, 1.0
-"""Of such ratings with those by verdicts, and the spread of the latter in logits: what six public
-arenas have on average, see the guide of planning a budget."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class FirstRatings:
     Attributes:
         table: As ``tables.RATINGS``, best first: the rating is a share from 0 to 1,
             0.5 on average; ``low, high`` hold 90% of its bootstrap over questions; ranks and tiers
-            are of the same bootstrap. What rests on verdicts is NaN.
+            are of the same bootstrap. Columns that rest on verdicts are NaN.
         used: Features it rests on.
         left_out: Feature to why it says nothing.
         covariance: Of the ratings over resampled questions, systems by systems; NaN with one
@@ -59,81 +68,178 @@ class FirstRatings:
     covariance: pd.DataFrame
 
 
+def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord) -> Board:
+    """Build a board without any verdict.
+
+    Args:
+        arena: The arena, in the board's parts.
+        features: Feature table, one row per answer.
+        record: The board's settings.
+
+    Raises:
+        UsageError: If no language has answers.
+    """
+    X = with_answers(features, arena.answers)
+    first = {}
+    for language in sorted(arena.queries["language"].unique()):
+        if (X["language"] == language).any():
+            first[language] = first_ratings(
+                X,
+                language,
+                arena.info.systems,
+                question_count(arena, language),
+                arena.info.reference_system,
+                record.seed,
+            )
+    if not first:
+        raise UsageError("no language has answers to compare")
+    ratings = pd.concat([part.table for part in first.values()], ignore_index=True)
+    unlearned = find_surrogate(record.surrogate, seed=record.seed)
+    return Board(
+        ratings=ratings,
+        overall=overall_board(ratings),
+        arena=tables.ARENA.empty(),
+        importances=tables.IMPORTANCES.empty(),
+        win_matrix=win_table(arena.judgments.iloc[:0]),
+        differences=difference_table([(part.table, part.covariance) for part in first.values()]),
+        features=features,
+        judge_report=JudgeReport(judge=NOBODY),
+        summary=_summary(arena, features, first, record),
+        surrogate_or_file=unlearned.restore(X.iloc[:0], {}, {}),
+    )
+
+
+def _summary(
+    arena: Arena,
+    features: pd.DataFrame,
+    first: Mapping[str, FirstRatings],
+    record: BoardRecord,
+) -> BoardSummary:
+    """Sum up a board without verdicts, from its ratings by language."""
+    suspect_answers = suspect_answer_notes(arena)
+    languages = {}
+    for language, part in first.items():
+        scale = "no two answers to a question differ in what could be compared without verdicts"
+        if part.used:
+            scale = (
+                "ratings are shares of the other systems' answers to a question that are below a "
+                f"system's, by {', '.join(part.used)}, mean over these and questions: no logits. "
+                "Intervals hold 90% over resampled questions, and say nothing of how far verdicts "
+                "will differ"
+            )
+        rows = features[features["language"] == language]
+        languages[language] = LanguageSummary(
+            is_first=True,
+            interval=RatingInterval(reason="no verdict in this arena"),
+            systems=rows["system"].nunique(),
+            questions=question_count(arena, language),
+            skipped=skipped_counts(arena, features, language, left_out=part.left_out),
+            notes=(*suspect_answers.get(language, ()), scale),
+        )
+    return summary_of(arena, record, MacroSummary(is_first=True), languages)
+
+
 def first_ratings(
     X: pd.DataFrame,
     language: str,
     systems: Sequence[str],
-    questions: int,
+    n_questions: int,
     reference: str | None = None,
     seed: int = 0,
 ) -> FirstRatings:
     """Rate the systems of a language without verdicts.
 
     Args:
-        X: Columns ``language, system, query_id, answer`` and one a feature.
+        X: Columns ``language, system, query_id, answer`` and one per feature.
         language: Language code.
         systems: Every system of the arena.
-        questions: How many the language has.
+        n_questions: Questions of the language.
         reference: The system whose answers are the references, if there is one.
         seed: Of the bootstrap.
     """
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
     shares, left_out = _evidence(rows, reference)
-    wide = rows.assign(score=shares.mean(axis=1)).pivot_table(
+    scores = rows.assign(score=shares.mean(axis=1)).pivot_table(
         index="query_id", columns="system", values="score", aggfunc="mean"
     )
-    draws = _resampled(wide, generator(seed, "first ratings", language))
-    covariance = pd.DataFrame(draws, columns=wide.columns).cov(min_periods=2)
-    rating = wide.mean(axis=0)
-    low, high = np.percentile(draws, LEVEL, axis=0) if len(draws) else (np.nan, np.nan)
-    spread = covariance * len(wide) / max(len(wide) - 1, 1)
-    rated = pd.DataFrame({"rating": rating, "low": low, "high": high}).reindex(list(systems))
-    answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
-    compared = {_plain(name) for name in shares} & {*REFERENCE_FEATURES}
-    notes = [
-        NO_ANSWER
-        if not count
-        else NO_COMPARISON
-        if np.isnan(value)
-        else NO_VERDICT + (IS_REFERENCE if compared and name == reference else "")
-        for name, value, count in zip(systems, rated["rating"], answers, strict=True)
-    ]
+    draws = _resampled(scores, generator(seed, "first ratings", language))
+    covariance = pd.DataFrame(draws, columns=scores.columns).cov(min_periods=2)
+    # A bootstrap over n questions underestimates the variance of a mean by (n - 1) / n.
+    unbiased_covariance = covariance * len(scores) / max(len(scores) - 1, 1)
+    low = high = np.nan
+    if len(draws):
+        low, high = np.percentile(draws, (5.0, 95.0), axis=0)
+    rated = pd.DataFrame(
+        {
+            "rating": scores.mean(axis=0),
+            "low": low,
+            "high": high,
+            "standard_error": np.sqrt(np.diag(unbiased_covariance)),
+        },
+        scores.columns,
+    ).reindex(list(systems))
+    n_answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
+    is_compared = any(_plain_name(name) in REFERENCE_FEATURES for name in shares)
     rated = rated.assign(
-        answers=answers,
-        coverage=answers / questions,
+        answers=n_answers,
+        coverage=n_answers / n_questions,
         split="unjudged",
         verdict_share=rated["rating"].where(rated["rating"].isna(), 0.0),
-        note=notes,
+        note=_notes(rated["rating"], n_answers, reference if is_compared else None),
+        **dict.fromkeys(
+            ["surrogate_rating", "surrogate_low", "surrogate_high", "surrogate_error"], np.nan
+        ),
     )
-    table = ranked_rows(rated, spread, language, freedom=len(wide) - 1)
+    table = ranked_rows(rated, unbiased_covariance, language, freedom=len(scores) - 1)
     return FirstRatings(table, tuple(shares), left_out, covariance)
 
 
+def _notes(ratings: pd.Series, n_answers: pd.Series, reference: str | None) -> list[str]:
+    """Say of each system what its rating rests on, or why it has none."""
+    notes = []
+    for system, rating in ratings.items():
+        if not n_answers[system]:
+            notes.append(NO_ANSWER)
+        elif np.isnan(rating):
+            notes.append("its answers could not be compared with those of another system")
+        elif system == reference:
+            notes.append(NO_VERDICT + IS_REFERENCE)
+        else:
+            notes.append(NO_VERDICT)
+    return notes
+
+
 def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Compare the answers to each question by every feature that tells: shares from 0 to 1.
+    """Compare the answers to each question by every feature in ``EVIDENCE``.
 
     Answers of the reference system are not compared with themselves.
 
     Returns:
-        A column a feature; and feature to why it was left out.
+        Shares from 0 to 1, one column per feature; and feature to why it was left out.
     """
-    consensus = mean_cosines(rows["answer"].tolist(), pd.factorize(rows["query_id"])[0])
-    told = rows.assign(**{CONSENSUS: consensus})
-    shares, left_out = {}, {}
+    questions = pd.factorize(rows["query_id"])[0]
+    table = rows.assign(**{CONSENSUS: mean_cosines(rows["answer"].tolist(), questions)})
     is_reference = rows["system"] == reference
-    for name in [name for name in feature_columns(told) if _plain(name) in EVIDENCE]:
-        values = told[name].mask(is_reference & (_plain(name) in REFERENCE_FEATURES))
-        share = shares_below(values, told["query_id"])
+    shares = {}
+    left_out = {}
+    for name in feature_columns(table):
+        plain_name = _plain_name(name)
+        if plain_name not in EVIDENCE:
+            continue
+        values = table[name]
+        if plain_name in REFERENCE_FEATURES:
+            values = values.mask(is_reference)
+        share = shares_below(values, table["query_id"])
         if share.isna().all():
-            left_out[name] = NO_VALUES
+            left_out[name] = "no two answers to a question have a value"
         elif (share.dropna() == 0.5).all():
-            left_out[name] = NO_DIFFERENCE
+            left_out[name] = "the same for all answers to a question"
         else:
             shares[name] = share
     return pd.DataFrame(shares, index=rows.index), left_out
 
 
-def _plain(feature: str) -> str:
+def _plain_name(feature: str) -> str:
     """Name of a feature without its settings."""
     return re.split(r"[@(]", feature, maxsplit=1)[0]
 
@@ -144,33 +250,43 @@ def shares_below(values: pd.Series, questions: pd.Series) -> pd.Series:
     Ties count half; NaN without a value, and where no other answer has one.
     """
     groups = values.groupby(questions)
-    others = groups.transform("count") - 1
-    return (groups.rank() - 1) / others.where(others > 0)
+    n_others = groups.transform("count") - 1
+    return (groups.rank() - 1) / n_others.where(n_others > 0)
 
 
-def _resampled(wide: pd.DataFrame, random: np.random.Generator) -> Floats:
+def _resampled(scores: pd.DataFrame, random: np.random.Generator) -> Floats:
     """Return the ratings by resampled questions, shape (rounds, systems); none by one question."""
-    if len(wide) < 2:
-        return np.empty((0, wide.shape[1]))
-    score, present = np.nan_to_num(wide.to_numpy(np.float64)), wide.notna().to_numpy(np.float64)
-    times = bootstrap_weights(len(wide), ROUNDS, random).astype(np.float64)
-    answered = times @ present
-    means = np.divide(times @ score, answered, out=np.zeros_like(answered), where=answered > 0)
-    return np.asarray(np.where(answered > 0, means, wide.mean(axis=0).to_numpy()))
+    n_rounds = 1_000
+    if len(scores) < 2:
+        return np.empty((0, scores.shape[1]))
+    present = scores.notna().to_numpy(np.float64)
+    filled = np.nan_to_num(scores.to_numpy(np.float64))
+    weights = bootstrap_weights(len(scores), n_rounds, random).astype(np.float64)
+    n_answered = weights @ present
+    means = np.divide(
+        weights @ filled, n_answered, out=np.zeros_like(n_answered), where=n_answered > 0
+    )
+    # A resample without any answer of a system says nothing of it: its mean stands in.
+    return np.asarray(np.where(n_answered > 0, means, scores.mean(axis=0).to_numpy()))
 
 
 def first_prior(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Put a first board's ratings on the scale of verdicts: what is expected before any is asked.
+    """Put a first board's ratings on the scale of verdicts, as a prior before any is asked.
 
     Returns:
-        Columns ``language, system, rating, standard_error``, in logits: ratings by verdicts are
-        taken to spread by ``SPREAD`` and to correlate with these by ``CORRELATION``.
+        Columns ``language, system, rating, standard_error``, in logits.
     """
+    # What six public arenas have on average, see the guide of planning a budget: ratings by
+    # verdicts spread by one logit, and correlate with those of a first board by one half.
+    spread = 1.0
+    correlation = 0.5
     grouped = ratings.groupby("language")["rating"]
-    spread = grouped.transform("std", ddof=0)
-    away = (ratings["rating"] - grouped.transform("mean")) / spread.where(spread > 0)
-    error = SPREAD * np.sqrt(1 - CORRELATION**2)
-    return ratings.assign(
-        rating=CORRELATION * SPREAD * away,
-        standard_error=np.where(away.notna(), error, np.nan),
-    )[list(PRIOR_COLUMNS)]
+    deviation = grouped.transform("std", ddof=0)
+    centered = ratings["rating"] - grouped.transform("mean")
+    standardized = centered / deviation.where(deviation > 0)
+    error = spread * np.sqrt(1 - correlation**2)
+    prior = ratings.assign(
+        rating=correlation * spread * standardized,
+        standard_error=np.where(standardized.notna(), error, np.nan),
+    )
+    return prior[list(PRIOR_COLUMNS)]

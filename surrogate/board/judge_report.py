@@ -1,4 +1,4 @@
-"""What is known of a judge: a board's ``judge_report.json``, ``metaevaluation.json`` of arenas."""
+"""Quality of a judge: a board's ``judge_report.json``, an arena's ``metaevaluation.json``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from arena.data.tables import read_rows
 from arena.diagnostics.influence import LISTED, first_place, support_sentence
 from arena.diagnostics.judge_label import JudgeLabel, PeopleAgreement, label_judge
 from arena.diagnostics.verdicts import share_of
-from surrogate.board.summary import Number
+from surrogate.board.conclusions import Number
 from surrogate.board.tables import read_json
 
 if TYPE_CHECKING:
     from arena.diagnostics import Diagnosis
 
 METAEVALUATION_FILE = "metaevaluation.json"
-NO_KAPPA = "no kappa with a standard error is known"
 KAPPA = "kappa"
 """Metric of agreement on the same pairs."""
 _LLM = "llm:"
@@ -39,9 +38,9 @@ class MetaEvaluation(BaseModel):
 
     Attributes:
         judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
-        dataset: What it was held against: ``memerag``, ``wikieval``, ``grouse``, ``people`` who
-            voted in the arena, another of its judges, or one's own.
-        metric: What the value is, such as ``balanced_accuracy``.
+        dataset: Whose labels it was compared with: ``memerag``, ``wikieval``, ``grouse``,
+            ``people`` who voted in the arena, another judge, or your own.
+        metric: Name of the value, such as ``balanced_accuracy``.
         prompt: Its prompt, with version.
         value: A share or a correlation, -1 to 1; no percentage.
         standard_error: By bootstrap, on the value's scale.
@@ -73,7 +72,7 @@ class _Content(BaseModel):
 
 
 def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
-    """Read what an arena's folder says of judges' quality; nothing if there is no such file.
+    """Read the meta-evaluations in an arena's folder; none if there is no such file.
 
     Raises:
         UsageError: If there is no such folder.
@@ -83,11 +82,13 @@ def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
     path = folder / METAEVALUATION_FILE
-    return tuple(read_json(_Content, path, _HINT).metaevaluations) if path.is_file() else ()
+    if not path.is_file():
+        return ()
+    return tuple(read_json(_Content, path, _HINT).metaevaluations)
 
 
 def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -> Path:
-    """Add entries to a folder's file, in place of those of the same judge, data, metric and prompt.
+    """Add entries to a folder's file, replacing those of the same judge, data, metric and prompt.
 
     Returns:
         The file.
@@ -96,54 +97,68 @@ def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -
         UsageError: If there is no such folder.
         DataError: If the file that is there is damaged.
     """
-    known = {
-        (entry.judge, entry.dataset, entry.metric, entry.prompt): entry
-        for entry in (*read_metaevaluations(folder), *entries)
-    }
+    by_key = {}
+    for entry in (*read_metaevaluations(folder), *entries):
+        by_key[entry.judge, entry.dataset, entry.metric, entry.prompt] = entry
     path = Path(folder) / METAEVALUATION_FILE
-    content = _Content(metaevaluations=[known[key] for key in sorted(known)])
+    content = _Content(metaevaluations=[by_key[key] for key in sorted(by_key)])
     write_text(content.model_dump_json(indent=2) + "\n", path)
     return path
 
 
 def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluation], dict[str, str]]:
-    """Return what judges' agreement with a reference, such as ``people``, says of them.
+    """Return judges' agreement with a reference, such as ``people``, as meta-evaluations.
+
+    Args:
+        kappas: As of ``arena.diagnostics.agreement.agreement_with_reference``.
+        reference: Whom the judges were compared with.
 
     Returns:
-        An entry a row of ``arena.diagnostics.agreement.agreement_with_reference``, and the judges
-        that have none, to why.
+        One entry per row with a kappa, and why each other judge has none.
     """
-    known = np.isfinite(kappas[["kappa", "standard_error"]]).all(axis=1)
-    told = kappas.rename(columns={"kappa": "value", "items": "n"})[known]
-    columns = ["judge", "value", "standard_error", "n", "languages"]
-    entries = [
-        MetaEvaluation.model_validate({"dataset": reference, "metric": KAPPA, **row})
-        for row in told[columns].to_dict("records")
-    ]
-    return entries, dict.fromkeys(kappas.loc[~known, "judge"], NO_KAPPA)
+    has_kappa = np.isfinite(kappas[["kappa", "standard_error"]]).all(axis=1)
+    entries = []
+    for row in kappas[has_kappa].to_dict("records"):
+        entry = {
+            "judge": row["judge"],
+            "dataset": reference,
+            "metric": KAPPA,
+            "value": row["kappa"],
+            "standard_error": row["standard_error"],
+            "n": row["items"],
+            "languages": row["languages"],
+        }
+        entries.append(MetaEvaluation.model_validate(entry))
+    without = kappas.loc[~has_kappa, "judge"]
+    return entries, dict.fromkeys(without, "no kappa with a standard error is known")
 
 
 def recorded_agreement(entries: Iterable[MetaEvaluation], judge: str) -> PeopleAgreement | None:
-    """Return how far a judge agrees with people by its meta-evaluations, on most pairs; or None."""
-    kappas = [
-        entry
-        for entry in entries
-        if entry.judge.removeprefix(_LLM) == judge.removeprefix(_LLM)
-        and entry.metric == KAPPA
-        and all(map(is_person, entry.dataset.split("+")))
-    ]
-    if not kappas:
-        return None
-    found = max(kappas, key=lambda entry: entry.n)
-    return PeopleAgreement(found.value, found.standard_error, found.n)
+    """Return how well a judge agrees with people, by the meta-evaluation on the most pairs.
+
+    Returns:
+        None where it was never compared with people.
+    """
+    best: MetaEvaluation | None = None
+    for entry in entries:
+        is_of_judge = entry.judge.removeprefix(_LLM) == judge.removeprefix(_LLM)
+        is_with_people = all(is_person(name) for name in entry.dataset.split("+"))
+        if not is_of_judge or not is_with_people or entry.metric != KAPPA:
+            continue
+        if best is None or entry.n > best.n:
+            best = entry
+    return None if best is None else PeopleAgreement(best.value, best.standard_error, best.n)
 
 
 def recorded_agreements(folder: Path | str) -> dict[str, PeopleAgreement]:
-    """Read how far judges agree with people by an arena's folder, by judge."""
+    """Read how well judges agree with people from an arena's folder, by judge."""
     entries = read_metaevaluations(folder)
-    names = {entry.judge.removeprefix(_LLM) for entry in entries}
-    known = {name: recorded_agreement(entries, name) for name in sorted(names)}
-    return {name: agreement for name, agreement in known.items() if agreement is not None}
+    agreements = {}
+    for name in sorted({entry.judge.removeprefix(_LLM) for entry in entries}):
+        agreement = recorded_agreement(entries, name)
+        if agreement is not None:
+            agreements[name] = agreement
+    return agreements
 
 
 def labels_of_judges(
@@ -152,11 +167,11 @@ def labels_of_judges(
     answers: pd.DataFrame | None = None,
     folder: Path | None = None,
 ) -> list[JudgeLabel]:
-    """Say what judges are worth, in the words that every command and page uses.
+    """Label judges by their quality, in the words that every command and page uses.
 
     Args:
         judgments: Verdicts of all judges.
-        judges: Whom to say it of; all people count as one.
+        judges: Judges to label; all people count as one.
         answers: The arena's answers, for the effect of length.
         folder: The arena's folder, for its record of agreement with people.
     """
@@ -171,12 +186,12 @@ def labels_of_judges(
 def labels_of_verdicts(
     path: Path, judgments: pd.DataFrame, judges: Iterable[str]
 ) -> list[JudgeLabel]:
-    """Say what judges are worth whose verdicts were read from a file, or an arena's folder.
+    """Label judges whose verdicts were read from a file, or from an arena's folder.
 
     Args:
         path: The file, or the folder; its answers and records count where they can be read.
         judgments: Verdicts of all judges in it.
-        judges: Whom to say it of.
+        judges: Judges to label.
     """
     if not path.is_dir():
         return labels_of_judges(judgments, judges)
@@ -218,7 +233,7 @@ class FirstPlaceRecord(BaseModel):
         dropped: How many these are.
         verdicts: All verdicts.
         listed: How many are listed at most.
-        verdicts_dropped: They, the most influential first.
+        verdicts_dropped: The verdicts without which it falls, the most influential first.
     """
 
     language: str
@@ -241,7 +256,7 @@ class FirstPlaceRecord(BaseModel):
 
 
 class JudgeReport(JudgingRecords):
-    """What is known of a judge.
+    """The quality of a board's judge.
 
     Attributes:
         first_places: How few verdicts hold up first place, by language.
@@ -284,46 +299,60 @@ def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:
     Raises:
         DataError: If a file is damaged.
     """
-    path = Path(folder) / FAILED_JUDGMENTS
-    named = judge.removeprefix(_LLM)
-    every = read_metaevaluations(folder)
-    entries = [item for item in every if item.judge.removeprefix(_LLM) == named]
+    name = judge.removeprefix(_LLM)
+    entries = [
+        entry for entry in read_metaevaluations(folder) if entry.judge.removeprefix(_LLM) == name
+    ]
     failures = None
+    path = Path(folder) / FAILED_JUDGMENTS
     if path.is_file():
-        table = read_rows(path).table.reindex(columns=["judge", "reason"])
-        own = table.loc[table["judge"] == judge, "reason"].astype(str)
-        failures = {reason: int(count) for reason, count in sorted(own.value_counts().items())}
+        table = read_rows(path).table.reindex(columns=["judge", "reason"])  # either may be absent
+        reasons = table.loc[table["judge"] == judge, "reason"].astype(str)
+        failures = {}
+        for reason, count in sorted(reasons.value_counts().items()):
+            failures[str(reason)] = int(count)
     return JudgingRecords(metaevaluations=tuple(sorted(entries, key=str)), failures=failures)
 
 
 def report_judge(
     arena: Arena, judge: str, diagnoses: Mapping[str, Diagnosis], records: JudgingRecords
 ) -> JudgeReport:
-    """Sum up what is known of a judge in an arena; its own judgments are diagnosed by language."""
-    own, found = arena.judged_by(judge), list(diagnoses.values())
-    items, flipped, decided, first = (
-        sum(int(item.counts[name].sum()) for item in found)
-        for name in ("items", "flipped", "decided", "won_by_a")
-    )
-    _, low, high = share_of(first, decided) if decided else (None, None, None)
+    """Sum up a judge's verdicts in an arena.
+
+    Args:
+        arena: The arena.
+        judge: The judge.
+        diagnoses: Of the judge's own verdicts, by language.
+        records: What is known of the judge beside its verdicts.
+    """
+    judged = arena.judged_by(judge)
+    languages = {*judged.judgments["language"], *judged.published_ratings["language"]}
+    totals = dict.fromkeys(("items", "flipped", "decided", "won_by_a"), 0)
+    for diagnosis in diagnoses.values():
+        for name in totals:
+            totals[name] += int(diagnosis.counts[name].sum())
+    first_low = first_high = None
+    if totals["decided"]:
+        _, first_low, first_high = share_of(totals["won_by_a"], totals["decided"])
     return JudgeReport(
-        **records.model_dump(),
+        metaevaluations=records.metaevaluations,
+        failures=records.failures,
         judge=judge,
-        judgments=len(own.judgments),
-        systems=len(own.rated_systems),
-        languages=tuple(sorted({*own.judgments["language"], *own.published_ratings["language"]})),
-        both_orders=items,
-        flipped=flipped,
-        decided=decided,
-        first_wins=first,
-        first_low=low,
-        first_high=high,
-        first_places=tuple(_first_places(own, judge)),
+        judgments=len(judged.judgments),
+        systems=len(judged.rated_systems),
+        languages=tuple(sorted(languages)),
+        both_orders=totals["items"],
+        flipped=totals["flipped"],
+        decided=totals["decided"],
+        first_wins=totals["won_by_a"],
+        first_low=first_low,
+        first_high=first_high,
+        first_places=tuple(_first_places(judged, judge)),
     )
 
 
 def _first_places(judged: Arena, judge: str) -> Iterator[FirstPlaceRecord]:
-    """Find what holds up first place in each language, all judges that were chosen as one."""
+    """Find the verdicts that hold up first place in each language."""
     for language, rows in judged.judgments.groupby("language"):
         place = first_place(rows, str(language), judge)
         if place is None:

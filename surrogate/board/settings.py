@@ -25,8 +25,7 @@ NONE = "none"
 NOBODY = "nobody"
 """Stands for the judge of a board without verdicts."""
 MOST_DRAWS = 100_000
-"""Of tournaments, rounds, repeats and resamples: more say nothing that these do not, and fill the
-memory."""
+"""Maximum of tournaments, rounds, repeats and resamples; more add no precision and fill memory."""
 MOST_TREES = 10_000
 PRESET = "preset"
 PRESETS: Mapping[str, Mapping[str, object]] = {
@@ -46,8 +45,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
     }
 }
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
-LATELY = ("criterion", "by")
-"""Settings that signatures hold only where they are not the default ones."""
+OMITTED_DEFAULTS = ("criterion", "by")
+"""Settings that a signature holds only where they are not the default ones."""
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -65,8 +64,10 @@ def split_list(value: object) -> object:
     """Take text as a tuple, split at commas outside parentheses; ``none`` is an empty one."""
     if not isinstance(value, str):
         return tuple(value) if isinstance(value, list) else value
-    items = () if value.strip() == NONE else re.split(r",(?![^()]*\))", value)
-    return tuple(item.strip() for item in items if item.strip())
+    if value.strip() == NONE:
+        return ()
+    parts = re.split(r",(?![^()]*\))", value)
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
@@ -119,9 +120,9 @@ class BoardSettings(BaseModel):
     judge: str | None = Field(
         default=None,
         description="Judge to rate by; several with commas between, or all: people are the "
-        "reference where there are some, else the first one is, and the others' verdicts, which "
-        "predict the reference's ratings, stand beside them. Default: all where people judged; "
-        "published for the ratings of published_ratings.csv.",
+        "reference where there are some, else the first one is. The other judges' verdicts help to "
+        "predict the reference's ratings, and are shown next to them. Default: all where people "
+        "judged; published for the ratings of published_ratings.csv.",
     )
     criterion: str | None = Field(
         default=None,
@@ -207,7 +208,7 @@ class BoardSettings(BaseModel):
         return sliced(arena.by_criterion(self.criterion), self.by)
 
     def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
-        """Return judgments on an arena's questions likewise."""
+        """Return judgments on an arena's questions as a board has them."""
         from arena.data.schema import CRITERION
         from surrogate.learning.languages import in_slices
 
@@ -224,7 +225,8 @@ class BoardRecord(BoardSettings):
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
     other_judges: Names = Field(
-        default=(), description="Judges whose verdicts predict its ratings and stand beside them."
+        default=(),
+        description="Judges whose verdicts help to predict the ratings, and are shown as well.",
     )
     features: Names = Field(default=(), description="What is measured on every answer.")
     metaevaluation: tuple[str, ...] = Field(
@@ -238,32 +240,39 @@ class BoardRecord(BoardSettings):
 
     def fields(self) -> list[tuple[str, str, str]]:
         """Return the name, value and meaning of every field; a meta-evaluation is one each."""
-        found = []
-        beside = ("other_judges",) if self.other_judges else ()
-        for name in ("judge", *beside, "metaevaluation", *BoardSettings.model_fields, "version"):
+        names = ["judge"]
+        if self.other_judges:
+            names.append("other_judges")
+        names += ["metaevaluation", *BoardSettings.model_fields, "version"]
+        fields: dict[tuple[str, str, str], None] = {}  # an ordered set: judge is named twice
+        for name in names:
             value = getattr(self, name)
-            if name in LATELY and value == BoardSettings.model_fields[name].default:
+            if name in OMITTED_DEFAULTS and value == BoardSettings.model_fields[name].default:
                 continue
-            texts = value if name == "metaevaluation" else [_text(value)]
             meaning = type(self).model_fields[name].description or ""
-            found += [(name, text, meaning) for text in texts]
-        return list(dict.fromkeys(found))
+            texts = value if name == "metaevaluation" else [_text(value)]
+            for text in texts:
+                fields[name, text, meaning] = None
+        return list(fields)
 
     def toml(self) -> str:
         """Return the settings that are not the default ones, as ``board --config`` reads them."""
-        hidden = {"judge"} if self.ratings == "consensus" else set()
-        own = {
-            name: getattr(self, name) for name in BoardSettings.model_fields if name not in hidden
-        }
-        if self.other_judges:
-            own["judge"] = ",".join((self.judge, *self.other_judges))
-        chosen = BoardSettings(**own).model_dump(mode="json", exclude_defaults=True)
-        lines = [f"{name} = {json.dumps(chosen[name], ensure_ascii=False)}" for name in chosen]
+        values = {name: getattr(self, name) for name in BoardSettings.model_fields}
+        if self.ratings == "consensus":
+            del values["judge"]  # it stands for nobody
+        elif self.other_judges:
+            values["judge"] = ",".join((self.judge, *self.other_judges))
+        chosen = BoardSettings(**values).model_dump(mode="json", exclude_defaults=True)
+        lines = []
+        for name, value in chosen.items():
+            lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
         return "\n".join(lines)
 
 
 def _text(value: object) -> str:
-    return (",".join(value) or NONE) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        return ",".join(value) or NONE
+    return str(value)
 
 
 def preset_values(name: object) -> dict[str, object]:
@@ -287,10 +296,12 @@ def chosen_settings(
         UsageError: For an unknown option or preset, or a value that cannot be used.
     """
     check_option_names(options, [*BoardSettings.model_fields, PRESET], further)
-    stated = {} if settings is None else settings.model_dump(exclude_unset=True)
-    chosen = {name: value for name, value in options.items() if name != PRESET}
+    values = preset_values(options.get(PRESET))
+    if settings is not None:
+        values.update(settings.model_dump(exclude_unset=True))
+    values.update({name: value for name, value in options.items() if name != PRESET})
     try:
-        return BoardSettings.model_validate(preset_values(options.get(PRESET)) | stated | chosen)
+        return BoardSettings.model_validate(values)
     except ValidationError as error:
         faults = []
         for fault in error.errors():
@@ -301,26 +312,25 @@ def chosen_settings(
 
 
 def check_option_names(
-    options: Iterable[str], known: Sequence[str], further: Iterable[str] = ()
+    options: Iterable[str], allowed: Sequence[str], further: Iterable[str] = ()
 ) -> None:
-    """Refuse options that nobody would read.
+    """Refuse options that do not exist.
 
     Args:
-        options: Names of the options that were given.
-        known: Names of all options.
+        options: Names of the options to check.
+        allowed: Names of all options.
         further: Other keyword arguments that may have been meant.
 
     Raises:
         UsageError: For an unknown name; it suggests a close one and lists all options.
     """
-    unknown = [name for name in options if name not in known]
-    if not unknown:
-        return
     faults = []
-    for name in unknown:
-        hint = did_you_mean(name, [*known, *further])
-        faults.append(f"there is no option {name!r}; {hint}".rstrip("; "))
-    raise UsageError(f"{'; '.join(faults)} (options: {', '.join(known)})")
+    for name in options:
+        if name not in allowed:
+            hint = did_you_mean(name, [*allowed, *further])
+            faults.append(f"there is no option {name!r}; {hint}".rstrip("; "))
+    if faults:
+        raise UsageError(f"{'; '.join(faults)} (options: {', '.join(allowed)})")
 
 
 Documented = TypeVar("Documented", bound=Callable[..., Any] | type[Any])

@@ -1,22 +1,27 @@
-"""What a board says about itself: agreement, holdout scores, what was skipped and why."""
+"""``summary.json`` of a board: agreement, holdout scores, what was skipped and why."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping
-from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field
+import numpy.typing as npt
+from pydantic import Field, computed_field
 
 from arena.data.arena import Arena
 from arena.data.schema import REFERENCE
 from arena.data.tables import plain_records
-from arena.data.types import Flags, Floats
+from arena.data.types import Floats
 from arena.diagnostics.judge_label import JudgeLabel
-from arena.statistics.significance import NORMAL_QUANTILE
+from surrogate.board.conclusions import (
+    UNSEEN_RANKED,
+    Agreements,
+    Conclusion,
+    Number,
+    SummaryPart,
+)
 from surrogate.board.settings import BoardRecord
 
 LEVEL = 0.9
@@ -34,106 +39,9 @@ RATED_BY = {
 HELD_MARK = "*"
 HELD_OUT = "held out: the surrogate was not trained on it"
 """What a board marks a system by, where ``split`` says so, and what the mark means."""
-SHARES = "shares of the other systems' answers that a system's answers agree more than"
-WORTH = " What it expects of one is worth about {:,.0f} verdicts on it."
-SMALL_GAIN = 0.05
-"""In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
 
 
-def _none_for_nan(value: object) -> object:
-    if isinstance(value, float | np.floating) and not np.isfinite(value):
-        return None
-    return value
-
-
-Number = Annotated[float | None, BeforeValidator(_none_for_nan)]
-"""A number, or null where it is not defined."""
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-Standing = Literal["shown", "likely", "unproven", "unknown"]
-"""Whether a surrogate ranks unseen systems better than chance; see ``Agreements.standing``."""
-TAU_ELSEWHERE, SPREAD_ELSEWHERE = 0.75, 0.17
-"""Tau of unseen systems in sixteen other arenas, mean and standard deviation between them."""
-USELESS_ELSEWHERE = 0.1
-"""Share of arenas in which a surrogate may tell nothing, before this one is looked at."""
-LIKELY = 0.9
-"""Probability that a surrogate tells something, from which unseen systems are ranked."""
-
-
-def probability_of_use(tau: float, standard_error: float) -> float:
-    """Return how probably a surrogate tells something of unseen systems, given its tau here.
-
-    Before any is seen, arenas are taken for a mixture: in most, tau is about ``TAU_ELSEWHERE``;
-    in ``USELESS_ELSEWHERE`` of them it is about 0, both with ``SPREAD_ELSEWHERE``.
-    """
-    spread = math.hypot(SPREAD_ELSEWHERE, standard_error)
-    of_use = (1 - USELESS_ELSEWHERE) * math.exp(-(((tau - TAU_ELSEWHERE) / spread) ** 2) / 2)
-    useless = USELESS_ELSEWHERE * math.exp(-((tau / spread) ** 2) / 2)
-    return of_use / (of_use + useless)
-
-
-class Conclusion(_Part):
-    """What scores of a board mean, and whether it limits what the board can be used for."""
-
-    sentence: str
-    is_warning: bool = True
-
-
-UNSEEN_RANKED = Conclusion(
-    sentence="The surrogate ranks systems it has not seen better than chance.", is_warning=False
-)
-UNSEEN_LIKELY = Conclusion(
-    sentence="The surrogate probably ranks systems it has not seen better than chance, as it did "
-    "in most other arenas, but the few systems here do not prove it: heed the intervals."
-)
-UNSEEN_BY_CHANCE = Conclusion(
-    sentence="The surrogate is not shown to rank unseen systems better than chance here: a system "
-    "without verdicts has no rank until it is judged."
-)
-UNSEEN_UNKNOWN = Conclusion(
-    sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts."
-)
-UNSEEN_CONCLUSIONS: Mapping[Standing, Conclusion] = {
-    "shown": UNSEEN_RANKED,
-    "likely": UNSEEN_LIKELY,
-    "unproven": UNSEEN_BY_CHANCE,
-    "unknown": UNSEEN_UNKNOWN,
-}
-GAINED = Conclusion(
-    sentence="Ratings by verdicts and surrogate agree better with the verdicts on other questions "
-    "than ratings by verdicts alone.",
-    is_warning=False,
-)
-NOT_GAINED = Conclusion(
-    sentence="Ratings by verdicts and surrogate are not shown to agree better with the verdicts on "
-    "other questions than ratings by verdicts alone.",
-    is_warning=False,
-)
-GAIN_UNSURE = Conclusion(
-    sentence="What the surrogate adds to the verdicts cannot be told with so few systems: a gain "
-    f"of {SMALL_GAIN:g} in tau would be within the error.",
-    is_warning=False,
-)
-LOST = Conclusion(
-    sentence="Ratings by verdicts alone agree better with the verdicts on other questions than "
-    "those by verdicts and surrogate: rely on verdicts alone here."
-)
-NOT_SPLIT = Conclusion(
-    sentence="How ratings hold on other questions is not known: verdicts are missing, too few or "
-    "all ties, so that their questions cannot be split in half."
-)
-UNJUDGED_BOARD = Conclusion(
-    sentence="Ranks say how far answers agree with those of others, with references and with "
-    "relevance labels: on six public arenas their Kendall tau with verdicts was 0.07 to 0.72. Have "
-    "some pairs judged, and build the board again."
-)
-
-
-class HoldoutR2(_Part):
+class HoldoutR2(SummaryPart):
     """R² on the held-out systems over tournaments (MIRAGE-Bench, table 5).
 
     ``low`` and ``high`` are its 2.5th and 97.5th percentiles, ``tournaments`` those in which it is
@@ -148,7 +56,7 @@ class HoldoutR2(_Part):
     reason: str | None = Field(default=None, description="Why it is not defined.")
 
 
-class RatingInterval(_Part):
+class RatingInterval(SummaryPart):
     """How wide a rating's conformal interval is in one language; see ``board.intervals``.
 
     Attributes:
@@ -172,13 +80,13 @@ class RatingInterval(_Part):
 
     def width(self, standard_errors: Floats) -> Floats:
         """Return the half-widths for ratings with standard errors; NaN where there is none."""
-        width = math.nan if self.half_width is None else self.half_width
-        return width * self._units(standard_errors)
+        half_width = math.nan if self.half_width is None else self.half_width
+        return half_width * self._units(standard_errors)
 
-    def reaches_beyond(self, ratings: Floats, standard_errors: Floats) -> Flags:
+    def reaches_beyond(self, ratings: Floats, standard_errors: Floats) -> npt.NDArray[np.bool_]:
         """Whether new systems may be better than every judged one.
 
-        Of such a system a surrogate knows no upper bound: it has seen nothing as good.
+        A surrogate has no upper bound for such a system: it has seen nothing as good.
         """
         if self.best is None or self.frontier is None:
             return np.zeros(np.shape(ratings), dtype=bool)
@@ -191,7 +99,7 @@ class RatingInterval(_Part):
 NO_RATINGS = RatingInterval(reason="no rating by a surrogate here")
 
 
-class Skipped(_Part):
+class Skipped(SummaryPart):
     """Counts of what did not enter a language's board, and why.
 
     Attributes:
@@ -204,86 +112,9 @@ class Skipped(_Part):
 
     questions_without_judgments: int = 0
     missing_answers: int = 0
-    missing_feature_values: dict[str, dict[str, int]] = {}
-    features_left_out: dict[str, str] = {}
+    missing_feature_values: dict[str, dict[str, int]] = Field(default_factory=dict)
+    features_left_out: dict[str, str] = Field(default_factory=dict)
     dropped_ties: int = 0
-
-
-class Agreements(_Part):
-    """How far ratings agree with verdicts they have not seen.
-
-    Attributes:
-        tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
-            verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these. With its
-            95% bootstrap interval over systems and questions.
-        tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
-            and its battles (three to five folds over systems; repeated where ratings are few).
-            With its 95% bootstrap interval over systems, as ``gain`` has.
-        r2_unseen: R² of the same predictions; 0 for the mean of the systems trained on. Tau says
-            nothing of the scale: predictions in the right order may lie far too wide apart.
-        coverage_unseen: Share of the ratings inside the 90% intervals of the same predictions;
-            None where the surrogate has no standard errors.
-        split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
-            the questions with ratings by the verdicts on the other half; mean over splits.
-        split_half_verdicts: The same of ratings by the verdicts alone.
-        gain: By how much the first of these is above the second.
-    """
-
-    is_first: bool = False
-    tau: Number = None
-    tau_low: Number = None
-    tau_high: Number = None
-    tau_unseen: Number = None
-    tau_unseen_low: Number = None
-    tau_unseen_high: Number = None
-    r2_unseen: Number = None
-    coverage_unseen: Number = None
-    split_half: Number = None
-    split_half_verdicts: Number = None
-    gain: Number = None
-    gain_low: Number = None
-    gain_high: Number = None
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def conclusions(self) -> tuple[Conclusion, ...]:
-        """What these scores mean: of unseen systems first, then of ratings with verdicts."""
-        if self.is_first:
-            return (UNJUDGED_BOARD,)
-        if self.gain is None or self.gain_low is None or self.gain_high is None:
-            gain = NOT_SPLIT
-        elif self.gain_low > 0 or self.gain_high < 0:
-            gain = GAINED if self.gain_low > 0 else LOST
-        else:
-            gain = GAIN_UNSURE if self.gain - self.gain_low > SMALL_GAIN else NOT_GAINED
-        return self._of_unseen(), gain
-
-    @property
-    def standing(self) -> Standing:
-        """Whether the surrogate ranks unseen systems better than chance.
-
-        ``shown`` by the systems here; else ``likely``, by these and other arenas together (see
-        ``probability_of_use``), or ``unproven``; ``unknown`` where tau has no interval.
-        """
-        if self.tau_unseen is None or self.tau_unseen_low is None or self.tau_unseen_high is None:
-            return "unknown"
-        if self.tau_unseen_low > 0:
-            return "shown"
-        error = (self.tau_unseen_high - self.tau_unseen_low) / (2 * NORMAL_QUANTILE)
-        return "likely" if probability_of_use(self.tau_unseen, error) >= LIKELY else "unproven"
-
-    @property
-    def ranks_unseen(self) -> bool:
-        """Whether systems without verdicts are ranked: see ``BoardSummary.ranks_unseen_in``."""
-        return self.standing in ("shown", "likely")
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Those of the conclusions that limit what the board can be used for."""
-        return tuple(item.sentence for item in self.conclusions if item.is_warning)
-
-    def _of_unseen(self) -> Conclusion:
-        return UNSEEN_CONCLUSIONS[self.standing]
 
 
 class LanguageSummary(Agreements):
@@ -312,10 +143,11 @@ class LanguageSummary(Agreements):
 class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
-    ``judge`` is what may be said of the judge, see ``arena.diagnostics.JudgeLabel``; null where
-    nobody has judged, or ratings are published. ``beside`` says of each other judge how it ranks
-    beside it. ``worth`` is the number of verdicts on a system that tell as
-    much of it as a surrogate that has not seen it.
+    Attributes:
+        judge: How good the judge is known to be, see ``arena.diagnostics.JudgeLabel``; null where
+            nobody has judged, or ratings are published.
+        beside: A sentence on each other judge, compared with the board's own.
+        worth: Verdicts on a system that tell as much of it as a surrogate that has not seen it.
     """
 
     judge: JudgeLabel | None = None
@@ -327,14 +159,15 @@ class MacroSummary(Agreements):
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
         """What is wrong with the judge, if anything is, and what the scores mean."""
-        found = list(super().conclusions)
-        if self.judging:
-            place = 0 if self.is_unreliable else len(found)
-            found.insert(place, Conclusion(sentence=self.judging))
-        return tuple(found)
+        conclusions = super().conclusions
+        if not self.judge_fault:
+            return conclusions
+        on_judge = Conclusion(sentence=self.judge_fault)
+        # Nothing else matters where the verdicts say nothing.
+        return (on_judge, *conclusions) if self.is_unreliable else (*conclusions, on_judge)
 
     @property
-    def judging(self) -> str:
+    def judge_fault(self) -> str:
         """What is wrong with the judge, a sentence; empty where nothing is."""
         if self.judge is None or not self.judge.faults:
             return ""
@@ -345,21 +178,27 @@ class MacroSummary(Agreements):
         """Whether the judge's verdicts say nothing of the systems."""
         return self.judge is not None and self.judge.grade == "unreliable"
 
-    def _of_unseen(self) -> Conclusion:
-        found = super()._of_unseen()
-        if self.worth is None or found is not UNSEEN_RANKED:
-            return found
-        worth = WORTH.format(float(f"{self.worth:.2g}"))
-        return Conclusion(sentence=found.sentence + worth, is_warning=False)
+    def _on_unseen(self) -> Conclusion:
+        conclusion = super()._on_unseen()
+        if self.worth is None or conclusion is not UNSEEN_RANKED:
+            return conclusion
+        rounded = float(f"{self.worth:.2g}")
+        worth = f" What it expects of one is worth about {rounded:,.0f} verdicts on it."
+        return Conclusion(sentence=conclusion.sentence + worth, is_warning=False)
 
     @property
     def cautions(self) -> tuple[str, ...]:
         """What limits how new systems can be ranked: by the judge, and by the surrogate."""
-        unseen = self._of_unseen()
-        return tuple(filter(None, (self.judging, unseen.sentence if unseen.is_warning else "")))
+        cautions = []
+        if self.judge_fault:
+            cautions.append(self.judge_fault)
+        on_unseen = self._on_unseen()
+        if on_unseen.is_warning:
+            cautions.append(on_unseen.sentence)
+        return tuple(cautions)
 
 
-class BoardSummary(_Part):
+class BoardSummary(SummaryPart):
     """``summary.json`` of a board.
 
     Attributes:
@@ -391,10 +230,10 @@ class BoardSummary(_Part):
         """
         if self.settings.ratings == "surrogate":
             return True
-        own = self.languages.get(language)
-        if own is None or own.standing == "unknown":
+        summary = self.languages.get(language)
+        if summary is None or summary.standing == "unknown":
             return self.macro.ranks_unseen
-        return own.ranks_unseen
+        return summary.ranks_unseen
 
     @property
     def judge(self) -> str:
@@ -424,18 +263,24 @@ class BoardSummary(_Part):
     @property
     def parts(self) -> str:
         """What several parts are called."""
-        stem, last = self.part[:-1], self.part[-1:]
-        return self.part if last == "s" else f"{stem}ies" if last == "y" else f"{self.part}s"
+        if self.part.endswith("s"):
+            return self.part
+        if self.part.endswith("y"):
+            return f"{self.part[:-1]}ies"
+        return f"{self.part}s"
 
     @property
     def scale(self) -> str:
         """What ratings are in, in words."""
-        return SHARES if self.is_first else "logits"
+        if self.is_first:
+            return "shares of the other systems' answers that a system's answers outscore"
+        return "logits"
 
     @property
     def is_published(self) -> bool:
         """Whether it learns from published ratings: then there are no judgments."""
-        return not self.is_first and not any(item.judgments for item in self.languages.values())
+        n_judgments = sum(summary.judgments for summary in self.languages.values())
+        return not self.is_first and not n_judgments
 
 
 def fingerprint(arena: Arena) -> str:
@@ -446,10 +291,12 @@ def fingerprint(arena: Arena) -> str:
     """
     reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
     digest = hashlib.sha256(repr(arena.info.reference_system).encode())
-    known = {"language", "query_id", "query", "passages", REFERENCE, "answer"}
+    digested = {"language", "query_id", "query", "passages", REFERENCE, "answer"}
     for table in (arena.queries, reference):
-        rows = plain_records(table[sorted(known & set(table.columns))])
-        told = [{name: value for name, value in row.items() if value is not None} for row in rows]
-        for line in sorted(json.dumps(row, sort_keys=True) for row in told):
+        lines = []
+        for row in plain_records(table[sorted(digested.intersection(table.columns))]):
+            values = {name: value for name, value in row.items() if value is not None}
+            lines.append(json.dumps(values, sort_keys=True))
+        for line in sorted(lines):
             digest.update(line.encode())
     return digest.hexdigest()[:16]

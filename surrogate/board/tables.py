@@ -36,14 +36,20 @@ FEATURE_CACHE = ".feature-cache"
 """Folder beside a board's files that keeps what was measured; no part of the board."""
 
 TEXTS = {"language", "system", "opponent", "neighbor", "feature", "split", "note"}
-"""Columns that are texts, never missing; of no kind below are numbers, which may be missing."""
+"""Columns that are texts, never missing."""
 COUNTS = {
-    *("rank", "rank_low", "rank_high", "tier", "arena_rank", "answers", "languages"),
-    *("wins", "losses", "ties"),
+    "rank",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "arena_rank",
+    "answers",
+    "languages",
+    "wins",
+    "losses",
+    "ties",
 }
-"""Columns that are whole numbers, or missing."""
-LARGEST_COUNT = 2**53
-"""Beyond it, numbers in a file are no counts: not all whole numbers have a float of their own."""
+"""Columns that are whole numbers, or missing. All others are floats, or missing."""
 BY_JUDGE = "rating_by:"
 """How columns begin that are ratings by one judge alone, whose name follows."""
 
@@ -68,14 +74,18 @@ class BoardTable:
 
     def typed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Bring a table to these columns and their types, numbers rounded."""
-        names = [*self.names, *(name for name in table if str(name).startswith(BY_JUDGE))]
-        columns = table[names].reset_index(drop=True)
-        dtypes = {
-            name: "str" if name in TEXTS else "Int64" if name in COUNTS else "float64"
-            for name in names
-        }
-        texts = {name: "" for name in self.names if name in TEXTS}
-        return columns.fillna(texts).astype(dtypes).round(DECIMALS)
+        by_judge = [name for name in table if str(name).startswith(BY_JUDGE)]
+        columns = table[[*self.names, *by_judge]].reset_index(drop=True)
+        dtypes = {}
+        for name in columns:
+            if name in TEXTS:
+                dtypes[name] = "str"
+            elif name in COUNTS:
+                dtypes[name] = "Int64"
+            else:
+                dtypes[name] = "float64"
+        empty_texts = dict.fromkeys([name for name in columns if name in TEXTS], "")
+        return columns.fillna(empty_texts).astype(dtypes).round(DECIMALS)
 
     def write(self, table: pd.DataFrame, folder: Path) -> None:
         """Write the table; the same one gives the same bytes."""
@@ -88,58 +98,106 @@ class BoardTable:
             DataError: If the file is damaged, a column is missing, a number is none, or a row is
                 there twice.
         """
-        texts = dict.fromkeys([name for name in self.names if name in TEXTS], "str")
+        # Beyond it not every whole number has a float of its own, so that a count cannot be read.
+        largest_count = 2**53
+        texts = [name for name in self.names if name in TEXTS]
+        keys = list(self.names[: self.keys])
         try:
             table = pd.read_csv(
-                folder / self.file, dtype=texts, keep_default_na=False, na_values=[""]
+                folder / self.file,
+                dtype=dict.fromkeys(texts, "str"),
+                keep_default_na=False,
+                na_values=[""],
             )
-            if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for one
+            # pandas takes the cells beyond the header for an index
+            if not isinstance(table.index, pd.RangeIndex):
                 raise pd.errors.ParserError("rows have more cells than the header")
-            plain = {name: table[name].fillna("").str.removeprefix("'") for name in texts}
-            for name in COUNTS & set(self.names):
-                numbers = pd.to_numeric(table[name])
-                if (numbers.abs() > LARGEST_COUNT).any():
+            for name in texts:
+                # written in front of texts that a spreadsheet would take for formulas
+                table[name] = table[name].fillna("").str.removeprefix("'")
+            for name in COUNTS.intersection(self.names):
+                if (pd.to_numeric(table[name]).abs() > largest_count).any():
                     raise ValueError(f"{name} holds a number too large for a count")
-            typed = self.typed(table.assign(**plain))
-            keys = list(self.names[: self.keys])
+            typed = self.typed(table)
             if typed.duplicated(keys).any():
                 raise ValueError(f"several rows have the same {', '.join(keys)}")
-            return typed
         except (ArithmeticError, KeyError, TypeError, ValueError) as error:
             raise DataError([_damaged(self.file, error)]) from error
+        return typed
 
 
 RATINGS = BoardTable(
     "board.csv",
     (
-        *("language", "system", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high"),
-        *("verdict_share", "surrogate_rating", "surrogate_low", "surrogate_high"),
-        *("arena_rank", "arena_rating", "arena_low", "arena_high"),
-        *("coverage", "answers", "split", "note"),
+        "language",
+        "system",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "tier",
+        "rating",
+        "low",
+        "high",
+        "standard_error",
+        "verdict_share",
+        "surrogate_rating",
+        "surrogate_low",
+        "surrogate_high",
+        "surrogate_error",
+        "arena_rank",
+        "arena_rating",
+        "arena_low",
+        "arena_high",
+        "coverage",
+        "answers",
+        "split",
+        "note",
     ),
 )
 OVERALL = BoardTable(
     "overall.csv",
     (
-        *("system", "rank", "rank_low", "rank_high", "probability_best"),
-        *("mean_rank", "mean_rating", "languages", "coverage"),
-        *("arena_rank", "arena_mean_rank"),
+        "system",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "probability_best",
+        "mean_rank",
+        "mean_rating",
+        "languages",
+        "coverage",
+        "arena_rank",
+        "arena_mean_rank",
     ),
     keys=1,
 )
 ARENA = BoardTable(
     "arena.csv",
     (
-        *("language", "system", "rank", "rank_low", "rank_high", "tier"),
-        *("rating", "low", "high", "note"),
+        "language",
+        "system",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "tier",
+        "rating",
+        "low",
+        "high",
+        "note",
     ),
 )
 IMPORTANCES = BoardTable(
     "importances.csv",
     (
-        *("language", "feature", "importance"),
-        *("tournament_mean", "tournament_low", "tournament_high"),
-        *("tournament_q1", "tournament_median", "tournament_q3"),
+        "language",
+        "feature",
+        "importance",
+        "tournament_mean",
+        "tournament_low",
+        "tournament_high",
+        "tournament_q1",
+        "tournament_median",
+        "tournament_q3",
     ),
 )
 WIN_MATRIX = BoardTable(
@@ -163,9 +221,12 @@ TABLES: Mapping[str, BoardTable] = {
 
 BOARD_FILES = (
     *(table.file for table in TABLES.values()),
-    *(FEATURES_FILE, JUDGE_REPORT_FILE, SURROGATE_FILE, SUMMARY_FILE),
+    FEATURES_FILE,
+    JUDGE_REPORT_FILE,
+    SURROGATE_FILE,
+    SUMMARY_FILE,
 )
-"""Files of a board folder, in the order of writing; beside them stands the manifest."""
+"""Files of a board folder in the order of writing, without the manifest, which comes last."""
 
 
 def _damaged(source: str, error: Exception) -> Problem:
@@ -173,7 +234,7 @@ def _damaged(source: str, error: Exception) -> Problem:
 
 
 def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Read a feature table: ``language, system, query_id`` and one column a feature.
+    """Read a feature table: ``language, system, query_id`` and one column per feature.
 
     Args:
         path: File, or folder of Parquet files.

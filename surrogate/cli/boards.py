@@ -121,7 +121,7 @@ def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
     from arena.data.folder import read_arena
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board
-    from surrogate.board.details import compare_with_truth
+    from surrogate.board.detail_tables import compare_with_truth
     from surrogate.board.judge_report import read_judging_records
     from surrogate.publish.site import write_site
 
@@ -182,7 +182,7 @@ def publish_overview(
 
 def print_board(board: Board, then: str, index: Path | None = None) -> None:
     """Print a board's ranks, what it concludes, what limits that, and what to do next."""
-    from surrogate.board.board import conclusion
+    from surrogate.board.first_place import conclusion
 
     rows, columns = shown_board(board.ratings, board.overall)
     if board.summary.is_compared:  # where ranks are means, in place of the best and worst

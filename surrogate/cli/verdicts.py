@@ -67,7 +67,7 @@ def fit(
     from arena.rating.battles import selected_judgments
     from arena.rating.ratings import rate
     from surrogate.board.judge_report import labels_of_verdicts
-    from surrogate.board.rows import without_intervals
+    from surrogate.board.rating_rows import without_intervals
 
     read = counted_judgments_of(
         judgments,
@@ -210,7 +210,7 @@ def agreement(
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
     from arena.diagnostics.agreement import MEASURED, RANKED, agreement_with_reference
-    from surrogate.board.details import biases
+    from surrogate.board.judge_comparison import biases
     from surrogate.board.judge_report import add_metaevaluations, agreements
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)

@@ -13,7 +13,8 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError, argument
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
-from surrogate.board.board import Board, conclusion, first_place_sentence
+from surrogate.board.board import Board
+from surrogate.board.first_place import conclusion, first_place_sentence
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled

@@ -49,7 +49,7 @@ def cautions(board: Board, language: str | None = None) -> list[str]:
     macro, languages = board.summary.macro, board.summary.languages
     if language is not None:
         own = languages[language].warnings if language in languages else ()
-        return [*filter(None, [macro.judging]), *own]
+        return [*filter(None, [macro.judge_fault]), *own]
     found: dict[str, list[str]] = {}
     for code, item in languages.items():
         for said in set(item.warnings) - set(macro.warnings):

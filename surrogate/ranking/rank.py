@@ -22,7 +22,7 @@ from features.engine.extraction import extract
 from features.measures.registry import asked_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
-from surrogate.board.rows import SUBSTANTIAL_SHARE, absence, rated_rows
+from surrogate.board.rating_rows import SUBSTANTIAL_SHARE, absence, rated_rows
 from surrogate.board.summary import POOLED, UNPROVEN, WIDE, fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Seen, look_at, near_copies, system_status

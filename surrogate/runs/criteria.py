@@ -17,8 +17,9 @@ from arena.data.files import write_text
 from arena.data.folder import open_arena
 from arena.data.tables import guarded_csv, plain_records
 from arena.data.wording import count_of
-from surrogate.board.board import Board, conclusion, leading
+from surrogate.board.board import Board
 from surrogate.board.build import build_board
+from surrogate.board.first_place import conclusion, leading
 from surrogate.board.judge_report import read_judging_records
 from surrogate.board.settings import BoardSettings, board_judges, chosen_settings
 from surrogate.board.tables import DECIMALS, FEATURE_CACHE

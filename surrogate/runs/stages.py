@@ -26,10 +26,11 @@ from features.engine.cache import code_digest
 from features.engine.columns import missing_counts, require_replies
 from features.engine.extraction import extract
 from features.models.scorer import ModelOptions
-from surrogate.board.board import Board, conclusion
+from surrogate.board.board import Board
 from surrogate.board.build import build_board
+from surrogate.board.first_place import conclusion
 from surrogate.board.judge_report import METAEVALUATION_FILE, read_judging_records
-from surrogate.board.rows import VANISHED
+from surrogate.board.rating_rows import VANISHED
 from surrogate.board.settings import board_judges
 from surrogate.board.tables import (
     BOARD_FILES,
@@ -242,7 +243,7 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
             place.told["moved"] = str(diff_boards(Board.load(place.board / BOARD), built))
     built.save(place.target, board.arena)
     if built.summary.macro.is_unreliable:
-        place.cautions.append(built.summary.macro.judging)
+        place.cautions.append(built.summary.macro.judge_fault)
     lost = built.ratings[built.ratings["note"] == VANISHED]
     for system, rows in lost.groupby("system"):
         place.cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")

@@ -13,13 +13,13 @@ from arena.data.folder import open_arena
 from arena.judging.choosing.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from arena.judging.choosing.sampling import study_sampling
 from features.measures.registry import PAPER_FEATURES
+from surrogate.board.language_study import check_holdout
 from surrogate.board.settings import (
     PRESET,
     BoardSettings,
     check_option_names,
     lists_options,
 )
-from surrogate.board.study import check_holdout
 from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
 from surrogate.learning.names import PAPERS_SURROGATE, TABLE_3_SURROGATES, as_surrogate
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate

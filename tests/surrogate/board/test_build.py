@@ -9,9 +9,9 @@ from scipy.stats import kendalltau
 from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate import build_board
-from surrogate.board.details import compare_with_truth
-from surrogate.board.rows import NO_ANSWER, UNJUDGED, VANISHED
-from surrogate.board.summarize import BORROWED
+from surrogate.board.detail_tables import compare_with_truth
+from surrogate.board.rating_rows import NO_ANSWER, UNJUDGED, VANISHED
+from surrogate.board.summary_builder import BORROWED
 from surrogate.board.tables import read_feature_table
 
 

@@ -9,8 +9,7 @@ import pytest
 from arena.diagnostics.judge_label import WORDS
 from features.engine.columns import feature_columns
 from surrogate import build_board
-from surrogate.board.board import conclusion, leading
-from surrogate.board.summary import (
+from surrogate.board.conclusions import (
     GAIN_UNSURE,
     GAINED,
     LIKELY,
@@ -25,6 +24,7 @@ from surrogate.board.summary import (
     Agreements,
     probability_of_use,
 )
+from surrogate.board.first_place import conclusion, leading
 from surrogate.validation import validate
 
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from features import extract
 from surrogate import build_board
+from surrogate.board.conclusions import UNJUDGED_BOARD
 from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
-from surrogate.board.rows import NO_ANSWER
+from surrogate.board.rating_rows import NO_ANSWER
 from surrogate.board.settings import NOBODY
-from surrogate.board.summary import UNJUDGED_BOARD, fingerprint
+from surrogate.board.summary import fingerprint
 from surrogate.publish.exports import export_text
 from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.site import write_site

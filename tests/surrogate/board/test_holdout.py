@@ -9,8 +9,8 @@ from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
+from surrogate.board.language_study import check_holdout, fit_tournament, study_languages
 from surrogate.board.settings import BoardRecord
-from surrogate.board.study import check_holdout, fit_tournament, study_languages
 from surrogate.learning.languages import (
     LanguageData,
     TournamentSettings,

@@ -13,7 +13,7 @@ from arena import Arena
 from features import extract, parse_features
 from surrogate import build_board
 from surrogate.board.intervals import conformal_intervals, half_width, unseen_distances
-from surrogate.board.rows import ONE_SIDED
+from surrogate.board.rating_rows import ONE_SIDED
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate

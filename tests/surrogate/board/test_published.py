@@ -14,7 +14,7 @@ from arena.rating.published import (
     published_tournaments,
 )
 from surrogate import Board, build_board
-from surrogate.board.summarize import PUBLISHED
+from surrogate.board.summary_builder import PUBLISHED
 from surrogate.publish.site import write_site
 
 KEYS = ["language", "system"]

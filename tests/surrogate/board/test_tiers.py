@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.rating.intervals import ranks_and_tiers
 from arena.rating.ratings import rate
-from surrogate.board.details import win_table
+from surrogate.board.detail_tables import win_table
 
 
 def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(

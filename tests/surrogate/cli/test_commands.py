@@ -15,8 +15,8 @@ import pytest
 from arena import read_arena, write_arena
 from arena.data.tables import write_rows
 from surrogate import Board
-from surrogate.board.board import conclusion
-from surrogate.board.rows import BEYOND
+from surrogate.board.first_place import conclusion
+from surrogate.board.rating_rows import BEYOND
 from surrogate.board.tables import BOARD_FILES
 from surrogate.cli.judging import STATUS
 

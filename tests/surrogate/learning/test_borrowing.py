@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from surrogate import build_board
-from surrogate.board.rows import BORROWED as FEW
+from surrogate.board.rating_rows import BORROWED as FEW
 from surrogate.learning.answers import (
     AnswersSurrogate,
 )

@@ -10,7 +10,7 @@ import pytest
 from altered_boards import of_arena
 
 from arena import UsageError
-from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE
+from surrogate.board.conclusions import LOST, UNSEEN_BY_CHANCE
 from surrogate.publish import pairs
 from surrogate.publish.formats import slugs
 from surrogate.publish.pairs import (

@@ -7,7 +7,7 @@ import pytest
 
 from arena.data.errors import DataError, UsageError
 from surrogate import Board, place_systems, rank_systems
-from surrogate.board.rows import NO_ANSWER
+from surrogate.board.rating_rows import NO_ANSWER
 from surrogate.ranking.advice import EQUAL, advise
 from surrogate.ranking.rank import NO_SURROGATE
 

@@ -1,0 +1,195 @@
+"""How far a board's ratings agree with verdicts they have not seen, and the conclusions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, computed_field
+
+from arena.statistics.significance import NORMAL_QUANTILE
+
+
+def _none_for_nan(value: object) -> object:
+    if isinstance(value, float | np.floating) and not np.isfinite(value):
+        return None
+    return value
+
+
+Number = Annotated[float | None, BeforeValidator(_none_for_nan)]
+"""A number, or null where it is not defined."""
+
+
+class SummaryPart(BaseModel):
+    """A part of ``summary.json``."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+Standing = Literal["shown", "likely", "unproven", "unknown"]
+"""Whether a surrogate ranks unseen systems better than chance; see ``Agreements.standing``."""
+TAU_ELSEWHERE, SPREAD_ELSEWHERE = 0.75, 0.17
+"""Tau of unseen systems in sixteen other arenas, mean and standard deviation between them."""
+USELESS_ELSEWHERE = 0.1
+"""Share of arenas in which a surrogate may tell nothing, before this one is looked at."""
+LIKELY = 0.9
+"""Probability that a surrogate tells something, from which unseen systems are ranked."""
+
+
+def probability_of_use(tau: float, standard_error: float) -> float:
+    """Return the probability that a surrogate ranks unseen systems at all, given its tau here.
+
+    Bayes' rule with a mixture prior over arenas: tau is normal about ``TAU_ELSEWHERE`` in most, and
+    about 0 in ``USELESS_ELSEWHERE`` of them, both with ``SPREAD_ELSEWHERE``.
+    """
+    spread = math.hypot(SPREAD_ELSEWHERE, standard_error)
+    deviation_if_useful = (tau - TAU_ELSEWHERE) / spread
+    deviation_if_useless = tau / spread
+    useful = (1 - USELESS_ELSEWHERE) * math.exp(-(deviation_if_useful**2) / 2)
+    useless = USELESS_ELSEWHERE * math.exp(-(deviation_if_useless**2) / 2)
+    return useful / (useful + useless)
+
+
+class Conclusion(SummaryPart):
+    """What scores of a board mean, and whether it limits what the board can be used for."""
+
+    sentence: str
+    is_warning: bool = True
+
+
+UNSEEN_RANKED = Conclusion(
+    sentence="The surrogate ranks systems it has not seen better than chance.", is_warning=False
+)
+UNSEEN_LIKELY = Conclusion(
+    sentence="The surrogate probably ranks systems it has not seen better than chance, as it did "
+    "in most other arenas, but the few systems here do not prove it: heed the intervals."
+)
+UNSEEN_BY_CHANCE = Conclusion(
+    sentence="The surrogate is not shown to rank unseen systems better than chance here: a system "
+    "without verdicts has no rank until it is judged."
+)
+UNSEEN_UNKNOWN = Conclusion(
+    sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts."
+)
+UNSEEN_CONCLUSIONS: Mapping[Standing, Conclusion] = {
+    "shown": UNSEEN_RANKED,
+    "likely": UNSEEN_LIKELY,
+    "unproven": UNSEEN_BY_CHANCE,
+    "unknown": UNSEEN_UNKNOWN,
+}
+GAINED = Conclusion(
+    sentence="Ratings by verdicts and surrogate agree better with the verdicts on other questions "
+    "than ratings by verdicts alone.",
+    is_warning=False,
+)
+NOT_GAINED = Conclusion(
+    sentence="Ratings by verdicts and surrogate are not shown to agree better with the verdicts on "
+    "other questions than ratings by verdicts alone.",
+    is_warning=False,
+)
+SMALL_GAIN = 0.05
+"""In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
+
+
+GAIN_UNSURE = Conclusion(
+    sentence="What the surrogate adds to the verdicts cannot be told with so few systems: a gain "
+    f"of {SMALL_GAIN:g} in tau would be within the error.",
+    is_warning=False,
+)
+LOST = Conclusion(
+    sentence="Ratings by verdicts alone agree better with the verdicts on other questions than "
+    "those by verdicts and surrogate: rely on verdicts alone here."
+)
+NOT_SPLIT = Conclusion(
+    sentence="How ratings hold on other questions is not known: verdicts are missing, too few or "
+    "all ties, so that their questions cannot be split in half."
+)
+UNJUDGED_BOARD = Conclusion(
+    sentence="Ranks say how far answers agree with those of others, with references and with "
+    "relevance labels: on six public arenas their Kendall tau with verdicts was 0.07 to 0.72. Have "
+    "some pairs judged, and build the board again."
+)
+
+
+class Agreements(SummaryPart):
+    """How far ratings agree with verdicts they have not seen.
+
+    Attributes:
+        tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
+            verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these. With its
+            95% bootstrap interval over systems and questions.
+        tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
+            and its battles (three to five folds over systems; repeated where ratings are few).
+            With its 95% bootstrap interval over systems, as ``gain`` has.
+        r2_unseen: R² of the same predictions; 0 for the mean of the systems trained on. Tau says
+            nothing of the scale: predictions in the right order may lie far too wide apart.
+        coverage_unseen: Share of the ratings inside the 90% intervals of the same predictions;
+            None where the surrogate has no standard errors.
+        split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
+            the questions with ratings by the verdicts on the other half; mean over splits.
+        split_half_verdicts: The same for ratings by the verdicts alone.
+        gain: ``split_half`` less ``split_half_verdicts``.
+    """
+
+    is_first: bool = False
+    tau: Number = None
+    tau_low: Number = None
+    tau_high: Number = None
+    tau_unseen: Number = None
+    tau_unseen_low: Number = None
+    tau_unseen_high: Number = None
+    r2_unseen: Number = None
+    coverage_unseen: Number = None
+    split_half: Number = None
+    split_half_verdicts: Number = None
+    gain: Number = None
+    gain_low: Number = None
+    gain_high: Number = None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def conclusions(self) -> tuple[Conclusion, ...]:
+        """What these scores mean: of unseen systems first, then of ratings with verdicts."""
+        if self.is_first:
+            return (UNJUDGED_BOARD,)
+        return self._on_unseen(), self._on_gain()
+
+    def _on_gain(self) -> Conclusion:
+        """What the surrogate adds to the verdicts."""
+        if self.gain is None or self.gain_low is None or self.gain_high is None:
+            return NOT_SPLIT
+        if self.gain_low > 0:
+            return GAINED
+        if self.gain_high < 0:
+            return LOST
+        could_show_gain = self.gain - self.gain_low <= SMALL_GAIN
+        return NOT_GAINED if could_show_gain else GAIN_UNSURE
+
+    @property
+    def standing(self) -> Standing:
+        """Whether the surrogate ranks unseen systems better than chance.
+
+        ``shown`` by the systems here; else ``likely``, by these and other arenas together (see
+        ``probability_of_use``), or ``unproven``; ``unknown`` where tau has no interval.
+        """
+        if self.tau_unseen is None or self.tau_unseen_low is None or self.tau_unseen_high is None:
+            return "unknown"
+        if self.tau_unseen_low > 0:
+            return "shown"
+        error = (self.tau_unseen_high - self.tau_unseen_low) / (2 * NORMAL_QUANTILE)
+        return "likely" if probability_of_use(self.tau_unseen, error) >= LIKELY else "unproven"
+
+    @property
+    def ranks_unseen(self) -> bool:
+        """Whether systems without verdicts are ranked: see ``BoardSummary.ranks_unseen_in``."""
+        return self.standing in ("shown", "likely")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of the conclusions that limit what the board can be used for."""
+        return tuple(text.sentence for text in self.conclusions if text.is_warning)
+
+    def _on_unseen(self) -> Conclusion:
+        return UNSEEN_CONCLUSIONS[self.standing]

@@ -1,0 +1,121 @@
+"""Further tables of a board: ratings by verdicts alone, wins, and differences of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from arena.data.schema import SOFT
+from arena.rating.battles import Battles
+from arena.rating.published import NO_ERRORS
+from arena.rating.ratings import TOO_MANY, Ratings
+from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.significance import NORMAL_90
+from surrogate.board.tables import ARENA, DIFFERENCES, WIN_MATRIX
+
+
+def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
+    """Arrange the arena's ratings of a language as ``tables.ARENA``, best first.
+
+    ``rank_low, rank_high`` hold all ranks at once at 95%, systems of a ``tier`` (1 the best) are
+    not distinguishable from its best one, and ``note`` says why a system has no rating or tier;
+    see ``arena.rating.intervals``.
+    """
+    reason = ""
+    for note in ratings.notes:
+        if note in (TOO_MANY, NO_ERRORS):
+            reason = note
+            break
+    table = ratings.table.assign(language=language)
+    has_own_note = (table["note"] != "") | table["rating"].isna()
+    table["note"] = table["note"].where(has_own_note, reason)
+    return table[list(ARENA.names)]
+
+
+def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Count who won against whom by one judge: whole verdicts, a soft one by its likelier winner.
+
+    Returns:
+        ``tables.WIN_MATRIX``, each pair in both directions, sorted; pairs that never met are not
+        there.
+    """
+    parts = [WIN_MATRIX.empty()]
+    for language, rows in judgments.drop(columns=SOFT, errors="ignore").groupby("language"):
+        parts.append(Battles.from_judgments(rows).outcomes().assign(language=str(language)))
+    table = pd.concat(parts[1:] or parts, ignore_index=True)
+    table = table.sort_values(["language", "system", "opponent"], ignore_index=True)
+    return table[list(WIN_MATRIX.names)]
+
+
+def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
+    """Say of every two systems of a language by how much one is better, and how surely.
+
+    Ratings are taken as jointly normal: Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b).
+
+    Args:
+        rated: For each language ``tables.RATINGS``, best first, and the covariance of the ratings,
+            systems by systems; NaN where it is not known.
+
+    Returns:
+        ``tables.DIFFERENCES``, each pair once, ``system`` the better rated one: its rating less
+        the opponent's, the 90% interval of that, and the ``probability`` that it is better; NaN
+        where the covariance is. Sorted by language.
+    """
+    rounding_error = 1e-12  # variances below it are 0, but for rounding
+    parts = [DIFFERENCES.empty()]
+    for table, covariance in rated:
+        ratings = table[table["rating"].notna()].set_index("system")["rating"]
+        if len(ratings) < 2:
+            continue
+        first, second = np.triu_indices(len(ratings), 1)
+        names = ratings.index.to_numpy(object)
+        values = ratings.to_numpy(np.float64)
+        covariances = covariance.loc[ratings.index, ratings.index].to_numpy(np.float64)
+        variances = np.diag(covariances)
+        variance = variances[first] + variances[second] - 2 * covariances[first, second]
+        error = np.sqrt(np.where(variance > rounding_error, variance, np.nan))
+        difference = values[first] - values[second]
+        columns = {
+            "language": table["language"].iloc[0],
+            "system": names[first],
+            "opponent": names[second],
+            "difference": difference,
+            "low": difference - NORMAL_90 * error,
+            "high": difference + NORMAL_90 * error,
+            "probability": ndtr(difference / error),
+        }
+        parts.append(pd.DataFrame(columns))
+    stacked = pd.concat(parts[1:] or parts, ignore_index=True)
+    return stacked.sort_values("language", kind="stable", ignore_index=True)
+
+
+def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
+    """Return Kendall tau-b of a board's ratings with the true quality of its systems.
+
+    Args:
+        board: ``tables.RATINGS``.
+        truth: Columns ``language, system, quality``.
+
+    Returns:
+        Columns ``language, rating, verdicts_alone, surrogate_alone``: one row per language, and a
+        last row ``macro`` with the means.
+    """
+    columns = {
+        "rating": "rating",
+        "verdicts_alone": "arena_rating",
+        "surrogate_alone": "surrogate_rating",
+    }
+    merged = board.merge(truth, on=["language", "system"], validate="one_to_one")
+    taus: dict[str, dict[str, float]] = {}
+    for language, rows in merged.groupby("language"):
+        quality = rows["quality"].to_numpy(float)
+        taus[str(language)] = {
+            name: kendall_tau(rows[column].to_numpy(float), quality)
+            for name, column in columns.items()
+        }
+    compared = pd.DataFrame(taus).T
+    compared.loc["macro"] = compared.mean()
+    return compared.rename_axis("language").reset_index()

@@ -1,0 +1,190 @@
+"""Several judges on one board: whom each rates otherwise than the board's own judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
+from arena.data.types import Floats
+from arena.data.wording import count_of
+from arena.diagnostics.agreement import posteriors_by_language
+from arena.rating.posterior import RatingPosterior
+from arena.statistics.rank_agreement import kendall_tau
+from surrogate.board.tables import BY_JUDGE
+from surrogate.learning.estimation.ratings import NOTHING_EXPECTED, posterior_ratings
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
+from surrogate.learning.training import training_ratings
+
+DIFFERENCE_COLUMNS = ["system", "difference", "low", "high"]
+
+
+def rating_differences(judge: RatingPosterior, reference: RatingPosterior) -> pd.DataFrame:
+    """Compare a judge's ratings of systems with those of the reference.
+
+    The judge's ratings are brought to the reference's spread, so that being more decided is no
+    bias.
+
+    Returns:
+        Columns ``DIFFERENCE_COLUMNS``, of systems that both rate (logits about their mean);
+        intervals hold 95% for all systems at once (Bonferroni).
+    """
+    names = [name for name in reference.systems if name in judge.systems]
+    ratings, variances = _centered_ratings(judge, names)
+    reference_ratings, reference_variances = _centered_ratings(reference, names)
+    spread = float(ratings.std())
+    scale = float(reference_ratings.std()) / spread if spread > 0 else 1.0
+    difference = scale * ratings - reference_ratings
+    errors = np.sqrt(scale**2 * variances + reference_variances)
+    quantile = float(ndtri(1 - 0.025 / max(len(names), 1)))
+    return pd.DataFrame(
+        {
+            "system": names,
+            "difference": difference,
+            "low": difference - quantile * errors,
+            "high": difference + quantile * errors,
+        }
+    )
+
+
+def _centered_ratings(posterior: RatingPosterior, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Return the ratings of some systems about their mean, and their variances."""
+    indices = [posterior.systems.index(name) for name in names]
+    ratings = posterior.ratings[indices]
+    return ratings - ratings.mean(), np.diag(posterior.covariance)[indices]
+
+
+def biases(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
+    """Find the systems that a judge rates higher or lower than the reference, beyond the error.
+
+    Returns:
+        Columns ``judge, language, system, difference, low, high``; see ``rating_differences``.
+    """
+    is_reference = judgments["judge"].isin(reference)
+    by_reference = posteriors_by_language(judgments[is_reference])
+    columns = ["judge", "language", *DIFFERENCE_COLUMNS]
+    parts = []
+    for judge, rows in judgments[~is_reference].groupby("judge"):
+        for language, posterior in posteriors_by_language(rows).items():
+            if language not in by_reference:
+                continue
+            differences = rating_differences(posterior, by_reference[language])
+            is_biased = (differences["low"] > 0) | (differences["high"] < 0)
+            if is_biased.any():
+                part = differences[is_biased].assign(judge=judge, language=language)
+                parts.append(part[columns])
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def judges_beside(arena: Arena, judges: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Leave out other judges who judged too few systems to compare.
+
+    Args:
+        arena: The arena.
+        judges: The board's own judge, then the others; none for a first board.
+
+    Returns:
+        The judges that stay; and a sentence on each other one.
+    """
+    compared = list(judges[:1])
+    omissions = []
+    for name in judges[1:]:
+        judged = arena.judged_by(name)
+        n_systems = len(judged.rated_systems)
+        if n_systems >= FEWEST_SYSTEMS:
+            compared.append(name)
+            continue
+        verdicts = count_of(len(judged.judgments), "verdict")
+        omissions.append(
+            f"{name} is left out: {verdicts} on {count_of(n_systems, 'system')} of "
+            f"{FEWEST_SYSTEMS} needed."
+        )
+    return tuple(compared), tuple(omissions)
+
+
+def alone_ratings(
+    data: Sequence[LanguageData], surrogate: Surrogate
+) -> Mapping[str, RatingPosterior]:
+    """Rate by one judge's verdicts and a surrogate, which learns from them unless it has."""
+    ratings = training_ratings({part.language: part.tournaments for part in data})
+    if not hasattr(surrogate, "ratings_"):
+        with suppress(UsageError):  # too few systems to learn from: by the verdicts alone
+            surrogate.fit(pd.concat([part.X for part in data]), ratings)
+    judged = pd.concat([part.X[part.X["system"].isin(part.systems)] for part in data])
+    return posterior_ratings(surrogate, ratings, NOTHING_EXPECTED, judged)
+
+
+def side_by_side(
+    by_judge: Mapping[str, Mapping[str, RatingPosterior]], slopes: Mapping[str, float]
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Arrange the ratings by each judge alone, and compare the others with the first.
+
+    Args:
+        by_judge: Ratings by judge, the reference first, and by language.
+        slopes: How each other judge's ratings predict the reference's, see ``OtherJudges``.
+
+    Returns:
+        A column for each judge, by language and system; and sentences: how well each judge agrees
+        with the first, whom it rates otherwise, and whether its verdicts are of use.
+    """
+    table = _judge_columns(by_judge)
+    reference, *others = by_judge
+    taus = {}
+    sentences = []
+    for judge in others:
+        columns = [f"{BY_JUDGE}{reference}", f"{BY_JUDGE}{judge}"]
+        taus_by_language = []
+        for _, rows in table[columns].groupby("language"):
+            first, second = rows.to_numpy(np.float64).T
+            taus_by_language.append(kendall_tau(first, second))
+        taus[judge] = f"{float(np.nanmean(taus_by_language)):.2f}"
+        remarks = _bias_remarks(by_judge[judge], by_judge[reference], reference)
+        if not slopes.get(judge):
+            remarks.append("adds nothing, for its verdicts are not shown to go along")
+        if len(others) == 1:
+            remarks.insert(0, f"tau {taus[judge]} with {reference}")
+        if remarks:
+            sentences.append(f"{judge}: {'; '.join(remarks)}.")
+    if len(others) > 1:
+        listed = ", ".join(f"{judge} {tau}" for judge, tau in taus.items())
+        sentences.insert(0, f"Tau with {reference}: {listed}.")
+    return table, tuple(sentences)
+
+
+def _judge_columns(by_judge: Mapping[str, Mapping[str, RatingPosterior]]) -> pd.DataFrame:
+    """Return the ratings by each judge as a column, by language and system."""
+    columns = {}
+    for judge, posteriors in by_judge.items():
+        parts = {}
+        for language, posterior in posteriors.items():
+            parts[language] = pd.Series(posterior.ratings, list(posterior.systems))
+        columns[f"{BY_JUDGE}{judge}"] = pd.concat(parts)
+    return pd.DataFrame(columns).rename_axis(["language", "system"])
+
+
+def _bias_remarks(
+    posteriors: Mapping[str, RatingPosterior],
+    reference_posteriors: Mapping[str, RatingPosterior],
+    reference: str,
+) -> list[str]:
+    """Say whom a judge rates higher, and whom lower, than the reference, beyond the error."""
+    parts = []
+    for language, posterior in posteriors.items():
+        if language in reference_posteriors:
+            parts.append(rating_differences(posterior, reference_posteriors[language]))
+    differences = pd.concat(parts)
+    remarks = []
+    for direction, is_biased in (
+        ("higher", differences["low"] > 0),
+        ("lower", differences["high"] < 0),
+    ):
+        systems = differences.loc[is_biased, "system"].unique()
+        if len(systems):
+            remarks.append(f"rates {', '.join(systems)} {direction} than {reference}")
+    return remarks

@@ -1,0 +1,431 @@
+"""What is trained for the board of one language, and how its ratings agree with the arena's.
+
+Ratings by verdicts and surrogate are derived in docs/guides/surrogate.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from joblib import delayed
+
+from arena.data.errors import UsageError
+from arena.data.seeds import generator, seed_sequence
+from arena.data.types import Floats, Progress
+from arena.rating.posterior import RatingPosterior
+from arena.rating.published import PublishedTournaments
+from arena.rating.ratings import Ratings
+from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import Agreement, agreement
+from surrogate.board.settings import BoardRecord
+from surrogate.board.summary import HoldoutR2
+from surrogate.learning.cross_fitting import (
+    Repeats,
+    everything_left,
+    leave_systems_out,
+    run_tasks,
+)
+from surrogate.learning.estimation.observations import JointPosterior
+from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
+from surrogate.learning.estimation.replication import Replication, replicate
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
+from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
+from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.training import training_ratings
+
+DEFAULT_HOLDOUT_SIZE = 2
+SPLITS = 5
+"""How often systems are split into folds where ratings are few."""
+
+
+@dataclass(frozen=True)
+class TournamentFit:
+    """A surrogate trained on a single tournament of one language.
+
+    Attributes:
+        ratings: Rating of each judged system by its answers in the tournament, shape (S,).
+        shares: Share of each feature in the surrogate's decisions, shape (F,); 0 for one that
+            could not be used.
+        coefficients: Coefficient of each system in the tournament, shape (S,).
+        is_held: Which systems were held out, shape (S,).
+    """
+
+    ratings: Floats
+    shares: Floats
+    coefficients: Floats
+    is_held: npt.NDArray[np.bool_]
+
+    @property
+    def holdout_r2(self) -> float:
+        """R² on the held-out systems; see ``r2``."""
+        return r2(self.coefficients[self.is_held], self.ratings[self.is_held])
+
+    @property
+    def train_r2(self) -> float:
+        """R² on the systems trained on."""
+        return r2(self.coefficients[~self.is_held], self.ratings[~self.is_held])
+
+
+def choose_holdout(
+    systems: Sequence[str], seed: int, size: int = DEFAULT_HOLDOUT_SIZE, *keys: str
+) -> tuple[str, ...]:
+    """Draw the systems to hold out, sorted; none where fewer than three would be left.
+
+    Systems stand in an order that is safe to draw from; see ``by_content``.
+    """
+    if len(systems) < size + FEWEST_SYSTEMS:
+        return ()
+    drawn = generator(seed, "holdout", *keys).choice(len(systems), size, replace=False)
+    return tuple(sorted(systems[index] for index in drawn))
+
+
+def check_holdout(holdout: Sequence[str], judged: Sequence[str]) -> tuple[str, ...]:
+    """Check the systems a user wants held out.
+
+    Raises:
+        UsageError: If one is not judged, is named twice, or too few are left to train on.
+    """
+    unknown = [system for system in holdout if system not in judged]
+    if unknown:
+        raise UsageError(
+            f"cannot hold out {', '.join(unknown)}: not judged; "
+            f"the judged systems are {', '.join(sorted(judged))}"
+        )
+    chosen = tuple(sorted(set(holdout)))
+    if len(chosen) < len(holdout):
+        raise UsageError("a held-out system is named twice")
+    n_trained = len(set(judged) - set(chosen))
+    if n_trained < FEWEST_SYSTEMS:
+        raise UsageError(
+            f"holding out {len(chosen)} systems leaves fewer than {FEWEST_SYSTEMS} to train on"
+        )
+    return chosen
+
+
+def fit_tournament(
+    languages: Sequence[LanguageData],
+    surrogate: Surrogate,
+    holdout: Sequence[str],
+    index: int,
+    seed: int,
+    trees: int = FEW_TREES,
+) -> list[TournamentFit]:
+    """Train a surrogate on one tournament, some systems held out, and rate all of them by it.
+
+    Lines 1 to 7 of Algorithm 1 of MIRAGE-Bench.
+
+    Raises:
+        UsageError: If too few systems can be trained on, or no feature has a value.
+    """
+    ratings = {data.language: data.tournaments.single(index) for data in languages}
+    # One tournament has one row per system, whose features are those of its own questions.
+    rows = "system" if surrogate.rows == "overall" else surrogate.rows
+    untrained = reseeded(surrogate, seed, trees=trees, rows=rows, n_jobs=1)
+    fitted = untrained.fit(pd.concat([data.hiding(holdout).X for data in languages]), ratings)
+    drawn = pd.concat([data.drawn(index) for data in languages])
+    questions = {data.language: data.drawn_questions(index) for data in languages}
+    predictions = fitted.predict(drawn, questions).set_index(["language", "system"])["rating"]
+    importances = fitted.importances().set_index("language")["importance"]
+    fits = []
+    for data in languages:
+        keys = [(data.language, name) for name in data.systems]
+        shares = importances[importances.index == data.language].fillna(0.0)
+        fits.append(
+            TournamentFit(
+                ratings=predictions.reindex(keys).to_numpy(np.float64),
+                shares=shares.to_numpy(np.float64),
+                coefficients=data.tournaments.coefficients[index],
+                is_held=np.isin(data.systems, list(holdout)),
+            )
+        )
+    return fits
+
+
+def r2(truth: Floats, predicted: Floats) -> float:
+    """R² of predicted coefficients, both of shape (H,).
+
+    Returns:
+        NaN where fewer than two systems have both, or their coefficients are equal.
+    """
+    smallest_spread = 1e-6  # logits; coefficients that are closer are equal
+    is_known = np.isfinite(truth) & np.isfinite(predicted)
+    if is_known.sum() < 2 or np.ptp(truth[is_known]) < smallest_spread:
+        return float("nan")
+    residuals = truth[is_known] - predicted[is_known]
+    centered = truth[is_known] - truth[is_known].mean()
+    return float(1 - residuals @ residuals / (centered @ centered))
+
+
+@dataclass(frozen=True)
+class LanguageStudy:
+    """What was trained for the board of one language.
+
+    Attributes:
+        ratings: The arena's ratings of the judged systems.
+        posterior: Their ratings by verdicts and surrogate together.
+        joint: The posteriors of all languages, and how they vary together.
+        by: Whether the board's ratings are the posterior, or the trained surrogate's predictions.
+        holdout: Judged systems kept out of training.
+        halves: How ratings replicate; see ``surrogate.learning.estimation.replication``.
+        unseen: Each judged system's rating by a surrogate trained without it.
+        r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
+        shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
+        failure: Why no surrogate could be trained here; None where one was.
+        borrows: Whether few systems are judged, so that other languages' verdicts rate them, too.
+    """
+
+    data: LanguageData
+    ratings: Ratings
+    posterior: RatingPosterior
+    joint: JointPosterior
+    by: Literal["posterior", "surrogate"]
+    holdout: tuple[str, ...]
+    halves: Replication
+    unseen: Outcome
+    r2: Floats
+    shares: Floats
+    failure: str | None = None
+    borrows: bool = False
+
+    @property
+    def language(self) -> str:
+        """Language code."""
+        return self.data.language
+
+    @cached_property
+    def unseen_ratings(self) -> pd.DataFrame:
+        """Columns ``language, system, rating, standard_error``, by surrogates trained without."""
+        return expected_ratings(self.unseen)
+
+    @property
+    def without_error(self) -> frozenset[str]:
+        """Systems whose published rating has no error, known or assumed."""
+        tournaments = self.data.tournaments
+        if not isinstance(tournaments, PublishedTournaments):
+            return frozenset()
+        return frozenset(np.compress(np.isnan(tournaments.errors), tournaments.systems))
+
+
+def study_languages(
+    data: Sequence[LanguageData],
+    surrogate: Surrogate,
+    settings: BoardRecord,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[LanguageStudy]:
+    """Train the surrogates of every language.
+
+    The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
+    without each fold of the systems, and on single tournaments: their mean R² over 200 is no more
+    certain than over 50, for the held-out systems are the same.
+
+    Args:
+        data: One a language.
+        surrogate: What to train; it is fitted in place.
+        settings: The board's.
+        n_jobs: Processes to use; -1 for all cores.
+        progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
+
+    Returns:
+        One a language, in the order given.
+    """
+    ratings = {part.language: part.tournaments for part in data}
+    training = pd.concat([part.hiding(settings.holdout).X for part in data], ignore_index=True)
+    with suppress(UsageError):  # a board without ratings says why, language by language
+        surrogate.fit(training, ratings)
+    unseen = _rate_unseen(data, surrogate, n_jobs, progress)
+    expected = pd.concat([expected_ratings(outcome) for outcome in unseen])
+    posteriors = posterior_ratings(
+        surrogate,
+        training_ratings(ratings),
+        expected,
+        training[training["system"].isin(expected["system"])],
+        others_of(data),
+    )
+    # A surrogate that must be trained several times for each split is split once.
+    is_cheap = surrogate.pooled and max(len(part.systems) for part in data) <= MANY_SYSTEMS
+    repeats = Repeats(SPLITS if is_cheap else 1, surrogate.seed, n_jobs, progress)
+    halves = replicate(data, surrogate, repeats, with_surrogate=False)
+    held_out = [[name for name in settings.holdout if name in part.systems] for part in data]
+    fits = _fit_tournaments(data, surrogate, held_out, settings, n_jobs, progress)
+    n_features = len(surrogate.features_)
+    studies = []
+    for index, part in enumerate(data):
+        shares = np.array([fit.shares for fit in fits[index]])
+        studies.append(
+            LanguageStudy(
+                data=part,
+                ratings=part.tournaments.rate(settings.arena_ratings),
+                posterior=posteriors[part.language],
+                joint=posteriors,
+                by="surrogate" if settings.ratings == "surrogate" else "posterior",
+                holdout=tuple(held_out[index]),
+                halves=halves.of(part.language),
+                unseen=unseen[index],
+                r2=np.array([fit.holdout_r2 for fit in fits[index]]),
+                shares=shares.reshape(-1, n_features),  # (0, F) without a fit
+                failure=surrogate.failures_.get(part.language),
+                borrows=part.language in surrogate.borrowing_,
+            )
+        )
+    return studies
+
+
+def _rate_unseen(
+    data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
+) -> list[Outcome]:
+    """Rate every system by a surrogate trained without it: what ``validate`` does."""
+    repeats = Repeats(splits(data), surrogate.seed, n_jobs, progress)
+    training = _few_tournaments_left if surrogate.pooled else everything_left
+    try:
+        return leave_systems_out(data, surrogate, repeats, training)
+    except UsageError as error:
+        return [
+            Outcome(
+                language=part.language,
+                systems=part.systems,
+                predicted=np.full((1, len(part.systems)), np.nan),
+                truth=part.truth[None],
+                reasons=(str(error),),
+            )
+            for part in data
+        ]
+
+
+def _few_tournaments_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
+    """Leave systems out, and draw few tournaments.
+
+    A surrogate that does not learn from tournaments needs them only to tell who is connected.
+    """
+    return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
+
+
+def splits(data: Sequence[LanguageData]) -> int:
+    """Return how often systems are split into folds.
+
+    With few systems, tau depends on which of them are held out together: more splits even that
+    out.
+    """
+    if max(len(part.systems) for part in data) >= 40:
+        return 1
+    n_ratings = sum(len(part.systems) for part in data)
+    return SPLITS if n_ratings < 50 else 3
+
+
+def _fit_tournaments(
+    data: Sequence[LanguageData],
+    surrogate: Surrogate,
+    held_out: Sequence[Sequence[str]],
+    settings: BoardRecord,
+    n_jobs: int,
+    progress: Progress | None,
+) -> list[list[TournamentFit]]:
+    """Train surrogates on single tournaments, in each language that has held-out systems."""
+    tournaments_per_task = 25
+    stretches = []
+    for index, part in enumerate(data):
+        if surrogate.pooled or not held_out[index] or part.language in surrogate.failures_:
+            continue
+        n_tournaments = min(settings.r2_tournaments, len(part.tournaments.draws))
+        for start in range(0, n_tournaments, tournaments_per_task):
+            stop = min(start + tournaments_per_task, n_tournaments)
+            stretches.append((index, range(start, stop)))
+    tasks = [
+        delayed(_fit_stretch)(data[index], surrogate, held_out[index], stretch, settings.r2_trees)
+        for index, stretch in stretches
+    ]
+    fits: list[list[TournamentFit]] = [[] for _ in data]
+    results = run_tasks(tasks, n_jobs, progress)
+    for (index, _), stretch_fits in zip(stretches, results, strict=True):
+        fits[index].extend(stretch_fits)
+    return fits
+
+
+def _fit_stretch(
+    data: LanguageData, surrogate: Surrogate, holdout: Sequence[str], stretch: range, trees: int
+) -> list[TournamentFit]:
+    """Train a surrogate on each of several tournaments."""
+    fits = []
+    for index in stretch:
+        keys = ("surrogate", data.language, "tournament", str(index))
+        seed = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
+        with suppress(UsageError):  # a tournament that rates fewer than three of the systems
+            fits.extend(fit_tournament([data], surrogate, holdout, index, seed, trees))
+    return fits
+
+
+def arena_agreement(study: LanguageStudy, predictions: pd.DataFrame) -> Agreement:
+    """Compare the trained surrogate's predictions with the arena (MIRAGE-Bench, table 2).
+
+    Returns:
+        Kendall tau of the judged systems, with a bootstrap interval.
+    """
+    tournaments = study.data.tournaments
+    is_here = predictions["language"] == study.language
+    predicted = predictions[is_here].set_index("system")["rating"].reindex(tournaments.systems)
+    reported = study.ratings.table.set_index("system")["rating"].reindex(tournaments.systems)
+    return agreement(
+        predicted.to_numpy(float),
+        reported.to_numpy(float),
+        tournaments.coefficients,
+        generator(tournaments.seed, "agreement", study.language),
+    )
+
+
+def holdout_r2(study: LanguageStudy) -> HoldoutR2:
+    """Summarize R² on the held-out systems over tournaments."""
+    if not study.r2.size:
+        return HoldoutR2(reason="no surrogate learned from one tournament with systems held out")
+    defined = study.r2[np.isfinite(study.r2)]
+    if not defined.size:
+        return HoldoutR2(reason="fewer than two held-out systems are judged here")
+    low, high = percentile_interval(defined)
+    return HoldoutR2(
+        mean=float(defined.mean()),
+        median=float(np.median(defined)),
+        low=low,
+        high=high,
+        tournaments=defined.size,
+    )
+
+
+def importances_table(
+    study: LanguageStudy, importances: pd.DataFrame, features: Sequence[str]
+) -> pd.DataFrame:
+    """Return the feature importances of a language (MIRAGE-Bench, figure 5).
+
+    Args:
+        study: The language.
+        importances: As of ``Surrogate.importances``, of all languages.
+        features: Every feature, used or not.
+
+    Returns:
+        Columns ``language, feature, importance, tournament_mean, tournament_low,
+        tournament_high, tournament_q1, tournament_median, tournament_q3``: the share in the final
+        surrogate, then the mean, 95% percentile interval and quartiles over the surrogates of
+        single tournaments (NaN where nothing is held out); most important first. A feature that
+        was left out has NaN, as all have without a surrogate.
+    """
+    percentiles = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
+    is_here = importances["language"] == study.language
+    by_feature = importances[is_here].set_index("feature")["importance"].reindex(list(features))
+    table = by_feature.rename_axis("feature").reset_index()
+    table.insert(0, "language", study.language)
+    is_used = table["importance"].notna().to_numpy()
+    shares = study.shares[:, is_used]
+    if len(shares):
+        table.loc[is_used, "tournament_mean"] = shares.mean(axis=0)
+        for name, percentile in percentiles.items():
+            values = np.percentile(shares, percentile, axis=0)
+            table.loc[is_used, f"tournament_{name}"] = values
+    else:
+        columns = ["tournament_mean", *(f"tournament_{name}" for name in percentiles)]
+        table[columns] = np.nan
+    return table.sort_values("importance", ascending=False, kind="stable", na_position="last")

@@ -1,0 +1,156 @@
+"""What is learned from an arena: all that the tables and sentences of its board rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
+from arena.data.types import Progress
+from arena.diagnostics import Diagnosis, diagnose_languages
+from surrogate.board.judge_report import JudgingRecords
+from surrogate.board.language_study import LanguageStudy, study_languages
+from surrogate.board.settings import BoardRecord
+from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
+from surrogate.learning.languages import (
+    LanguageData,
+    TournamentSettings,
+    language_data,
+    with_answers,
+)
+from surrogate.learning.surrogate import Surrogate
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned from an arena, and what it was learned from.
+
+    Attributes:
+        arena: The arena in its parts, with the verdicts of all judges.
+        judged: The same with the verdicts of the board's own judge alone.
+        record: The settings that reproduce the board.
+        records: The judge's meta-evaluations and failures, from the arena's folder.
+        features: Feature table, one row per answer.
+        X: The same with the answers' texts.
+        data: One per judged language.
+        studies: One per judged language, in the same order.
+        surrogate: The fitted surrogate.
+        predictions: Its predictions for every language and system.
+        diagnoses: What limits the verdicts, by judged language.
+    """
+
+    arena: Arena
+    judged: Arena
+    record: BoardRecord
+    records: JudgingRecords
+    features: pd.DataFrame
+    X: pd.DataFrame
+    data: Sequence[LanguageData]
+    studies: Sequence[LanguageStudy]
+    surrogate: Surrogate
+    predictions: pd.DataFrame
+    diagnoses: Mapping[str, Diagnosis]
+
+    @cached_property
+    def judged_systems(self) -> frozenset[str]:
+        """Systems with verdicts in at least one language."""
+        names: set[str] = set()
+        for study in self.studies:
+            names.update(study.data.systems)
+        return frozenset(names)
+
+    def predictions_in(self, language: str) -> pd.DataFrame:
+        """Return the surrogate's predictions in a language, by system."""
+        is_here = self.predictions["language"] == language
+        return self.predictions[is_here].set_index("system")
+
+    def looks(self) -> pd.DataFrame:
+        """Compare all answers in judged languages with those of the judged systems.
+
+        Returns:
+            By language and system, see ``integrity.notes.system_status``.
+        """
+        judged = {study.language: study.data.systems for study in self.studies}
+        n_questions = {study.language: len(study.data.questions) for study in self.studies}
+        answers = self.arena.answers[self.arena.answers["language"].isin(judged)]
+        keys = pd.MultiIndex.from_frame(answers[["language", "system"]])
+        pairs = [(language, name) for language, names in judged.items() for name in names]
+        is_judged = keys.isin(pairs)
+        seen = Seen(
+            look_at(answers, judged, self.arena.queries),
+            near_copies(answers[~is_judged], answers[is_judged]),
+        )
+        rows = self.X[self.X["language"].isin(judged)]
+        return system_status(seen, self.surrogate, rows, n_questions, judged)
+
+
+def learn(
+    arena: Arena,
+    features: pd.DataFrame,
+    surrogate: Surrogate,
+    record: BoardRecord,
+    records: JudgingRecords,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> Learned:
+    """Train the surrogates of a board, and hold their ratings against the verdicts.
+
+    Args:
+        arena: In the board's parts, with the verdicts of all judges.
+        features: Feature table, one row per answer.
+        surrogate: What to train; it is fitted in place.
+        record: The board's settings.
+        records: The judge's meta-evaluations and failures, from the arena's folder.
+        n_jobs: Processes to use; -1 for all cores.
+        progress: Called as stages advance.
+
+    Raises:
+        UsageError: If no language has verdicts or published ratings.
+    """
+    judged = arena.judged_by(record.judge)
+    X = with_answers(features, arena.answers)
+    data = language_data(judged, X, tournament_settings(record))
+    if not data:
+        raise UsageError(f"no {record.by} has judgments or published ratings to learn from")
+    data = _with_other_judges(data, arena.judgments, record.other_judges)
+    studies = study_languages(data, surrogate, record, n_jobs, progress)
+    return Learned(
+        arena=arena,
+        judged=judged,
+        record=record,
+        records=records,
+        features=features,
+        X=X,
+        data=data,
+        studies=studies,
+        surrogate=surrogate,
+        predictions=surrogate.predict(X),
+        diagnoses=diagnose_languages(judged),
+    )
+
+
+def tournament_settings(record: BoardRecord) -> TournamentSettings:
+    """Return how a board draws its tournaments."""
+    return TournamentSettings(
+        tournaments=record.tournaments,
+        questions=record.questions,
+        ties=record.ties,
+        ridge=record.ridge,
+        seed=record.seed,
+    )
+
+
+def _with_other_judges(
+    data: Sequence[LanguageData], judgments: pd.DataFrame, judges: Sequence[str]
+) -> list[LanguageData]:
+    """Add the verdicts of other judges, which may predict those of the board's own."""
+    by_others = judgments[judgments["judge"].isin(judges)]
+    extended = []
+    for part in data:
+        others = by_others[by_others["language"] == part.language]
+        extended.append(replace(part, others=others))
+    return extended

@@ -1,0 +1,366 @@
+"""The rows of a board: one rating of every system, by verdicts and surrogate together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from arena.rating.intervals import ranks_and_tiers
+from arena.statistics.significance import NORMAL_90
+from surrogate.board.intervals import NO_SURROGATE
+from surrogate.board.summary import RatingInterval
+from surrogate.board.tables import RATINGS
+
+if TYPE_CHECKING:
+    from surrogate.board.language_study import LanguageStudy
+
+BY_STANDARD_ERRORS = RatingInterval(half_width=NORMAL_90, in_standard_errors=True)
+"""The interval where none could be calibrated: the surrogate's own."""
+SUBSTANTIAL_SHARE = 0.5
+"""Share of a rating's information that comes from verdicts on the system. From here on, verdicts
+bound the rating from above, even where the surrogate has seen nothing as good."""
+RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
+POSTERIOR_COLUMNS = ["posterior", "error", "verdict_share"]
+UNJUDGED_SPLITS = ["unjudged", "new"]
+NO_LOOKS = pd.DataFrame(columns=["unranked", "original", "remark", "variance"])
+
+VANISHED = "not ranked: it is judged, and none of its answers is here: were they lost?"
+NO_ANSWER = "no answer here"
+BEYOND = "no upper bound: may be better than every judged system, so have it judged"
+NO_FEATURES = "no feature of its answers could be computed"
+VERDICTS_ONLY = "by its verdicts alone: {}"
+NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
+ONE_SIDED = "no interval: the judge says the same whatever the answers are"
+UNJUDGED = "no verdicts here; estimated from those elsewhere"
+BORROWED = "few verdicts here; also estimated from those elsewhere"
+
+
+def rated_rows(
+    estimates: pd.DataFrame,
+    interval: RatingInterval,
+    looks: pd.DataFrame = NO_LOOKS,
+    originals: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Rate the systems of one language: judged, unjudged and new ones.
+
+    A judged system's rating is the posterior. Without verdicts it is the surrogate's prediction,
+    with its conformal interval, which is wider where answers are missing.
+
+    Args:
+        estimates: By system: ``expected, expected_error`` (by a surrogate that has not seen it),
+            ``posterior, error, verdict_share`` (NaN without verdicts), ``answers, coverage``,
+            ``split``, and ``why`` an estimate is missing. ``predicted, predicted_error``, where
+            present, rate the systems without a posterior instead of ``expected``.
+        interval: Conformal interval of the surrogate's predictions.
+        looks: By system, see ``integrity.notes``: who is not ranked, which system it copies, what
+            to remark, and the variance due to missing answers.
+        originals: Rows of the systems that copies take their rating from; by default those made
+            here.
+
+    Returns:
+        By system, the columns of ``tables.RATINGS`` except ranks and those by verdicts alone. The
+        upper bound of a system that may be better than every judged one is infinite.
+    """
+    table = estimates.join(looks[list(NO_LOOKS.columns)])
+    texts = table[["unranked", "original", "remark"]].astype(object).fillna("").astype("str")
+    missing_answers_width = NORMAL_90 * np.sqrt(table["variance"].astype(float).fillna(0.0))
+    is_unjudged = table["split"].isin(UNJUDGED_SPLITS)
+    has_posterior = table["posterior"].notna()
+    share = table["verdict_share"]
+
+    unseen_rating = table["expected"]
+    unseen_error = table["expected_error"]
+    unseen_width = np.hypot(interval.width(unseen_error), missing_answers_width)
+    is_unseen_unbounded = is_unjudged & interval.reaches_beyond(unseen_rating, unseen_error)
+
+    predicted_rating = table.get("predicted", unseen_rating)
+    predicted_error = table.get("predicted_error", unseen_error)
+    predicted_width = np.hypot(interval.width(predicted_error), missing_answers_width)
+    # Missing answers matter only for the part of a rating that does not come from verdicts.
+    posterior_width = np.hypot(NORMAL_90 * table["error"], missing_answers_width * (1 - share))
+
+    rating = table["posterior"].where(has_posterior, predicted_rating)
+    width = posterior_width.where(has_posterior, predicted_width)
+    has_few_verdicts = is_unjudged & has_posterior & (share < SUBSTANTIAL_SHARE)
+    is_unbounded = is_unseen_unbounded.where(
+        ~has_posterior, has_few_verdicts & interval.reaches_beyond(rating, unseen_error)
+    )
+    rows = pd.DataFrame(
+        {
+            "rating": rating,
+            "low": rating - width,
+            "high": (rating + width).mask(is_unbounded, np.inf),
+            "standard_error": width / NORMAL_90,
+            "surrogate_rating": unseen_rating,
+            "surrogate_low": unseen_rating - unseen_width,
+            "surrogate_high": (unseen_rating + unseen_width).mask(is_unseen_unbounded, np.inf),
+            "surrogate_error": unseen_width / NORMAL_90,
+        }
+    )
+    sources = rows if originals is None else originals
+    copies = texts.loc[texts["original"] != "", "original"]
+    for name, original in copies.items():
+        rows.loc[name, RATING_COLUMNS] = sources.loc[original, RATING_COLUMNS].astype(float)
+
+    has_vanished = ~is_unjudged & (table["answers"] == 0)
+    is_barred = is_unjudged & (texts["unranked"] != "")
+    why = table["why"].mask(np.isinf(rows["high"]), BEYOND)
+    notes = _joined_texts(why, texts["remark"])
+    notes = notes.mask(is_barred, texts["unranked"]).mask(has_vanished, VANISHED)
+    rows.loc[is_barred | has_vanished, RATING_COLUMNS] = np.nan
+    no_share = rows["rating"].where(rows["rating"].isna(), 0.0)
+    return rows.assign(
+        verdict_share=share.where(has_posterior, no_share),
+        answers=table["answers"].astype("int64"),
+        coverage=table["coverage"],
+        split=table["split"],
+        note=notes,
+    )
+
+
+def _joined_texts(first: pd.Series, second: pd.Series) -> pd.Series:
+    """Join two columns of texts row by row, empty ones left out."""
+    joined = []
+    for pair in zip(first, second, strict=True):
+        joined.append("; ".join(text for text in pair if text))
+    return pd.Series(joined, first.index)
+
+
+def ranked_rows(
+    rows: pd.DataFrame,
+    covariance: pd.DataFrame,
+    language: str,
+    arena: pd.DataFrame | None = None,
+    freedom: float = math.inf,
+) -> pd.DataFrame:
+    """Rank the rated systems of a language.
+
+    Args:
+        rows: As of ``rated_rows``.
+        covariance: Of the ratings, see ``covariance_of``.
+        language: Language code.
+        arena: By system: ``rank, rating, low, high`` by verdicts alone.
+        freedom: Degrees of freedom of the covariance.
+
+    Returns:
+        ``tables.RATINGS``, best first, unranked systems last. ``rank_low, rank_high`` holds all
+        ranks at once at 95%, and systems of a ``tier`` are not distinguishable from its best one.
+    """
+    ratings = rows["rating"].dropna()
+    rated_covariance = covariance.loc[ratings.index, ratings.index].to_numpy(np.float64)
+    ranks = ranks_and_tiers(ratings.to_numpy(float), rated_covariance, freedom)
+    table = rows.join(pd.DataFrame(ranks, ratings.index))
+    table["language"] = language
+    table["rank"] = table["rating"].rank(ascending=False, method="min")
+    by_verdicts = _arena_columns(rows) if arena is None else arena.add_prefix("arena_")
+    table = table.join(by_verdicts).rename_axis("system").reset_index()
+    table = table.astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
+    table = table.sort_values(["rank", "system"], kind="stable")
+    # Selected strictly: a misspelt column is a KeyError, not a column of NaN.
+    return table[list(RATINGS.names)]
+
+
+def _arena_columns(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns by verdicts alone where nobody was judged."""
+    names = [name for name in RATINGS.names if name.startswith("arena_")]
+    return pd.DataFrame(np.nan, rows.index, names)
+
+
+def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.DataFrame:
+    """Return how ratings of a language vary together, systems by systems that have a rating.
+
+    Args:
+        rows: By system: ``rating, standard_error``.
+        study: Judged systems vary as its posterior does. Others, and all by default, vary on
+            their own.
+
+    Returns:
+        NaN for ratings without an interval.
+    """
+    rated = rows[rows["rating"].notna()]
+    variances = rated["standard_error"].to_numpy(np.float64) ** 2
+    covariance = pd.DataFrame(np.diag(variances), rated.index, rated.index)
+    if study is None:
+        return covariance
+    posterior = study.posterior
+    judged = [name for name in posterior.systems if name in covariance.index]
+    if study.by == "posterior":
+        indices = [posterior.systems.index(name) for name in judged]
+        covariance.loc[judged, judged] = posterior.covariance[np.ix_(indices, indices)]
+    without_error = [name for name in judged if name in study.without_error]
+    covariance.loc[without_error] = np.nan
+    covariance[without_error] = np.nan
+    return covariance
+
+
+def judged_rows(
+    study: LanguageStudy,
+    predictions: pd.DataFrame,
+    systems: Sequence[str],
+    interval: RatingInterval,
+    looks: pd.DataFrame,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rate every system of the arena in a language with verdicts.
+
+    A judged system's rating is the posterior; an unjudged one's is the surrogate's prediction. On
+    a board by the surrogate alone, the trained surrogate rates all of them, including those it was
+    trained on: the synthetic leaderboard of MIRAGE-Bench (figure 4, right), with intervals as wide
+    as for systems it has not seen.
+
+    Args:
+        study: What was trained.
+        predictions: The surrogate's predictions in this language, by system.
+        systems: Every system of the arena.
+        interval: As of ``rated_rows``.
+        looks: As of ``rated_rows``.
+
+    Returns:
+        ``tables.RATINGS``, and the covariance of the ratings.
+    """
+    estimates = _predictions(predictions, systems, len(study.data.questions))
+    is_predicted = estimates["expected"].notna()
+    if study.by == "surrogate":
+        estimates["predicted"] = estimates["expected"]
+        estimates["predicted_error"] = estimates["expected_error"]
+    unseen = study.unseen_ratings.set_index("system")
+    never_judged = predictions.index.difference(unseen.index)
+    unseen = pd.concat([unseen, predictions.loc[never_judged]])
+    estimates["expected"] = unseen["rating"].reindex(estimates.index)
+    estimates["expected_error"] = unseen["standard_error"].reindex(estimates.index)
+    estimates["split"] = _splits(study, systems)
+    if study.by == "posterior":
+        estimates[POSTERIOR_COLUMNS] = _posterior_columns(study).reindex(estimates.index)
+    else:
+        shares = _posterior_columns(study)[["error", "verdict_share"]]
+        estimates[["error", "verdict_share"]] = shares.reindex(estimates.index)
+    estimates["why"] = [
+        _why(study, row, was_predicted)
+        for row, was_predicted in zip(estimates.to_dict("records"), is_predicted, strict=True)
+    ]
+    if study.borrows and interval.half_width is None:
+        interval = BY_STANDARD_ERRORS
+    rows = rated_rows(estimates, interval, looks)
+    covariance = covariance_of(rows, study)
+    arena = study.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
+    return ranked_rows(rows, covariance, study.language, arena), covariance
+
+
+def _splits(study: LanguageStudy, systems: Sequence[str]) -> list[str]:
+    """Say of each system whether the surrogate was trained on it."""
+    trained = set(study.data.systems)
+    held_out = set(study.holdout)
+    splits = []
+    for name in systems:
+        if name in held_out:
+            splits.append("holdout")
+        elif name in trained:
+            splits.append("train")
+        else:
+            splits.append("unjudged")
+    return splits
+
+
+def _posterior_columns(study: LanguageStudy) -> pd.DataFrame:
+    """Return the posterior's rating, standard error and verdict share by system."""
+    posterior = study.posterior
+    columns = pd.DataFrame(
+        {
+            "posterior": posterior.ratings,
+            "error": posterior.standard_errors,
+            "verdict_share": posterior.shares,
+        },
+        list(posterior.systems),
+    )
+    columns.loc[columns.index.isin(list(study.without_error)), "error"] = np.nan
+    return columns
+
+
+def unjudged_rows(
+    language: str,
+    predictions: pd.DataFrame,
+    systems: Sequence[str],
+    n_questions: int,
+    barred: pd.DataFrame = NO_LOOKS,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rate the systems in a language without a verdict, by the surrogate's predictions.
+
+    Arguments and results as of ``judged_rows``; no row where the surrogate rates nobody. Those
+    that are ``barred``, as of ``rated_rows``' ``looks``, have no rank until they are judged.
+    """
+    estimates = _predictions(predictions, systems, n_questions)
+    if estimates["expected_error"].isna().all() or estimates["expected"].isna().all():
+        return RATINGS.empty(), pd.DataFrame()
+    reasons = []
+    for rating, answers in zip(estimates["expected"], estimates["answers"], strict=True):
+        reasons.append(absence(rating, answers) or UNJUDGED)
+    estimates["why"] = reasons
+    rows = rated_rows(estimates, BY_STANDARD_ERRORS, barred)
+    covariance = covariance_of(rows)
+    return ranked_rows(rows, covariance, language), covariance
+
+
+def without_intervals(rows: pd.DataFrame) -> pd.DataFrame:
+    """Take the intervals from ratings by a judge that says the same whatever the answers are.
+
+    They would say how sure it is that all systems are alike, which nobody has looked at.
+
+    Args:
+        rows: ``tables.RATINGS``, or ``tables.ARENA``.
+    """
+    unknown = [name for name in rows if str(name).endswith(("low", "high", "error"))]
+    is_rated = rows["rating"].notna()
+    reason = pd.Series(ONE_SIDED, rows.index)
+    notes = rows["note"].mask(is_rated, _joined_texts(rows["note"], reason))
+    columns = dict.fromkeys([*unknown, "tier"], np.nan)
+    return rows.assign(**columns, note=notes.astype(rows["note"].dtype))
+
+
+def absence(rating: float, n_answers: int) -> str:
+    """Say why there is no rating; empty where there is one."""
+    if np.isfinite(rating):
+        return ""
+    return NO_FEATURES if n_answers else NO_ANSWER
+
+
+def _predictions(
+    predictions: pd.DataFrame, systems: Sequence[str], n_questions: int
+) -> pd.DataFrame:
+    """Arrange a surrogate's predictions in one language as ``rated_rows`` takes them."""
+    rows = predictions.reindex(list(systems))
+    answers = rows["answers"].fillna(0).astype("int64")
+    # A surrogate without standard errors has no such column.
+    errors = rows.get("standard_error", pd.Series(np.nan, rows.index))
+    return pd.DataFrame(
+        {
+            "expected": rows["rating"].astype(float),
+            "expected_error": errors.astype(float),
+            "posterior": np.nan,
+            "error": np.nan,
+            "verdict_share": np.nan,
+            "answers": answers,
+            "coverage": answers / n_questions,
+            "split": "unjudged",
+        }
+    )
+
+
+def _why(study: LanguageStudy, row: dict[str, float], was_predicted: bool) -> str:
+    """Say why an estimate of a system is missing, or how else its rating came about."""
+    n_answers = int(row["answers"])
+    has_posterior = bool(np.isfinite(row["posterior"]))
+    prediction = row.get("predicted", row["expected"])
+    if not has_posterior and not np.isfinite(prediction):
+        return "" if study.failure else absence(math.nan, n_answers)
+    if study.borrows and n_answers:
+        return BORROWED
+    if np.isfinite(row["expected"]):
+        return ""
+    if study.failure or not was_predicted:
+        return VERDICTS_ONLY.format(study.failure or absence(math.nan, n_answers))
+    by_verdicts_alone = has_posterior and row["verdict_share"] == 1
+    sentence = VERDICTS_ONLY if by_verdicts_alone else NOT_UNSEEN
+    return sentence.format("; ".join(study.unseen.reasons) or NO_SURROGATE)

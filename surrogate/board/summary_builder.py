@@ -1,0 +1,323 @@
+"""Summing up a board: agreement with the arena, holdout scores, counts of what was skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.judge_names import judges_named
+from arena.data.types import Floats
+from arena.diagnostics.contents import same_answer_findings
+from arena.diagnostics.diagnosis import published_findings
+from arena.diagnostics.judge_label import JudgeLabel, label_judge
+from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
+from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import Agreement, macro_agreement
+from features.engine.columns import missing_counts
+from surrogate.board.intervals import conformal_intervals
+from surrogate.board.judge_report import JudgingRecords, recorded_agreement
+from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
+from surrogate.board.learned import Learned
+from surrogate.board.settings import BoardRecord
+from surrogate.board.summary import (
+    BoardSummary,
+    LanguageSummary,
+    MacroSummary,
+    RatingInterval,
+    Skipped,
+    fingerprint,
+)
+from surrogate.learning.estimation.observations import observe
+from surrogate.learning.estimation.replication import Replication
+from surrogate.learning.outcomes import resample_outcomes
+from surrogate.learning.surrogate import NO_VALUE
+from surrogate.learning.training import finite_means, training_ratings
+
+NO_JUDGMENTS = "no judgments here: nothing to learn from"
+BORROWED = (
+    "no judgments here: systems are rated by what the verdicts elsewhere tell of answers, and "
+    "nothing here says how well; judge some questions"
+)
+BORROWING = (
+    "{} judged systems here: all are rated by the verdicts on them and by what those elsewhere "
+    "tell of answers; judge more systems"
+)
+PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
+
+
+def summarize_board(learned: Learned) -> BoardSummary:
+    """Sum up a board by what was learned from its arena."""
+    arena = learned.arena
+    studies = learned.studies
+    agreements = {study.language: arena_agreement(study, learned.predictions) for study in studies}
+    unseen = [study.unseen for study in studies]
+    resampled_taus = resample_outcomes(unseen, learned.surrogate.seed)
+    intervals = conformal_intervals(unseen)
+    suspect_answers = suspect_answer_notes(arena)
+    languages = {}
+    for study in studies:
+        language = study.language
+        languages[language] = _language_summary(
+            learned,
+            study,
+            agreements[language],
+            resampled_taus[language],
+            intervals[language],
+            suspect_answers.get(language, []),
+        )
+    judged = list(languages.values())
+    for language in sorted(set(arena.queries["language"]) - set(languages)):
+        languages[language] = _unjudged_summary(learned, language)
+    macro = _macro_summary(
+        learned, list(agreements.values()), list(resampled_taus.values()), judged
+    )
+    return summary_of(arena, learned.record, macro, languages)
+
+
+def _language_summary(
+    learned: Learned,
+    study: LanguageStudy,
+    in_sample: Agreement,
+    resampled_taus: Floats,
+    interval: RatingInterval,
+    suspect_answers: Sequence[str],
+) -> LanguageSummary:
+    """Sum up a language with verdicts."""
+    language = study.language
+    tournaments = study.data.tournaments
+    n_judged_questions = len(tournaments.battles.questions)
+    unseen_low, unseen_high = percentile_interval(resampled_taus)
+    replication = study.halves.summary()
+    rows = learned.features[learned.features["language"] == language]
+    notes = [*suspect_answers, *_training_notes(study), *_verdict_notes(learned, study)]
+    return LanguageSummary(
+        tau=in_sample.tau,
+        tau_low=in_sample.interval[0],
+        tau_high=in_sample.interval[1],
+        tau_unseen=study.unseen.tau,
+        tau_unseen_low=unseen_low,
+        tau_unseen_high=unseen_high,
+        r2_unseen=study.unseen.explained,
+        coverage_unseen=study.unseen.coverage,
+        split_half=replication["tau"],
+        split_half_verdicts=replication["tau_verdicts"],
+        gain=replication["gain"],
+        gain_low=replication["gain_low"],
+        gain_high=replication["gain_high"],
+        holdout=study.holdout,
+        holdout_r2=holdout_r2(study),
+        interval=interval,
+        systems=rows["system"].nunique(),
+        systems_judged=len(study.data.systems),
+        questions=question_count(learned.arena, language),
+        questions_judged=n_judged_questions,
+        judgments=len(study.data.judgments),
+        skipped=skipped_counts(
+            learned.arena,
+            learned.features,
+            language,
+            n_judged_questions=n_judged_questions,
+            left_out=learned.surrogate.left_out_.get(language, {}),
+            dropped_ties=tournaments.dropped_ties,
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _unjudged_summary(learned: Learned, language: str) -> LanguageSummary:
+    """Sum up a language without a verdict."""
+    is_rated = learned.predictions_in(language)["rating"].notna().any()
+    rows = learned.features[learned.features["language"] == language]
+    return LanguageSummary(
+        systems=rows["system"].nunique(),
+        questions=question_count(learned.arena, language),
+        skipped=skipped_counts(learned.arena, learned.features, language),
+        notes=(BORROWED if is_rated else NO_JUDGMENTS,),
+    )
+
+
+def _macro_summary(
+    learned: Learned,
+    agreements: Sequence[Agreement],
+    resampled_taus: Sequence[Floats],
+    languages: Sequence[LanguageSummary],
+) -> MacroSummary:
+    """Average over the languages with verdicts, each with the same weight."""
+    in_sample = macro_agreement(list(agreements))
+    # Resamples hold the same systems in every language, so that means over languages are theirs.
+    mean_resampled_taus = finite_means(np.array(resampled_taus))
+    unseen_low, unseen_high = percentile_interval(mean_resampled_taus)
+    replication = Replication.of_all([study.halves for study in learned.studies]).summary()
+    return MacroSummary(
+        judge=_judge_label(learned.arena, learned.record.judge, learned.records),
+        tau=in_sample.tau,
+        tau_low=in_sample.interval[0],
+        tau_high=in_sample.interval[1],
+        tau_unseen=_mean(language.tau_unseen for language in languages),
+        tau_unseen_low=unseen_low,
+        tau_unseen_high=unseen_high,
+        r2_unseen=_mean(language.r2_unseen for language in languages),
+        coverage_unseen=_mean(language.coverage_unseen for language in languages),
+        split_half=replication["tau"],
+        split_half_verdicts=replication["tau_verdicts"],
+        gain=replication["gain"],
+        gain_low=replication["gain_low"],
+        gain_high=replication["gain_high"],
+        holdout_r2_mean=_mean(language.holdout_r2.mean for language in languages),
+        worth=_worth_in_verdicts(learned.studies),
+    )
+
+
+def summary_of(
+    arena: Arena,
+    record: BoardRecord,
+    macro: MacroSummary,
+    languages: Mapping[str, LanguageSummary],
+) -> BoardSummary:
+    """Return the summary of a board, with the settings and the digest that reproduce it."""
+    return BoardSummary(
+        arena=arena.info.name,
+        fingerprint=fingerprint(arena),
+        settings=record,
+        macro=macro,
+        languages=dict(sorted(languages.items())),
+    )
+
+
+def question_count(arena: Arena, language: str) -> int:
+    """Count the questions of a language."""
+    return int((arena.queries["language"] == language).sum())
+
+
+def skipped_counts(
+    arena: Arena,
+    features: pd.DataFrame,
+    language: str,
+    *,
+    n_judged_questions: int = 0,
+    left_out: Mapping[str, str] | None = None,
+    dropped_ties: int = 0,
+) -> Skipped:
+    """Count what did not enter a language's board, and why.
+
+    Args:
+        arena: The arena.
+        features: Feature table of all languages.
+        language: Language code.
+        n_judged_questions: Questions with judgments.
+        left_out: Feature to why the surrogate could not use it.
+        dropped_ties: Ties left out by the tie rule.
+    """
+    rows = features[features["language"] == language]
+    n_questions = question_count(arena, language)
+    missing_values: dict[str, dict[str, int]] = {}
+    for entry in missing_counts(rows).to_dict("records"):
+        counts = missing_values.setdefault(entry["feature"], {})
+        counts[str(entry["reason"])] = int(entry["answers"])
+    reasons = {}
+    for feature, reason in (left_out or {}).items():
+        reasons[feature] = reason
+        if reason == NO_VALUE and feature in missing_values:  # say why instead
+            reasons[feature] = " or ".join(sorted(missing_values[feature]))
+    return Skipped(
+        questions_without_judgments=n_questions - n_judged_questions,
+        missing_answers=len(arena.info.systems) * n_questions - len(rows),
+        missing_feature_values=missing_values,
+        features_left_out=reasons,
+        dropped_ties=dropped_ties,
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float:
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else float("nan")
+
+
+def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
+    """Count the verdicts on a system that tell as much of it as a surrogate that has not seen it.
+
+    The variance of a rating by n verdicts falls as 1/n. The surrogate is worth the n at which that
+    variance equals the squared error of its predictions, at most as many as there are.
+
+    Returns:
+        NaN without verdicts.
+    """
+    with_verdicts = [study for study in studies if len(study.data.judgments)]
+    ratings = {study.language: study.data.tournaments for study in with_verdicts}
+    observations = observe(training_ratings(ratings))
+    information = 0.0
+    squared_error = 0.0
+    for study in with_verdicts:
+        if study.language not in observations:
+            continue
+        residuals = study.unseen.predicted - study.unseen.truth
+        residuals = residuals[np.isfinite(residuals)]
+        if not residuals.size:
+            continue
+        sampling_variance = float(np.diag(observations[study.language].noise).mean())
+        n_verdicts = 2 * len(study.data.judgments)  # each is on two systems
+        information += sampling_variance * n_verdicts / len(study.data.systems)
+        # The arena's ratings have errors of their own, which are not the surrogate's.
+        prediction_variance = float((residuals**2).mean()) - sampling_variance
+        squared_error += max(prediction_variance, sampling_variance)
+    return information / squared_error if squared_error else float("nan")
+
+
+def _judge_label(arena: Arena, judge: str, records: JudgingRecords) -> JudgeLabel | None:
+    """Say what may be said of the judge; None where ratings are published."""
+    names = judges_named(arena.judges, judge)
+    if not arena.judgments["judge"].isin(names).any():
+        return None
+    people = recorded_agreement(records.metaevaluations, judge)
+    return label_judge(judge, arena.judgments, arena.answers, people=people)
+
+
+def _training_notes(study: LanguageStudy) -> Iterator[str]:
+    """Say what limits the surrogate of a language."""
+    tournaments = study.data.tournaments
+    if tournaments.regularized:
+        yield TOURNAMENTS_REGULARIZED.format(tournaments.regularized, len(tournaments.draws))
+    if study.failure:
+        yield study.failure
+        return
+    if study.borrows:
+        yield BORROWING.format(len(study.data.systems))
+    if np.isfinite(study.unseen.tau):
+        yield from study.unseen.reasons
+
+
+def _verdict_notes(learned: Learned, study: LanguageStudy) -> Iterator[str]:
+    """Say what limits the verdicts of a language, or its published ratings."""
+    diagnosis = learned.diagnoses.get(study.language)
+    if diagnosis is None:
+        yield from _published_notes(study, learned.arena, learned.record.judge)
+        return
+    for finding in diagnosis.findings:
+        if finding.severity != "info" or finding.check == "both bad":
+            yield finding.sentence
+
+
+def _published_notes(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[str]:
+    """Say what limits published ratings, and which do not belong to answers."""
+    yield PUBLISHED
+    yield from study.ratings.notes
+    published = arena.published_ratings
+    is_own = (published["judge"] == judge) & (published["language"] == study.language)
+    findings = published_findings(replace(arena, published_ratings=published[is_own]))
+    for finding in findings:
+        if finding.severity != "info":
+            yield finding.sentence
+
+
+def suspect_answer_notes(arena: Arena) -> dict[str, list[str]]:
+    """Say, by language, whose answers repeat the question, each other or another system's."""
+    notes: dict[str, list[str]] = {}
+    for finding in same_answer_findings(arena):
+        language, _, system = finding.subject.partition(", ")
+        sentence = f"{system}: {finding.sentence}" if system else finding.sentence
+        notes.setdefault(language, []).append(sentence)
+    return notes
