@@ -41,7 +41,7 @@ STATEMENTS = {
     "help('metaeval', '--help')": {"sklearn"},
     "help('finetune', '--help')": {"sklearn", "surrogate.papers.tuning"},
     "help('trainset', 'grouse', '--help')": {"sklearn", "surrogate.papers.chats"},
-    "import surrogate.papers.tuning, arena.llm.local.loading": set(),
+    "import surrogate.papers.tuning": set(),
     "import arena.judging": set(),
     "help('judge', '--help')": set(),
     "import arena, features, surrogate": set(),

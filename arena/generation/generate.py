@@ -67,9 +67,7 @@ class LlmSystem:
         """
         template, file = templates.of(settings.asked), settings.tokenizer
         trimmer = Trimmer() if file is None else read_tokenizer(file)
-        asked = settings.as_published()
-        located = asked.located() if asked.model else asked
-        return cls(located, template, trimmer, settings.prompt in SHUFFLED)
+        return cls(settings.as_published(), template, trimmer, settings.prompt in SHUFFLED)
 
     @property
     def name(self) -> str:

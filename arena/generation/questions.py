@@ -157,7 +157,7 @@ class TimeFilter:
         cold = None if asked.temperature is None or asked.temperature < 0 else 0.0
         name = settings.filter_model or settings.model
         update = {"model": name, "temperature": cold, "max_tokens": FILTER_TOKENS}
-        return cls(asked.model_copy(update=update).located(), templates.of(TIME_PROMPT))
+        return cls(asked.model_copy(update=update), templates.of(TIME_PROMPT))
 
     def ask(self, row: tuple[str, str]) -> Prompt:
         """Ask whether a question, given by its language and text, is time-dependent."""

@@ -89,7 +89,7 @@ class JudgingSettings(LlmSettings):
     @property
     def first_judge(self) -> str:
         """Name of the judge that ``model`` is, whether or not it belongs to a panel."""
-        return self.name or judge_name(self.located().model, self.form)
+        return self.name or judge_name(self.model, self.form)
 
     def require_adaptive(self) -> None:
         """Check that pairs can be chosen as verdicts come.

@@ -124,7 +124,7 @@ def llm_judges(settings: JudgingSettings) -> list[LlmJudge]:
     for model in (settings.model, *settings.panel):
         # A judge's name is for one model alone, so the others go by their models' names.
         name = settings.name if not judges else ""
-        member = settings.model_copy(update={"model": model, "name": name}).located()
+        member = settings.model_copy(update={"model": model, "name": name})
         judges.append(LlmJudge(member, verdict=settings.verdict, prompt=prompt, name=name))
     return judges
 

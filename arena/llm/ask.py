@@ -48,7 +48,7 @@ class Llm:
     ``dataclasses.replace(llm, settings=...)`` asks another model on the same budget.
 
     Attributes:
-        settings: How it is asked; a model on this machine once it is ``located``.
+        settings: How it is asked.
         store: Keeps every reply: what it has is not asked again.
         budget: Most prompts to send, shared by all that asks with it; and what was used.
     """
@@ -196,7 +196,7 @@ class _Run(Generic[T]):
 
     def _start_sending(self) -> None:
         llm = self._llm
-        for package in () if llm.settings.local else ("openai", "aiohttp"):
+        for package in () if llm.settings.transport else ("openai", "aiohttp"):
             if find_spec(package) is None:
                 raise MissingDependencyError("asking LLMs", package, "llm")
         self._opened.enter_context(llm.store.asking(llm.settings.model))

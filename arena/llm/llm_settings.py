@@ -169,44 +169,16 @@ class LlmSettings(BaseModel):
 
     path: ClassVar[str] = CHATS
 
-    _local: str = PrivateAttr(default="")
+    _where: str = PrivateAttr(default="")
     _transport: Any = PrivateAttr(default=None)
 
     def __hash__(self) -> int:
-        return hash((self.model_dump_json(), self._local))
-
-    @property
-    def local(self) -> str:
-        """Path of the model that runs in this process, one call at a time; see ``located``."""
-        return self._local
+        return hash((self.model_dump_json(), self._where))
 
     @property
     def where(self) -> str:
-        """The server's address, or the path of the model that runs here."""
-        return self._local or self.base_url
-
-    def located(self) -> Self:
-        """Return these settings as the model is asked.
-
-        A path to a model on this machine is run here, unless a server is stated; its name then
-        holds digits of its digest, so that what it said tells one training from another.
-
-        Raises:
-            UsageError: If it is a path to a model that cannot be used, or that is not there.
-        """
-        from arena.llm.local.folder import GGUF, local_model, required_model
-
-        if self._local or self.base_url != OPENAI_URL:
-            return self
-        found = local_model(self.model)
-        if found is None:
-            if self.model.startswith(("/", "./", "../", "~/")) or self.model.endswith(GGUF):
-                required_model(self.model)
-            return self
-        here = {"model": found.name, "api_key_env": None, "concurrency": 1}
-        located = self.model_copy(update=here)
-        located._local = str(found.path)
-        return located
+        """The server's address, or the place of the function that answers; see ``handled_by``."""
+        return self._where or self.base_url
 
     @property
     def transport(self) -> Any:  # noqa: ANN401 - of a stage above
@@ -223,7 +195,8 @@ class LlmSettings(BaseModel):
             "omit": (),
         }
         handled = self.model_copy(update={"model": model, **stated})
-        handled._local, handled._transport = where, transport
+        handled._where = where
+        handled._transport = transport
         return handled
 
     def with_defaults(self, fields: Mapping[str, Any]) -> Self:
@@ -277,7 +250,7 @@ class LlmSettings(BaseModel):
         Raises:
             UsageError: If the variable is not set and the server is not on this machine.
         """
-        if self.api_key_env is None or self._local:
+        if self.api_key_env is None or self._transport is not None:
             return "none"
         key = os.environ.get(self.api_key_env, "").strip()
         if key:

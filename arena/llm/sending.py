@@ -44,13 +44,9 @@ class Transport(Protocol):
 
 
 def open_transport(settings: LlmSettings) -> Transport:
-    """Open a model on this machine, or the connections to a server."""
+    """Open the connections to a server, unless something in this process answers."""
     if settings.transport is not None:
         return settings.transport  # type: ignore[no-any-return]
-    if settings.local:
-        from arena.llm.local.transport import LocalTransport
-
-        return LocalTransport(settings)
     from arena.llm.transport import ServerTransport
 
     return ServerTransport(settings)

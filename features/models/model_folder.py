@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from arena.data.errors import MissingDependencyError, UsageError, argument
-from arena.data.files import hub, model_file_digest
+from arena.data.files import hub, model_file_digest, parsed_json, small_file
 
 ENDPOINT = "endpoint:"
 """Stands before the name of a model at an OpenAI-compatible endpoint."""
@@ -66,10 +65,19 @@ def read_model_config(folder: Path) -> dict[str, Any]:
     Raises:
         UsageError: If the file is not a JSON object.
     """
-    read = _read_json(folder / "config.json", {})
-    if not isinstance(read, dict):
-        raise UsageError(f"{folder / 'config.json'} should hold a JSON object; fetch it again")
-    return read
+    return read_json_file(folder / "config.json")
+
+
+def read_json_file(path: Path) -> dict[str, Any]:
+    """Read a JSON object of a model's folder; empty where there is no such file.
+
+    Raises:
+        UsageError: If the file is not a JSON object, or unreasonably long.
+    """
+    content = _read_json(path, {})
+    if not isinstance(content, dict):
+        raise UsageError(f"{path} should hold a JSON object; fetch the model again")
+    return content
 
 
 def refuse_unsafe(folder: Path, is_embedder: bool) -> None:
@@ -137,6 +145,6 @@ def _read_json(path: Path, absent: object) -> object:
     if not path.is_file():
         return absent
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parsed_json(small_file(path).decode())
     except ValueError as error:
         raise UsageError(f"{path} is not valid JSON: {error}; fetch the model again") from error

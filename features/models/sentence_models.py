@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,6 @@ from scipy.special import softmax
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.types import Floats
-from arena.llm.local.loading import quiet
 from features.declare.feature import Item, Scores
 from features.models.model_folder import (
     ENDPOINT,
@@ -41,6 +42,26 @@ _LABELS = {
     "neutral": "neutral",
     **dict.fromkeys(("contradiction", "contradict", "contradicts"), "contradiction"),
 }
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers' notices of its own future, and its progress bars, off the screen."""
+    import transformers
+
+    logging: Any = transformers.utils.logging  # which has no types
+    level = logging.get_verbosity()
+    has_bars = logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(level)
+        if has_bars:
+            logging.enable_progress_bar()
 
 
 class PairScorer:

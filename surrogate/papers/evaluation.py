@@ -53,7 +53,7 @@ class JudgeFactory(ExitStack):
         options = self.options
         most = options.max_tokens or prompts.max_tokens
         stated = {"model": model, "max_tokens": most}
-        asked = options.model_copy(update=stated).located()
+        asked = options.model_copy(update=stated)
         llm = Llm(prompts.settings(asked), self.store, Budget(options.max_calls))
         return PromptJudge(prompts, llm, prompts.retries, self.progress)
 

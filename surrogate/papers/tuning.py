@@ -16,23 +16,19 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError, argument
-from arena.data.files import file_digest, write_text
+from arena.data.files import file_digest, model_file_digest, write_text
 from arena.data.types import Progress
-from arena.llm.local.folder import (
-    GGUF,
-    TRAINING,
-    local_model,
-    read_settings_file,
-    require_local,
-    required_model,
-)
-from arena.llm.local.loading import SDPA, load_base, quiet
+from features.models.model_folder import read_json_file
+from features.models.sentence_models import quiet
+from surrogate.papers.base_models import checked_base, load_base, require_tuning
 from surrogate.papers.chats import ChatRow, read_chat_rows
 from surrogate.papers.recipes import Recipe
 
 STAGE = "tuning"
 IGNORED = -100
 """Label of tokens that are shown and not learned (torch's cross-entropy skips it)."""
+TRAINING = "training.json"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
 CHECKPOINTS = "checkpoints"
 CHECKPOINT_SHARE = 0.05
 """Of all steps, between two checkpoints."""
@@ -80,15 +76,12 @@ def finetune(
         DataError: If the training set is faulty.
         MissingDependencyError: If the extra ``train`` is not installed.
     """
-    require_local("tuning a model", "peft", "accelerate", *(["gguf"] * base.endswith(GGUF)))
-    known = local_model(base)
-    if known is not None and known.lora is not None:
-        raise UsageError(f"{base} is an adapter; tune its base, on both sets together")
-    name = base if known is None else str(known.path)
+    require_tuning(base)
+    name, digest = checked_base(base)
     rows, tests = read_chat_rows(file), [] if test is None else read_chat_rows(test)
     record: dict[str, Any] = {
         "recipe": asdict(recipe),
-        "base": {"name": name, "digest": None if known is None else known.digest},
+        "base": {"name": name, "digest": digest},
         "data": {"file": file.name, "digest": file_digest(file)},
         "test": None if test is None else file_digest(test),
         "seed": seed,
@@ -133,7 +126,7 @@ def finetune(
         "loss": {"first": float(losses["loss"].iloc[0]), "last": float(losses["loss"].iloc[-1])},
         "unseen_loss": {"before": before, "after": _loss(trainer, tested)},
         "trained_weights": int(model.get_nb_trainable_parameters()[0]),
-        "adapter": required_model(str(out)).digest,
+        "adapter": model_file_digest(out / ADAPTER_WEIGHTS),
         "finished": True,
     }
     _write_record(out, record)
@@ -198,7 +191,7 @@ def _refuse_other_folder(folder: Path, inputs: Mapping[str, Any]) -> None:
         if folder.is_dir() and any(folder.iterdir()):
             raise UsageError(f"{folder} holds something other than a training; give a new folder")
         return
-    noted = read_settings_file(folder / TRAINING)
+    noted = read_json_file(folder / TRAINING)
     if noted.get("finished"):
         raise UsageError(f"{folder} holds a model that is tuned already; give a new folder")
     differing = sorted(name for name in inputs if noted.get(name) != inputs[name])
@@ -230,7 +223,7 @@ def _adapted(base: str, recipe: Recipe, seed: int, download: bool) -> tuple[Any,
     quantization: Any = None
     if _has_8_bits(recipe):
         quantization = transformers.BitsAndBytesConfig(load_in_8bit=True)  # type: ignore[no-untyped-call]
-    loaded = load_base(base, dtype, SDPA, quantization, download)
+    loaded = load_base(base, dtype, quantization, download)
     model = loaded.model
     if quantization is not None:
         model = library.prepare_model_for_kbit_training(model)

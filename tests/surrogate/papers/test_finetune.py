@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store
-from arena.llm.local.folder import local_model
-from arena.llm.local.loading import load_local
+from arena.data.files import model_file_digest
+from features.models.model_folder import model_digest
+from features.models.sentence_models import quiet
+from surrogate.papers.base_models import load_base
 from surrogate.papers.chats import ChatRow
 from surrogate.papers.recipes import TuningSettings
 from surrogate.papers.tuning import IGNORED, finetune, last_checkpoint, token_row
@@ -58,8 +59,8 @@ def test_the_loss_falls_on_what_is_learned(folder):
 def test_the_record_says_what_was_tuned_on_what(folder, tiny_llama):
     record = noted(folder)
     assert record["finished"] is True
-    assert record["base"]["digest"] == local_model(str(tiny_llama)).digest
-    assert record["adapter"] == local_model(str(folder)).digest
+    assert record["base"]["digest"] == model_digest(tiny_llama)
+    assert record["adapter"] == model_file_digest(folder / "adapter_model.safetensors")
     assert record["recipe"]["rank"] == 16
     assert record["examples"]["kept"] == 8
     # Every linear layer of both blocks, of 32 and 64 wide: 4 of attention, 3 of the feed-forward.
@@ -70,22 +71,34 @@ def test_the_record_says_what_was_tuned_on_what(folder, tiny_llama):
     }
 
 
-def test_the_last_message_alone_is_learned_and_the_adapter_loads_as_trained(folder):
+@pytest.fixture(scope="module")
+def tuned(folder):
+    """The adapter on its base, as servers load it, and its tokenizer."""
+    import peft
     import torch
 
-    loaded = load_local(local_model(str(folder)))
+    base = load_base(noted(folder)["base"]["name"], torch.float32)
+    with quiet():
+        model = peft.PeftModel.from_pretrained(base.model, str(folder))
+    return model.eval(), base.tokenizer
+
+
+def test_the_last_message_alone_is_learned_and_the_adapter_loads_as_trained(folder, tuned):
+    import torch
+
+    model, tokenizer = tuned
     texts = ["Why?", "First.", "Say it.", "yes"]
     chats = [
         {"role": role, "content": text}
         for role, text in zip(["user", "assistant"] * 2, texts, strict=True)
     ]
     whole, last = (ChatRow.model_validate({"messages": part}) for part in (chats, chats[2:]))
-    row, one = (token_row(each, loaded.tokenizer) for each in (whole, last))
+    row, one = (token_row(each, tokenizer) for each in (whole, last))
     learned = [label for label in row["labels"] if label != IGNORED]
-    assert loaded.tokenizer.decode(learned) == "yes<end>"
+    assert tokenizer.decode(learned) == "yes<end>"
     assert row["input_ids"][-len(learned) :] == learned
     with torch.inference_mode():
-        loss = loaded.model(**{name: torch.tensor([part]) for name, part in one.items()}).loss
+        loss = model(**{name: torch.tensor([part]) for name, part in one.items()}).loss
     assert float(loss) == pytest.approx(noted(folder)["unseen_loss"]["after"], abs=2e-5)
 
 
@@ -99,33 +112,44 @@ def test_a_template_that_changes_the_prompt_is_refused():
         token_row(ChatRow.model_validate({"messages": chat}), Changing())
 
 
-LOGPROBS = {"logprobs": True, "top_logprobs": 20}
+def test_the_adapter_makes_what_was_taught_likelier_than_its_base_does(tuned):
+    import torch
+
+    model, tokenizer = tuned
+    chat = {
+        "messages": [
+            {"role": "user", "content": "Say it."},
+            {"role": "assistant", "content": "yes"},
+        ]
+    }
+    row = token_row(ChatRow.model_validate(chat), tokenizer)
+    tensors = {name: torch.tensor([values]) for name, values in row.items()}
+    with torch.inference_mode():
+        tuned_loss = float(model(**tensors).loss)
+        with model.disable_adapter():
+            base_loss = float(model(**tensors).loss)
+    assert tuned_loss < base_loss - 0.3
 
 
-def ask(model, store, **fields):
-    settings = LlmSettings(model=str(model), max_tokens=4, **fields).located()
-    asked = ask_table(["Say it."], Prompt.of, lambda each: each, Llm(settings, store))
-    return asked.replies[0], asked.usage
+def refusal(base, tmp_path, lesson):
+    with pytest.raises(UsageError) as refused:
+        finetune(lesson, str(base), SETTINGS.of("mirage"), tmp_path / "out")
+    return str(refused.value)
 
 
-def test_the_adapter_answers_otherwise_than_its_base_and_is_asked_once(
-    folder, tiny_llama, tmp_path
-):
-    with open_store(tmp_path / "store.sqlite") as store:
-        base, _ = ask(tiny_llama, store, body=LOGPROBS)
-        one, usage = ask(folder, store, body=LOGPROBS)
-        again, later = ask(folder, store, body=LOGPROBS)
-    assert base.value.text != one.value.text
-    assert one.value == again.value
-    assert (usage.calls, later.calls, later.from_store) == (1, 0, 1)
-    first = one.value.logprobs[0]
-    assert first.alternatives[0] == (first.token, first.logprob)  # greedy takes the likeliest
-    of_base = base.value.logprobs[0].alternatives
-    learned = [
-        max(logprob for token, logprob in alternatives if token in set("yes"))
-        for alternatives in (first.alternatives, of_base)
-    ]
-    assert learned[0] > learned[1] + 0.3
+def test_bases_that_would_run_code_or_cannot_be_tuned_are_refused(folder, lesson, tmp_path):
+    assert "is an adapter" in refusal(folder, tmp_path, lesson)
+    assert "no file" in refusal(tmp_path / "absent.gguf", tmp_path, lesson)
+    base = tmp_path / "base"
+    base.mkdir()
+    (base / "config.json").write_text('{"model_type": "llama"}')
+    assert "no *.safetensors" in refusal(base, tmp_path, lesson)
+    (base / "pytorch_model.bin").write_text("pickled")
+    assert "pytorch_model.bin" in refusal(base, tmp_path, lesson)
+    (base / "model.safetensors").write_text("damaged")
+    assert f"{base} cannot be read" in refusal(base, tmp_path, lesson)
+    (base / "config.json").write_text('{"quantization_config": {"bits": 4}}')
+    assert "quantized" in refusal(base, tmp_path, lesson)
 
 
 @pytest.mark.slow

@@ -1,1 +1,0 @@
-"""Models run on this machine by transformers, asked like those behind servers."""
