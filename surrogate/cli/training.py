@@ -168,7 +168,7 @@ def finetune(
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
-    """Tune a model with LoRA, the same on a laptop and on a GPU; the adapter answers and judges."""
+    """Tune a model with LoRA, the same on a laptop and on a GPU. A server then runs the adapter."""
     settings = settings_of(TuningSettings, config, locals())
 
     from surrogate.papers.tuning import finetune as tune
@@ -180,4 +180,4 @@ def finetune(
         names = ("device", "steps", "seconds", "trained_weights", "loss", "unseen_loss")
         shown = {name: record[name] for name in (*names, "resumed_from_step", "examples")}
         shown |= {"model": out}
-    show(shown, as_json, {"model": "The model, for --model or llm:"})
+    show(shown, as_json, {"model": "The adapter, for a server"})

@@ -117,6 +117,30 @@ def load_base(
     return LoadedBase(model, tokenizer)
 
 
+def save_merged(base: str, adapter: Path | str | None, folder: Path | str) -> None:
+    """Save a base with an adapter merged into it, as any server reads it.
+
+    Args:
+        base: A folder, a GGUF file, or a name on the Hugging Face hub.
+        adapter: Folder that ``finetune`` wrote; None saves the base alone, unpacked.
+        folder: Where the model and its tokenizer go.
+
+    Raises:
+        UsageError: If the base cannot be read.
+    """
+    import peft
+    import torch
+
+    loaded = load_base(base, torch.float32)
+    model = loaded.model
+    with quiet():
+        if adapter is not None:
+            library: Any = peft  # some of which has no types
+            model = library.PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
+        model.save_pretrained(str(folder))
+        loaded.tokenizer.save_pretrained(str(folder))
+
+
 @contextmanager
 def _readable(model: str) -> Iterator[None]:
     """Turn whatever transformers raises about a damaged or absent model into a UsageError."""
