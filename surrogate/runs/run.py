@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -35,7 +34,12 @@ from surrogate.runs.steps import (
     write_manifest,
 )
 
-OURS = '<meta name="generator" content="surrogate-arena'
+LOG_FILE = "run.log"
+_LOG_HEADER = (
+    "# When steps were made. Clock times stand in this file alone: the same boards give the same\n"
+    "# bytes in all others.\n"
+)
+_GENERATOR_TAG = '<meta name="generator" content="surrogate-arena'
 """Tells pages of ours from others."""
 State = Literal["made", "current", "failed", "skipped", "would run"]
 Say = Callable[[str], object]
@@ -58,10 +62,13 @@ class StepOutcome:
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        took = f" in {self.seconds:.1f} s" if self.state == "made" else ""
-        why = self.error or "; ".join(self.reasons)
-        said = f"{self.stage} {self.board}: {self.state}{took}{f' ({why})' if why else ''}"
-        return "\n  caution: ".join([said, *self.cautions])
+        text = f"{self.stage} {self.board}: {self.state}"
+        if self.state == "made":
+            text += f" in {self.seconds:.1f} s"
+        reason = self.error or "; ".join(self.reasons)
+        if reason:
+            text += f" ({reason})"
+        return "\n  caution: ".join([text, *self.cautions])
 
 
 @dataclass(frozen=True)
@@ -97,66 +104,118 @@ def bring_up_to_date(
 ) -> RunReport:
     """Bring all boards up to date.
 
-    A step runs where its inputs, options, versions or outputs differ from what the manifest says
-    of it. The manifest is written after every step, so a run that was killed goes on where it
-    was. A board that fails does not keep the others from being made. Of two runs on the same
-    output folder, the second waits.
+    A step runs where its inputs, options, versions or outputs differ from what the manifest
+    records. The manifest is written after every step, so a run that was killed continues where it
+    stopped. A board that fails does not keep the others from being made. Of two runs on the same
+    output folder, the second waits. The same boards give the same bytes in every file but
+    ``run.log``, which has the clock times.
 
     Args:
         boards: What is asked for.
         out: Output folder; created if absent.
-        check: Write nothing; say what would be made, and why.
+        check: Write nothing; report what would be made, and why.
         n_jobs: Processes to use; -1 for all cores. The result is the same.
         progress: Called as a step advances.
-        say: Told in words of every step that ended.
+        say: Called with a sentence on every step that ended.
 
     Raises:
         DataError: If the manifest is damaged.
     """
     out = Path(out)
-    if not check:
+    if check:
+        outcomes = _check_all(boards, out, say)
+    else:
         out.mkdir(parents=True, exist_ok=True)
-    with nullcontext() if check else locked_folder(out):
-        manifest = read_manifest(out)
-        outcomes: list[StepOutcome] = []
-        # Judging pays from a store on this machine's disk; other boards are whole jobs for workers.
-        away = [
-            replace(board, base=board.base.resolve())
-            for board in (boards.boards if on_cluster() and not check else ())
-            if board.judging is None
-        ]
-        names = {board.name for board in away}
-        task = partial(steps_elsewhere, manifest=manifest, out=out.resolve())
-        for made, records in work(task, away, n_jobs):
-            manifest.steps |= records
-            write_manifest(manifest, out)
-            outcomes += made
-            for outcome in made:
-                say(str(outcome))
-        for board in boards.boards:
-            shown = progress and partial(_shown, progress, board.name)
-            place = Workplace(out, out / board.name, out, n_jobs, shown)
-            for outcome in () if board.name in names else _steps(board, manifest, place, check):
-                if outcome.state == "made":
-                    write_manifest(manifest, out)
-                outcomes.append(outcome)
-                say(str(outcome))
-        order = [board.name for board in boards.boards]
-        report = RunReport(tuple(sorted(outcomes, key=lambda step: order.index(step.board))))
-        if not check:
-            _write_page(boards, manifest, report, out)
-    return report
+        with locked_folder(out):
+            manifest = read_manifest(out)
+            outcomes = _make_all(boards, manifest, out, n_jobs, progress, say)
+            order = [board.name for board in boards.boards]
+            # Boards made by workers of a cluster were reported first.
+            outcomes.sort(key=lambda outcome: order.index(outcome.board))
+            _write_page(boards, manifest, RunReport(tuple(outcomes)), out)
+    return RunReport(tuple(outcomes))
+
+
+def _check_all(boards: Leaderboards, out: Path, say: Say) -> list[StepOutcome]:
+    manifest = read_manifest(out)
+    outcomes: list[StepOutcome] = []
+    for board in boards.boards:
+        for outcome in _steps(board, manifest, Workplace(out, out / board.name, out), check=True):
+            outcomes.append(outcome)
+            say(str(outcome))
+    return outcomes
+
+
+def _make_all(
+    boards: Leaderboards,
+    manifest: RunManifest,
+    out: Path,
+    n_jobs: int,
+    progress: Progress | None,
+    say: Say,
+) -> list[StepOutcome]:
+    """Make every step that is not current; the manifest on disk follows step by step."""
+    outcomes: list[StepOutcome] = []
+    elsewhere = _boards_for_workers(boards)
+    task = partial(steps_elsewhere, manifest=manifest, out=out.resolve())
+    for finished, records in work(task, elsewhere, n_jobs):
+        manifest.steps.update(records)
+        write_manifest(manifest, out)
+        outcomes.extend(finished)
+        for outcome in finished:
+            _log(outcome, out)
+            say(str(outcome))
+    names_elsewhere = {board.name for board in elsewhere}
+    for board in boards.boards:
+        if board.name in names_elsewhere:
+            continue
+        board_progress = progress and partial(_board_progress, progress, board.name)
+        place = Workplace(out, out / board.name, out, n_jobs, board_progress)
+        for outcome in _steps(board, manifest, place, check=False):
+            if outcome.state == "made":
+                write_manifest(manifest, out)
+            outcomes.append(outcome)
+            _log(outcome, out)
+            say(str(outcome))
+    return outcomes
+
+
+def _boards_for_workers(boards: Leaderboards) -> list[ConfiguredBoard]:
+    """Return the boards that are whole jobs for the workers of a cluster; none without one.
+
+    Judging is left out: it pays from a store on this machine's disk.
+    """
+    if not on_cluster():
+        return []
+    return [
+        replace(board, base=board.base.resolve())
+        for board in boards.boards
+        if board.judging is None
+    ]
 
 
 def steps_elsewhere(
     board: ConfiguredBoard, manifest: RunManifest, out: Path
 ) -> tuple[list[StepOutcome], dict[str, StepRecord]]:
     """Make the steps of a board as a worker of a cluster; the records are for its manifest."""
-    found = RunManifest(steps=dict(manifest.steps))
+    copied = RunManifest(steps=dict(manifest.steps))
     with parallel_config("sequential"):
-        made = list(_steps(board, found, Workplace(out, out / board.name, out), check=False))
-    names = [f"{board.name}/{step.stage}" for step in made if step.state == "made"]
-    return made, {name: found.steps[name] for name in names}
+        outcomes = list(_steps(board, copied, Workplace(out, out / board.name, out), check=False))
+    names = [f"{board.name}/{step.stage}" for step in outcomes if step.state == "made"]
+    return outcomes, {name: copied.steps[name] for name in names}
+
+
+def _log(outcome: StepOutcome, out: Path) -> None:
+    """Note when a step was made or failed; one that was current leaves the log as it is."""
+    if outcome.state == "current":
+        return
+    path = out / LOG_FILE
+    is_new = not path.exists()
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    with path.open("a", encoding="utf-8", newline="\n") as stream:
+        if is_new:
+            stream.write(_LOG_HEADER)
+        stream.write(f"{now} {outcome}\n")
 
 
 def _write_page(boards: Leaderboards, manifest: RunManifest, report: RunReport, out: Path) -> None:
@@ -164,21 +223,23 @@ def _write_page(boards: Leaderboards, manifest: RunManifest, report: RunReport, 
     rows: list[dict[str, Any]] = []
     for board in boards.boards:
         record = manifest.steps.get(f"{board.name}/{BOARD}", StepRecord())
-        own = [step for step in report.steps if step.board == board.name]
-        faults = [f"{step.stage} failed: {step.error}" for step in own if step.error]
-        faults += [caution for step in own for caution in step.cautions]
+        steps = [step for step in report.steps if step.board == board.name]
+        faults = [f"{step.stage} failed: {step.error}" for step in steps if step.error]
+        for step in steps:
+            faults.extend(step.cautions)
         site = f"{board.name}/site/{INDEX}"
-        link, made = site * (out / site).is_file(), record.finished[:16].replace("T", " ")
-        rows.append(
-            {"name": board.name, "link": link, "made": made, "faults": faults} | record.told
-        )
+        link = site if (out / site).is_file() else ""
+        rows.append({"name": board.name, "link": link, "faults": faults, **record.page_facts})
     text = filled("boards", (), boards=rows, failing=report.failing)
-    there = (out / INDEX).read_text("utf-8", "replace") if (out / INDEX).exists() else OURS
-    if there != text and OURS in there:
-        write_text(text, out / INDEX)
+    page = out / INDEX
+    if page.exists():
+        present = page.read_text("utf-8", "replace")
+        if present == text or _GENERATOR_TAG not in present:
+            return
+    write_text(text, page)
 
 
-def _shown(progress: Progress, board: str, stage: str, done: int, total: int) -> None:
+def _board_progress(progress: Progress, board: str, stage: str, done: int, total: int) -> None:
     progress(f"{board} {stage}", done, total)
 
 
@@ -187,41 +248,54 @@ def _steps(
 ) -> Iterator[StepOutcome]:
     """Make each step of a board that is not current, and yield what became of it."""
     failed: set[str] = set()
-    running: set[str] = set()
+    to_run: set[str] = set()
     for step in steps_of(board):
-        place = replace(workplace, target=workplace.board / step.stage, cautions=[], told={})
-        told = partial(StepOutcome, step.board, step.stage)
         blocking = [f"{stage} failed" for stage in step.upstream if stage in failed]
+        if blocking:
+            failed.add(step.stage)
+            yield StepOutcome(step.board, step.stage, "skipped", blocking)
+            continue
+        place = replace(workplace, target=workplace.board / step.stage, cautions=[], page_facts={})
+        # One board must not take the others with it, whatever fails in it.
         try:
             read_info(board.arena)
-            reasons = blocking or reasons_to_make(step, manifest, place.target)
+            reasons = reasons_to_make(step, manifest, place.target)
             if check:
-                reasons += [f"{stage} is made again" for stage in step.upstream if stage in running]
-            if blocking:
-                outcome = told("skipped", blocking)
-            elif not reasons:
-                outcome = told("current", cautions=manifest.steps[step.name].cautions)
-            elif check:
-                outcome = told("would run", reasons)
-            else:
-                record = _made(step, manifest, place)
-                cautions, seconds = record.cautions, record.seconds
-                outcome = told("made", reasons, cautions=cautions, seconds=seconds)
-        except Exception as error:  # one board must not take the others with it
-            words = " ".join(str(error).split())
-            named = words if isinstance(error, ArenaError) else f"{type(error).__name__}: {words}"
-            outcome = told("skipped", blocking) if blocking else told("failed", error=named)
-        if outcome.state in ("failed", "skipped"):
+                again = [stage for stage in step.upstream if stage in to_run]
+                reasons.extend(f"{stage} is made again" for stage in again)
+            outcome = _outcome(step, manifest, place, reasons, check=check)
+        except Exception as error:
             failed.add(step.stage)
-        elif outcome.state == "would run":
-            running.add(step.stage)
+            text = " ".join(str(error).split())
+            if not isinstance(error, ArenaError):
+                text = f"{type(error).__name__}: {text}"
+            outcome = StepOutcome(step.board, step.stage, "failed", error=text)
+        if outcome.state == "would run":
+            to_run.add(step.stage)
         yield outcome
+
+
+def _outcome(
+    step: Step, manifest: RunManifest, place: Workplace, reasons: list[str], *, check: bool
+) -> StepOutcome:
+    """Make a step where there are reasons to, unless it is only checked."""
+    if not reasons:
+        cautions = manifest.steps[step.name].cautions
+        return StepOutcome(step.board, step.stage, "current", cautions=cautions)
+    if check:
+        return StepOutcome(step.board, step.stage, "would run", reasons)
+    started = time.perf_counter()
+    record = _made(step, manifest, place)
+    seconds = time.perf_counter() - started
+    return StepOutcome(
+        step.board, step.stage, "made", reasons, cautions=record.cautions, seconds=seconds
+    )
 
 
 def _made(step: Step, manifest: RunManifest, place: Workplace) -> StepRecord:
     """Make a step, and put its folder in place of the one before."""
-    started = time.perf_counter()
-    inputs = inputs_of(step, manifest)  # before it is made: a later change is noticed
+    # Digested before the step is made, so that a change meanwhile is noticed by the next run.
+    inputs = inputs_of(step, manifest)
     with replaced_folder(place.target) as target:
         unfinished = step.make(replace(place, target=target))
         outputs = folder_digests(target)
@@ -231,10 +305,8 @@ def _made(step: Step, manifest: RunManifest, place: Workplace) -> StepRecord:
         versions=step.versions,
         outputs=outputs,
         cautions=tuple(place.cautions),
-        told=place.told,
+        page_facts=place.page_facts,
         unfinished=unfinished or "",
-        finished=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=round(time.perf_counter() - started, 3),
     )
     manifest.steps[step.name] = record
     return record

@@ -237,10 +237,10 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
-    place.told["conclusion"] = conclusion(built)
+    place.page_facts["conclusion"] = conclusion(built)
     if (place.board / BOARD).is_dir():
         with suppress(ArenaError):  # a board that is damaged, or has no language in common
-            place.told["moved"] = str(diff_boards(Board.load(place.board / BOARD), built))
+            place.page_facts["moved"] = str(diff_boards(Board.load(place.board / BOARD), built))
     built.save(place.target, board.arena)
     if built.summary.macro.is_unreliable:
         place.cautions.append(built.summary.macro.judge_fault)

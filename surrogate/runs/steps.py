@@ -32,10 +32,13 @@ Digests = dict[str, str]
 
 
 class StepRecord(BaseModel):
-    """How a step was made last: digests of inputs and outputs, options, versions, when (UTC).
+    """How a step was made last: digests of inputs and outputs, options, versions.
 
-    ``unfinished`` says why it is to be run again though nothing changed; empty if it is whole.
-    ``told`` is what the page over all boards says of it.
+    It holds no clock time, so that the same boards give the same bytes.
+
+    Attributes:
+        unfinished: Why it is to be run again though nothing changed; empty if it is whole.
+        page_facts: What the page over all boards shows of it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -45,10 +48,8 @@ class StepRecord(BaseModel):
     versions: dict[str, str] = {}
     outputs: Digests = {}
     cautions: tuple[str, ...] = ()
-    told: dict[str, str] = {}
+    page_facts: dict[str, str] = {}
     unfinished: str = ""
-    finished: str = ""
-    seconds: float = 0.0
 
 
 class RunManifest(BaseModel):
@@ -90,8 +91,8 @@ def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str
 class Workplace:
     """Where a step works: folders of all boards, of the board, and of the step (``target``).
 
-    ``cautions``, added as a step is made, are said whenever it is asked for; ``told`` is for the
-    page over all boards.
+    ``cautions``, added as a step is made, are repeated by every later run; ``page_facts`` are for
+    the page over all boards.
     """
 
     out: Path
@@ -100,7 +101,7 @@ class Workplace:
     n_jobs: int = 1
     progress: Progress | None = None
     cautions: list[str] = field(default_factory=list)
-    told: dict[str, str] = field(default_factory=dict)
+    page_facts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
