@@ -1,4 +1,4 @@
-"""What stands in a cell of a table or in a field of a record: values that were written as text.
+"""Values of cells and fields: numbers, ids, and lists or records that were written as text.
 
 Programs write lists and records into cells as JSON, or as Python, numpy and pandas print them;
 often twice. Every table and every tool's export is read by the functions here.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,18 +21,28 @@ from arena.data.literals import parsed_literal
 MISSING_WORDS = frozenset(
     {"", "none", "nan", "-nan", "null", "nat", "<na>", "n/a", "#n/a", "#n/a n/a", "na"}
 )
-"""What programs write where nothing is, in lower case."""
+"""What programs write for missing values, in lower case."""
 REPLY_TEXTS = (
-    *("content", "answer", "response", "result", "output", "output_text", "text", "reply"),
-    *("generated_text", "completion"),
+    "content",
+    "answer",
+    "response",
+    "result",
+    "output",
+    "output_text",
+    "text",
+    "reply",
+    "generated_text",
+    "completion",
 )
-"""Where the text of a reply stands in the objects of programs, the first with a value."""
+"""Fields that hold the text of a reply in the objects of programs; the first with a value."""
 
+# A cheap look at the first characters, before any parser: most cells are prose.
 _OPENS_VALUE = re.compile(r"""\s*(?:[\[{("']|[A-Za-z_][\w.]*\s*[(=])""")
 COLLECTIONS = (
     r"(?:array|deque|set|frozenset|list|tuple|mappingproxy|namespace|defaultdict|OrderedDict"
     r"|o?dict_(?:values|keys|items))"
 )
+# Only capitalized names and these collections: "see(below)" is prose.
 _CONSTRUCTOR = re.compile(rf"(?:[A-Za-z_]\w*\.)*(?:{COLLECTIONS}|[A-Z]\w*)\(")
 FIELD_NAMES = r"(?:page_content|pageContent|metadata|id_?|text|node)"
 MESSAGE = r"content=['\"\[]"
@@ -55,23 +66,30 @@ _DECIMAL_COMMA = re.compile(r"[-+]?(?:0?,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def is_null(value: object) -> bool:
+    """Tell whether a cell is None or NaN, as tables hold missing values."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def is_missing_cell(value: object) -> bool:
-    """Tell whether nothing stands in a cell: None, nan, an empty text, or a word for it."""
+    """Tell whether a cell is missing: None, NaN, an empty text, or a word for it."""
     if isinstance(value, str):
         return value.strip().lower() in MISSING_WORDS
-    return value is None or (isinstance(value, float) and value != value)
+    return is_null(value)
 
 
 def name_text(value: object) -> object:
     """Write a number as the name or id it is: 4 and 4.0 are ``4``, 3.5 is ``3.5``.
 
     Returns:
-        The text; whatever is no number as it is.
+        The text; anything but a number unchanged.
     """
     digits = whole_digits(value)
     if digits is not None:
         return digits
-    number = None if isinstance(value, str) else finite_number(value)
+    if isinstance(value, str):
+        return value
+    number = finite_number(value)
     return value if number is None else str(number)
 
 
@@ -79,12 +97,11 @@ def decoded(value: object) -> object:
     """Open lists and records that were written as text, at any depth.
 
     Args:
-        value: What stands in a cell or field.
+        value: The value of a cell or field.
 
     Returns:
-        The value, with each text in it that is JSON (an object, an array, or either of them quoted
-        again) or a printed list or record of Python, numpy or pandas replaced by what it holds. A
-        text that is anything else stays the text it is.
+        The value, with each text in it replaced by the list or record that it holds: JSON (also
+        quoted again), or what Python, numpy or pandas print. Any other text stays.
     """
     return _decoded(value, MOST_LEVELS)
 
@@ -111,7 +128,7 @@ def opened_text(text: str) -> list[Any] | dict[str, Any] | None:
 
 
 def parsed_text(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
-    """Return the list or record that a text holds; None if it is no text of one.
+    """Return the list or record that a text holds; None if it does not look like one.
 
     Raises:
         ValueError: If it begins as one, and cannot be read.
@@ -122,15 +139,10 @@ def parsed_text(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
         return None
     value: object = None
     if text[0] in '[{"':
-        try:
+        with suppress(ValueError):
             value = parsed_json(text)
-        except ValueError:
-            value = None
     if value is None:
-        is_value = text[0] in "[{('\"" or any(
-            pattern.match(text) for pattern in (_CONSTRUCTOR, _FIELD, ARRAY)
-        )
-        if not is_value:
+        if not _looks_like_literal(text):
             return None
         value = parsed_literal(text)
     if isinstance(value, str):  # quoted again
@@ -138,8 +150,14 @@ def parsed_text(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
     return value if isinstance(value, list | dict) else None
 
 
+def _looks_like_literal(text: str) -> bool:
+    if text[0] in "[{('\"":
+        return True
+    return any(pattern.match(text) for pattern in (_CONSTRUCTOR, _FIELD, ARRAY))
+
+
 def looks_like_reply(text: str) -> bool:
-    """Tell whether a text is an object of a program, as Python prints it, rather than a reply."""
+    """Tell whether a text is a program's object around a reply, as Python prints it."""
     return _PRINTED_REPLY.match(text) is not None
 
 
@@ -151,7 +169,7 @@ def text_of_reply(text: str) -> str | None:
             ``{'result': 'So.', 'source_documents': []}``, as Python prints them.
 
     Returns:
-        What stands under one of ``REPLY_TEXTS``; None where the text is no such object.
+        The value of one of ``REPLY_TEXTS``; None where the text is no such object.
     """
     if not looks_like_reply(text):
         return None
@@ -167,8 +185,11 @@ def _reply_in(value: object, levels: int) -> str | None:
         text = content_text(value.get(name))
         if text is not None:
             return text
-    inner = [_reply_in(value.get(name), levels - 1) for name in _REPLY_HOLDERS]
-    return next((text for text in inner if text is not None), None)
+    for name in _REPLY_HOLDERS:
+        text = _reply_in(value.get(name), levels - 1)
+        if text is not None:
+            return text
+    return None
 
 
 def content_text(value: object) -> str | None:
@@ -178,9 +199,14 @@ def content_text(value: object) -> str | None:
     parts = [value] if isinstance(value, Mapping) else value
     if not isinstance(parts, list) or not parts:
         return None
-    texts = [part.get("text") if isinstance(part, Mapping) else None for part in parts]
-    read = [text for text in texts if isinstance(text, str)]
-    return "\n".join(read) if len(read) == len(parts) else None
+    texts = []
+    for part in parts:
+        text = part.get("text") if isinstance(part, Mapping) else None
+        # An image or a call beside the text: the parts are no text as a whole.
+        if not isinstance(text, str):
+            return None
+        texts.append(text)
+    return "\n".join(texts)
 
 
 def is_true(values: pd.Series) -> pd.Series:
@@ -189,19 +215,19 @@ def is_true(values: pd.Series) -> pd.Series:
 
 
 def finite_number(value: object) -> float | None:
-    """Return the finite number that a cell holds, as such or in digits; None for anything else.
+    """Return the finite number that a cell holds, also as digits; None for anything else.
 
-    A decimal comma is read as such, but not one before three digits, which may separate thousands.
+    A decimal comma is accepted, but not before three digits, where it may separate thousands.
     """
     if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
     if isinstance(value, str) and has_decimal_comma(value):
         value = value.replace(",", ".")
     try:
-        found = float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def has_decimal_comma(text: str) -> bool:
@@ -210,31 +236,35 @@ def has_decimal_comma(text: str) -> bool:
 
 
 def whole_digits(value: object) -> str | None:
-    """Write a whole number (1.0 is 1, as pandas may make it) as an id; None for anything else."""
+    """Write a whole number as an id; None for anything else.
+
+    1.0 is ``1``: pandas makes floats of ids where a cell of their column is empty.
+    """
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(value)
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return None
 
 
 def is_unstorable(value: object) -> bool:
-    """Say whether a value holds half a surrogate pair, at any depth."""
+    """Tell whether a value holds half a surrogate pair, at any depth."""
     if isinstance(value, str):
         return not value.isascii() and _SURROGATE.search(value) is not None
     if isinstance(value, dict):
-        return any(is_unstorable(part) for pair in value.items() for part in pair)
+        return any(is_unstorable(key) or is_unstorable(part) for key, part in value.items())
     return isinstance(value, list) and any(is_unstorable(part) for part in value)
 
 
 def storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return a value with U+FFFD for each half of a surrogate pair, at any depth."""
     if isinstance(value, str):
-        whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return whole if is_unstorable(value) else value
+        if not is_unstorable(value):
+            return value
+        # Whole pairs survive the way through UTF-16; lone halves become U+FFFD.
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, Mapping):
         return {storable(name): storable(inner) for name, inner in value.items()}
-    return [storable(inner) for inner in value] if isinstance(value, list) else value
-
-
-def is_null(value: object) -> bool:
-    """Tell whether a cell is None or NaN, as tables hold missing values."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    if isinstance(value, list):
+        return [storable(inner) for inner in value]
+    return value

@@ -91,16 +91,6 @@ def parsed_json(text: str, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it h
     return value
 
 
-def opened(value: object) -> object:
-    """Return the list, record or text that a cell of a table holds as JSON, else the cell."""
-    if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
-        return value
-    try:
-        return parsed_json(value)
-    except ValueError:
-        return value
-
-
 def _parts(value: object) -> list[Any]:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return list(inner)

@@ -8,8 +8,21 @@ from typing import Any
 from arena.data.types import Record
 
 LISTS = (
-    *("data", "results", "records", "rows", "items", "test_cases", "examples", "samples"),
-    *("instances", "entries", "answers", "responses", "battles", "judgments", "annotations"),
+    "data",
+    "results",
+    "records",
+    "rows",
+    "items",
+    "test_cases",
+    "examples",
+    "samples",
+    "instances",
+    "entries",
+    "answers",
+    "responses",
+    "battles",
+    "judgments",
+    "annotations",
 )
 """Names of the list of records in an object that holds several lists, the likeliest first."""
 MOST_LEVELS_ABOVE = 4

@@ -1,4 +1,4 @@
-"""Passages in the cells and records of others: texts, records, lists of them, in any nesting."""
+"""Passages in the forms that programs write: texts, records, lists of them, in any nesting."""
 
 from __future__ import annotations
 
@@ -22,32 +22,66 @@ from arena.data.files import MOST_LEVELS
 from arena.data.types import Record
 
 PASSAGE_TEXTS = (
-    *("text", "page_content", "pageContent", "content", "passage", "document", "passage_text"),
-    *("chunk", "chunk_text", "snippet", "segment", "context", "body"),
+    "text",
+    "page_content",
+    "pageContent",
+    "content",
+    "passage",
+    "document",
+    "passage_text",
+    "chunk",
+    "chunk_text",
+    "snippet",
+    "segment",
+    "context",
+    "body",
 )
-"""Where the text of a passage stands, the first with a value."""
+"""Fields that hold the text of a passage; the first with a value."""
 PASSAGE_ID = "passage_id"
-"""An id that was given to passages for arenas, and is kept whatever the others are."""
+"""Id of a passage in an arena, which is kept even where others have none."""
 PASSAGE_IDS = ("id", "id_", "_id", "document_id", "doc_id", "docid", "chunk_id", "node_id")
-"""Where stores keep ids of passages, which parts of one document may share."""
+"""Fields that hold ids in stores; parts of one document may share an id."""
 PASSAGE_HOLDERS = (
-    *("kwargs", "node", "document", "doc", "chunk", "text_resource", "payload", "entity"),
-    *("_source", "properties", "metadata"),
+    "kwargs",
+    "node",
+    "document",
+    "doc",
+    "chunk",
+    "text_resource",
+    "payload",
+    "entity",
+    "_source",
+    "properties",
+    "metadata",
 )
-"""What holds the record with the text, in records that only wrap one."""
+"""Fields that hold the record with the text, in records that only wrap one."""
 PASSAGE_LISTS = (
-    *("retrieved_contexts", "retrieved_documents", "contexts", "documents", "passages"),
-    *("source_nodes", "source_documents", "nodes", "docs", "chunks"),
+    "retrieved_contexts",
+    "retrieved_documents",
+    "contexts",
+    "documents",
+    "passages",
+    "source_nodes",
+    "source_documents",
+    "nodes",
+    "docs",
+    "chunks",
 )
-"""What holds the list of passages, in records of a retrieval."""
+"""Fields that hold the list of passages, in records of a retrieval."""
 
 PASSAGE_RESULTS = (
-    *("matches", "results", "points", "objects", "hits", "retrievalResults", "retrieval_results"),
+    "matches",
+    "results",
+    "points",
+    "objects",
+    "hits",
+    "retrievalResults",
+    "retrieval_results",
     "data",
 )
-"""What holds the list of passages in replies of stores, in records without a text."""
+"""Fields that hold the list of passages in replies of stores, in records without a text."""
 PASSAGE_SENTENCES = "sentences"
-"""Where a passage stands as a list of its sentences."""
+"""Field that holds a passage as a list of its sentences."""
 
 _PRINTED_TABLE = re.compile(
     r"""
@@ -57,7 +91,7 @@ _PRINTED_TABLE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""A table as programs show it, which cuts and pads its texts."""
+"""A table as programs show it, with texts cut and padded."""
 _LOOKS_PRINTED = re.compile(
     rf"""
       \[\s*(?:['"\[{{(\]<]|(?:None|null|nan|NaN)\b|(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\()
@@ -83,7 +117,7 @@ def passages_of(value: object) -> list[Record]:
     """Read the passages of a cell or field.
 
     Args:
-        value: Nothing; a text, which is one passage; a record with a text (one of
+        value: None; a text, which is one passage; a record with a text (one of
             ``PASSAGE_TEXTS``, or a list of its sentences), or one that holds such a record or a
             list of passages; a table of these by columns; a list of these, of rows with an id or
             a score beside the passage, or of titles and sentences; or any of them written as text
@@ -92,7 +126,7 @@ def passages_of(value: object) -> list[Record]:
     Returns:
         Records with ``passage_id``, ``text``, ``title`` and ``relevance``; those with a ``text``
         keep their further fields. Missing values are left out. A passage without an id is
-        numbered by its place, from 1; so are all of them where ids that are not called
+        numbered by its position, from 1; so are all of them where ids that are not called
         ``passage_id`` are incomplete or repeat (parts of one document).
 
     Raises:
@@ -100,16 +134,19 @@ def passages_of(value: object) -> list[Record]:
     """
     if hasattr(value, "tolist"):
         value = value.tolist()
-    items = list(_passage_items(value, MOST_LEVELS))
-    numbered = list(enumerate(items, start=1))
-    read = [(number, item) for number, item in numbered if item is not None]
-    passages = [_passage(item, number) for number, item in read]
-    ids = _passage_ids(read)
-    defaults = {"title": None, "relevance": None}
-    return [
-        {PASSAGE_ID: passage_id, **defaults, **passage}
-        for passage_id, passage in zip(ids, passages, strict=True)
-    ]
+    items = []
+    numbers = []
+    for number, item in enumerate(_passage_items(value, MOST_LEVELS), start=1):
+        if item is not None:
+            items.append(item)
+            numbers.append(number)
+    records = [_passage(item, number) for item, number in zip(items, numbers, strict=True)]
+    passages = []
+    for passage_id, record in zip(_passage_ids(items, numbers), records, strict=True):
+        passage: Record = {PASSAGE_ID: passage_id, "title": None, "relevance": None}
+        passage.update(record)
+        passages.append(passage)
+    return passages
 
 
 def _passage_items(value: object, levels: int, *, in_list: bool = False) -> Iterator[object]:
@@ -123,13 +160,7 @@ def _passage_items(value: object, levels: int, *, in_list: bool = False) -> Iter
     elif isinstance(value, str):
         yield from _items_of_text(value, levels)
     elif isinstance(value, list | tuple):
-        row = _record_of_row(value) if in_list else None
-        if row is not None:
-            yield from _passage_items(row, levels - 1)
-            return
-        _check_pairs(value)
-        for item in value:
-            yield from _passage_items(item, levels - 1, in_list=True)
+        yield from _items_of_list(value, levels, in_list=in_list)
     elif isinstance(value, Mapping):
         inner = _list_of_passages(value)
         if inner is None:
@@ -142,23 +173,35 @@ def _passage_items(value: object, levels: int, *, in_list: bool = False) -> Iter
         yield value
 
 
+def _items_of_list(values: Sequence[object], levels: int, *, in_list: bool) -> Iterator[object]:
+    row = _record_of_row(values) if in_list else None
+    if row is not None:
+        yield from _passage_items(row, levels - 1)
+        return
+    _check_pairs(values)
+    for value in values:
+        yield from _passage_items(value, levels - 1, in_list=True)
+
+
 def _items_of_text(text: str, levels: int) -> Iterator[object]:
     stripped = text.strip()
     is_cell = levels == MOST_LEVELS
     if is_cell and _PRINTED_TABLE.fullmatch(stripped) and not ARRAY.match(stripped):
         raise ValueError("is a table as pandas or polars shows it, which may cut its texts")
+    opened = None
     try:
         opened = parsed_text(stripped, levels)
     except ValueError as error:
         if _looks_printed(stripped, is_cell):
             raise ValueError(str(error)) from None
-        opened = None
     if opened is None:
         if _looks_printed(stripped, is_cell):
             raise ValueError("is no list of passages that can be read")
         yield text
-    elif is_cell or _holds_passages(opened):
-        yield from _passage_items(opened, levels - (0 if is_cell else 1))
+    elif is_cell:
+        yield from _passage_items(opened, levels)
+    elif _holds_passages(opened):
+        yield from _passage_items(opened, levels - 1)
     else:
         yield text  # a passage of JSON in a list of passages
 
@@ -166,7 +209,7 @@ def _items_of_text(text: str, levels: int) -> Iterator[object]:
 def _looks_printed(text: str, is_cell: bool) -> bool:
     """Tell whether a text was meant as a list or record.
 
-    In a list that was read, a text that only begins as one is a text.
+    In a list that was read, a text that only begins like one is a text.
     """
     if _OBJECT_ADDRESS.fullmatch(text):
         return True
@@ -176,7 +219,7 @@ def _looks_printed(text: str, is_cell: bool) -> bool:
 
 
 def _holds_passages(opened: list[Any] | dict[str, Any]) -> bool:
-    """Tell whether what a text in a list holds are passages, rather than a passage of JSON."""
+    """Tell whether a text in a list holds passages, rather than being a passage of JSON."""
     if isinstance(opened, dict):
         return _text_of_passage(opened) is not None or _list_of_passages(opened) is not None
     first = next((item for item in opened if not is_missing_cell(item)), None)
@@ -191,7 +234,9 @@ def _record_of_row(items: Sequence[object]) -> object:
     Stores return a passage and its score; its id and the passage, and then its score; a title and
     the sentences.
     """
-    *_, last = items or [None]
+    if not items:
+        return None
+    last = items[-1]
     is_scored = isinstance(last, int | float) and not isinstance(last, bool)
     if is_scored and len(items) == 2 and isinstance(items[0], str | Mapping):
         return items[0]
@@ -201,10 +246,12 @@ def _record_of_row(items: Sequence[object]) -> object:
     name, text = fields
     if not isinstance(name, str):
         return None
-    if isinstance(text, list) and text and all(isinstance(each, str) for each in text):
+    if isinstance(text, list) and text and all(isinstance(sentence, str) for sentence in text):
         return {"title": name, PASSAGE_SENTENCES: text}
     is_id = is_scored or _ID.fullmatch(name.strip()) is not None
-    return {"id": name, "text": text} if is_id and isinstance(text, str) else None
+    if is_id and isinstance(text, str):
+        return {"id": name, "text": text}
+    return None
 
 
 def _check_pairs(items: Sequence[object]) -> None:
@@ -216,7 +263,7 @@ def _check_pairs(items: Sequence[object]) -> None:
     pairs = [item for item in items if isinstance(item, list | tuple) and len(item) == 2]
     if len(pairs) < 2 or len(pairs) < len(items):
         return
-    if not all(isinstance(text, str) for pair in pairs for text in pair):
+    if not all(isinstance(first, str) and isinstance(second, str) for first, second in pairs):
         return
     if any(_ID.fullmatch(first.strip()) for first, _ in pairs):
         return
@@ -225,13 +272,15 @@ def _check_pairs(items: Sequence[object]) -> None:
 
 
 def _is_heading(text: str) -> bool:
-    return len(text) <= _LONGEST_HEADING and text.strip()[-1:] not in tuple(".!?。")
+    return len(text) <= _LONGEST_HEADING and not text.strip().endswith((".", "!", "?", "。"))
 
 
 def _list_of_passages(record: Mapping[str, Any]) -> list[Any] | None:
+    """Return the list of passages that a record of a retrieval holds."""
     names: Sequence[str] = PASSAGE_LISTS
+    # "results" or "data" of a passage with a text are its own fields, not passages.
     if _text_of_passage(record) is None and PASSAGE_SENTENCES not in record:
-        names = (*PASSAGE_LISTS, *PASSAGE_RESULTS)
+        names = PASSAGE_LISTS + PASSAGE_RESULTS
     for name in names:
         inner = record.get(name)
         if isinstance(inner, str):
@@ -243,36 +292,45 @@ def _list_of_passages(record: Mapping[str, Any]) -> list[Any] | None:
     return None
 
 
-def _records_of_columns(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the rows of a table that was written as a list of each column; None if it is none."""
-    name = next((each for each in (*PASSAGE_TEXTS, PASSAGE_SENTENCES) if each in record), None)
-    column = None if name is None else record[name]
+def _records_of_columns(record: Mapping[str, Any]) -> list[Record] | None:
+    """Return the rows of a table that was written as a list per column; None if it is none."""
+    name = next((name for name in (*PASSAGE_TEXTS, PASSAGE_SENTENCES) if name in record), None)
+    if name is None:
+        return None
+    column = record[name]
     kind = list if name == PASSAGE_SENTENCES else str
     if not isinstance(column, list) or not column:
         return None
     if not all(item is None or isinstance(item, kind) for item in column):
         return None
-    columns = {
-        field: values
-        for field, values in record.items()
-        if isinstance(values, list) and len(values) == len(column)
-    }
+    columns = {}
+    for field, values in record.items():
+        if isinstance(values, list) and len(values) == len(column):
+            columns[field] = values
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _text_of_passage(record: Mapping[str, Any]) -> str | None:
-    found = [content_text(record.get(name)) for name in PASSAGE_TEXTS]
-    texts = [text for text in found if text is not None]
-    text = next((text for text in texts if text.strip()), texts[0] if texts else None)
+    """Return the text of a passage: the first that is not blank, or else its sentences."""
+    blank = None
+    for name in PASSAGE_TEXTS:
+        text = content_text(record.get(name))
+        if text is None:
+            continue
+        if text.strip():
+            return text
+        if blank is None:
+            blank = text
     sentences = record.get(PASSAGE_SENTENCES)
-    if text is not None or not isinstance(sentences, list) or not sentences:
-        return text
+    if blank is not None or not isinstance(sentences, list) or not sentences:
+        return blank
     if not all(isinstance(sentence, str) for sentence in sentences):
         return None
     return " ".join(sentence.strip() for sentence in sentences)
 
 
 def _passage(item: object, number: int) -> Record:
+    """Return a passage's record: its own fields if the text is among them, else text and title."""
     if isinstance(item, str):
         return {"text": item}
     if not isinstance(item, Mapping):
@@ -280,18 +338,17 @@ def _passage(item: object, number: int) -> Record:
             f"has no text in passage {number}, but a value of type {type(item).__name__}"
         )
     records = list(_nested_records(item))
-    texts = [(_text_of_passage(record), record) for record in records]
-    text, holder = next((each for each in texts if each[0] is not None), (None, item))
-    if text is None:
+    holder = next((record for record in records if _text_of_passage(record) is not None), None)
+    if holder is None:
         raise ValueError(f"has no text in passage {number}")
+    passage: Record = {}
     if holder is item and "text" in item:
         passage = {name: value for name, value in item.items() if value is not None}
-        passage["text"] = text
-    else:
-        passage = {"text": text}
-    nearest = [holder, *(record for record in records if record is not holder)]
+    passage["text"] = _text_of_passage(holder)
     passage.pop(PASSAGE_ID, None)
     if "title" not in passage:
+        # The title nearest to the text wins, and a record's own goes before its metadata's.
+        nearest = [holder, *(record for record in records if record is not holder)]
         title = _first_text([*nearest, *map(_metadata, nearest)], "title")
         if title is not None:
             passage["title"] = title
@@ -301,7 +358,9 @@ def _passage(item: object, number: int) -> Record:
 def _nested_records(record: Mapping[str, Any], levels: int = 5) -> Iterator[Mapping[str, Any]]:
     """Yield a record and those that it holds under one of ``PASSAGE_HOLDERS``."""
     yield record
-    for name in PASSAGE_HOLDERS if levels else ():
+    if levels == 0:
+        return
+    for name in PASSAGE_HOLDERS:
         inner = record.get(name)
         if isinstance(inner, str):
             inner = opened_text(inner)
@@ -314,37 +373,38 @@ def _metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return inner if isinstance(inner, Mapping) else {}
 
 
-def _passage_ids(numbered: list[tuple[int, object]]) -> list[Any]:
-    """Return an id for each passage: its own, or the number of its place."""
-    given = []
-    stored = []
-    for _, item in numbered:
+def _passage_ids(items: Sequence[object], numbers: Sequence[int]) -> list[str]:
+    """Return an id for each passage: its own, or the number of its position."""
+    arena_ids = []
+    store_ids = []
+    for item in items:
         records = list(_nested_records(item)) if isinstance(item, Mapping) else []
-        given.append(_first_id(records, [PASSAGE_ID]))
-        stored.append(_first_id(records, PASSAGE_IDS))
-    numbers = [str(number) for number, _ in numbered]
-    if any(passage_id is not None for passage_id in given):
+        arena_ids.append(_first_id(records, [PASSAGE_ID]))
+        store_ids.append(_first_id(records, PASSAGE_IDS))
+    if any(passage_id is not None for passage_id in arena_ids):
         return [
-            number if passage_id is None else passage_id
-            for number, passage_id in zip(numbers, given, strict=True)
+            str(number) if passage_id is None else passage_id
+            for number, passage_id in zip(numbers, arena_ids, strict=True)
         ]
-    is_distinct = None not in stored and len(set(stored)) == len(stored)
-    return stored if is_distinct else numbers
+    complete_ids = [passage_id for passage_id in store_ids if passage_id is not None]
+    if len(set(complete_ids)) == len(items):
+        return complete_ids
+    return [str(number) for number in numbers]
 
 
 def _first_id(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
     for record in records:
         for name in names:
-            given = record.get(name)
-            if isinstance(given, str):
-                return given
-            digits = whole_digits(given)
+            value = record.get(name)
+            if isinstance(value, str):
+                return value
+            digits = whole_digits(value)
             if digits is not None:
                 return digits
     return None
 
 
-def _first_text(records: list[Mapping[str, Any]], name: str) -> str | None:
+def _first_text(records: Sequence[Mapping[str, Any]], name: str) -> str | None:
     for record in records:
         text = record.get(name)
         if isinstance(text, str) and text.strip():
