@@ -11,7 +11,7 @@ from arena.data.wording import count_of
 SHOWN_PROBLEMS = 20
 SHOWN_VALUE_CHARACTERS = 80
 MOST_PROBLEMS = 1000
-"""Problems of one kind that are told one by one; the others are counted."""
+"""Problems of one kind that are listed one by one; the others are counted."""
 
 ARGUMENT_MARK = "\N{WORD JOINER}"
 HALF_SURROGATE = "holds half a surrogate pair, which no file can store"
@@ -32,8 +32,8 @@ class Problem:
         value: The offending value as found.
         fault: What is wrong, as a clause.
         hint: What to do about it, as an instruction.
-        is_frame: Whether the source is a table in memory; ``line`` then counts as ``iloc`` does.
-        count: Faults that it stands for: 1, or those that were counted and not told one by one.
+        is_frame: Whether the source is a table in memory, whose lines count as ``iloc`` does.
+        count: Number of faults: 1, or more where they were counted and not listed one by one.
     """
 
     source: str
@@ -60,40 +60,50 @@ def place_of(source: str, line: int | None, is_frame: bool) -> str:
 
 
 def counted_problems(
-    faults: Sequence[Item], tell: Callable[[Item], Problem] | None = None
+    faults: Sequence[Item], problem_of: Callable[[Item], Problem] | None = None
 ) -> list[Problem]:
-    """Tell the first faults of a kind as problems, and count the others.
+    """List the first faults of a kind as problems, and count the others.
 
     Args:
-        faults: Problems, or what is at fault, in the order of the file.
-        tell: Makes a problem of one of them.
+        faults: Problems, or whatever is at fault, in the order of the file.
+        problem_of: Makes a problem of a fault; None where faults are problems already.
 
     Returns:
         At most ``MOST_PROBLEMS`` problems, and one that counts the rest.
     """
-    told = [fault if tell is None else tell(fault) for fault in faults[:MOST_PROBLEMS]]
-    problems = cast(list[Problem], told)
-    rest = len(faults) - len(problems)
-    if rest:
-        fault, hint = f"{rest:,} further faults of this kind after this one", "correct those first"
-        last = replace(problems[-1], field=None, value=None, fault=fault, hint=hint, count=rest)
-        problems.append(last)
+    listed = faults[:MOST_PROBLEMS]
+    if problem_of is None:
+        problems = cast(list[Problem], list(listed))
+    else:
+        problems = [problem_of(fault) for fault in listed]
+    n_more = len(faults) - len(problems)
+    if n_more:
+        rest = replace(
+            problems[-1],
+            field=None,
+            value=None,
+            fault=f"{n_more:,} further faults of this kind after this one",
+            hint="correct those first",
+            count=n_more,
+        )
+        problems.append(rest)
     return problems
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, str | bytes):  # repr of a long one is as long
+    if isinstance(value, str | bytes):  # cut first: the repr of a long text is as long
         value = value[: SHOWN_VALUE_CHARACTERS + 1]
     text = repr(value)
-    fits = len(text) <= SHOWN_VALUE_CHARACTERS
-    return text if fits else text[: SHOWN_VALUE_CHARACTERS - 1] + "…"
+    if len(text) > SHOWN_VALUE_CHARACTERS:
+        return text[: SHOWN_VALUE_CHARACTERS - 1] + "…"
+    return text
 
 
 def argument(name: str) -> str:
-    """Return the name of an argument for the message of an error, which shows it in backticks.
+    """Return the name of an argument for the message of an error, in backticks.
 
-    A mark behind the first of them, which ``str`` leaves out, tells the argument from a name in
-    backticks in what a message quotes: the command line shows the argument alone as its option.
+    An invisible mark behind the first backtick tells the argument from names in backticks that a
+    message quotes: the command line shows only arguments as its options. ``str`` leaves it out.
     """
     return f"`{ARGUMENT_MARK}{name}`"
 
@@ -121,12 +131,19 @@ class DataError(ArenaError, ValueError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        shown = [f"  {problem}" for problem in self.problems[:SHOWN_PROBLEMS]]
-        count = sum(problem.count for problem in self.problems)
-        rest = count - sum(problem.count for problem in self.problems[:SHOWN_PROBLEMS])
-        if rest:
-            shown.append(f"  … and {rest:,} more")
-        super().__init__("\n".join([f"{count_of(count, 'problem')} in the input:", *shown]))
+        shown = self.problems[:SHOWN_PROBLEMS]
+        n_problems = sum(problem.count for problem in self.problems)
+        n_more = n_problems - sum(problem.count for problem in shown)
+        lines = [f"{count_of(n_problems, 'problem')} in the input:"]
+        lines += [f"  {problem}" for problem in shown]
+        if n_more:
+            lines.append(f"  … and {n_more:,} more")
+        super().__init__("\n".join(lines))
+
+    @classmethod
+    def of_file(cls, source: str, fault: str, hint: str, line: int | None = None) -> DataError:
+        """Return the error of one fault of a whole file, or of a line of it."""
+        return cls([Problem(source, line, None, None, fault, hint)])
 
 
 class UsageError(ArenaError, ValueError):
@@ -140,7 +157,7 @@ class UnusableRepliesError(ArenaError):
 
 
 def checked_choice(value: str, choices: Iterable[Choice], noun: str) -> Choice:
-    """Return the choice that a text names; a UsageError that lists them, if it names none."""
+    """Return the choice that a text names; a UsageError that lists all, if it names none."""
     for choice in choices:
         if choice == value:
             return choice

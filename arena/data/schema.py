@@ -1,4 +1,4 @@
-"""The tables of an arena: their columns, what a row must hold, and how rows must agree."""
+"""The tables of an arena: names of columns, the kinds of their values, and ``arena.json``."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ WINNERS = ("a", "b", "tie")
 QUESTION_KEY = ["language", "query_id"]
 ANSWER_KEY = ["language", "query_id", "system"]
 FOR_ALL_ROWS = ("language", "judge")
-"""What whoever gives tables in memory may state once."""
+"""Columns of tables in memory that an argument may replace."""
 REFERENCE = "reference"
-"""Column of questions, if it is there: an answer to compare with, which takes no part itself."""
+"""Optional column of questions: an answer to compare with, which takes no part itself."""
 OWN_PASSAGES = "passages"
-"""Column of answers, if it is there: null where the system was given the question's passages."""
+"""Optional column of answers: null where the system was given the question's passages."""
 HISTORY = "history"
-"""Column of questions, if it is there: the turns before, in order; and of answers, where a system
-had others than the question's, or null."""
+"""Optional column of questions: the turns before, in order; and of answers, where a system was
+given others than the question's, or null."""
 TurnRole = Literal["user", "assistant"]
 ROLES: tuple[TurnRole, ...] = ("user", "assistant")
-"""Who speaks in a history; the question is the user's turn, so that a history ends before it."""
+"""Speakers of a history, which ends before the question: that is the user's turn itself."""
 ALL = "all"
 """Choice of every language, or of every judge."""
 SOFT = "soft"
-"""Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
+"""Optional column of judgments: true where the probabilities count, not the likeliest verdict."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
 BOTH_BAD = "both_bad"
-"""Column of judgments, if it is there: true where neither answer is good, which is a tie."""
+"""Optional column of judgments: true where neither answer is good, which is a tie."""
 VOTER = "voter"
-"""Column of judgments, if it is there: who voted, where the judge stands for several people."""
+"""Optional column of judgments: who voted, where the judge stands for several people."""
 TURN = "turn"
 """Field of tables: which turn of a conversation was judged."""
 WEIGHT = "weight"
-"""Column of judgments, if it is there: how many judgments each counts for; 1 where it is null."""
+"""Optional column of judgments: how many judgments a row counts for; 1 where it is null."""
 REPEAT = "repeat"
-"""Column of judgments, if it is there: which vote this is of one judge who gave several votes on
-the same question and sides; null for the first."""
+"""Optional column of judgments: number of the vote where one judge voted several times on the same
+question and sides; null for the first."""
 CRITERION = "criterion"
-"""Column of judgments, if it is there: what they were made by; a judge's second name."""
+"""Optional column of judgments: the criterion they were made by, which a judge's name ends in."""
 CHOSEN = "chosen"
-"""Column of judgments, if it is there: how a pair came to be judged."""
+"""Optional column of judgments: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
-"""Chosen by the verdicts on others; what rates such judgments must not take them for a sample."""
+"""Chosen because of earlier verdicts: such judgments are no random sample."""
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 
@@ -73,11 +73,7 @@ def _checked_code(code: str) -> str:
 LanguageCode = Annotated[str, AfterValidator(_checked_code)]
 """A code of ISO 639-1, or of ISO 639-3 where no two-letter code exists."""
 Kind = Literal["name", "text", "language", "winner", "passages", "history", "weight"]
-"""What a column holds; a name is a text with something in it."""
-_KEY: dict[str, Kind] = {"query_id": "name", "language": "language"}
-_TURNS: dict[str, Kind] = {HISTORY: "history"}
-_OF_VERDICTS: dict[str, Kind] = {CRITERION: "name", VOTER: "name", WEIGHT: "weight"}
-_PAIR: dict[str, Kind] = {"system_a": "name", "system_b": "name", "winner": "winner"}
+"""Kind of a column's values; a name is a text that is not blank."""
 
 
 class Passage(BaseModel):
@@ -99,7 +95,7 @@ class Passage(BaseModel):
 
 
 class ArenaInfo(BaseModel):
-    """What ``arena.json`` says of an arena.
+    """The content of ``arena.json``.
 
     Attributes:
         name: Short name of the arena.
@@ -122,20 +118,45 @@ class ArenaInfo(BaseModel):
     @field_validator("languages", "systems")
     @classmethod
     def _are_distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if listed := ", ".join(map(repr, repeated(names))):
+        listed = ", ".join(repr(name) for name in repeated(names))
+        if listed:
             raise PydanticCustomError("repeated", "names {names} several times", {"names": listed})
         return names
 
 
 @dataclass(frozen=True)
 class TableSchema:
-    """The columns that a table must have, in order, with the kind of their values; and may have."""
+    """The columns that a table must have, in order, and may have, with the kind of their values."""
 
     name: str
     columns: Mapping[str, Kind]
     optional: Mapping[str, Kind] = field(default_factory=dict)
 
 
-QUERIES = TableSchema("queries", {**_KEY, "query": "name", "passages": "passages"}, _TURNS)
-ANSWERS = TableSchema("answers", {**_KEY, "system": "name", "answer": "text"}, _TURNS)
-JUDGMENTS = TableSchema("judgments", {**_KEY, **_PAIR, "judge": "name"}, _OF_VERDICTS)
+QUERIES = TableSchema(
+    name="queries",
+    columns={
+        "query_id": "name",
+        "language": "language",
+        "query": "name",
+        "passages": "passages",
+    },
+    optional={HISTORY: "history"},
+)
+ANSWERS = TableSchema(
+    name="answers",
+    columns={"query_id": "name", "language": "language", "system": "name", "answer": "text"},
+    optional={HISTORY: "history"},
+)
+JUDGMENTS = TableSchema(
+    name="judgments",
+    columns={
+        "query_id": "name",
+        "language": "language",
+        "system_a": "name",
+        "system_b": "name",
+        "winner": "winner",
+        "judge": "name",
+    },
+    optional={CRITERION: "name", VOTER: "name", WEIGHT: "weight"},
+)
