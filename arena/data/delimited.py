@@ -4,33 +4,126 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from arena.data.errors import (
-    DataError,
-    Problem,
+from arena.data.errors import DataError, Problem
+from arena.data.files import MOST_EXPANDED, lenient_text
+from arena.data.rows import (
+    BadRowError,
+    Numbered,
+    Rows,
+    bounded_lines,
+    check_encoding,
+    rows_of_records,
 )
-from arena.data.files import (
-    MOST_EXPANDED,
-    lenient_text,
-)
-from arena.data.rows import BadRowError, Rows, bounded_lines, check_encoding, rows_of_records
 from arena.data.wording import repeated
 
-COMMA, TAB = ",", "\t"
+COMMA = ","
+TAB = "\t"
 _DELIMITERS = (COMMA, ";", TAB, "|")
 """Spreadsheets write semicolons where a comma separates decimals."""
 _STATED_DELIMITER = re.compile(r'\A"?sep=(?P<mark>.)"?\s*\Z', re.IGNORECASE | re.DOTALL)
-UNNAMED = "Unnamed: {}"
-"""Name of a column without one, by its number from 0, as pandas has it."""
-_NARROW = 2
-"""Cells of a row that a text with a comma in it may have."""
-LOOKED_AT = 50
-"""Lines by which a file's delimiter is known."""
+_LINES_FOR_DIALECT = 50
+"""Number of first lines that tell a file's delimiter and header."""
+
+
+def read_delimited(path: Path, source: str, usual: str) -> Rows:
+    """Read delimited text.
+
+    Args:
+        path: The file.
+        source: What problems call it.
+        usual: The delimiter where the first lines do not show another.
+
+    Raises:
+        DataError: If the header stands below other text.
+    """
+    csv.field_size_limit(MOST_EXPANDED)
+    with lenient_text(path) as stream:
+        lines = bounded_lines(stream, source)
+        first_lines = list(islice(lines, _LINES_FOR_DIALECT))
+        n_skipped = 0
+        stated = stated_delimiter(first_lines[0]) if first_lines else None
+        if stated is not None:
+            n_skipped = 1
+            first_lines = first_lines[1:]
+        n_above = lines_above_header(first_lines)
+        if n_above:
+            header_line = n_skipped + n_above + 1
+            fault = f"the header seems to stand on line {header_line}, below other text"
+            raise DataError.of_file(source, fault, "delete the lines above the header", line=1)
+        dialect = dialect_of(first_lines, usual) if stated is None else Dialect(stated)
+        reader = csv.reader(
+            chain(first_lines, lines),
+            delimiter=dialect.delimiter,
+            skipinitialspace=dialect.skips_spaces,
+            strict=True,
+        )
+        rows = _csv_rows(reader, source, n_skipped)
+        line, cells = next(rows, (1, []))
+        if isinstance(cells, Problem):
+            return rows_of_records([(line, cells)], source)
+        header = clean_header(cells)
+        problems = repeated_columns(header, source, line)
+        if problems:
+            return rows_of_records([(line, problem) for problem in problems], source)
+        return rows_of_records(_csv_records(rows, header, source), source, header)
+
+
+def _csv_rows(
+    reader: Any,  # noqa: ANN401 - of the csv module, which does not name its type
+    source: str,
+    n_skipped: int,
+) -> Iterator[tuple[int, list[str] | Problem]]:
+    """Yield the cells of each row that is not empty, or its problem, with the line it begins on.
+
+    Nothing follows a row that is not CSV. ``n_skipped`` counts the lines before the reader's.
+    """
+    while True:
+        line = n_skipped + reader.line_num + 1
+        try:
+            cells = next(reader, None)
+            if cells is None:
+                return
+            check_encoding("".join(cells))
+        except csv.Error as error:
+            fault = f"is not CSV ({error}); nothing after it was read"
+            hint = "put cells that hold quotes in quotes, and double the quotes inside"
+            yield line, Problem(source, line, None, None, fault, hint)
+            return
+        except BadRowError as bad:
+            yield line, bad.problem(source, line)
+            continue
+        if any(cells):
+            yield line, cells
+
+
+def _csv_records(
+    rows: Iterable[tuple[int, list[str] | Problem]], header: Sequence[str], source: str
+) -> Numbered:
+    for line, cells in rows:
+        if isinstance(cells, Problem):
+            yield line, cells
+            continue
+        row = fitted(cells, len(header))
+        if row is None:
+            fault = "has more or fewer cells than the header"
+            hint = "quote cells that hold commas or line breaks"
+            yield line, Problem(source, line, None, None, fault, hint)
+        else:
+            # CSV has no null: an empty cell is a missing value.
+            yield line, {name: cell or None for name, cell in zip(header, row, strict=True)}
+
+
+def repeated_columns(header: Sequence[str], source: str, line: int) -> list[Problem]:
+    """Return a problem for each column name that a header repeats."""
+    fault = "appears several times in the header"
+    hint = "keep one of the columns"
+    return [Problem(source, line, name, None, fault, hint) for name in repeated(header)]
 
 
 @dataclass(frozen=True)
@@ -53,7 +146,7 @@ def stated_delimiter(line: str) -> str | None:
 
 
 def dialect_of(lines: Sequence[str], usual: str = COMMA) -> Dialect:
-    """Tell the dialect from a file's first lines.
+    """Find the dialect of a file from its first lines.
 
     Args:
         lines: The header and what follows, with their line ends.
@@ -62,20 +155,28 @@ def dialect_of(lines: Sequence[str], usual: str = COMMA) -> Dialect:
     Returns:
         The delimiter by which most rows have as many cells as the header, of at least two.
     """
-    best, best_fit = usual, (0.0, 1)
+    best = usual
+    best_fit = (0.0, 1)
     for delimiter in dict.fromkeys((usual, *_DELIMITERS)):
-        rows = [row for row in csv.reader(lines, delimiter=delimiter) if any(row)]
+        rows = _rows_by(delimiter, lines)
         if not rows or len(rows[0]) < 2:
             continue
+        width = len(rows[0])
         body = rows[1:] or rows
-        fitting = sum(len(row) == len(rows[0]) for row in body)
-        fit = (fitting / len(body), len(rows[0]))
+        n_fitting = sum(len(row) == width for row in body)
+        fit = (n_fitting / len(body), width)
         if fit > best_fit:
-            best, best_fit = delimiter, fit
-    header = next((row for row in csv.reader(lines, delimiter=best) if any(row)), [])
-    further = [cell for cell in header[1:] if cell]
-    spaced = best != TAB and bool(further) and all(cell.startswith(" ") for cell in further)
-    return Dialect(best, spaced)
+            best = delimiter
+            best_fit = fit
+    rows = _rows_by(best, lines)
+    names = [cell for cell in rows[0][1:] if cell] if rows else []
+    # "name, score": a space after every delimiter is not part of the names.
+    skips_spaces = best != TAB and bool(names) and all(name.startswith(" ") for name in names)
+    return Dialect(best, skips_spaces)
+
+
+def _rows_by(delimiter: str, lines: Sequence[str]) -> list[list[str]]:
+    return [row for row in csv.reader(lines, delimiter=delimiter) if any(row)]
 
 
 def lines_above_header(lines: Sequence[str]) -> int:
@@ -88,18 +189,22 @@ def lines_above_header(lines: Sequence[str]) -> int:
     if any(delimiter in title for delimiter in _DELIMITERS):
         return 0
     for delimiter in _DELIMITERS:
-        widths = [(number, len(row)) for number, row in _numbered_rows(lines, delimiter)]
-        first = next((at for at, (_, width) in enumerate(widths) if width > 1), 0)
-        below = {width for _, width in widths[first:]}
-        if first and len(widths) - first > 1 and len(below) == 1 and min(below) > _NARROW:
-            return widths[first][0] - 1
+        rows = _numbered_rows(lines, delimiter)
+        widths = [len(cells) for _, cells in rows]
+        n_above = next((index for index, width in enumerate(widths) if width > 1), 0)
+        table_widths = widths[n_above:]
+        # Two cells in a row may be one text with a comma in it.
+        is_table = len(table_widths) > 1 and len(set(table_widths)) == 1 and table_widths[0] > 2
+        if n_above and is_table:
+            header_line, _ = rows[n_above]
+            return header_line - 1
     return 0
 
 
 def _numbered_rows(lines: Sequence[str], delimiter: str) -> list[tuple[int, list[str]]]:
     """Return the rows that are not empty with the line each begins on, from 1."""
     reader = csv.reader(lines, delimiter=delimiter)
-    rows = list[tuple[int, list[str]]]()
+    rows = []
     line = 1
     for row in reader:
         if any(row):
@@ -116,7 +221,8 @@ def clean_header(header: Sequence[object]) -> list[str]:
     names = ["" if name is None else str(name).strip() for name in header]
     while names and not names[-1]:
         names.pop()
-    return [name or UNNAMED.format(number) for number, name in enumerate(names)]
+    # As pandas names a column without a name, by its number from 0.
+    return [name or f"Unnamed: {number}" for number, name in enumerate(names)]
 
 
 def fitted(cells: Sequence[object], width: int) -> list[object] | None:
@@ -125,84 +231,3 @@ def fitted(cells: Sequence[object], width: int) -> list[object] | None:
     while len(row) > width and row[-1] in ("", None):
         row.pop()
     return row if len(row) == width else None
-
-
-def read_delimited(path: Path, source: str, usual: str) -> Rows:
-    """Read delimited text.
-
-    Args:
-        path: The file.
-        source: What problems call it.
-        usual: The delimiter where the first lines do not show another.
-
-    Raises:
-        DataError: If the header stands below other text.
-    """
-    csv.field_size_limit(MOST_EXPANDED)
-    with lenient_text(path) as stream:
-        texts = bounded_lines(stream, source)
-        first_lines = list(islice(texts, LOOKED_AT))
-        before = 0
-        stated = stated_delimiter(first_lines[0]) if first_lines else None
-        if stated is not None:
-            before, first_lines = 1, first_lines[1:]
-        if above := lines_above_header(first_lines):
-            fault = f"the header seems to stand on line {before + above + 1}, below other text"
-            hint = "delete the lines above the header"
-            raise DataError([Problem(source, 1, None, None, fault, hint)])
-        dialect = dialect_of(first_lines, usual) if stated is None else Dialect(stated)
-        reader = csv.reader(
-            chain(first_lines, texts),
-            delimiter=dialect.delimiter,
-            skipinitialspace=dialect.skips_spaces,
-            strict=True,
-        )
-        line, cells = next(_csv_rows(reader, source, before), (1, []))
-        if isinstance(cells, Problem):
-            return rows_of_records([(line, cells)], source)
-        header = clean_header(cells)
-        if twice := repeated_columns(header, source, line):
-            return rows_of_records(((line, problem) for problem in twice), source)
-        return rows_of_records(_csv_rows(reader, source, before, header), source, header)
-
-
-def repeated_columns(header: Sequence[str], source: str, line: int) -> list[Problem]:
-    """Tell of each column name that stands several times in a header."""
-    fault, hint = "appears several times in the header", "keep one of the columns"
-    return [Problem(source, line, name, None, fault, hint) for name in repeated(header)]
-
-
-def _csv_rows(
-    reader: Any,  # noqa: ANN401 - of the csv module, which does not name its type
-    source: str,
-    before: int,
-    header: Sequence[str] = (),
-) -> Iterator[tuple[int, Any]]:
-    """Yield each row with the line it begins on: its cells, or a record where a header is given.
-
-    Of a row that is at fault a problem; nothing follows one that is not CSV. ``before`` is the
-    number of lines that the reader was not given.
-    """
-    while True:
-        line = before + reader.line_num + 1
-        try:
-            cells = next(reader, None)
-            if cells is None:
-                return
-            check_encoding("".join(cells))
-            if not any(cells):
-                continue
-            row = fitted(cells, len(header)) if header else cells
-            if row is None:
-                hint = "quote cells that hold commas or line breaks"
-                raise BadRowError("has more or fewer cells than the header", hint)
-        except csv.Error as error:
-            fault = f"is not CSV ({error}); nothing after it was read"
-            hint = "put cells that hold quotes in quotes, and double the quotes inside"
-            yield line, Problem(source, line, None, None, fault, hint)
-            return
-        except BadRowError as bad:
-            yield line, bad.problem(source, line)
-        else:
-            named = zip(header, row, strict=False)
-            yield line, {name: cell or None for name, cell in named} if header else row

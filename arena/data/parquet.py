@@ -4,40 +4,83 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
-
-from arena.data.files import most_expanded
-from arena.data.rows import Rows, plain_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from arena.data.files import MOST_CELLS, refuse_beyond
-
-ROWS_AT_ONCE = 10_000
+from arena.data.cells import is_null
+from arena.data.files import MOST_CELLS, most_expanded, refuse_beyond
+from arena.data.rows import Rows, plain_table
 
 LINE = ".line"
 """Column of the numbers of rows."""
+_ROWS_AT_ONCE = 10_000
+
+
+def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
+    """Read a Parquet file, or a folder of part files, as rows that know their file."""
+    parts = []
+    for file in part_files(path):
+        name = source if file == path else f"{source}/{file.relative_to(path).as_posix()}"
+        table = with_partition(read_parquet(file, name, queries), file, path)
+        lines = list(range(1, len(table) + 1))
+        if LINE in table.column_names:
+            lines = table[LINE].to_pylist()
+            table = table.drop_columns(LINE)
+        cells = {column: _objects(table[column]) for column in table.column_names}
+        frame = pd.DataFrame(cells, range(len(table)), dtype=object)
+        parts.append(Rows(frame, pd.Series(lines, dtype=int), name))
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
+    table = pd.concat([part.table for part in parts], ignore_index=True)
+    sources = np.repeat([part.source for part in parts], [len(part.lines) for part in parts])
+    return Rows(
+        table=plain_table(table),
+        lines=pd.concat([part.lines for part in parts], ignore_index=True),
+        source=source,
+        sources=pd.Series(sources, dtype=object),
+    )
+
+
+def _objects(column: pa.ChunkedArray) -> list[Any]:
+    """Return a column as Python objects, NaN as None, and equal texts as one object."""
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        # A text may repeat in every row, such as a passage: decode each distinct one once.
+        encoded = column.cast(pa.large_string()).dictionary_encode().combine_chunks()
+        texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
+        return list(texts[encoded.indices.fill_null(-1).to_numpy()])
+    values: list[Any] = column.to_pylist()
+    if pa.types.is_floating(column.type):
+        return [None if is_null(value) else value for value in values]
+    return values
 
 
 def part_files(table: Path) -> list[Path]:
     """Return the files of a Parquet table: itself, or those of a folder of them, sorted."""
     if table.is_file():
         return [table]
-    found = [(path.relative_to(table).parts, path) for path in table.rglob("*.parquet")]
-    return [path for names, path in sorted(found) if not any(name[0] in "._" for name in names)]
+    files = []
+    for path in table.rglob("*.parquet"):
+        names = path.relative_to(table).parts
+        # Programs keep temporary files and notes under such names.
+        if not any(name.startswith((".", "_")) for name in names):
+            files.append((names, path))
+    return [path for _, path in sorted(files)]
 
 
 def with_partition(rows: pa.Table, file: Path, table: Path) -> pa.Table:
-    """Add what the folders above a part file say of all its rows, such as ``language=en``."""
-    above = file.relative_to(table).parts[:-1] if file != table else ()
-    for name, sign, value in (folder.partition("=") for folder in above):
+    """Add columns that the folders above a part file name, such as ``language=en``."""
+    if file == table:
+        return rows
+    for folder in file.relative_to(table).parts[:-1]:
+        name, sign, value = folder.partition("=")
         if sign and name not in rows.column_names:
             rows = rows.append_column(name, [[unquote(value)] * len(rows)])
     return rows
@@ -57,76 +100,57 @@ def read_parquet(
         DataError: If it holds more.
         pyarrow.ArrowException, OSError: If it is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    file = pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source)
-    meta, most = file.metadata, most_expanded(size)
-    refuse_beyond(name, meta.num_rows * meta.num_columns, MOST_CELLS, "cells")
-    groups = [meta.row_group(group) for group in range(meta.num_row_groups)]
+    if isinstance(source, bytes):
+        size = len(source)
+        file = pq.ParquetFile(pa.BufferReader(source))
+    else:
+        size = source.stat().st_size
+        file = pq.ParquetFile(source)
+    most = most_expanded(size)
+    n_cells = file.metadata.num_rows * file.metadata.num_columns
+    refuse_beyond(name, n_cells, MOST_CELLS, "cells")
+    groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
     sizes = [group.total_byte_size for group in groups]
     refuse_beyond(name, sum(sizes), most, "bytes when expanded")
-    at_once = max(1, min(ROWS_AT_ONCE, most // max([*sizes, 1])))  # a text may stand in every row
-    expanded, first, parts = 0, 1, []
-    for place, group in enumerate(groups):
-        held = None if queries is None else id_range(group)
-        may_hold = held is None or any(held[0] <= query <= held[1] for query in queries or ())
-        line, chosen = first, [place] if may_hold else []
-        for part in file.iter_batches(at_once, chosen, use_threads=False):
-            expanded += part.nbytes
-            refuse_beyond(name, expanded, most, "bytes when expanded")
+    # A text that is stored once may stand in every row: small batches show it before it fills
+    # the memory.
+    batch_rows = max(1, min(_ROWS_AT_ONCE, most // max([*sizes, 1])))
+    n_bytes = 0
+    line = 1
+    parts = []
+    for index, group in enumerate(groups):
+        if queries is not None and not _may_hold(group, queries):
+            line += group.num_rows
+            continue
+        for part in file.iter_batches(batch_rows, [index], use_threads=False):
+            n_bytes += part.nbytes
+            refuse_beyond(name, n_bytes, most, "bytes when expanded")
             parts.append(part if queries is None else _of_queries(part, queries, line))
             line += len(part)
-        first += group.num_rows
     return pa.Table.from_batches(parts, parts[0].schema if parts else file.schema_arrow)
 
 
+def _may_hold(group: Any, queries: Collection[str]) -> bool:  # noqa: ANN401 - of pyarrow, untyped
+    bounds = id_range(group)
+    return bounds is None or any(bounds[0] <= query <= bounds[1] for query in queries)
+
+
 def id_range(group: Any) -> tuple[str, str] | None:  # noqa: ANN401 - of pyarrow, untyped
-    """Return the least and largest ``query_id`` that a row group states, None if it does not."""
-    held = [group.column(place) for place in range(group.num_columns)]
-    told = next((it.statistics for it in held if it.path_in_schema == "query_id"), None)
-    return (told.min, told.max) if told and told.has_min_max and isinstance(told.min, str) else None
+    """Return the least and largest ``query_id`` of a row group, None if it does not state them."""
+    for index in range(group.num_columns):
+        column = group.column(index)
+        if column.path_in_schema != "query_id":
+            continue
+        statistics = column.statistics
+        if statistics and statistics.has_min_max and isinstance(statistics.min, str):
+            return statistics.min, statistics.max
+        return None
+    return None
 
 
 def _of_queries(part: pa.RecordBatch, queries: Collection[str], line: int) -> pa.RecordBatch:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     part = part.append_column(LINE, pa.array(range(line, line + len(part))))
     if "query_id" not in part.schema.names:
         return part
     ids = part.column("query_id")
     return part.filter(pc.is_in(ids, pa.array(queries, ids.type)))
-
-
-def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
-    """Read a Parquet file, or a folder of part files, as rows that know their file."""
-    parts = []
-    for file in part_files(path):
-        name = source if file == path else f"{source}/{file.relative_to(path).as_posix()}"
-        table = with_partition(read_parquet(file, name, queries), file, path)
-        lines = list(range(1, len(table) + 1))
-        if LINE in table.column_names:
-            lines, table = table[LINE].to_pylist(), table.drop_columns(LINE)
-        cells = {column: _objects(table[column]) for column in table.column_names}
-        found = pd.DataFrame(cells, range(len(table)), dtype=object)
-        parts.append(Rows(found, pd.Series(lines, dtype=int), name))
-    if len(parts) == 1:
-        return parts[0]
-    tables = [part.table for part in parts] or [pd.DataFrame()]
-    whole = plain_table(pd.concat(tables, ignore_index=True).astype(object))
-    lines = pd.Series([line for part in parts for line in part.lines], dtype=int)
-    sources = [part.source for part in parts for _ in part.lines]
-    return Rows(whole, lines, source, sources=pd.Series(sources, dtype=object))
-
-
-def _objects(column: pa.ChunkedArray) -> list[Any]:
-    """Return a column as Python objects, a text once, however many rows hold it."""
-    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
-        held: list[Any] = column.to_pylist()
-        is_number = pa.types.is_floating(column.type)
-        return [None if value != value else value for value in held] if is_number else held
-    encoded = column.cast(pa.large_string()).dictionary_encode().combine_chunks()
-    texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
-    return list(texts[encoded.indices.fill_null(-1).to_numpy()])

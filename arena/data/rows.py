@@ -1,7 +1,4 @@
-"""Reading and writing rows: JSONL, CSV and Parquet, plain or compressed (.gz, .zst).
-
-Tables of others are read in further forms: JSON, tab-separated text, and workbooks of Excel.
-"""
+"""Rows of a file: a table, the line of each row, and the lines that hold no record."""
 
 from __future__ import annotations
 
@@ -12,26 +9,18 @@ from typing import Any, TextIO
 
 import pandas as pd
 
-from arena.data.errors import (
-    Problem,
-    counted_problems,
-    place_of,
-)
-from arena.data.files import (
-    MOST_CELLS,
-    MOST_LINES,
-    refuse_beyond,
-)
+from arena.data.errors import Problem, counted_problems, place_of
+from arena.data.files import MOST_CELLS, MOST_LINES, refuse_beyond
+from arena.data.types import Record
 from arena.data.wording import count_of
 
 MOST_BAD_LINES = 100_000
-"""After so many lines that are no record, the others are not looked at."""
+"""Number of lines without a record after which the rest of a file is not read."""
 
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_SAVE_AS_UTF8 = "save the file as UTF-8, as 'CSV UTF-8' in Excel or by iconv -f CP1252 -t UTF-8"
 
-Numbered = Iterable[tuple[int, dict[str, Any] | Problem]]
-"""Lines with their numbers: what each holds, or what is wrong with it."""
+Numbered = Iterable[tuple[int, Record | Problem]]
+"""Lines with their numbers: the record of each, or what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +28,13 @@ class Rows:
     """Rows of a file as read.
 
     Attributes:
-        table: One row a record, every column of type object, missing values None.
-        lines: Line in the file of each row, where it begins (the row number, from 1, for Parquet).
+        table: One row per record, every column of type object, missing values None.
+        lines: Line of the file where each row begins (the row number, from 1, for Parquet).
         source: Name of the file.
-        problems: Lines that are no record at all (broken JSON, wrong encoding).
+        problems: Lines that hold no record at all (broken JSON, wrong encoding).
         is_frame: Whether they are those of a table in memory; lines then count from 0.
-        sources: File of each row, where they are of several.
-        notes: What a user should know of how the file was read.
+        sources: File of each row, where they come from several.
+        notes: Remarks for the user on how the file was read.
     """
 
     table: pd.DataFrame
@@ -57,34 +46,42 @@ class Rows:
     notes: tuple[str, ...] = ()
 
     def problem(self, row: object, field: str, value: object, fault: str, hint: str) -> Problem:
-        """Say what is wrong in a row, which its label in ``table`` names."""
+        """Return the problem of a row, given by its label in ``table``."""
         line = int(self.lines.loc[row])
         return Problem(self.source_of(row), line, field, value, fault, hint, self.is_frame)
 
     def problems_of(
         self,
-        wrong: pd.Series,
+        is_wrong: pd.Series,
         fields: Sequence[str],
         fault: tuple[str, str] | Callable[[object, Any], tuple[str, str]],
     ) -> list[Problem]:
-        """Say of some rows, with their values of some fields, what is wrong and what to do."""
-        found = self.table.loc[wrong, list(fields)]
-        rows = found.itertuples(name=None)
-        items = [(row, tuple(key) if len(key) > 1 else key[0]) for row, *key in rows]
+        """Return a problem of each wrong row.
 
-        def tell(item: tuple[object, Any]) -> Problem:
-            said = fault(*item) if callable(fault) else fault
-            return self.problem(item[0], "+".join(fields), item[1], *said)
+        Args:
+            is_wrong: Whether a row is wrong, shape (rows,).
+            fields: Columns at fault, whose values are shown.
+            fault: What is wrong and a hint; or a function that returns both for a row's label and
+                its value (a tuple where there are several fields).
+        """
+        rows = self.table.loc[is_wrong, list(fields)].itertuples(name=None)
 
-        return counted_problems(items, tell)
+        def problem_of(row: tuple[Any, ...]) -> Problem:
+            label, *values = row
+            value = tuple(values) if len(values) > 1 else values[0]
+            fault_and_hint = fault(label, value) if callable(fault) else fault
+            return self.problem(label, "+".join(fields), value, *fault_and_hint)
+
+        return counted_problems(list(rows), problem_of)
 
     def source_of(self, row: object) -> str:
         """Return the file of a row."""
         return self.source if self.sources is None else str(self.sources.loc[row])
 
     def place(self, row: object, other: object) -> str:
-        """Say where another row stands, to one who reads of a row."""
-        source, line = self.source_of(other), int(self.lines.loc[other])
+        """Return the place of another row, for a message about a row."""
+        source = self.source_of(other)
+        line = int(self.lines.loc[other])
         if self.is_frame or source != self.source_of(row):
             return f"at {place_of(source, line, self.is_frame)}"
         return f"on line {line}"
@@ -98,13 +95,13 @@ class BadRowError(Exception):
         self.hint = hint
 
     def problem(self, source: str, line: int | None) -> Problem:
-        """Tell of this row as a problem of its file."""
+        """Return this fault as a problem of a file."""
         return Problem(source, line, None, None, self.fault, self.hint)
 
 
 @dataclass(frozen=True)
 class _NotUtf8(Problem):
-    """A line that is not UTF-8; a file's are told as one problem."""
+    """A line that is not UTF-8; all of a file's become one problem."""
 
 
 class _NotUtf8Error(BadRowError):
@@ -122,49 +119,74 @@ def bounded_lines(stream: TextIO, source: str) -> Iterator[str]:
 
 
 def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()) -> Rows:
-    """Make rows of numbered lines, as ``json_records`` yields them; columns come as they come."""
+    """Make rows of numbered records; further columns follow in the order they first appear.
+
+    Args:
+        numbered: Lines with their records, or what is wrong with them.
+        source: Name of the file.
+        columns: Columns that come first, even where no record has them.
+
+    Raises:
+        DataError: If the table has more cells than ``MOST_CELLS``.
+    """
     cells: dict[str, list[Any]] = {name: [] for name in columns}
-    lines, problems = list[int](), list[Problem]()
-    texts: dict[str, str] = {}  # each once, however many rows hold it
-    not_utf8 = list[_NotUtf8]()
-    for number, found in numbered:
-        if isinstance(found, _NotUtf8):
-            not_utf8.append(found)
+    lines: list[int] = []
+    problems: list[Problem] = []
+    not_utf8: list[_NotUtf8] = []
+    # Equal texts are kept once: passages repeat in many rows, and would fill the memory.
+    texts: dict[str, str] = {}
+    for number, record in numbered:
+        if isinstance(record, _NotUtf8):
+            not_utf8.append(record)
             continue
-        if isinstance(found, Problem):
-            problems.append(found)
+        if isinstance(record, Problem):
+            problems.append(record)
             if len(problems) == MOST_BAD_LINES:
                 break
             continue
-        new = [name for name in found if name not in cells]
-        refuse_beyond(source, (len(cells) + len(new)) * (len(lines) + 1), MOST_CELLS, "cells")
-        cells |= {name: [None] * len(lines) for name in new}
-        for name, held in cells.items():
-            value = found.get(name)
-            held.append(texts.setdefault(value, value) if isinstance(value, str) else value)
+        new_columns = [name for name in record if name not in cells]
+        n_cells = (len(cells) + len(new_columns)) * (len(lines) + 1)
+        refuse_beyond(source, n_cells, MOST_CELLS, "cells")
+        for name in new_columns:
+            cells[name] = [None] * len(lines)
+        for name, column in cells.items():
+            value = record.get(name)
+            column.append(texts.setdefault(value, value) if isinstance(value, str) else value)
         lines.append(number)
-    table = {name: pd.Series(held, dtype=object) for name, held in cells.items()}
     if not_utf8:
-        problems = sorted([*problems, _first_of(not_utf8)], key=lambda each: each.line or 0)
-    told, index = tuple(counted_problems(problems)), range(len(lines))
-    return Rows(pd.DataFrame(table, index), pd.Series(lines, dtype=int), source, told)
+        problems.append(_not_utf8_problem(not_utf8))
+        problems.sort(key=lambda problem: problem.line or 0)
+    table = {name: pd.Series(column, dtype=object) for name, column in cells.items()}
+    return Rows(
+        table=pd.DataFrame(table, range(len(lines))),
+        lines=pd.Series(lines, dtype=int),
+        source=source,
+        problems=tuple(counted_problems(problems)),
+    )
 
 
-def _first_of(lines: Sequence[_NotUtf8]) -> Problem:
-    """Tell of lines that are not UTF-8 as one problem, which one save corrects."""
+def _not_utf8_problem(lines: Sequence[_NotUtf8]) -> Problem:
+    """Return one problem for all lines that are not UTF-8, since saving once corrects all."""
     first = lines[0]
-    more = len(lines) - 1
-    fault = f"{first.fault}, nor {'is' if more == 1 else 'are'} {count_of(more, 'further line')}"
-    fault = fault if more else first.fault
+    fault = first.fault
+    n_more = len(lines) - 1
+    if n_more:
+        verb = "is" if n_more == 1 else "are"
+        fault = f"{fault}, nor {verb} {count_of(n_more, 'further line')}"
     return Problem(first.source, first.line, None, None, fault, first.hint)
 
 
 def check_encoding(text: str) -> None:
     """Refuse a text that ``lenient_text`` read from bytes that are not UTF-8."""
-    if wrong := None if text.isascii() else _NOT_UTF8.search(text):
-        byte = ord(wrong.group()) - 0xDC00
-        fault = f"is not UTF-8 text (byte 0x{byte:02x} at character {wrong.start() + 1})"
-        raise _NotUtf8Error(fault, _SAVE_AS_UTF8)
+    match = None if text.isascii() else _NOT_UTF8.search(text)
+    if match is None:
+        return
+    # Python reads such a byte b as the character U+DC00 + b ("surrogateescape").
+    byte = ord(match.group()) - 0xDC00
+    raise _NotUtf8Error(
+        f"is not UTF-8 text (byte 0x{byte:02x} at character {match.start() + 1})",
+        "save the file as UTF-8, as 'CSV UTF-8' in Excel or by iconv -f CP1252 -t UTF-8",
+    )
 
 
 def plain_table(table: pd.DataFrame) -> pd.DataFrame:

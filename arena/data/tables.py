@@ -7,54 +7,44 @@ import json
 import zlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from arena.data.delimited import (
-    COMMA,
-    TAB,
-    read_delimited,
-)
-from arena.data.errors import (
-    HALF_SURROGATE,
-    HALF_SURROGATE_HINT,
-    DataError,
-    Problem,
-    UsageError,
-)
-from arena.data.files import (
-    PACKED,
-    atomic_path,
-    open_text,
-)
+from arena.data.delimited import COMMA, TAB, read_delimited
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, UsageError
+from arena.data.files import atomic_path, open_text
 from arena.data.json_rows import json_records, read_json_rows
 from arena.data.parquet import read_parts
 from arena.data.rows import Rows, plain_table, rows_of_records
+from arena.data.types import Record
 from arena.data.workbooks import WORKBOOKS, workbook_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", *CSV_SUFFIXES, ".parquet")
 """Endings of files that are written, and that an arena's folder may hold."""
 TABLE_SUFFIXES = (
     *SUFFIXES,
-    *(f"{name}{packed}" for name in (".ndjson", ".tsv") for packed in ("", *PACKED)),
+    ".ndjson",
+    ".ndjson.gz",
+    ".ndjson.zst",
+    ".tsv",
+    ".tsv.gz",
+    ".tsv.zst",
     *WORKBOOKS,
 )
 """Endings of files that hold a table, whatever wrote it."""
 READ_SUFFIXES = (
     *TABLE_SUFFIXES,
-    *(f"{name}{packed}" for name in (".json", ".txt") for packed in ("", *PACKED)),
+    ".json",
+    ".json.gz",
+    ".json.zst",
+    ".txt",
+    ".txt.gz",
+    ".txt.zst",
 )
 """Endings of files that are read as tables where they are named; others may hold anything."""
-
-FORMULA_STARTS = frozenset("=+-@＝＋－＠'\t\r\n")
-"""How cells begin that spreadsheets run, or that ``guarded`` made."""
 
 
 def row_suffix(path: Path) -> str:
@@ -80,17 +70,19 @@ def table_suffix(path: Path) -> str:
 def read_rows(
     path: Path, source: str | None = None, queries: Collection[str] | None = None
 ) -> Rows:
-    """Read a table, keeping every row's line.
+    """Read a table, with the line of each row.
 
-    JSONL, CSV, tab-separated text, a JSON array (or an object around one), a workbook of Excel,
-    Parquet, or a folder of Parquet files. Text is UTF-8, or UTF-16 with a byte order mark. CSV
-    knows neither null nor nested values: an empty cell reads as missing, every other cell as a
-    string. Its delimiter is the one by which rows fit the header, or that a line ``sep=;`` states.
-    Names of columns lose spaces at their edges; empty rows, and columns at the end that have
-    neither a name nor a value, are none. NaN and infinite numbers are missing values.
+    It may be JSONL, CSV, tab-separated text, a JSON array (or an object around one), a workbook
+    of Excel, Parquet, or a folder of Parquet files. Text is UTF-8, or UTF-16. CSV has neither null
+    nor nested values: an empty cell is missing, every other cell is a text. Its delimiter is the
+    one by which rows fit the header, or that a line ``sep=;`` states. Names of columns lose spaces
+    at their edges; empty rows are left out, and so are columns at the end that have neither a name
+    nor a value. NaN and infinite numbers are missing values.
 
-    Problems call the file by ``source``, or its name. Of Parquet, only rows whose ``query_id``
-    is among ``queries`` are taken, if these are given.
+    Args:
+        path: The table.
+        source: What problems call it; by default its name.
+        queries: Of Parquet, keep only rows whose ``query_id`` is one of these.
 
     Raises:
         UsageError: If the format is unknown or there is no such file.
@@ -105,23 +97,26 @@ def read_rows(
             return read_parts(path, source, queries)
         if suffix in WORKBOOKS:
             return workbook_rows(path, source)
-        is_plain = not suffix.endswith(PACKED)
-        if path.stat().st_size == 0 and not is_plain:
+        # An empty compressed file is cut short: even nothing compresses to some bytes.
+        if path.stat().st_size == 0 and suffix.endswith((".gz", ".zst")):
             raise EOFError("it holds no bytes")
-        if suffix.startswith((".csv", ".tsv", ".txt")):
-            return read_delimited(path, source, COMMA if suffix.startswith(".csv") else TAB)
+        if suffix.startswith(".csv"):
+            return read_delimited(path, source, usual=COMMA)
+        if suffix.startswith((".tsv", ".txt")):
+            return read_delimited(path, source, usual=TAB)
         if suffix.startswith(".json") and not suffix.startswith(".jsonl"):
             return read_json_rows(path, source)
         return rows_of_records(json_records(path, source), source)
     except (EOFError, OSError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
+        # With a number it is an error of the system, such as a disk that fails, not of the data.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        fault, hint = f"cannot be read ({error})", "write the file again; it is damaged"
-        raise DataError([Problem(source, None, None, None, fault, hint)]) from error
+        fault = f"cannot be read ({error})"
+        raise DataError.of_file(source, fault, "write the file again; it is damaged") from error
 
 
 def write_rows(table: pd.DataFrame, path: Path) -> None:
-    """Write a table atomically in the format its suffix names.
+    """Write a table atomically in the format that its suffix names.
 
     The same table gives the same bytes; the index is left out. Missing values are written as null
     (JSONL, Parquet) or as empty cells (CSV).
@@ -141,8 +136,8 @@ def write_rows(table: pd.DataFrame, path: Path) -> None:
                 with open_text(temporary, "wt") as stream:
                     stream.writelines(json_lines(table))
         except UnicodeEncodeError as error:
-            told = (f"a text {HALF_SURROGATE}", HALF_SURROGATE_HINT)
-            raise DataError([Problem(path.name, None, None, None, *told)]) from error
+            fault = f"a text {HALF_SURROGATE}"
+            raise DataError.of_file(path.name, fault, HALF_SURROGATE_HINT) from error
 
 
 def json_lines(table: pd.DataFrame) -> Iterator[str]:
@@ -151,35 +146,40 @@ def json_lines(table: pd.DataFrame) -> Iterator[str]:
         yield json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def plain_records(table: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_records(table: pd.DataFrame) -> list[Record]:
     """Return a table's rows as JSON can hold them, missing values as None."""
     return list(plain_table(table).to_dict(orient="records"))
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    quoting = csv.QUOTE_MINIMAL
     texts = table.select_dtypes(["object", "string"])
     for name in texts:
-        if any(isinstance(value, list | tuple | dict | set) for value in texts[name]):
-            fault = f"CSV cannot hold the nested values of {name!r}; use .jsonl or .parquet"
-            raise UsageError(f"{path.name}: {fault}")
-    # The csv module leaves a lone carriage return unquoted, and then reads it as a line end.
-    quote_all = any(isinstance(v, str) and "\r" in v for name in texts for v in texts[name])
-    quoting = csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL
+        for value in texts[name]:
+            if isinstance(value, list | tuple | dict | set):
+                raise UsageError(
+                    f"{path.name}: CSV cannot hold the nested values of {name!r}; "
+                    "use .jsonl or .parquet"
+                )
+            # The csv module leaves a lone carriage return unquoted, and reads it as a line end.
+            if isinstance(value, str) and "\r" in value:
+                quoting = csv.QUOTE_NONNUMERIC
     with open_text(path, "wt") as stream:
         table.to_csv(stream, index=False, lineterminator="\n", quoting=quoting)
-
-
-def guarded(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
-    runs = text[:1] in FORMULA_STARTS or text.lstrip()[:1] in FORMULA_STARTS
-    return f"'{text}" if text and runs else text
 
 
 def guarded_csv(table: pd.DataFrame) -> str:
     """Return a table as CSV for people: no text in it is run by a spreadsheet."""
     texts = table.select_dtypes(["object", "string"])
-    safe = {
-        name: texts[name].map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
-        for name in texts
-    }
-    return str(table.assign(**safe).to_csv(index=False, lineterminator="\n"))
+    columns = {name: texts[name].map(_guarded) for name in texts}
+    return str(table.assign(**columns).to_csv(index=False, lineterminator="\n"))
+
+
+def _guarded(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
+    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
+    if not isinstance(cell, str) or not cell:
+        return cell
+    # The apostrophe itself is guarded too, so that what readers strip is always ours.
+    starts = tuple("=+-@＝＋－＠'\t\r\n")
+    runs = cell.startswith(starts) or cell.lstrip().startswith(starts)
+    return f"'{cell}" if runs else cell
