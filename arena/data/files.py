@@ -1,4 +1,4 @@
-"""Files: compressed streams, how far they are read; writing whole; locks.
+"""Files: reading compressed ones within bounds, replacing files and folders whole, locks.
 
 Nothing in a file is executed, and no more of a compressed one is read than ``most_expanded``.
 """
@@ -23,77 +23,72 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any, TextIO, cast
+from typing import IO, Any, TextIO, cast
 from uuid import uuid4
 
-from arena.data.errors import DataError, MissingDependencyError, Problem, UsageError
-
-if TYPE_CHECKING:
-    pass
+from arena.data.errors import DataError, MissingDependencyError, UsageError
 
 WRITING = ".writing-"
-"""How the name of a temporary folder begins, in which something is written."""
+"""Start of the names of temporary folders that are being written."""
 LOCK_FILE = ".lock"
 SAID_AFTER_S = 2.0
-"""Seconds of waiting for another process after which that is said."""
+"""Seconds of waiting for another process before a message says so."""
 MIB = 2**20
 READ_AT_ONCE = MIB
 MOST_SMALL_BYTES = 64 * MIB
 STREAMS = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/self/fd/\d+")
-"""What is open already, perhaps to a file: links that are never replaced."""
-TOO_LARGE = "{} has more than {:,} bytes; it is not what is expected here"
-"""Of a file that is read in one piece."""
+"""Paths of streams that are open already, perhaps to a file: links that are never replaced."""
 MOST_EXPANDED = 256 * MIB
-"""Bytes that any compressed file may hold; a large one may hold ``MOST_RATIO`` times its size."""
+"""Bytes that any compressed file may expand to; a large one to ``MOST_RATIO`` times its size."""
 MOST_RATIO = 100
 MOST_LINES = 5_000_000
 MOST_CELLS = 200_000_000
 MOST_LEVELS = 100
-"""How deep objects and lists of JSON may lie in each other."""
+"""Maximum depth of objects and lists of JSON in each other."""
 PACKED = (".gz", ".zst")
-_DELIMITED_NAMES = tuple(
-    f"{name}{packed}" for name in (".csv", ".tsv", ".txt") for packed in ("", *PACKED)
-)
-_LOOKED_AT_BYTES = 4096
 _LOG = logging.getLogger(__name__)
 
 
 def most_expanded(size: int) -> int:
-    """Return the bytes that a compressed file of so many bytes may hold."""
+    """Return how many bytes a compressed file of a size may expand to."""
     return max(MOST_EXPANDED, MOST_RATIO * size)
 
 
-def refuse_beyond(source: str, found: int, most: int, noun: str) -> None:
+def refuse_beyond(source: str, number: int, most: int, noun: str) -> None:
     """Refuse (DataError) a file that holds more than is read: it must not fill the memory."""
-    if found > most:
+    if number > most:
         fault = f"holds more than {most:,} {noun}; nothing of it was taken"
         hint = "split it, or unpack it where it is compressed, if it is meant to"
-        raise DataError([Problem(source, None, None, None, fault, hint)])
+        raise DataError.of_file(source, fault, hint)
 
 
 def parsed_json(text: str, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it holds
     """Read JSON, with hooks as ``json.loads`` takes them.
 
     Raises:
-        ValueError: If it is no JSON, or nested deeper than ``MOST_LEVELS``.
+        ValueError: If it is not JSON, or nested deeper than ``MOST_LEVELS``.
     """
-    deep = f"nested deeper than {MOST_LEVELS} levels"
+    fault = f"nested deeper than {MOST_LEVELS} levels"
     try:
         value = json.loads(text, **hooks)
     except RecursionError:
-        raise ValueError(deep) from None
-    if text.count("{") + text.count("[") > MOST_LEVELS:
-        level = [value]
-        for _ in range(MOST_LEVELS + 1):
-            level = [part for outer in level for part in _parts(outer)]
-        if level:
-            raise ValueError(deep)
+        raise ValueError(fault) from None
+    # Whoever walks through the value later may recurse once per level, with larger frames.
+    # Few brackets cannot be deep, so that most texts need no walk here.
+    if text.count("{") + text.count("[") <= MOST_LEVELS:
+        return value
+    level = [value]
+    for _ in range(MOST_LEVELS + 1):
+        inner_level: list[Any] = []
+        for outer in level:
+            if isinstance(outer, dict):
+                inner_level.extend(outer.values())
+            elif isinstance(outer, list):
+                inner_level.extend(outer)
+        level = inner_level
+    if level:
+        raise ValueError(fault)
     return value
-
-
-def _parts(value: object) -> list[Any]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return list(inner)
 
 
 @contextmanager
@@ -135,7 +130,7 @@ def resolved(path: Path) -> Path:
 
 
 def is_stream(path: Path) -> bool:
-    """Tell whether a path is written into, not replaced: a device, a pipe, or /dev/stdout."""
+    """Tell whether writing must not replace a path: a device, a pipe, or /dev/stdout."""
     if not path.exists() or path.is_dir():
         return False
     return not path.is_file() or STREAMS.fullmatch(str(path.absolute())) is not None
@@ -179,7 +174,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 
 def _replaced(new: Path) -> Path:
-    """Return where the folder that was there before stands during the exchange."""
+    """Return the path of the replaced folder during the exchange."""
     return new.with_name(f"{new.name}-old")
 
 
@@ -212,7 +207,7 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def hub(purpose: str, extra: str) -> ModuleType:
-    """Return the package huggingface_hub, told to send nothing but what is asked for.
+    """Return the package huggingface_hub, with its telemetry switched off.
 
     Raises:
         MissingDependencyError: If it is not installed.
@@ -241,32 +236,36 @@ def _digest_once(path: Path, _changed_ns: int, _size: int) -> str:
 
 
 def small_file(path: Path, most: int = MOST_SMALL_BYTES) -> bytes:
-    """Read a file that is to hold UTF-8 and is read whole: settings, templates, manifests.
+    """Read a UTF-8 file in one piece: settings, templates, manifests.
 
     Returns:
         Its bytes, without the byte order mark of some editors.
 
     Raises:
-        UsageError: If it is no regular file, or has more bytes than ``most``.
+        UsageError: If it is not a regular file, or has more bytes than ``most``.
     """
     check_small_file(path, most)
     with path.open("rb") as stream:
         content = stream.read(most + 1)
-    if len(content) > most:  # it grew
-        raise UsageError(TOO_LARGE.format(path, most))
+    if len(content) > most:  # it grew since the check
+        raise _too_large(path, most)
     return content.removeprefix(codecs.BOM_UTF8)
 
 
 def check_small_file(path: Path, most: int = MOST_SMALL_BYTES) -> None:
-    """Check, without reading it, that a file can be read whole.
+    """Check, without reading it, that a file can be read in one piece.
 
     Raises:
-        UsageError: If it is no regular file, or has more bytes than ``most``.
+        UsageError: If it is not a regular file, or has more bytes than ``most``.
     """
     if not path.is_file():
         raise UsageError(f"there is no file {path}")
     if path.stat().st_size > most:
-        raise UsageError(TOO_LARGE.format(path, most))
+        raise _too_large(path, most)
+
+
+def _too_large(path: Path, most: int) -> UsageError:
+    return UsageError(f"{path} has more than {most:,} bytes; it is not what is expected here")
 
 
 @contextmanager
@@ -280,9 +279,9 @@ def open_text(path: Path, mode: str = "rt") -> Iterator[TextIO]:
 def lenient_text(path: Path) -> Iterator[TextIO]:
     """Open a text file for reading, whatever its bytes.
 
-    A byte order mark is left out; one of UTF-16 says that the file is that. Of others, a byte that
-    is not UTF-8 reads as a character of U+DC80..U+DCFF, which UTF-8 text cannot hold, so that the
-    reader can say where it stands.
+    A byte order mark is left out; one of UTF-16 tells the encoding. Otherwise a byte that is not
+    UTF-8 reads as a character of U+DC80..U+DCFF, which UTF-8 text cannot hold, so that a message
+    can name its place; see ``arena.data.rows.check_encoding``.
     """
     with _open_text(path, "rt", None, "surrogateescape") as stream:
         yield stream
@@ -292,7 +291,9 @@ def lenient_text(path: Path) -> Iterator[TextIO]:
 def _open_text(path: Path, mode: str, encoding: str | None, errors: str) -> Iterator[TextIO]:
     """Open a text file; without an encoding, that of its first bytes."""
     binary = mode.replace("t", "b")
-    newline = "" if path.name.lower().endswith(_DELIMITED_NAMES) else "\n"
+    name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
+    # The csv module reads and writes line ends itself.
+    newline = "" if name.endswith((".csv", ".tsv", ".txt")) else "\n"
     with cast(IO[bytes], path.open(binary)) as stream:
         if path.suffix in PACKED:
             stream = cast(IO[bytes], _packed(stream, path.suffix, binary))
@@ -300,7 +301,9 @@ def _open_text(path: Path, mode: str, encoding: str | None, errors: str) -> Iter
                 bounded = _BoundedStream(stream, path.name, most_expanded(path.stat().st_size))
                 stream = cast(IO[bytes], io.BufferedReader(bounded, READ_AT_ONCE))
         if encoding is None:
-            encoding = _encoding_of(cast(io.BufferedReader, stream).peek(_LOOKED_AT_BYTES))
+            n_bytes = 4096
+            start = cast(io.BufferedReader, stream).peek(n_bytes)
+            encoding = _encoding_of(start[:n_bytes])
         with io.TextIOWrapper(stream, encoding, errors, newline) as text:
             yield text
 
@@ -309,26 +312,31 @@ def _encoding_of(start: bytes) -> str:
     """Tell a text's encoding from its first bytes: UTF-16 as spreadsheets write it, or UTF-8."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    start = start[:_LOOKED_AT_BYTES]
-    # Without a mark: in text of ASCII characters, every second byte of UTF-16 is zero.
-    if len(start) > 2 and start[1::2].count(0) > len(start) // 4 and 0 not in start[::2]:
-        return "utf-16-le"
-    if len(start) > 2 and start[::2].count(0) > len(start) // 4 and 0 not in start[1::2]:
-        return "utf-16-be"
+    if len(start) > 2:
+        # Without a mark: in text of ASCII characters, every second byte of UTF-16 is zero.
+        even_zeros = start[::2].count(0)
+        odd_zeros = start[1::2].count(0)
+        if odd_zeros > len(start) // 4 and even_zeros == 0:
+            return "utf-16-le"
+        if even_zeros > len(start) // 4 and odd_zeros == 0:
+            return "utf-16-be"
     return "utf-8-sig"
 
 
 def _packed(stream: IO[bytes], suffix: str, mode: str) -> object:
-    """Expand what is read, or compress what is written."""
+    """Expand a stream that is read, or compress one that is written."""
     if suffix == ".gz":
+        # Neither time nor name: the same content gives the same bytes.
         return gzip.GzipFile(fileobj=stream, mode=mode, mtime=0, filename="")
     import pyarrow as pa
 
-    return (pa.CompressedInputStream if mode == "rb" else pa.CompressedOutputStream)(stream, "zstd")
+    if mode == "rb":
+        return pa.CompressedInputStream(stream, "zstd")
+    return pa.CompressedOutputStream(stream, "zstd")
 
 
 class _BoundedStream(io.RawIOBase):
-    """What a compressed file holds, up to so many bytes."""
+    """The content of a compressed file, up to a number of bytes."""
 
     def __init__(self, stream: IO[bytes], source: str, most: int) -> None:
         self._stream = stream
@@ -353,7 +361,7 @@ class _BoundedStream(io.RawIOBase):
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold other processes off a folder, by a file ``.lock`` in it; says so where it must wait."""
+    """Lock a folder against other processes, by a file ``.lock`` in it; logs where it must wait."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(folder / LOCK_FILE)

@@ -46,6 +46,9 @@ READ_SUFFIXES = (
 )
 """Endings of files that are read as tables where they are named; others may hold anything."""
 
+# The apostrophe is among them, so that one that readers strip is always ours.
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'", "\t", "\r", "\n")
+
 
 def row_suffix(path: Path) -> str:
     """Return the one of ``SUFFIXES`` that a file's name ends in; a UsageError if there is none."""
@@ -179,7 +182,5 @@ def _guarded(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
     """Put an apostrophe before a text that a spreadsheet would run as a formula."""
     if not isinstance(cell, str) or not cell:
         return cell
-    # The apostrophe itself is guarded too, so that what readers strip is always ours.
-    starts = tuple("=+-@＝＋－＠'\t\r\n")
-    runs = cell.startswith(starts) or cell.lstrip().startswith(starts)
+    runs = cell.startswith(_FORMULA_STARTS) or cell.lstrip().startswith(_FORMULA_STARTS)
     return f"'{cell}" if runs else cell

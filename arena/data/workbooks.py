@@ -5,38 +5,28 @@ from __future__ import annotations
 import datetime as dt
 import re
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.data.delimited import repeated_columns
+import pandas as pd
+
+from arena.data.delimited import clean_header, fitted, repeated_columns
 from arena.data.errors import DataError, MissingDependencyError, Problem
 from arena.data.files import MIB, most_expanded, refuse_beyond
-from arena.data.rows import Rows, rows_of_records
+from arena.data.rows import Numbered, Rows, rows_of_records
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
-
-from dataclasses import replace
-
-import pandas as pd
-
-from arena.data.delimited import (
-    clean_header,
-    fitted,
-)
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls")
 MOST_SHEET_CELLS = 20_000_000
 """Cells of the smallest rectangle that holds a sheet; all of them take memory, empty or not."""
 MOST_CHARACTERS_OF_CELL = 32_767
-"""Excel stores no more in a cell, and cuts what is longer."""
+"""Excel stores no more in a cell, and cuts longer texts."""
 _CELL_REFERENCE = re.compile(rb"""\sr=["']([A-Z]{0,3})([0-9]{1,7})["']""")
-_WORKBOOK_SIGNS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""First bytes of a zip archive, and of the old binary form."""
-_LONGEST_SIGN = 512
-_READ_AT_ONCE, _OVERLAP = MIB, 32
 
 
 @dataclass(frozen=True)
@@ -47,7 +37,7 @@ class Sheet:
         rows: Cells as text, number or truth value; None where a cell is empty. The first row is
             the header.
         first_line: Row number of the header, from 1.
-        notes: What a user should know of the reading.
+        notes: Remarks for the user on how it was read.
     """
 
     rows: list[list[Any]]
@@ -55,13 +45,37 @@ class Sheet:
     notes: tuple[str, ...]
 
 
-def read_workbook(path: Path, source: str) -> Sheet:
+def workbook_rows(path: Path, source: str) -> Rows:
     """Read the first sheet with a header and rows of several columns, else the first with data.
 
     Raises:
         MissingDependencyError: If the package that reads workbooks is not installed.
-        DataError: If the file is damaged or protected, or holds more than is read.
+        DataError: If the file is damaged or protected, holds more than is read, or a header
+            repeats a name.
     """
+    sheet = _read_sheet(path, source)
+    if not sheet.rows:
+        return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
+    header = clean_header(sheet.rows[0])
+    problems = repeated_columns(header, source, sheet.first_line)
+    if problems:
+        raise DataError(problems)
+    rows = rows_of_records(_records(sheet, header, source), source, header)
+    return replace(rows, notes=sheet.notes)
+
+
+def _records(sheet: Sheet, header: Sequence[str], source: str) -> Numbered:
+    for line, cells in enumerate(sheet.rows[1:], start=sheet.first_line + 1):
+        row = fitted(cells, len(header))
+        if row is None:
+            fault = "has a cell beyond the header"
+            hint = "give its column a name, or empty it"
+            yield line, Problem(source, line, None, None, fault, hint)
+        elif any(cell is not None for cell in row):
+            yield line, dict(zip(header, row, strict=True))
+
+
+def _read_sheet(path: Path, source: str) -> Sheet:
     if find_spec("python_calamine") is None:
         raise MissingDependencyError("reading workbooks", "python-calamine", "excel")
     from python_calamine import CalamineError, CalamineWorkbook
@@ -70,28 +84,33 @@ def read_workbook(path: Path, source: str) -> Sheet:
     try:
         _check_size(path, source)
         with CalamineWorkbook.from_path(path) as workbook:
-            sheets = [(name, workbook.get_sheet_by_name(name)) for name in workbook.sheet_names]
-            used = [(name, sheet) for name, sheet in sheets if sheet.height and sheet.width]
-            # A cover sheet has a header at most, or lines of one cell.
-            tables = [(name, sheet) for name, sheet in used if _is_table(sheet)]
-            filled = [*tables, *(each for each in used if each not in tables)]
-            if not filled:
+            sheets = {name: workbook.get_sheet_by_name(name) for name in workbook.sheet_names}
+            names = [name for name, sheet in sheets.items() if sheet.height and sheet.width]
+            # A cover sheet has a header at most, or lines of one cell: tables go first.
+            names.sort(key=lambda name: not _is_table(sheets[name]))
+            if not names:
                 return Sheet([], 1, ())
-            name, sheet = filled[0]
+            sheet = sheets[names[0]]
             first_line = sheet.start[0] + 1 if sheet.start else 1
             rows = [[_plain(cell) for cell in row] for row in sheet.to_python()]
     except (CalamineError, zipfile.BadZipFile) as error:
-        fault, hint = f"cannot be read ({error})", "save it again without a password, or as CSV"
-        raise DataError([Problem(source, None, None, None, fault, hint)]) from error
-    notes = []
-    if len(filled) > 1:
-        others = ", ".join(repr(other) for other, _ in filled[1:])
-        notes.append(f"{source}: the sheet {name!r} was read; not read: {others}")
-    cut = sum(_may_be_cut(cell) for row in rows for cell in row)
-    if cut:
+        fault = f"cannot be read ({error})"
+        hint = "save it again without a password, or as CSV"
+        raise DataError.of_file(source, fault, hint) from error
+    return Sheet(rows, first_line, tuple(_notes(source, names, rows)))
+
+
+def _notes(source: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
+    if len(names) > 1:
+        unread = ", ".join(repr(name) for name in names[1:])
+        yield f"{source}: the sheet {names[0]!r} was read; not read: {unread}"
+    n_cut = 0
+    for row in rows:
+        for cell in row:
+            n_cut += isinstance(cell, str) and len(cell) >= MOST_CHARACTERS_OF_CELL
+    if n_cut:
         limit = f"{MOST_CHARACTERS_OF_CELL:,} characters, the most that Excel stores"
-        notes.append(f"{source}: {cut} cells hold {limit}; their texts may be cut")
-    return Sheet(rows, first_line, tuple(notes))
+        yield f"{source}: {n_cut} cells hold {limit}; their texts may be cut"
 
 
 def _is_table(sheet: CalamineSheet) -> bool:
@@ -103,18 +122,17 @@ def _check_is_workbook(path: Path, source: str) -> None:
     """Refuse text that has the name of a workbook, which Excel opens all the same.
 
     Raises:
-        DataError: If the file begins with no sign of a workbook.
+        DataError: If the first bytes are not those of a workbook.
     """
     with path.open("rb") as stream:
-        start = stream.read(_LONGEST_SIGN).lstrip(b"\xef\xbb\xbf \r\n\t")
-    if start.startswith(_WORKBOOK_SIGNS) or not start:
+        start = stream.read(512).lstrip(b"\xef\xbb\xbf \r\n\t")
+    # First bytes of a zip archive, and of the old binary form.
+    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) or not start or b"\x00" in start:
         return
-    is_markup = start.startswith(b"<")
-    fault = f"is {'HTML or XML' if is_markup else 'plain text'}, not a workbook"
-    hint = "open it in Excel and save it as .xlsx" if is_markup else "name it .csv or .tsv"
-    if b"\x00" in start:
-        return
-    raise DataError([Problem(source, None, None, None, fault, hint)])
+    if start.startswith(b"<"):
+        fault = "is HTML or XML, not a workbook"
+        raise DataError.of_file(source, fault, "open it in Excel and save it as .xlsx")
+    raise DataError.of_file(source, "is plain text, not a workbook", "name it .csv or .tsv")
 
 
 def _check_size(path: Path, source: str) -> None:
@@ -133,17 +151,21 @@ def _check_size(path: Path, source: str) -> None:
 
 def _cells_of_sheet(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
     """Return the number of cells from the first one to the last that a sheet names."""
-    last_row, last_column, overlap = 0, 0, b""
+    last_row = 0
+    last_column = 0
+    overlap = b""
     with archive.open(part) as stream:
-        while chunk := stream.read(_READ_AT_ONCE):
+        while chunk := stream.read(MIB):
             for letters, digits in _CELL_REFERENCE.findall(overlap + chunk):
                 last_row = max(last_row, int(digits))
                 last_column = max(last_column, _column_number(letters))
-            overlap = chunk[-_OVERLAP:]
+            # A reference, 32 bytes at most, may stand across the end of a chunk.
+            overlap = chunk[-32:]
     return last_row * last_column
 
 
 def _column_number(letters: bytes) -> int:
+    # Letters are digits to the base of 26, A to Z for 1 to 26: AA is 27.
     number = 0
     for letter in letters:
         number = number * 26 + letter - ord("A") + 1
@@ -163,26 +185,3 @@ def _plain(cell: object) -> object:
     if isinstance(cell, float) and cell.is_integer():
         return int(cell)
     return cell
-
-
-def _may_be_cut(cell: object) -> bool:
-    return isinstance(cell, str) and len(cell) >= MOST_CHARACTERS_OF_CELL
-
-
-def workbook_rows(path: Path, source: str) -> Rows:
-    """Read a workbook's first sheet with data as rows."""
-    sheet = read_workbook(path, source)
-    if not sheet.rows:
-        return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
-    header = clean_header(sheet.rows[0])
-    if twice := repeated_columns(header, source, sheet.first_line):
-        raise DataError(twice)
-    numbered: list[tuple[int, Any]] = []
-    for line, cells in enumerate(sheet.rows[1:], start=sheet.first_line + 1):
-        row = fitted(cells, len(header))
-        if row is None:
-            fault, hint = "has a cell beyond the header", "give its column a name, or empty it"
-            numbered.append((line, Problem(source, line, None, None, fault, hint)))
-        elif any(cell is not None for cell in row):
-            numbered.append((line, dict(zip(header, row, strict=True))))
-    return replace(rows_of_records(numbered, source, header), notes=sheet.notes)

@@ -10,7 +10,7 @@ import openpyxl
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from arena.data import workbooks
@@ -76,6 +76,8 @@ PANDAS = {
 @per_example
 @given(rows=TABLES)
 def test_a_table_that_a_program_wrote_is_the_same_table(name, rows, tmp_path):
+    if name == "book.xlsx":  # openpyxl writes such a text as a formula, which has no value yet
+        assume(not any(str(cell).startswith("=") for row in rows for cell in row.values()))
     path = tmp_path / name
     PANDAS[name](pd.DataFrame(rows), path)
     assert records(path) == (rows * 2 if name == "lines.json" else rows)
