@@ -30,7 +30,7 @@ class ShownPassage:
         text: The passage.
         title: Title of its document, or None.
         relevance: 1, 0, or None if not judged; not shown unless a template does.
-        given_to: Whose answer it was given for, ``A`` or ``answer 2``, where not for all shown.
+        given_to: The answers it was given for, such as ``A`` or ``answer 2``; empty if for all.
     """
 
     passage_id: str
@@ -60,11 +60,10 @@ class Comparison:
     Attributes:
         key: The pair.
         question: Its text.
-        passages: Its passages, if any, or those that the two systems were given of their own.
+        passages: Its passages, if any, or those that the two systems retrieved themselves.
         answer_a: What side A wrote, its reason included.
-        answer_b: Of side B.
-        history: The turns before the question, those that the two systems had of their own with
-            whose they are.
+        answer_b: What side B wrote.
+        history: The turns before the question; those of one system's conversation name it.
     """
 
     key: PairKey
@@ -80,37 +79,51 @@ class ArenaTexts:
 
     def __init__(self, arena: Arena) -> None:
         columns = [*QUESTION_KEY, "query", "passages", HISTORY]
-        rows = _rows(arena.queries.reindex(columns=columns), *columns)
-        self._questions: dict[QuestionKey, list[Any]] = {(key, it): row for key, it, *row in rows}
+        self._questions: dict[QuestionKey, tuple[str, Any, Any]] = {}
+        for language, query_id, query, passages, history in _rows(
+            # Arenas need not have passages or histories.
+            arena.queries.reindex(columns=columns),
+            *columns,
+        ):
+            self._questions[language, query_id] = (query, passages, history)
         self._outputs: dict[QuestionKey, dict[str, str]] = {}
         for language, query_id, system, answer in _rows(
             arena.answers, "language", "query_id", "system", "answer"
         ):
             self._outputs.setdefault((language, query_id), {})[system] = answer
-        self._own = _own_lists(arena.answers, OWN_PASSAGES)
-        self._own_turns = _own_lists(arena.answers, HISTORY)
+        self._system_passages = _lists_of_systems(arena.answers, OWN_PASSAGES)
+        self._system_turns = _lists_of_systems(arena.answers, HISTORY)
 
     def questions(self, language: str) -> list[str]:
         """Ids of a language's questions."""
-        return [query_id for of_language, query_id in self._questions if of_language == language]
+        return [query_id for code, query_id in self._questions if code == language]
 
     def question(self, key: QuestionKey) -> str:
         """Return the text of a question."""
-        return str(self._questions[key][0])
+        query, _, _ = self._questions[key]
+        return str(query)
 
     def passages(self, key: QuestionKey, system: str | None = None) -> tuple[ShownPassage, ...]:
         """Return the passages of a question, or what a system was given instead."""
-        shared = self._questions[key][1]
-        given = shared if system is None else self._own.get((key, system), shared)
+        _, records, _ = self._questions[key]
+        if system is not None:
+            records = self._system_passages.get((key, system), records)
         return tuple(
-            ShownPassage(each["passage_id"], each["text"], each.get("title"), each.get("relevance"))
-            for each in given
+            ShownPassage(
+                passage_id=record["passage_id"],
+                text=record["text"],
+                title=record.get("title"),
+                relevance=record.get("relevance"),
+            )
+            for record in records
         )
 
     def history(self, key: QuestionKey, system: str | None = None) -> tuple[ShownTurn, ...]:
-        """Return the turns before a question, or those that a system had of its own."""
-        shared = self._questions[key][2]
-        return shown_turns(shared if system is None else self._own_turns.get((key, system), shared))
+        """Return the turns before a question, or those of a system's own conversation."""
+        _, _, turns = self._questions[key]
+        if system is not None:
+            turns = self._system_turns.get((key, system), turns)
+        return shown_turns(turns)
 
     def systems(self, key: QuestionKey) -> list[str]:
         """Systems that answered a question, sorted."""
@@ -134,47 +147,76 @@ class ArenaTexts:
         Raises:
             UsageError: If an answer or the question is absent.
         """
-        question, sides = key[:2], key[2:]
-        answer_a, answer_b = (self.shown(question, system) for system in sides)
-        named = dict(zip("AB", sides, strict=True))
-        given = {side: self.passages(question, system) for side, system in named.items()}
-        turns = {f"answer {it}": self.history(question, system) for it, system in named.items()}
-        passages, history = shown_of_all(given), shown_of_all(turns)
-        asked = self.question(question)
-        return Comparison(key, asked, passages, answer_a, answer_b, history)
+        language, query_id, system_a, system_b = key
+        question = (language, query_id)
+        # The answers first: they are what says in words that a question is absent.
+        answer_a = self.shown(question, system_a)
+        answer_b = self.shown(question, system_b)
+        return Comparison(
+            key=key,
+            question=self.question(question),
+            passages=shown_of_all(
+                {
+                    "A": self.passages(question, system_a),
+                    "B": self.passages(question, system_b),
+                }
+            ),
+            answer_a=answer_a,
+            answer_b=answer_b,
+            history=shown_of_all(
+                {
+                    "answer A": self.history(question, system_a),
+                    "answer B": self.history(question, system_b),
+                }
+            ),
+        )
 
 
-def shown_of_all(given: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
-    """Put the passages (or turns) of several answers together, each once, with whose they are.
+def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
+    """Put the passages (or turns) of several answers together, each once, and name their answers.
 
-    Systems with retrievers of their own may give the same id to different passages.
+    Systems with retrievers of their own may give the same id to different passages, so passages
+    are told apart by their content.
 
     Args:
-        given: What to call an answer in a prompt, to the passages given for it.
+        parts_of: Passages (or turns) of each answer, by what the prompt calls the answer.
     """
-    answers: dict[Shown, list[str]] = {}
-    for name, items in given.items():
-        for item in items:
-            answers.setdefault(item, []).append(name)
-    whole = (
-        item if len(names) == len(given) else replace(item, given_to=" and ".join(names))
-        for item, names in answers.items()
-    )
-    return tuple(sorted(whole, key=lambda item: getattr(item, "number", 0)))
+    answers_of: dict[Shown, list[str]] = {}
+    for name, parts in parts_of.items():
+        for part in parts:
+            answers_of.setdefault(part, []).append(name)
+    shown: list[Shown] = []
+    for part, names in answers_of.items():
+        if len(names) < len(parts_of):
+            part = replace(part, given_to=" and ".join(names))
+        shown.append(part)
+    # Turns of several conversations are interleaved by number; passages keep their order.
+    return tuple(sorted(shown, key=lambda part: getattr(part, "number", 0)))
 
 
 def shown_turns(history: object) -> tuple[ShownTurn, ...]:
     """Return the turns of a cell that holds a sound history, or none."""
-    turns = enumerate(history if isinstance(history, list) else (), start=1)
-    return tuple(ShownTurn(number, turn["role"], turn["content"]) for number, turn in turns)
+    if not isinstance(history, list):
+        return ()
+    return tuple(
+        ShownTurn(number, turn["role"], turn["content"])
+        for number, turn in enumerate(history, start=1)
+    )
 
 
-def _own_lists(answers: pd.DataFrame, column: str) -> dict[tuple[QuestionKey, str], list[Any]]:
-    """Return what answers have of their own in a column that may not be there."""
+def _lists_of_systems(
+    answers: pd.DataFrame, column: str
+) -> dict[tuple[QuestionKey, str], list[Any]]:
+    """Return the lists in a column of answers, which may be absent, by question and system."""
+    lists: dict[tuple[QuestionKey, str], list[Any]] = {}
     if column not in answers:
-        return {}
-    rows = _rows(answers, "language", "query_id", "system", column)
-    return {((code, name), by): own for code, name, by, own in rows if isinstance(own, list)}
+        return lists
+    for language, query_id, system, cell in _rows(
+        answers, "language", "query_id", "system", column
+    ):
+        if isinstance(cell, list):
+            lists[(language, query_id), system] = cell
+    return lists
 
 
 def pair_keys(table: pd.DataFrame) -> Iterator[PairKey]:
@@ -183,7 +225,7 @@ def pair_keys(table: pd.DataFrame) -> Iterator[PairKey]:
 
 
 def unordered(key: PairKey) -> PairKey:
-    """Return the key of a pair whatever the order of its sides."""
+    """Return the key of a pair in the order of its systems' names."""
     language, query_id, system_a, system_b = key
     first, second = sorted((system_a, system_b))
     return language, query_id, first, second
@@ -194,17 +236,18 @@ def shown_order(
 ) -> tuple[str, str]:
     """Draw which of two systems stands on side A.
 
-    The draw rests on the question, the two systems and their answers (in either order), and on
-    nothing else: neither on the judge, so that the judges of a panel see the same, nor on other
-    systems, so that a new one reshuffles nothing.
+    The draw depends on the question, the two systems and their answers (in either order) alone:
+    not on the judge, so that the judges of a panel see the same, and not on other systems, so that
+    a new one reshuffles nothing.
 
     Returns:
         The system on side A, and that on side B.
     """
     first, second = sorted((one, other))
-    drawn = seed_sequence(seed, "judging", "order", language, query_id, *first, *second)
-    swapped = bool(drawn.generate_state(1)[0] & 1)
-    return (second[0], first[0]) if swapped else (first[0], second[0])
+    sequence = seed_sequence(seed, "judging", "order", language, query_id, *first, *second)
+    # The last bit of the sequence: a generator would be built for every single pair.
+    is_swapped = bool(sequence.generate_state(1)[0] & 1)
+    return (second[0], first[0]) if is_swapped else (first[0], second[0])
 
 
 def _rows(table: pd.DataFrame, *columns: str) -> Iterator[Any]:

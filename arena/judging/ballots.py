@@ -1,4 +1,4 @@
-"""Ballots of pairs of answers without the systems' names, and the votes on them, read back."""
+"""Ballots: pairs of answers for people to judge, without systems' names; and reading votes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ FORMAT = "surrogate-arena votes"
 LONGEST_NAME = 80
 ID_DIGITS = 20
 MOST_PAIRS = 1000
+EXPORT_AGAIN = "export the file again from the page"
 
-_HINT = "export the file again from the page"
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{20}$")]
 
 
@@ -46,8 +46,8 @@ class Ballot:
     """Pairs to judge, in the order drawn, and a digest of them.
 
     Attributes:
-        left_out: Pairs chosen that are not on it, for want of room.
-        identical: Pairs of the same text, which nobody needs to judge.
+        left_out: Number of pairs chosen that did not fit.
+        identical: Number of pairs of the same text, which nobody needs to judge.
     """
 
     id: str
@@ -58,28 +58,36 @@ class Ballot:
 
 
 def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0) -> Ballot:
-    """Make a ballot of chosen pairs, in random order; the first ones where there are too many.
+    """Make a ballot of chosen pairs in random order; the first ones if there are too many.
+
+    Args:
+        arena: Questions and answers.
+        pairs: What to judge.
+        most: Maximum number of pairs.
+        seed: Seed of the order.
 
     Raises:
-        UsageError: If there is no pair, or the number of most pairs is out of range.
+        UsageError: If there is no pair, or ``most`` is out of range.
     """
     if not 1 <= most <= MOST_PAIRS:
         raise UsageError(f"most is {most}; use 1 to {MOST_PAIRS}")
     keys = list(pair_keys(pairs.table))
     if not keys:
         raise UsageError("there is no pair of answers that differ; nothing is to be judged")
-    drawn = generator(seed, "ballot", arena.info.name).permutation(len(keys))[:most]
+    order = generator(seed, "ballot", arena.info.name).permutation(len(keys))[:most]
     texts = ArenaTexts(arena)
-    shown = []
-    for place in drawn:
-        comparison = texts.comparison(keys[place])
-        texts_shown = (comparison.question, comparison.answer_a, comparison.answer_b)
-        shown.append(BallotPair(pair_id(comparison.key, *texts_shown), comparison))
+    ballot_pairs = []
+    for index in order:
+        comparison = texts.comparison(keys[index])
+        digest_of_pair = pair_id(
+            comparison.key, comparison.question, comparison.answer_a, comparison.answer_b
+        )
+        ballot_pairs.append(BallotPair(id=digest_of_pair, comparison=comparison))
     return Ballot(
-        id=digest(canonical_json([pair.id for pair in shown]))[:ID_DIGITS],
+        id=digest(canonical_json([pair.id for pair in ballot_pairs]))[:ID_DIGITS],
         arena=arena.info.name,
-        pairs=tuple(shown),
-        left_out=len(keys) - len(shown),
+        pairs=tuple(ballot_pairs),
+        left_out=len(keys) - len(ballot_pairs),
         identical=len(pairs.identical),
     )
 
@@ -90,18 +98,19 @@ def pair_id(key: PairKey, question: str, answer_a: str, answer_b: str) -> str:
 
 
 def pairs_by_id(arena: Arena) -> dict[str, PairKey]:
-    """Return every pair of an arena's answers by its id."""
-    texts, found = ArenaTexts(arena), {}
+    """Return every pair of an arena's answers, in both orders, by its id."""
+    texts = ArenaTexts(arena)
+    pairs: dict[str, PairKey] = {}
     for language in arena.info.languages:
         for query_id in texts.questions(language):
             question = (language, query_id)
+            query = texts.question(question)
             systems = texts.systems(question)
-            answers = {name: texts.shown(question, name) for name in systems}
-            for one, other in permutations(systems, 2):
-                key = (language, query_id, one, other)
-                shown = (texts.question(question), answers[one], answers[other])
-                found[pair_id(key, *shown)] = key
-    return found
+            answers = {system: texts.shown(question, system) for system in systems}
+            for system_a, system_b in permutations(systems, 2):
+                key = (language, query_id, system_a, system_b)
+                pairs[pair_id(key, query, answers[system_a], answers[system_b])] = key
+    return pairs
 
 
 def _printable(name: str) -> str:
@@ -124,7 +133,7 @@ class Vote(BaseModel):
 
 
 class VoteFile(BaseModel):
-    """What a page exports; pairs that were skipped are not among the votes."""
+    """A file that a page exports; pairs that were skipped are not among the votes."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -137,49 +146,52 @@ class VoteFile(BaseModel):
 def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFrame, int]:
     """Read votes back as judgments.
 
-    Of two votes of a person on a pair, that of the later file counts.
+    If a person voted on a pair twice, the later file counts.
 
     Returns:
-        An arena's ``judgments``, the judge is ``person:NAME``; and how many votes a later file
-        has again.
+        An arena's ``judgments``, with ``person:NAME`` as judge; and how many votes of earlier files
+        were replaced.
 
     Raises:
         UsageError: If a file is absent or too large.
-        DataError: If a file is malformed, votes twice on a pair, or is of pairs that the arena
-            does not have as they were shown; all problems of all files.
+        DataError: If a file is malformed, votes twice on a pair, or is about pairs that the arena
+            does not have as they were shown; lists all problems of all files.
     """
-    known = pairs_by_id(arena)
-    rows: dict[tuple[object, ...], str] = {}
+    pairs = pairs_by_id(arena)
+    choices: dict[tuple[str, ...], str] = {}
     problems: list[Problem] = []
-    replaced = 0
+    n_replaced = 0
     for path in map(Path, files):
         try:
-            read = VoteFile.model_validate_json(small_file(path))
+            vote_file = VoteFile.model_validate_json(small_file(path))
         except ValidationError as error:
-            problems += validation_problems(error, path.name, None, lambda _: _HINT)
+            problems += validation_problems(error, path.name, None, lambda _: EXPORT_AGAIN)
             continue
-        found = list(_faults(read, known, path.name))
-        problems += found
-        for vote in () if found else read.votes:
-            key = (f"{PERSON}{read.voter}", *known[vote.id])
-            replaced += key in rows
-            rows[key] = vote.choice
+        file_problems = list(_problems(vote_file, pairs, path.name))
+        if file_problems:
+            problems += file_problems
+            continue
+        for vote in vote_file.votes:
+            key = (f"{PERSON}{vote_file.voter}", *pairs[vote.id])
+            n_replaced += key in choices
+            choices[key] = vote.choice
     if problems:
         raise DataError(problems)
-    names = ["judge", *QUESTION_KEY, "system_a", "system_b"]
-    table = pd.DataFrame(list(rows), columns=names, dtype=object).assign(winner=list(rows.values()))
-    return table[list(JUDGMENTS.columns)].astype("str"), replaced
+    key_columns = ["judge", *QUESTION_KEY, "system_a", "system_b"]
+    table = pd.DataFrame(list(choices), columns=key_columns, dtype=object)
+    table["winner"] = list(choices.values())
+    return table[list(JUDGMENTS.columns)].astype("str"), n_replaced
 
 
-def _faults(read: VoteFile, known: Mapping[str, object], source: str) -> Iterator[Problem]:
-    """Find votes on pairs that there are not, and pairs voted on twice."""
-    seen = set[str]()
-    for place, vote in enumerate(read.votes):
-        field = f"votes.{place}.id"
-        if vote.id not in known:
+def _problems(vote_file: VoteFile, pairs: Mapping[str, PairKey], source: str) -> Iterator[Problem]:
+    """Find votes on pairs that the arena does not have, and pairs voted on twice."""
+    voted: set[str] = set()
+    for index, vote in enumerate(vote_file.votes):
+        field = f"votes.{index}.id"
+        if vote.id not in pairs:
             fault = "is not a pair of this arena as it was shown"
             hint = "name the arena the ballot was made of, with the same questions and answers"
             yield Problem(source, None, field, vote.id, fault, hint)
-        elif vote.id in seen:
-            yield Problem(source, None, field, vote.id, "is voted on twice", _HINT)
-        seen.add(vote.id)
+        elif vote.id in voted:
+            yield Problem(source, None, field, vote.id, "is voted on twice", EXPORT_AGAIN)
+        voted.add(vote.id)

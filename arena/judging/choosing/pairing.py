@@ -19,32 +19,29 @@ from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterio
 Item = tuple[str, str, str]
 
 ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)
+"""States of an item: not both answered, not asked yet, asked, judged, without a verdict."""
 
-STEP_GROWTH = 0.05
-"""An adaptive run looks at its outcomes whenever this share more of them is there."""
 SYSTEMS_A_ROUND = 0.4
 """Share of the systems that meet before the usefulness of battles is computed again."""
-TIE_BREAK = 1e-4
 LEAST_VARIANCE = 1e-9
-LOGISTIC_NORMAL = np.pi / 8.0
-
-_COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 
 
-def batch_size(systems: int, judged: int) -> int:
-    """Return how many items to ask for before the next look at outcomes."""
-    return max(1, systems // 2, int(STEP_GROWTH * judged))
+def batch_size(n_systems: int, n_judged: int) -> int:
+    """Return how many items to ask for before the posterior is fitted again."""
+    # Later verdicts move the posterior less, so a batch may grow with what is judged.
+    return max(1, n_systems // 2, int(0.05 * n_judged))
 
 
 class AdaptivePairing:
     """Chooses items to judge, an item being a pair of systems on a question of one language.
 
-    Ask for a batch with ``next_pairs``, judge it, hand back what came of it with ``record``, in any
-    order, and so on. To resume a run, record the judgments there are. What is asked for depends on
-    the seed, on what was recorded and on what is out, and on nothing else.
+    Ask for a batch with ``next_pairs``, judge it, pass its outcome to ``record`` in any order, and
+    repeat. To resume a run, record the judgments so far. What is asked for depends on the seed, on
+    what was recorded and on what is being judged, and on nothing else.
 
-    A battle is worth what it takes from the uncertainty of the ratings' posterior where that
-    leaves the order of two systems in doubt. Small batches choose better: see ``batch_size``.
+    The value of a battle is how much it is expected to lower the uncertainty of the ratings'
+    posterior, where that uncertainty leaves the order of two systems in doubt. Small batches choose
+    better: see ``batch_size``.
 
     Attributes:
         systems: The S systems, sorted.
@@ -69,34 +66,38 @@ class AdaptivePairing:
             questions: Query ids of one language.
             answers: Columns ``query_id, system``, in that language; by default every system has
                 answered every question.
-            seed: Of ties, and of the questions that pairs meet on.
-            prior: Columns ``system, rating, standard_error``: what is expected of systems, in
-                logits. Where judgments show it to be further off than it states, it is trusted
-                less.
+            seed: Seed of ties, and of the questions that pairs meet on.
+            prior: Columns ``system, rating, standard_error``: expected ratings in logits. If
+                judgments show that the prior is further off than it states, it counts less.
 
         Raises:
             UsageError: For names given twice, too few, or a standard error that is not above 0.
         """
-        self.systems, self.questions = tuple(sorted(systems)), tuple(sorted(questions))
-        for names, noun, fewest in ((self.systems, "systems", 2), (self.questions, "questions", 1)):
-            if len(set(names)) < max(len(names), fewest):
-                raise UsageError(f"name at least {fewest} {noun}, and each once")
-        first, second = np.triu_indices(len(self.systems), k=1)
-        self._pairs = Pairs(first, second, len(self.systems))
-        self._pair_of = np.zeros((len(self.systems),) * 2, dtype=np.intp)
-        self._pair_of[first, second] = self._pair_of[second, first] = np.arange(len(first))
-        answered = np.ones((len(self.questions), len(self.systems)), dtype=bool)
+        self.systems = tuple(sorted(systems))
+        self.questions = tuple(sorted(questions))
+        _require_distinct(self.systems, "systems", fewest=2)
+        _require_distinct(self.questions, "questions", fewest=1)
+        n_systems = len(self.systems)
+        first, second = np.triu_indices(n_systems, k=1)
+        self._pairs = Pairs(first, second, n_systems)
+        # Index of the pair of two systems, whichever comes first: (S, S).
+        self._pair_of = np.zeros((n_systems, n_systems), dtype=np.intp)
+        self._pair_of[first, second] = np.arange(len(first))
+        self._pair_of[second, first] = np.arange(len(first))
+        is_answered = np.ones((len(self.questions), n_systems), dtype=bool)
         if answers is not None:
-            there = pd.crosstab(answers["query_id"], answers["system"]) > 0
-            there = there.reindex(index=self.questions, columns=self.systems, fill_value=False)
-            answered = there.to_numpy(dtype=bool)
-        can_meet = answered[:, first] & answered[:, second]
+            counts = pd.crosstab(answers["query_id"], answers["system"])
+            counts = counts.reindex(index=self.questions, columns=self.systems, fill_value=0)
+            is_answered = counts.to_numpy() > 0
+        can_meet = is_answered[:, first] & is_answered[:, second]  # (Q, P)
         self._state = np.where(can_meet, OPEN, ABSENT).astype(np.int8)
         random = generator(seed, "adaptive pairing")
         self._chance = random.random(can_meet.shape)
-        self._order = 1.0 + TIE_BREAK * random.random(len(first))
+        # Pairs of equal value are tried in an order that the seed draws, not that of the names.
+        self._tie_break = 1.0 + 1e-4 * random.random(len(first))
         self._prior = RatingPrior.of_table(prior, self.systems, 1.0)
-        self._verdicts = pd.DataFrame(columns=_COLUMNS, dtype=object)
+        columns = ["query_id", "system_a", "system_b", "winner"]
+        self._verdicts = pd.DataFrame(columns=columns, dtype=object)
         self.posterior = battle_posterior(Battles.none(self.systems, self.questions), self._prior)
 
     @property
@@ -117,110 +118,140 @@ class AdaptivePairing:
     @property
     def misordered(self) -> float:
         """Expected share of the pairs of systems that the ranking has in the wrong order."""
-        return float(self._doubts(self.posterior.covariance)[0].mean())
+        doubts, _ = self._doubts(self.posterior.covariance)
+        return float(doubts.mean())
 
     def next_pairs(self, n: int) -> list[Item]:
-        """Choose the items to judge next, which are then out.
+        """Choose the items to judge next, which are then planned.
 
         Returns:
             ``(question, system, other system)`` of each, the most useful first; fewer than ``n``
-            where fewer are left, none at the end.
+            if fewer are left, none at the end.
         """
-        covariance, pairs = self.posterior.covariance.copy(), self._pairs
-        apart = pairs.differences(self.posterior.ratings)
-        members = np.abs(pairs.incidence.toarray()).T
-        battles = (self._state > OPEN).astype(np.float64) @ members  # of systems on questions
-        size = max(1, int(SYSTEMS_A_ROUND * len(self.systems) / 2))
+        pairs = self._pairs
+        covariance = self.posterior.covariance.copy()
+        differences = pairs.differences(self.posterior.ratings)
+        # Battles of each system on each question so far, (Q, S): planned and settled ones.
+        membership = np.abs(pairs.incidence.toarray()).T  # (P, S)
+        n_battles = (self._state > OPEN).astype(np.float64) @ membership
+        round_size = max(1, int(SYSTEMS_A_ROUND * len(self.systems) / 2))
         chosen: list[tuple[int, int]] = []
         while len(chosen) < n and self.open:
-            doubts, variance = self._doubts(covariance)
-            win = expit(apart / np.sqrt(1.0 + LOGISTIC_NORMAL * variance))
-            information = win * (1.0 - win)
-            target = covariance @ pairs.laplacian(doubts / variance) @ covariance
-            worth = information * pairs.spreads(target) / (1.0 + information * variance)
-            worth = np.where((self._state == OPEN).any(axis=0), worth * self._order, -1.0)
-            for pair in self._disjoint(worth, min(size, n - len(chosen))):
+            doubts, variances = self._doubts(covariance)
+            # Expected win rate under the posterior, by MacKay's approximation of the
+            # logistic-normal integral (1992): shrink the difference by its variance.
+            win_rates = expit(differences / np.sqrt(1.0 + np.pi / 8.0 * variances))
+            information = win_rates * (1.0 - win_rates)
+            # By how much a battle of each pair lowers the variances of all differences,
+            # each weighted by the doubt about its order: the Sherman-Morrison update below.
+            target = covariance @ pairs.laplacian(doubts / variances) @ covariance
+            values = information * pairs.spreads(target) / (1.0 + information * variances)
+            is_open = (self._state == OPEN).any(axis=0)
+            values = np.where(is_open, values * self._tie_break, -1.0)
+            for pair in self._disjoint(values, min(round_size, n - len(chosen))):
                 one, other = pairs.first[pair], pairs.second[pair]
-                crowded = battles[:, one] + battles[:, other] + self._chance[:, pair]
-                question = int(np.argmin(np.where(self._state[:, pair] == OPEN, crowded, np.inf)))
+                question = self._question_for(pair, n_battles)
                 self._state[question, pair] = PLANNED
-                battles[question, [one, other]] += 1.0
+                n_battles[question, [one, other]] += 1.0
                 chosen.append((question, pair))
-                shared = covariance[one] - covariance[other]
-                known = information[pair] / (
-                    1.0 + information[pair] * (shared[one] - shared[other])
-                )
-                covariance -= known * np.outer(shared, shared)
-        first, second = pairs.first, pairs.second
+                # Posterior covariance if this battle is judged (Sherman-Morrison), so that the
+                # next pairs of this batch do not repeat what it will tell.
+                column = covariance[one] - covariance[other]
+                spread = column[one] - column[other]
+                gain = information[pair] / (1.0 + information[pair] * spread)
+                covariance -= gain * np.outer(column, column)
         return [
-            (self.questions[question], self.systems[first[pair]], self.systems[second[pair]])
+            (
+                self.questions[question],
+                self.systems[pairs.first[pair]],
+                self.systems[pairs.second[pair]],
+            )
             for question, pair in chosen
         ]
 
+    def _question_for(self, pair: int, n_battles: Floats) -> int:
+        """Return the open question of a pair on which its systems have met fewest others."""
+        one, other = self._pairs.first[pair], self._pairs.second[pair]
+        # Chance is below 1, so it only decides between questions with as many battles.
+        crowding = n_battles[:, one] + n_battles[:, other] + self._chance[:, pair]
+        return int(np.argmin(np.where(self._state[:, pair] == OPEN, crowding, np.inf)))
+
     def record(self, judgments: pd.DataFrame) -> None:
-        """Take in judgments, asked for or not; all of them or, where one is at fault, none.
+        """Record judgments, asked for or not: all of them or, if one is at fault, none.
 
         Args:
             judgments: Columns ``query_id, system_a, system_b, winner``: ``a``, ``b``, ``tie``, or
                 missing for a judgment that failed, whose item is not asked for again. Judgments
-                on further questions tell of the systems.
+                on other questions count for the ratings.
 
         Raises:
-            UsageError: For a system or winner that is not known, an item without two answers,
-                and an item recorded before.
+            UsageError: For an unknown system or winner, an item without two answers, and an item
+                recorded before.
         """
-        question = pd.Index(self.questions).get_indexer(pd.Index(judgments["query_id"]))
-        one, other = (
-            pd.Index(self.systems).get_indexer(pd.Index(judgments[side]))
-            for side in ("system_a", "system_b")
-        )
-        failed = judgments["winner"].isna().to_numpy()
-        pair = self._pair_of[one, other]
-        state = np.where(question >= 0, self._state[question, pair], OPEN)
-        keys = pd.Series(zip(judgments["query_id"], pair, strict=True), dtype=object)
+        questions = pd.Index(self.questions).get_indexer(pd.Index(judgments["query_id"]))
+        systems = pd.Index(self.systems)
+        one = systems.get_indexer(pd.Index(judgments["system_a"]))
+        other = systems.get_indexer(pd.Index(judgments["system_b"]))
+        is_failed = judgments["winner"].isna().to_numpy()
+        is_winner = judgments["winner"].isin(WINNERS).to_numpy()
+        pairs = self._pair_of[one, other]
+        is_of_questions = questions >= 0
+        states = np.where(is_of_questions, self._state[questions, pairs], OPEN)
+        items = pd.Series(zip(judgments["query_id"], pairs, strict=True), dtype=object)
         faults = {
             "names an unknown system": np.minimum(one, other) < 0,
             "is of a system against itself": one == other,
-            "has a winner that is none of a, b, tie": ~failed
-            & ~judgments["winner"].isin(WINNERS).to_numpy(),
-            "is of systems that did not both answer": state == ABSENT,
-            "was recorded before": keys.duplicated().to_numpy() | (state >= JUDGED),
+            "has a winner that is none of a, b, tie": ~is_failed & ~is_winner,
+            "is of systems that did not both answer": states == ABSENT,
+            "was recorded before": items.duplicated().to_numpy() | (states >= JUDGED),
         }
-        for fault, holds in faults.items():
-            if holds.any():
-                row = judgments.iloc[int(np.argmax(holds))]
-                named = f"{row['query_id']}: {row['system_a']} and {row['system_b']}"
-                raise UsageError(f"the judgment of {named} {fault}")
-        ours = question >= 0
-        self._state[question[ours], pair[ours]] = np.where(failed[ours], FAILED, JUDGED)
-        said = judgments.loc[~failed, _COLUMNS]
-        if len(said):
-            self._verdicts = pd.concat([self._verdicts, said], ignore_index=True)
+        for fault, is_faulty in faults.items():
+            if is_faulty.any():
+                row = judgments.iloc[int(np.argmax(is_faulty))]
+                item = f"{row['query_id']}: {row['system_a']} and {row['system_b']}"
+                raise UsageError(f"the judgment of {item} {fault}")
+        outcomes = np.where(is_failed, FAILED, JUDGED)[is_of_questions]
+        self._state[questions[is_of_questions], pairs[is_of_questions]] = outcomes
+        verdicts = judgments.loc[~is_failed, self._verdicts.columns]
+        if len(verdicts):
+            self._verdicts = pd.concat([self._verdicts, verdicts], ignore_index=True)
             battles = Battles.from_judgments(self._verdicts, systems=self.systems)
             self.posterior = battle_posterior(battles, self._prior)
 
     def ratings(self) -> pd.DataFrame:
         """Return columns ``system, rating, standard_error`` (logits), best first."""
-        known = self.posterior
-        columns = {"rating": known.ratings, "standard_error": known.standard_errors}
-        table = pd.DataFrame({"system": known.systems, **columns})
+        table = pd.DataFrame(
+            {
+                "system": self.posterior.systems,
+                "rating": self.posterior.ratings,
+                "standard_error": self.posterior.standard_errors,
+            }
+        )
         return table.sort_values("rating", ascending=False, kind="stable", ignore_index=True)
 
     def _doubts(self, covariance: Floats) -> tuple[Floats, Floats]:
-        """Probability of the other order of each pair, and variance of its difference, (P,)."""
-        variance = np.maximum(self._pairs.spreads(covariance), LEAST_VARIANCE)
-        apart = np.abs(self._pairs.differences(self.posterior.ratings))
-        return np.asarray(ndtr(-apart / np.sqrt(variance))), variance
+        """Return the probability that each pair is misordered, and the variance of its difference.
 
-    def _disjoint(self, worth: Floats, most: int) -> list[int]:
-        """Take the most useful pairs, of no system two."""
+        Both have the shape (P,).
+        """
+        variances = np.maximum(self._pairs.spreads(covariance), LEAST_VARIANCE)
+        distances = np.abs(self._pairs.differences(self.posterior.ratings))
+        return np.asarray(ndtr(-distances / np.sqrt(variances))), variances
+
+    def _disjoint(self, values: Floats, most: int) -> list[int]:
+        """Choose the most useful pairs, no two of them with the same system."""
         chosen: list[int] = []
         busy: set[int] = set()
-        for pair in np.argsort(-worth, kind="stable"):
-            met = {int(self._pairs.first[pair]), int(self._pairs.second[pair])}
-            if worth[pair] < 0 or len(chosen) == most:
+        for pair in np.argsort(-values, kind="stable"):
+            if values[pair] < 0 or len(chosen) == most:
                 break
-            if not met & busy:
+            systems = {int(self._pairs.first[pair]), int(self._pairs.second[pair])}
+            if busy.isdisjoint(systems):
                 chosen.append(int(pair))
-                busy |= met
+                busy |= systems
         return chosen
+
+
+def _require_distinct(names: Sequence[str], noun: str, fewest: int) -> None:
+    if len(set(names)) < max(len(names), fewest):
+        raise UsageError(f"name at least {fewest} {noun}, and each once")

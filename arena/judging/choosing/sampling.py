@@ -1,4 +1,4 @@
-"""How well part of the judgments ranks as the whole does (MIRAGE-Bench, section 6.3, figure 6)."""
+"""How well a part of the judgments ranks as all do (MIRAGE-Bench, section 6.3, figure 6)."""
 
 from __future__ import annotations
 
@@ -88,24 +88,35 @@ def study_sampling(
         )
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
-    rows: list[tuple[object, ...]] = []
+    rows: list[dict[str, object]] = []
     for language, part in judgments.groupby("language", sort=True):
         battles = connected_battles(part, str(language), ties)
         for design in designs:
+            # Each repeat orders the questions (or items) once and takes the first ones, so that
+            # a larger part holds the smaller ones.
             by_question = design == "questions"
-            total = battles.n_questions if by_question else len(battles.items)
-            orders = np.array(
-                [
-                    generator(seed, "sampling", str(language), design, str(n)).permutation(total)
-                    for n in range(repeats)
-                ]
-            )
+            n_units = battles.n_questions if by_question else len(battles.items)
+            permutations = []
+            for repeat in range(repeats):
+                random = generator(seed, "sampling", str(language), design, str(repeat))
+                permutations.append(random.permutation(n_units))
+            orders = np.array(permutations)  # (repeats, units)
             for share in shares:
-                taken = (orders < max(1, round(share * total))).astype(np.float64)
-                weights = taken[:, battles.items.question] if by_question else taken
-                tau, judged = _taus(battles, weights, ridge or WEAKEST_RIDGE)
-                low, high = (bounds[0] for bounds in percentile_intervals(tau[:, None]))
-                rows.append((language, design, share, round(judged), tau.mean(), low, high))
+                weights = (orders < max(1, round(share * n_units))).astype(np.float64)
+                if by_question:
+                    weights = weights[:, battles.items.question]
+                taus, n_judgments = _taus(battles, weights, ridge or WEAKEST_RIDGE)
+                low, high = percentile_intervals(taus[:, None])
+                row = {
+                    "language": language,
+                    "design": design,
+                    "share": share,
+                    "judgments": round(n_judgments),
+                    "tau": taus.mean(),
+                    "low": low[0],
+                    "high": high[0],
+                }
+                rows.append(row)
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     signature = f"repeats:{repeats}|ties:{ties}|ridge:{ridge:g}|seed:{seed}"
     return SamplingStudy(table, repeats, signature)
@@ -128,12 +139,20 @@ def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "h
 
 
 def _taus(battles: Battles, weights: Floats, ridge: float) -> tuple[Floats, float]:
-    """Return tau-b with the whole, (repeats,), by weights (repeats, N), and the mean judgments."""
+    """Return tau-b of parts with the whole arena, (repeats,), and the mean number of judgments.
+
+    Args:
+        battles: The B battles of the arena.
+        weights: 1 for the battles in a part and 0 for others, (repeats, B).
+        ridge: Precision of the prior.
+    """
     items = battles.items
-    whole = fit_bradley_terry(*items.totals, items.pairs, ridge).coefficients
-    if not np.round(np.ptp(whole), SAME_DECIMALS):
+    points, counts = items.totals
+    reference = fit_bradley_terry(points, counts, items.pairs, ridge).coefficients
+    if not np.round(np.ptp(reference), SAME_DECIMALS):
         raise UsageError("the whole arena ranks no system above another: nothing to agree with")
-    points, counts = items.weighted(weights)
-    parts = fit_bradley_terry(points, counts, items.pairs, ridge).coefficients
-    taus = np.nan_to_num(kendall_taus(parts, whole)[:, 0])
-    return taus, float(counts.sum(axis=1).mean())
+    part_points, part_counts = items.weighted(weights)
+    coefficients = fit_bradley_terry(part_points, part_counts, items.pairs, ridge).coefficients
+    # A part that ranks no system above another has no tau: it agrees no more than chance.
+    taus = np.nan_to_num(kendall_taus(coefficients, reference)[:, 0])
+    return taus, float(part_counts.sum(axis=1).mean())
