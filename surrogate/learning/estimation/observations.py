@@ -16,7 +16,8 @@ from arena.data.types import Floats
 from arena.diagnostics.verdicts import QUESTION_PAIR
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
-from arena.rating.posterior import BattleLikelihood, RatingPosterior, mean_design_effect
+from arena.rating.likelihood import BattleLikelihood, DesignEffects
+from arena.rating.posterior import RatingPosterior
 from arena.rating.published import completed_variances
 from surrogate.learning.estimation.process import fit_process
 from surrogate.learning.training import TrainingRatings
@@ -63,42 +64,88 @@ class Observation:
 def observe(
     ratings: Mapping[str, TrainingRatings], around: float = DEFAULT_RIDGE
 ) -> dict[str, Observation]:
-    """Return what battles, or published ratings, say of each system, by language.
+    """Observe each system's rating, by its battles or as published, in every language.
 
     The Bradley-Terry likelihood with the usual weak prior, as a normal density (Laplace's
-    approximation). The covariance is the inverse information times the design effect
-    of questions (Kish, 1965), since verdicts on one hang together: the ratio of the variance of
-    a system's score by question to that of independent battles, its mean over systems and
-    languages; for of few questions the sandwich estimator itself is singular. Published variances
-    that are not known are assumed (``completed_variances``); where none is, ratings are exact.
+    approximation). The covariance is the inverse information, with each system's score scaled to
+    its design effect, since verdicts on one question depend on each other (Kish, 1965): the
+    estimate by questions alone would be singular with few of them. Effects are drawn to the mean
+    over systems and languages (``DesignEffects``). Published variances that are not known are
+    assumed (``completed_variances``); where none is, ratings are exact.
 
     Args:
-        ratings: Language to what is known.
+        ratings: Language to its training ratings.
         around: The density is that about the ratings that are most probable under a normal prior
             of this precision; by default about its own mode.
     """
-    found, judged, modes, effects = {}, {}, {}, [np.empty(0)]
-    for language, item in ratings.items():
-        known = np.isfinite(item.means)
-        names = [name for name, is_known in zip(item.systems, known, strict=True) if is_known]
-        rated = item if known.all() else item.take(names)
-        variance = np.zeros(len(names)) if rated.variance is None else rated.variance
-        noise = np.diag(np.nan_to_num(completed_variances(variance)))
-        found[language] = Observation(rated.systems, rated.means, noise)
-        if len(rated.items):
-            judged[language] = likelihood = BattleLikelihood(rated.items)
-            mode = likelihood.mode(NormalPrior.ridge(len(names), around))
-            modes[language] = mode - mode.mean()
-            effects.append(likelihood.design_effects(modes[language], around))
-    effect = mean_design_effect(np.concatenate(effects))
-    for language, likelihood in judged.items():
-        at, size = modes[language], len(modes[language])
-        middle = np.eye(size) - 1 / size  # ratings are differences: their level is nobody's
-        weak = DEFAULT_RIDGE * np.eye(size)
-        inverse = middle @ np.linalg.inv(likelihood.information(at) + weak) @ middle
-        means = at + inverse @ (likelihood.slope(at) - DEFAULT_RIDGE * at)
-        found[language] = Observation(found[language].systems, means, effect * inverse)
-    return found
+    observations: dict[str, Observation] = {}
+    likelihoods: dict[str, BattleLikelihood] = {}
+    modes: dict[str, Floats] = {}
+    effects: list[DesignEffects] = []
+    for language, training in ratings.items():
+        rated = _rated(training)
+        observations[language] = _published(rated)
+        if not len(rated.items):
+            continue
+        likelihood = BattleLikelihood(rated.items)
+        mode = likelihood.mode(NormalPrior.ridge(len(rated.systems), around))
+        likelihoods[language] = likelihood
+        modes[language] = mode - mode.mean()
+        effects.append(likelihood.design_effects(modes[language], around))
+    all_effects = DesignEffects.of_all(effects)
+    by_system = all_effects.by_system
+    start = 0
+    for language, likelihood in likelihoods.items():
+        end = start + len(modes[language])
+        systems = observations[language].systems
+        observations[language] = _observed(
+            systems, likelihood, modes[language], by_system[start:end], all_effects.common
+        )
+        start = end
+    return observations
+
+
+def _rated(training: TrainingRatings) -> TrainingRatings:
+    """Keep the systems that have a rating."""
+    is_rated = np.isfinite(training.means)
+    if is_rated.all():
+        return training
+    return training.take([training.systems[index] for index in np.flatnonzero(is_rated)])
+
+
+def _published(rated: TrainingRatings) -> Observation:
+    """Observe ratings as they were published."""
+    variance = np.zeros(len(rated.systems)) if rated.variance is None else rated.variance
+    noise = np.diag(np.nan_to_num(completed_variances(variance)))
+    return Observation(rated.systems, rated.means, noise)
+
+
+def _observed(
+    systems: tuple[str, ...],
+    likelihood: BattleLikelihood,
+    mode: Floats,
+    effects: Floats,
+    common_effect: float,
+) -> Observation:
+    """Observe ratings by battles: the normal density with the likelihood's slope and curvature.
+
+    Args:
+        systems: The S systems.
+        likelihood: Of their battles.
+        mode: Ratings about which it is approximated, centered on 0, shape (S,).
+        effects: Design effect of each system, shape (S,).
+        common_effect: Design effect of the weak prior.
+    """
+    n_systems = len(systems)
+    # Ratings are differences: their level is nobody's, and is taken out of the covariance.
+    centering = np.eye(n_systems) - 1 / n_systems
+    weak = DEFAULT_RIDGE * np.eye(n_systems)
+    inverse = centering @ np.linalg.inv(likelihood.information(mode) + weak) @ centering
+    # One step of Newton's from the mode under the prior ``around`` to that under the weak one.
+    means = mode + inverse @ (likelihood.slope(mode) - DEFAULT_RIDGE * mode)
+    # The weak prior keeps the variance finite of systems that won, or lost, everything.
+    middle = likelihood.clustered_information(mode, effects) + common_effect * weak
+    return Observation(systems, means, inverse @ middle @ inverse)
 
 
 @dataclass(frozen=True)

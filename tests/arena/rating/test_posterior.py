@@ -10,12 +10,8 @@ from scipy.special import expit
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
-from arena.rating.posterior import (
-    BattleLikelihood,
-    RatingPrior,
-    battle_posterior,
-    mean_design_effect,
-)
+from arena.rating.likelihood import BattleLikelihood, DesignEffects
+from arena.rating.posterior import RatingPrior, battle_posterior
 
 SYSTEMS = ("a", "b", "c", "d")
 
@@ -134,5 +130,56 @@ def test_the_design_effect_of_few_verdicts_counts_the_parameters():
         fit = fit_bradley_terry(points, counts, battles.items.pairs)
         likelihood = BattleLikelihood(battles.items)
         found = likelihood.design_effects(fit.coefficients[0], DEFAULT_RIDGE)
-        effects.append(mean_design_effect(found))
+        effects.append(found.common)
     assert 0.85 < np.mean(effects) < 1.3
+
+
+def judgments_by_mood(n_questions=80, seed=0, n_systems=8):
+    """Battles of all pairs; on half of the questions system 0 beats all, on the others none."""
+    random = np.random.default_rng(seed)
+    first, second = np.triu_indices(n_systems, 1)
+    rows = []
+    for question in range(n_questions):
+        strength = np.zeros(n_systems)
+        strength[0] = 3.0 if question % 2 else -3.0
+        chance = expit(strength[first] - strength[second])
+        won = random.random(len(first)) < chance
+        rows.append(
+            np.column_stack([first, second, np.where(won, 0, 1), np.full(len(first), question)])
+        )
+    side_a, side_b, winner, question = np.concatenate(rows).T
+    names = tuple(f"system{number}" for number in range(n_systems))
+    return Battles(names, side_a, side_b, winner, question, n_questions)
+
+
+def test_a_system_that_varies_by_question_has_a_wider_interval_than_the_others():
+    posterior = battle_posterior(judgments_by_mood())
+    steady = posterior.standard_errors[1:].mean()
+    # With one design effect for all systems the ratio was 1.0; a bootstrap over questions has 2.5.
+    assert 1.6 < posterior.standard_errors[0] / steady < 3.2
+
+
+def test_design_effects_that_differ_by_chance_alone_are_drawn_together():
+    random = np.random.default_rng(0)
+    n_systems, n_questions = 12, 40
+    estimates = random.chisquare(n_questions - 1, n_systems) / (n_questions - 1)
+    effects = DesignEffects(estimates, np.full(n_systems, float(n_questions)))
+    assert effects.by_system.std() < 0.5 * estimates.std()
+    far_apart = DesignEffects(np.append(estimates, 5.0), np.full(n_systems + 1, float(n_questions)))
+    assert far_apart.by_system[-1] > 4.5
+
+
+def test_design_effects_of_systems_that_were_not_judged_are_the_common_one():
+    effects = DesignEffects(np.array([1.0, np.nan, 3.0]), np.array([30.0, 0.0, 30.0]))
+    assert effects.common == 2.0
+    assert effects.by_system[1] == 2.0
+    assert DesignEffects(np.array([np.nan]), np.zeros(1)).by_system == pytest.approx(1.0)
+    assert DesignEffects.of_all([]).common == 1.0
+
+
+def test_equal_design_effects_leave_the_laplace_covariance():
+    """The sandwich of equal effects is the inverse posterior precision."""
+    likelihood = BattleLikelihood(judgments_by_mood(20).items)
+    information = likelihood.information(np.zeros(8))
+    scaled = likelihood.clustered_information(np.zeros(8), np.full(8, 1.7))
+    np.testing.assert_allclose(scaled, 1.7 * information)

@@ -95,6 +95,20 @@ def test_the_covariance_is_that_of_a_bootstrap_over_questions_on_average():
     np.testing.assert_allclose(seen.ratings, table["rating"], atol=0.01)
 
 
+def test_a_system_that_varies_by_question_is_observed_with_more_noise_than_the_others():
+    rows = judged(questions=80, by_question=0.0)
+    # On half of the questions "c" wins whatever it says, on the others it loses.
+    is_won = rows["query_id"].map(dict.fromkeys(rows["query_id"].unique()[::2], True)).notna()
+    for side, other in (("a", "b"), ("b", "a")):
+        is_its = rows[f"system_{side}"] == "c"
+        rows.loc[is_its, "winner"] = np.where(is_won[is_its], side, other)
+    noise = observe(known(rows))["en"].noise
+    index = list(STRENGTHS).index("c")
+    others = np.delete(np.sqrt(np.diag(noise)), index)
+    # With one design effect for all systems it was the least of all.
+    assert np.sqrt(noise[index, index]) > 1.5 * np.median(others)
+
+
 @given(st.permutations(sorted(STRENGTHS)), st.integers(0, 5))
 def test_order_and_names_change_nothing(names, seed):
     rows = judged(seed, questions=8)
