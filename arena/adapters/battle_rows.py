@@ -13,6 +13,7 @@ from arena.adapters.columns import (
     bare_column,
     chosen_columns,
     field_names,
+    with_whole_names,
     without_row_numbers,
 )
 from arena.adapters.judged_turns import CONVERSATIONS, judged_turns
@@ -152,6 +153,7 @@ class BattleReader:
         if names is None:
             return
         collected.names = {**collected.names, **names}
+        rows = with_whole_names(rows, names)
         texts = _text_columns(rows, names)
         winner_columns = columns_of_winners(rows.table)
         identifying = without_row_numbers(rows.table)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -19,6 +19,7 @@ import pandas as pd
 
 from arena.data.cells import is_missing_cell, name_text
 from arena.data.errors import UsageError, checked_choice
+from arena.data.rows import Rows as TableRows
 
 Rows = Literal["answers", "pairs"]
 """What a row of a table is: one answer; or two systems, with or without their answers."""
@@ -239,3 +240,29 @@ def _counts_rows(tables: Iterable[pd.DataFrame], column: str) -> bool:
         if texts != [str(number) for number in range(first, first + len(texts))]:
             return False
     return True
+
+
+_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,6})?")
+_NUMBERED_FIELDS = (("query_id",), ("system",), ("system_a", "system_b"), ("winner",))
+"""Fields whose cells may be names or ids; those of one group are written alike."""
+
+
+def with_whole_names(rows: TableRows, names: Mapping[str, str]) -> TableRows:
+    """Write names and ids as whole numbers where a program wrote a column of them as decimals.
+
+    pandas writes the numbers 4 and 3.5 of one column as ``4.0`` and ``3.5``. A column that holds
+    any other text is left as it is: there ``4.0`` may be a version.
+    """
+    table = rows.table
+    for fields in _NUMBERED_FIELDS:
+        columns = [names[field] for field in fields if names.get(field) in table]
+        cells = [cell for column in columns for cell in table[column] if cell is not None]
+        if not all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in cells):
+            continue
+        for column in columns:
+            numbers = [
+                name_text(float(cell)) if cell is not None and "." in cell else cell
+                for cell in table[column]
+            ]
+            table = table.assign(**{column: pd.Series(numbers, table.index, dtype=object)})
+    return replace(rows, table=table)

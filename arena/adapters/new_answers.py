@@ -19,10 +19,10 @@ from arena.adapters.answer_rows import (
     text_of_truth,
 )
 from arena.adapters.collected import Collected, Key, Place, question_id
-from arena.adapters.columns import NO_COLUMNS, bare_column
+from arena.adapters.columns import NO_COLUMNS, bare_column, with_whole_names
 from arena.adapters.files import bare_name
 from arena.adapters.notes import note_on_systems
-from arena.adapters.table_columns import SINGLE, table_form, with_file_name, with_whole_names
+from arena.adapters.table_columns import SINGLE, table_form, with_file_name
 from arena.data.cells import decoded, is_unstorable, name_text, storable
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import append_rows, read_arena

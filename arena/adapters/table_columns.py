@@ -5,7 +5,6 @@ The first of three passes: columns, then the values of each row, then the arena.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +21,7 @@ from arena.adapters.columns import (
     chosen_columns,
     field_names,
 )
-from arena.data.cells import has_decimal_comma, name_text
+from arena.data.cells import has_decimal_comma
 from arena.data.errors import checked_choice
 from arena.data.rows import Rows
 from arena.data.schema import TURN, WEIGHT
@@ -151,30 +150,6 @@ def _is_shared(frames: Sequence[pd.DataFrame], question: str, system: str, colum
     if not answered_by_several:
         return False
     return all(len(texts[name]) == 1 for name in answered_by_several)
-
-
-_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,6})?")
-
-
-def with_whole_names(rows: Rows, names: Mapping[str, str]) -> Rows:
-    """Write names and ids as whole numbers where a program wrote a column of them as decimals.
-
-    pandas writes the numbers 4 and 3.5 of one column as ``4.0`` and ``3.5``. A column that holds
-    any other text is left as it is: there ``4.0`` may be a version.
-    """
-    table = rows.table
-    for fields in (("query_id",), ("system",), ("system_a", "system_b")):
-        columns = [names[field] for field in fields if names.get(field) in table]
-        cells = [cell for column in columns for cell in table[column] if cell is not None]
-        if not all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in cells):
-            continue
-        for column in columns:
-            numbers = [
-                name_text(float(cell)) if cell is not None and "." in cell else cell
-                for cell in table[column]
-            ]
-            table = table.assign(**{column: pd.Series(numbers, table.index, dtype=object)})
-    return replace(rows, table=table)
 
 
 def count_unread(

@@ -372,7 +372,10 @@ def _setting_advice(names: list[str], low: str) -> str:
     if omitted:
         listed = ", ".join(f'"{name}"' for name in omitted)
         hints.append(f"omit = [{listed}]")
-    return f"change the settings: {' and '.join(hints)}"
+    advice = f"change the settings: {' and '.join(hints)}"
+    if "response_format" in omitted:
+        advice += f" (metaeval: {argument('replies')} text)"
+    return advice
 
 
 def _hopeless_status(report: ReportedError, low: str) -> int | None:

@@ -35,11 +35,20 @@ def is_same_model(asked: str, served: str) -> bool:
     ``gpt-4o`` is answered by ``gpt-4o-2024-08-06``, ``openai/gpt-4o:nitro`` by ``gpt-4o``,
     ``gpt-35-turbo`` (of Azure) by ``gpt-3.5-turbo-0125``, ``mistral-large-latest`` by
     ``mistral-large-2411``, ``claude-sonnet-4-0`` and ``us.anthropic.claude-sonnet-4-20250514-v1:0``
-    by ``claude-sonnet-4-20250514``; ``gpt-4o`` is not by ``gpt-4o-mini``.
+    by ``claude-sonnet-4-20250514``, ``llama3.1`` by ``llama3.1:8b``; ``gpt-4o`` is not by
+    ``gpt-4o-mini``.
     """
+    if _is_with_tag(asked, served):
+        return True
     wanted, got = _plain_name(asked), _plain_name(served)
     is_version = _VERSION.fullmatch(got[len(wanted) :]) is not None
     return got == wanted or (bool(wanted) and got.startswith(wanted) and is_version)
+
+
+def _is_with_tag(asked: str, served: str) -> bool:
+    """Say whether a server added the tag that stands for a name without one, as Ollama has them."""
+    name, colon, tag = served.strip().casefold().rpartition(":")
+    return bool(colon and tag) and name == asked.strip().casefold()
 
 
 def is_file_name(served: str) -> bool:

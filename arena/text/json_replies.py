@@ -34,6 +34,9 @@ _CHOICE = re.compile(r"\s*(?:or|/|\|)\s*", re.IGNORECASE)
 _NOT_IN_A_KEY = re.compile(r"[\W_]+")
 _WORD_BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z\d])")
 _CODE_MARK = "```"
+_CODE_BLOCK = re.compile(r"\A```\w{0,10}\s*(.*?)\s*```\Z", re.DOTALL)
+_MOST_ENCODINGS = 3
+"""How often an object may have been encoded as a JSON text."""
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?|true|false|null|none", re.IGNORECASE)
 _OPENING = {"{": "}", "[": "]"}
 _TEXT, _WORD, _MARK = "text", "word", "mark"
@@ -73,6 +76,7 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool = True) 
         JsonReplyError: If there is no such object, it is one of a choice (``{…} or {…}``), or one
             after it cannot be read: it may be the one that counts.
     """
+    text = _without_quotes(text)
     last: dict[str, Any] | JsonReplyError | None = None
     last_end = 0
     for value, start, end in _objects(text, is_whole):
@@ -92,6 +96,22 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool = True) 
     if isinstance(last, JsonReplyError):
         raise last
     return last
+
+
+def _without_quotes(text: str) -> str:
+    """Return what a reply holds that is one JSON text, as where an object was encoded twice."""
+    for _ in range(_MOST_ENCODINGS):
+        stripped = _CODE_BLOCK.sub(r"\1", text.strip())
+        if not stripped.startswith('"'):
+            break
+        try:
+            decoded = json.loads(stripped, strict=False)
+        except ValueError:
+            break
+        if not isinstance(decoded, str):
+            break
+        text = decoded
+    return text
 
 
 def with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:

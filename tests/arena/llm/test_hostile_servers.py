@@ -161,6 +161,8 @@ def test_a_store_that_cannot_be_written_is_said(ask, store, monkeypatch):
         ("gemini-2.5-flash", "gemini-2.5-flash-preview-05-20"),
         ("gemini-2.5-pro-exp", "gemini-2.5-pro-exp-03-25"),
         ("llama-3-8b-instruct", "Llama-3-8B-Instruct-Q4_K_M.gguf"),
+        ("gpt-oss", "gpt-oss:20b"),
+        *[("llama3.1", "llama3.1:8b"), ("Llama3.1", "llama3.1:8b-instruct-q4_K_M")],
     ],
 )
 def test_names_that_mean_the_model_asked(asked, served):
@@ -175,7 +177,7 @@ def test_names_that_mean_the_model_asked(asked, served):
         *[("gpt-35-turbo", "gpt-35-turbo-16k"), ("llama3:8b", "llama3:70b"), ("o1", "o1-mini")],
         *[("claude-3-sonnet", "claude-3-5-sonnet-20240620"), ("gpt-4", "gpt-4-turbo")],
         *[("claude-opus-4", "claude-opus-4-1"), ("llama-3-8b", "llama-3-8b-instruct")],
-        *[("gpt-oss:20b", "gpt-oss-120b"), ("gpt-oss", "gpt-oss:20b"), ("m-Q4_K_M", "m-Q8_0")],
+        *[("gpt-oss:20b", "gpt-oss-120b"), ("m-Q4_K_M", "m-Q8_0")],
         *[("gemini-2.5-flash", "gemini-2.5-flash-lite-preview-06-17"), ("m-Q4_K_M", "m")],
         *[("gpt-4o-2024-08-06", "gpt-4o-2024-11-20"), ("gpt-4o-2024-08-06", "gpt-4o"), ("a", "")],
     ],

@@ -39,6 +39,9 @@ def read(text, is_whole=True):
         'Form: {"answer_2": {"why": ..., "score": S}}\n' + json.dumps(WHOLE),
         json.dumps(WHOLE) + ' {"other": 1}',
         '{"Answer 2": {"why": "Both facts.", "score": 5}}',
+        json.dumps(json.dumps(WHOLE)),
+        json.dumps(json.dumps(json.dumps(WHOLE))),
+        f"```json\n{json.dumps(json.dumps(WHOLE))}\n```",
     ],
 )
 def test_objects_are_read_as_models_write_them(text):

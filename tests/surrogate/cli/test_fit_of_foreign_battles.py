@@ -35,6 +35,16 @@ def test_what_is_not_read_is_said(fitted):
     assert reasons == {"column": 1, "judgment": 1}
 
 
+def test_names_that_pandas_wrote_as_decimals_are_whole(fitted):
+    """Systems called 4 were read as 4 and 4.0 in one table, and winners as points."""
+    text = "question,model_a,model_b,winner\nq1,4,5,4.0\nq2,4.0,5.0,5\nq3,4.0,6,4\n"
+    ratings, _ = fitted(text)
+    assert set(ratings) == {"4", "5", "6"}
+    assert (ratings["4"]["wins"], ratings["4"]["losses"]) == (2, 1)
+    versions, _ = fitted("model_a,model_b,winner\nv4.0,4.0,v4.0\n")
+    assert set(versions) == {"v4.0", "4.0"}
+
+
 def test_a_weight_counts(fitted):
     text = "question_id,model_a,model_b,winner,weight\n1,x,y,model_a,10\n2,x,y,model_b,1\n"
     ratings, _ = fitted(text)
