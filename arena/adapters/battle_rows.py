@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from arena.adapters.collected import Collected, Place
+from arena.adapters.collected import Collected, Key, Place
 from arena.adapters.columns import (
     NO_COLUMNS,
     bare_column,
@@ -89,36 +89,22 @@ class BattleOptions:
 
 @dataclass(frozen=True)
 class Battle:
-    """A row of a file of battles.
+    """A battle with a winner, and with names that can be kept.
 
     Attributes:
         place: Its file and line.
-        key: Language and id of its question; the id may be at fault.
+        key: Language and id of its question.
         sides: The systems, as the file names them.
-        winner: The winner as the file has it, or as it was read of several columns.
-        judge: Who judged; may be at fault.
-        columns: Further columns of its judgment, such as ``voter`` and ``weight``.
         turn: Number of the turn that was judged, from 1; None for the last.
         cells: Cells of questions and answers: two conversations, or a prompt and two replies;
             none where there are none.
-        record: The whole row; None where rows that are alike are no copies.
     """
 
     place: Place
-    key: tuple[str, Any]
-    sides: tuple[Any, Any]
-    winner: object
-    judge: object
-    columns: Mapping[str, object]
+    key: Key
+    sides: tuple[str, str]
     turn: int | None
     cells: tuple[object, ...]
-    record: Record | None
-
-    @property
-    def is_sound(self) -> bool:
-        """Whether it has a winner, and names that can be kept."""
-        has_winner = not is_missing_cell(self.winner) and not isinstance(self.winner, NoWinner)
-        return has_winner and all(map(is_sound_name, (self.key[1], *self.sides)))
 
 
 def is_sound_name(value: object) -> bool:
@@ -141,9 +127,8 @@ class BattleReader:
     n_rows: int = 0
 
     def battles_of(self, rows: Rows) -> Iterator[Battle]:
-        """Yield the battles of a file."""
+        """Add the judgments of a file, and yield the battles whose texts are worth reading."""
         collected = self.collected
-        options = self.options
         first_number = self.n_rows + 1
         self.n_rows += len(rows.table)
         if not len(rows.table.columns) and not len(rows.lines):
@@ -164,23 +149,27 @@ class BattleReader:
                 continue
             turn = turns.get(place.line)
             whole_row = None
-            if _tells_rows_apart(record, names, texts, options.judge):
+            if _tells_rows_apart(record, names, texts, self.options.judge):
                 whole_row = {name: record[name] for name in record if name in identifying}
-            judge, voter = judge_and_voter(record, names, judge=options.judge)
-            yield Battle(
-                place=place,
-                key=self._key(place, record, names, number, turn),
-                sides=(
-                    collected.system_name(place, record[names["system_a"]]),
-                    collected.system_name(place, record[names["system_b"]]),
-                ),
-                winner=winner_of(record, names, winner_columns),
-                judge=judge,
-                columns=self._further_columns(place, record, names, voter),
-                turn=turn,
-                cells=tuple(record[column] for column in texts),
+            language, query_id = self._key(place, record, names, number, turn)
+            sides = (record[names["system_a"]], record[names["system_b"]])
+            winner = winner_of(record, names, winner_columns)
+            judge, voter = judge_and_voter(record, names, judge=self.options.judge)
+            columns = self._further_columns(place, record, names, voter)
+            judgment = collected.judgment(
+                place,
+                (language, query_id),
+                sides,
+                winner,
+                judge,
+                columns=columns,
                 record=whole_row,
             )
+            sides = (judgment["system_a"], judgment["system_b"])
+            has_winner = not is_missing_cell(winner) and not isinstance(winner, NoWinner)
+            if has_winner and all(map(is_sound_name, (query_id, *sides))):
+                cells = tuple(record[column] for column in texts)
+                yield Battle(place, (language, str(query_id)), sides, turn, cells)
 
     def _column_names(self, rows: Rows) -> Mapping[str, str] | None:
         """Return the column of each field; None where one is missing that is needed."""

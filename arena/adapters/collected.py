@@ -256,8 +256,8 @@ class Collected:
         *,
         columns: Mapping[str, object] = _NO_FURTHER,
         record: Record | None = None,
-    ) -> None:
-        """Add a judgment of two systems.
+    ) -> Record:
+        """Add a judgment of two systems, and return its row.
 
         Args:
             place: Its file and line.
@@ -285,6 +285,7 @@ class Collected:
             row[ROW_DIGEST] = digest_of(record)
         row["place"] = place
         self.judgments.append(row)
+        return row
 
     def judged_systems(self) -> set[str]:
         """Return the systems of all judgments whose names are texts."""

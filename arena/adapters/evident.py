@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.adapters.field_maps import kinds
+from arena.adapters.field_maps import evident_kinds
 from arena.adapters.files import JSON, files_below
 from arena.adapters.record_values import at
 from arena.data.errors import ArenaError
@@ -21,11 +21,6 @@ MOST_READ = 16 * 2**20
 _DELIMITED = re.compile(r"\.(csv|tsv|txt)(\.gz|\.zst)?$", re.IGNORECASE)
 _DELIMITERS = (",", ";", "\t")
 _PARQUET = ".parquet"
-_WITHOUT_MAP = {
-    "search-arena": ("a table of LMArena's search arena", [["messages_a", "messages_b"]]),
-    "ragelo": ("a table of RAGElo", [["qid", "agent", "answer"], ["qid", "agent_a", "agent_b"]]),
-    "fastchat": ("a file of FastChat's", [["question_id", "g1_winner", "g2_winner"]]),
-}
 
 
 def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
@@ -41,11 +36,10 @@ def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
         record = _beginning(files_below(paths, (JSON, *TABLE_SUFFIXES))[0])
     except (ArenaError, OSError, ValueError):
         return None
-    signs = {name: (kind.title, kind.signs) for name, kind in kinds().items()}
-    for name, (title, sets) in (signs | _WITHOUT_MAP).items():
-        for sign in sets:
+    for name, kind in evident_kinds().items():
+        for sign in kind.signs:
             if all(at(record, path) is not None for path in sign):
-                return name, title
+                return name, kind.title
     return None
 
 

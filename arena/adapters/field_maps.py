@@ -13,15 +13,27 @@ from pydantic import BaseModel, ConfigDict
 Form = Literal["spans", "observations", "trec-rag", "passage rows"]
 
 
-class FieldMap(BaseModel):
+class EvidentKind(BaseModel):
+    """A kind of files that some of their names give away.
+
+    Attributes:
+        title: What messages call a file of this kind.
+        signs: Sets of paths; a file or record that has all of one set is surely of this kind.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str = ""
+    signs: list[list[str]] = []
+
+
+class FieldMap(EvidentKind):
     """How a program writes answers, as ``tools.toml`` has it.
 
     Attributes:
         tool: Name of the program.
         fields: Field to the names or paths where it may stand, the best first.
         hint: What to write or export where a file holds something else.
-        title: What a file of this kind is called in messages.
-        signs: Sets of paths; a file or record that has all of one set is surely of this kind.
         lists: Where a JSON object holds its records, the first that is there.
         hidden_files: Files that the tool keeps in a folder, and that are read if it is named.
         header: Paths of what a JSON object says of all its records.
@@ -39,13 +51,9 @@ class FieldMap(BaseModel):
         no_scores: Names of numbers that are no scores; None where other numbers are not counted.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     tool: str
     fields: dict[str, list[str]]
     hint: str
-    title: str = ""
-    signs: list[list[str]] = []
     lists: list[str] = []
     hidden_files: list[str] = []
     header: list[str] = []
@@ -85,6 +93,7 @@ def kinds() -> Mapping[str, FieldMap]:
     """Return the kinds of ``tools.toml`` by name."""
     tables = dict(_tables())
     names = tables.pop("names")
+    del tables["evident"]
     maps: dict[str, FieldMap] = {}
     for name, table in tables.items():
         # A program that writes like another states only what differs.
@@ -96,6 +105,14 @@ def kinds() -> Mapping[str, FieldMap]:
         }
         maps[name] = FieldMap.model_validate(merged)
     return maps
+
+
+def evident_kinds() -> Mapping[str, EvidentKind]:
+    """Return the kinds of files by name, also of those that have a reader of their own."""
+    evident: dict[str, EvidentKind] = dict(kinds())
+    for name, table in _tables()["evident"].items():
+        evident[name] = EvidentKind.model_validate(table)
+    return evident
 
 
 def _expanded(paths: list[str], names: Mapping[str, list[str]]) -> list[str]:

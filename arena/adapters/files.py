@@ -34,26 +34,31 @@ def files_below(
     Raises:
         UsageError: If a path is absent, nothing is named or found, or there are too many files.
     """
-    found = [path for given in paths for path in _files_at(Path(given), tuple(suffixes))]
-    if not found:
-        named = ", ".join(str(path) for path in paths) or "no path"
+    files: set[Path] = set()
+    for path in paths:
+        files.update(_files_at(Path(path), tuple(suffixes)))
+    if not files:
+        named = ", ".join(map(str, paths)) or "no path"
         raise UsageError(f"there is no file to read in {named}; expected {', '.join(suffixes)}")
-    return sorted(dict.fromkeys(found))
+    return sorted(files)
 
 
 def _files_at(path: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     if path.is_file():
         yield path
-    elif not path.is_dir():
+        return
+    if not path.is_dir():
         raise UsageError(f"there is no file or folder {path}")
-    number = 0
-    for place, folders, names in os.walk(path):
+    n_files = 0
+    for folder, folders, names in os.walk(path):
+        # The walk goes into the folders that are left in this list.
         folders[:] = [name for name in folders if not name.startswith(".")]
-        number += len(names)
-        if number > MOST_FILES:
+        n_files += len(names)
+        if n_files > MOST_FILES:
             raise UsageError(f"{path} holds more than {MOST_FILES:,} files; name its parts")
-        there = (name for name in names if not name.startswith("."))
-        yield from (Path(place, name) for name in there if name.endswith(suffixes))
+        for name in names:
+            if name.endswith(suffixes) and not name.startswith("."):
+                yield Path(folder, name)
 
 
 def shown_path(path: Path, below: Sequence[Path | str]) -> str:
@@ -78,10 +83,12 @@ def language_of(path: Path, below: Sequence[Path | str], language: str | None = 
     """
     if language is not None:
         return language
-    within = [folder for folder in map(Path, below) if path.is_relative_to(folder)]
-    named = within[0] if within and within[0].is_dir() else path.parent
-    folders = [named.resolve().name, *path.parent.relative_to(named).parts]
-    names = [path.name.partition(".")[0], *reversed(folders), *reversed(_PARTS.split(path.name))]
+    holders = [folder for folder in map(Path, below) if path.is_relative_to(folder)]
+    top = holders[0] if holders and holders[0].is_dir() else path.parent
+    folders = [top.resolve().name, *path.parent.relative_to(top).parts]
+    # The nearest name counts: the file's, then those of folders, then the last part of the file's.
+    stem = path.name.partition(".")[0]
+    names = [stem, *reversed(folders), *reversed(_PARTS.split(path.name))]
     return next((name for name in names if name in MIRACL_LANGUAGES), None)
 
 

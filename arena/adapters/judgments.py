@@ -11,7 +11,7 @@ import pandas as pd
 from arena.adapters.battle_rows import NO_LANGUAGES, BattleOptions, BattleReader
 from arena.adapters.collected import Collected
 from arena.adapters.columns import NO_COLUMNS
-from arena.adapters.lmarena import add_judgment, foreign_of_battles
+from arena.adapters.lmarena import foreign_of_battles
 from arena.data.errors import UsageError
 from arena.data.folder import read_arena
 from arena.data.judgments import with_known_columns
@@ -81,11 +81,8 @@ def counted_judgments_of(
     reader = BattleReader(collected, options)
     for _, rows in collected.files([path]):
         for battle in reader.battles_of(replace(rows, source=path.name)):
-            if battle.is_sound:
-                language, query_id = battle.key
-                key = (language, str(query_id))
-                collected.question(battle.place, key, key[1], [], may_repeat=True)
-            add_judgment(collected, battle)
+            _, query_id = battle.key
+            collected.question(battle.place, battle.key, query_id, [], may_repeat=True)
     if not reader.n_rows and not collected.problems:
         raise UsageError(f"{path.name}: there is no judgment in it")
     foreign = foreign_of_battles(collected, "battles")

@@ -79,25 +79,11 @@ def read_battles(
             metadata = metadata_by_line(rows)
             rows = with_conversations(collected, rows)
         for battle in reader.battles_of(rows):
-            if battle.is_sound and is_search:
+            if is_search:
                 add_search_answers(collected, battle, metadata.get(battle.place.line, ()))
-            elif battle.is_sound:
+            else:
                 _add_texts(collected, battle)
-            add_judgment(collected, battle)
     return foreign_of_battles(collected, name or default_name)
-
-
-def add_judgment(collected: Collected, battle: Battle) -> None:
-    """Add the judgment of a battle."""
-    collected.judgment(
-        battle.place,
-        battle.key,
-        battle.sides,
-        battle.winner,
-        battle.judge,
-        columns=battle.columns,
-        record=battle.record,
-    )
 
 
 def foreign_of_battles(collected: Collected, name: str) -> ForeignArena:
@@ -112,11 +98,11 @@ def foreign_of_battles(collected: Collected, name: str) -> ForeignArena:
 
 def _add_texts(collected: Collected, battle: Battle) -> None:
     """Add the question and the answers of a battle."""
-    language, query_id = battle.key
-    key = (language, str(query_id))
     place = battle.place
+    key = battle.key
+    _, query_id = key
     if not battle.cells:
-        collected.question(place, key, key[1], [], may_repeat=True)
+        collected.question(place, key, query_id, [], may_repeat=True)
         return
     try:
         exchanges = exchanges_of(battle.cells, battle.turn)
@@ -125,6 +111,6 @@ def _add_texts(collected: Collected, battle: Battle) -> None:
         hint = "write a list of {role, content}, or of texts"
         collected.fault(place, column, list(battle.cells), str(error), hint)
         return
-    collected.question(place, key, exchanges[0].question or key[1], [], may_repeat=True)
+    collected.question(place, key, exchanges[0].question or query_id, [], may_repeat=True)
     for system, exchange in zip(battle.sides, exchanges, strict=True):
         collected.answer_after(place, key, system, exchange.history, exchange.reply)

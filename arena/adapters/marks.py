@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from arena.data.schema import JUDGMENTS, QUESTION_KEY
@@ -38,8 +39,6 @@ def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd
     difference = (pairs["mark_a"] - pairs["mark_b"]).where(
         ~is_swapped, pairs["mark_b"] - pairs["mark_a"]
     )
-    table["winner"] = "tie"
-    table.loc[difference > 0, "winner"] = "a"
-    table.loc[difference < 0, "winner"] = "b"
+    table["winner"] = np.select([difference > 0, difference < 0], ["a", "b"], default="tie")
     ordered = table.sort_values([*key, "system_a", "system_b"], ignore_index=True)
     return ordered[list(JUDGMENTS.columns)].astype(object)

@@ -31,12 +31,6 @@ TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")
 _CORPUS_SUFFIXES = (".jsonl", ".jsonl.gz")
 _CORPUS_HINT = "write {docid, title, text} a line"
 _TOPIC = "an id, a tab and a question"
-_LABEL = "an id, Q0, a passage and a label"
-
-Labels = dict[Key, dict[str, int]]
-"""Relevance of the judged passages of each question, by their ids."""
-Passages = dict[tuple[str, str], Record]
-"""Passages by language and id."""
 
 
 class CorpusPassage(BaseModel):
@@ -82,40 +76,128 @@ def read_miracl(
         UsageError: If a path is absent or the language of a file is not known.
         DataError: With every problem of all files.
     """
-    read = Collected()
-    labels: Labels = {}
-    passages: Passages = {}
+    judged = _JudgedPassages(Collected())
     for path, source, code in _files(paths, (*TSV, *SUFFIXES), language):
         if path.name.endswith(TSV):
-            for place, cells in _cells(read, path, source, 2, _TOPIC):
-                _add_question(read, place, (code, cells[0]), cells[1])
-            continue
-        for place, row in read.records(read_rows(path, source), JudgedQuery):
-            key = (code, row.query_id)
-            _add_question(read, place, key, row.query)
-            for label, listed in ((1, row.positive_passages), (0, row.negative_passages)):
-                for passage in listed:
-                    _add_label(read, place, labels, key, passage.docid, label)
-                    passages[code, passage.docid] = _record(passage)
+            judged.read_topics(path, source, code)
+        else:
+            judged.read_queries(path, source, code)
     for path, source, code in _files(qrels, TSV, language):
-        for place, (query_id, _, passage_id, given) in _cells(read, path, source, 4, _LABEL):
-            if given in ("0", "1"):
-                _add_label(read, place, labels, (code, query_id), passage_id, int(given))
-            else:
-                hint = "write 1 for relevant, 0 for not"
-                read.fault(place, "label", given, "is not a label", hint)
-    wanted = {(code, passage) for (code, _), of_one in labels.items() for passage in of_one}
+        judged.read_labels(path, source, code)
     for path, source, code in _files(corpus, _CORPUS_SUFFIXES, language):
-        keep = {passage for known, passage in wanted if known == code}
-        for record in _corpus_passages(path, source, read.problems, keep):
-            passages[code, record["passage_id"]] = record
-    _label(read, labels, passages)
-    if not read.queries and not read.problems:
+        judged.read_corpus(path, source, code)
+    judged.add_to_questions()
+    collected = judged.collected
+    if not collected.queries and not collected.problems:
         raise UsageError(
             f"no question has a judged passage with a text; give {argument('qrels')} "
             f"and {argument('corpus')}"
         )
-    return read.foreign(name, SOURCE)
+    return collected.foreign(name, SOURCE)
+
+
+class _JudgedPassages:
+    """Questions of MIRACL's files, and the labels and texts of their passages.
+
+    Attributes:
+        collected: The questions, and what is wrong or left out.
+        labels: Relevance of the judged passages of each question, by their ids.
+        passages: Passages by language and id.
+    """
+
+    def __init__(self, collected: Collected) -> None:
+        self.collected = collected
+        self.labels: dict[Key, dict[str, int]] = {}
+        self.passages: dict[tuple[str, str], Record] = {}
+
+    def read_topics(self, path: Path, source: str, language: str) -> None:
+        """Read a file of ids and questions."""
+        for place, (query_id, text) in self._cells(path, source, 2, _TOPIC):
+            self._add_question(place, (language, query_id), text)
+
+    def read_queries(self, path: Path, source: str, language: str) -> None:
+        """Read a file of questions with their passages."""
+        for place, row in self.collected.records(read_rows(path, source), JudgedQuery):
+            key = (language, row.query_id)
+            self._add_question(place, key, row.query)
+            for label, passages in ((1, row.positive_passages), (0, row.negative_passages)):
+                for passage in passages:
+                    self._add_label(place, key, passage.docid, label)
+                    self.passages[language, passage.docid] = _record(passage)
+
+    def read_labels(self, path: Path, source: str, language: str) -> None:
+        """Read a relevance file."""
+        form = "an id, Q0, a passage and a label"
+        for place, (query_id, _, passage_id, label) in self._cells(path, source, 4, form):
+            if label in ("0", "1"):
+                self._add_label(place, (language, query_id), passage_id, int(label))
+            else:
+                hint = "write 1 for relevant, 0 for not"
+                self.collected.fault(place, "label", label, "is not a label", hint)
+
+    def read_corpus(self, path: Path, source: str, language: str) -> None:
+        """Read the texts of judged passages: a corpus may be larger than memory."""
+        judged: set[str] = set()
+        for (code, _), labels in self.labels.items():
+            if code == language:
+                judged.update(labels)
+        for record in _corpus_passages(path, source, self.collected.problems, judged):
+            self.passages[language, record["passage_id"]] = record
+
+    def add_to_questions(self) -> None:
+        """Give questions their judged passages; those without any are left out and counted."""
+        collected = self.collected
+        n_unasked = sum(key not in collected.queries for key in self.labels)
+        collected.skip("qrels", "question", "its text is in no file of topics", n_unasked)
+        for key, query in list(collected.queries.items()):
+            language, _ = key
+            for passage_id, label in self.labels.get(key, {}).items():
+                passage = self.passages.get((language, passage_id))
+                if passage is None:
+                    collected.skip("corpus", "passage", "it is in no corpus file")
+                else:
+                    query["passages"].append({**passage, "relevance": label})
+            if not query["passages"]:
+                collected.skip("queries", "question", "it has no judged passage with a text")
+                del collected.queries[key]
+
+    def _add_question(self, place: Place, key: Key, text: str) -> None:
+        _, query_id = key
+        if text.strip() and query_id.strip():
+            self.collected.question(place, key, text, [])
+        else:
+            self.collected.fault(place, "query", text, "is empty", f"write {_TOPIC}")
+
+    def _add_label(self, place: Place, key: Key, passage_id: str, label: int) -> None:
+        if self.labels.setdefault(key, {}).setdefault(passage_id, label) != label:
+            fault = "has the other label before"
+            hint = "give each passage of a question one label"
+            self.collected.fault(place, "passage", passage_id, fault, hint)
+
+    def _cells(
+        self, path: Path, source: str, count: int, form: str
+    ) -> Iterator[tuple[Place, list[str]]]:
+        """Yield the cells of each line of a file of tabs; TREC's files may have spaces instead."""
+        with lenient_text(path) as stream:
+            for number, line in enumerate(stream, start=1):
+                text = line.rstrip("\r\n")
+                cells = text.split("\t", count - 1)
+                if count > 2 and len(cells) < count:
+                    cells = text.split()
+                place = Place(source, number)
+                # Bytes that are no UTF-8 are read as these halves of surrogate pairs.
+                if any("\udc80" <= letter <= "\udcff" for letter in text):
+                    fault = "is not UTF-8 text"
+                    hint = "save the file as UTF-8"
+                elif len(cells) == count:
+                    yield place, [cell.strip() for cell in cells]
+                    continue
+                elif text.strip():
+                    fault = "has other cells"
+                    hint = f"write {form}"
+                else:
+                    continue
+                self.collected.problems.append(Problem(*place, None, None, fault, hint))
 
 
 def read_corpus(
@@ -136,12 +218,12 @@ def read_corpus(
         DataError: With every problem of all files.
     """
     problems: list[Problem] = []
-    rows = [
-        {"language": code, **passage}
-        for path, source, code in _files(paths, _CORPUS_SUFFIXES, language)
-        if not languages or code in languages
-        for passage in _corpus_passages(path, source, problems)
-    ]
+    rows: list[Record] = []
+    for path, source, code in _files(paths, _CORPUS_SUFFIXES, language):
+        if languages and code not in languages:
+            continue
+        for passage in _corpus_passages(path, source, problems):
+            rows.append({"language": code, **passage})
     if problems:
         raise DataError(problems)
     return pd.DataFrame(rows, columns=["language", "passage_id", "title", "text"], dtype=object)
@@ -151,76 +233,28 @@ def _files(
     paths: Sequence[Path | str], suffixes: Sequence[str], language: str | None
 ) -> list[tuple[Path, str, str]]:
     """List files with what messages call them, and the language of each."""
-    files = files_below(paths, suffixes) if paths else []
-    given = checked_language(language)
-    codes = {path: language_of(path, paths, given) for path in files}
-    unknown = [str(path) for path, code in codes.items() if code is None]
+    files = []
+    unknown = []
+    stated_code = checked_language(language)
+    for path in files_below(paths, suffixes) if paths else ():
+        code = language_of(path, paths, stated_code)
+        if code is None:
+            unknown.append(str(path))
+        else:
+            files.append((path, shown_path(path, paths), code))
     if unknown:
         raise without_language(unknown)
-    return [(path, shown_path(path, paths), str(code)) for path, code in codes.items()]
-
-
-def _add_question(read: Collected, place: Place, key: Key, text: str) -> None:
-    if text.strip() and key[1].strip():
-        read.question(place, key, text, [])
-    else:
-        read.fault(place, "query", text, "is empty", f"write {_TOPIC}")
-
-
-def _add_label(
-    read: Collected, place: Place, labels: Labels, key: Key, passage: str, label: int
-) -> None:
-    if labels.setdefault(key, {}).setdefault(passage, label) != label:
-        hint = "give each passage of a question one label"
-        read.fault(place, "passage", passage, "has the other label before", hint)
-
-
-def _label(read: Collected, labels: Labels, passages: Passages) -> None:
-    """Give questions their judged passages; those without any are left out and counted."""
-    unasked = sum(key not in read.queries for key in labels)
-    read.skip("qrels", "question", "its text is in no file of topics", unasked)
-    for key, query in list(read.queries.items()):
-        judged = labels.get(key, {})
-        query["passages"] = [
-            {**passages[key[0], passage], "relevance": label}
-            for passage, label in judged.items()
-            if (key[0], passage) in passages
-        ]
-        absent = len(judged) - len(query["passages"])
-        read.skip("corpus", "passage", "it is in no corpus file", absent)
-        if not query["passages"]:
-            read.skip("queries", "question", "it has no judged passage with a text")
-            del read.queries[key]
-
-
-def _cells(
-    read: Collected, path: Path, source: str, count: int, form: str
-) -> Iterator[tuple[Place, list[str]]]:
-    """Yield the cells of each line of a file of tabs; TREC's files may have spaces instead."""
-    with lenient_text(path) as stream:
-        for number, line in enumerate(stream, start=1):
-            place, text = Place(source, number), line.rstrip("\r\n")
-            cells = text.split("\t", count - 1)
-            if count > 2 and len(cells) < count:
-                cells = text.split()
-            if any("\udc80" <= letter <= "\udcff" for letter in text):
-                fault, hint = "is not UTF-8 text", "save the file as UTF-8"
-                read.problems.append(Problem(*place, None, None, fault, hint))
-            elif len(cells) == count:
-                yield place, [cell.strip() for cell in cells]
-            elif text.strip():
-                fault, hint = "has other cells", f"write {form}"
-                read.problems.append(Problem(*place, None, None, fault, hint))
+    return files
 
 
 def _corpus_passages(
-    path: Path, source: str, problems: list[Problem], keep: Collection[str] | None = None
+    path: Path, source: str, problems: list[Problem], passage_ids: Collection[str] | None = None
 ) -> Iterator[Record]:
     """Yield the passages of a corpus file, line by line: a corpus may be larger than memory."""
     for line, record in json_records(path, source):
         if isinstance(record, Problem):
             problems.append(record)
-        elif keep is None or record.get("docid") in keep:
+        elif passage_ids is None or record.get("docid") in passage_ids:
             try:
                 yield _record(CorpusPassage.model_validate(record))
             except ValidationError as error:

@@ -18,11 +18,11 @@ from arena.adapters.answer_rows import (
     stripped_name,
     text_of_truth,
 )
-from arena.adapters.collected import Collected, Key, Place, question_id
+from arena.adapters.collected import Collected, Place, question_id
 from arena.adapters.columns import NO_COLUMNS, bare_column, with_whole_names
 from arena.adapters.files import bare_name
 from arena.adapters.notes import note_on_systems
-from arena.adapters.table_columns import SINGLE, table_form, with_file_name
+from arena.adapters.table_columns import SINGLE, TableForm, table_form, with_file_name
 from arena.data.cells import decoded, is_unstorable, name_text, storable
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import append_rows, read_arena
@@ -87,28 +87,12 @@ def read_answers(
         question_fields=("query_id", "question"),
     )
     if form is None:
+        # The checks say which columns of our own tables are missing.
         return checked_answers(with_language_of(rows, queries), queries)
-    names = form.columns.names
-    collected = Collected(names=names, notes=list(rows.notes))
-    questions = _Questions(queries)
-    answers: list[Record] = []
-    lines: list[int] = []
-    empty = Counter[str]()
-    for place, record in collected.raw(with_whole_names(named_rows, names)):
-        values = {field: storable(cell) for field, cell in form.columns.values(record).items()}
-        if is_unstorable(record):
-            collected.skip(place.source, "half a surrogate pair", "read as U+FFFD in a text")
-        key = _question_of(collected, place, values, questions)
-        if key is None:
-            continue
-        open_replies(collected, place, values, form.sides)
-        empty.update(empty_answers(values, form.sides))
-        for side in form.sides:
-            answers.append(_answer(collected, place, values, side, key, questions))
-            lines.append(place.line)
-    if empty:
-        collected.notes.append(note_on_systems(empty, "is empty", "are empty"))
-    _warn(collected, path.name, [column for column in form.columns.unread if column in rows.table])
+    collected = Collected(names=form.columns.names, notes=list(rows.notes))
+    answers, lines = _answers_of(collected, named_rows, form, _Questions(queries))
+    unread = [column for column in form.columns.unread if column in rows.table]
+    _warn(collected, path.name, unread)
     if not answers and collected.problems:
         raise DataError(collected.problems)
     table = pd.DataFrame(answers, dtype=object)
@@ -126,12 +110,36 @@ def read_answers(
     return checked_answers(distinct, queries)
 
 
+def _answers_of(
+    collected: Collected, rows: Rows, form: TableForm, questions: _Questions
+) -> tuple[list[Record], list[int]]:
+    """Return the answers of a table, and the line of each."""
+    answers: list[Record] = []
+    lines: list[int] = []
+    empty = Counter[str]()
+    for place, record in collected.raw(with_whole_names(rows, form.columns.names)):
+        values = {field: storable(cell) for field, cell in form.columns.values(record).items()}
+        if is_unstorable(record):
+            collected.skip(place.source, "half a surrogate pair", "read as U+FFFD in a text")
+        question = _question_of(collected, place, values, questions)
+        if question is None:
+            continue
+        open_replies(collected, place, values, form.sides)
+        empty.update(empty_answers(values, form.sides))
+        for side in form.sides:
+            answers.append(_answer(collected, place, values, side, question))
+            lines.append(place.line)
+    if empty:
+        collected.notes.append(note_on_systems(empty, "is empty", "are empty"))
+    return answers, lines
+
+
 def _warn(collected: Collected, source: str, unread: Sequence[str]) -> None:
     """Warn of what was left out or changed in a file of answers."""
     for note in collected.notes:
         _LOG.warning("%s: %s", source, note)
-    for (_, item, reason), count in sorted(collected.skips.items()):
-        _LOG.warning("%s: %s: %s (%d)", source, item, reason, count)
+    for (_, noun, reason), count in sorted(collected.skips.items()):
+        _LOG.warning("%s: %s: %s (%d)", source, noun, reason, count)
     if unread:
         most_columns = 5
         listed = first_of([repr(column) for column in unread], most_columns)
@@ -139,125 +147,100 @@ def _warn(collected: Collected, source: str, unread: Sequence[str]) -> None:
 
 
 class _Questions:
-    """The questions of an arena, by id and by text."""
+    """The questions of an arena as rows of its query table, by id and by text."""
 
     def __init__(self, queries: pd.DataFrame) -> None:
-        self.passages: dict[Key, list[dict[str, Any]]] = {}
-        self.texts: dict[Key, str] = {}
-        self.histories: dict[Key, object] = {}
-        self._by_id: dict[str, list[Key]] = {}
-        self._by_text: dict[str, list[Key]] = {}
-        for row in queries.to_dict(orient="records"):
-            key = (str(row["language"]), str(row["query_id"]))
-            self.passages[key] = row.get("passages") or []
-            self.histories[key] = row.get(HISTORY)
-            self.texts[key] = str(row.get("query", "")).strip()
-            self._by_id.setdefault(key[1], []).append(key)
-            self._by_text.setdefault(self.texts[key], []).append(key)
+        self.by_id: dict[str, list[Record]] = {}
+        self.by_text: dict[str, list[Record]] = {}
+        for question in queries.to_dict(orient="records"):
+            self.by_id.setdefault(str(question["query_id"]), []).append(question)
+            self.by_text.setdefault(_text_of(question), []).append(question)
 
-    def with_id(self, query_id: str, language: str) -> Key | None:
-        return _only(self._by_id.get(query_id, []), language)
-
-    def is_ambiguous(self, query_id: str) -> bool:
-        return len(self._by_id.get(query_id, ())) > 1
-
-    def with_text(self, text: str, history: object, language: str) -> Key | None:
+    def with_text(self, text: str, history: object, language: str) -> Record | None:
         """Return the question of a text, and of the turns before it if several have the text."""
-        keys = self._by_text.get(text, [])
-        exact = [key for key in keys if key[1] == question_id(text, history)]
-        return _only(exact, language) or _only(keys, language)
+        questions = self.by_text.get(text, [])
+        text_id = question_id(text, history)
+        exact = [question for question in questions if str(question["query_id"]) == text_id]
+        return _only(exact, language) or _only(questions, language)
 
 
-def _only(keys: Sequence[Key], language: str) -> Key | None:
-    fitting = [key for key in keys if language in ("", key[0])]
+def _text_of(question: Record) -> str:
+    return str(question.get("query", "")).strip()
+
+
+def _only(questions: Sequence[Record], language: str) -> Record | None:
+    fitting = [question for question in questions if language in ("", question["language"])]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def _question_of(
     collected: Collected, place: Place, values: Record, questions: _Questions
-) -> Key | None:
+) -> Record | None:
     """Return the question that a row answers; None if there is none, which is a fault."""
     language = row_language(collected, place, values.get("language"), default="")
     if language is None:
         return None
     text = name_text(values.get("question"))
-    question = text.strip() if isinstance(text, str) else ""
-    query_id = name_text(values.get("query_id"))
-    if query_id is None:
+    stripped = text.strip() if isinstance(text, str) else ""
+    named_id = name_text(values.get("query_id"))
+    if named_id is None:
         history = storable(decoded(values.get(HISTORY)))
-        key = questions.with_text(question, history, language)
-        if key is None:
+        question = questions.with_text(stripped, history, language)
+        if question is None:
             fault = "is not the text of one question of the arena"
             hint = "write it as there, or give its query_id"
             collected.fault(place, "question", text, fault, hint)
-        return key
-    return _question_with_id(collected, place, str(query_id).strip(), question, language, questions)
-
-
-def _question_with_id(
-    collected: Collected,
-    place: Place,
-    query_id: str,
-    question: str,
-    language: str,
-    questions: _Questions,
-) -> Key | None:
-    """Return the question that a row names by its id, and whose text it may repeat."""
-    key = questions.with_id(query_id, language)
-    if key is None and not language and questions.is_ambiguous(query_id):
+        return question
+    query_id = str(named_id).strip()
+    same_id = questions.by_id.get(query_id, [])
+    question = _only(same_id, language)
+    if question is None and not language and len(same_id) > 1:
         fault = "is missing, and the question is asked in several languages"
         collected.fault(place, "language", None, fault, "add a column with its language")
         return None
-    if key is None:
-        return language or UNDETERMINED, query_id
-    # Another column may be the name of the prompt, which 'generate' notes.
+    if question is None:
+        # The checks of the whole table say that the arena has no such question.
+        return {"language": language or UNDETERMINED, "query_id": query_id}
+    # Any other column may be the name of the prompt, which 'generate' notes.
     column = bare_column(collected.names.get("question", ""))
     is_text = column in ("question", "query", "user_input")
-    if is_text and question and question != questions.texts[key]:
+    if is_text and stripped and stripped != _text_of(question):
         fault = f"is not the text that the question {query_id!r} has in the arena"
         hint = "give the question's own id, or its text alone"
-        collected.fault(place, "question", question, fault, hint)
+        collected.fault(place, "question", text, fault, hint)
         return None
-    return key
+    return question
 
 
 def _answer(
-    collected: Collected,
-    place: Place,
-    values: Record,
-    side: str,
-    key: Key,
-    questions: _Questions,
+    collected: Collected, place: Place, values: Record, side: str, question: Record
 ) -> Record:
-    language, query_id = key
     system = name_text(values.get(f"system{side}"))
     if isinstance(system, str) and system.strip():
         system = stripped_name(collected, place, system)
     answer = values.get(f"answer{side}")
     row: Record = {
-        "query_id": query_id,
-        "language": language,
+        "query_id": str(question["query_id"]),
+        "language": str(question["language"]),
         "system": system,
         "answer": "" if answer is None else name_text(text_of_truth(answer)),
     }
     history = storable(decoded(values.get(HISTORY)))
-    if history and history != questions.histories.get(key):
+    if history and history != question.get(HISTORY):
         row[HISTORY] = history
-    shared = questions.passages.get(key, [])
+    shared = question.get("passages") or []
     row[OWN_PASSAGES] = _different_passages(collected, place, values.get("passages"), shared)
     return row
 
 
 def _different_passages(
-    collected: Collected,
-    place: Place,
-    cell: object,
-    shared: Sequence[Mapping[str, Any]],
+    collected: Collected, place: Place, cell: object, shared: Sequence[Mapping[str, Any]]
 ) -> object:
     """Return the passages of an answer; None if they are those of its question."""
     ids = {passage["passage_id"] for passage in shared}
+    # Passages may be ids among the question's; an empty list says that there were none.
     if isinstance(cell, list) and all(isinstance(name, str) and name in ids for name in cell):
-        return cell  # by their ids among the question's; an empty list says that there were none
+        return cell
     passages = storable(row_passages(collected, place, cell))
     if not passages:
         return None

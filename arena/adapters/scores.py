@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import fsum
-from typing import Any
 
 from arena.adapters.collected import Collected, Place
 from arena.adapters.field_maps import FieldMap
@@ -33,16 +32,18 @@ def scores_of(kind: FieldMap, record: Record) -> dict[str, list[object]]:
             if value is not None:
                 values_by_score.setdefault(name, []).extend(_values(value))
             continue
-        for score, value in _named_scores(kind, record, holder.removesuffix("."), rest):
+        for score, value in _scores_in(kind, record, holder.removesuffix("."), rest):
+            if score is None:
+                continue  # ``unnamed_scores`` counts it
             for part, values in _parts(score, value):
                 values_by_score.setdefault(part, []).extend(values)
     return values_by_score
 
 
-def _named_scores(
+def _scores_in(
     kind: FieldMap, record: Record, holder: str, rest: str
-) -> Iterator[tuple[str, object]]:
-    """Yield the scores that a record of scores, a list of them, or columns hold by name.
+) -> Iterator[tuple[str | None, object]]:
+    """Yield the scores that a record of scores, a list of them, or columns hold, with their names.
 
     Args:
         kind: Says which columns hold something else.
@@ -56,29 +57,23 @@ def _named_scores(
     held = at(record, holder)
     for name, value in opened_record(held).items():
         yield str(name), at(value, rest[1:]) if rest else value
-    for item in opened_list(held):
-        name = _name_of_score(item)
-        if name is not None:
-            yield str(name), opened_value(item)
+    for element in opened_list(held):
+        title = _first(opened_record(element), ("name", "key", "metric", "metric_name"))
+        yield None if title is None else str(title), opened_value(element)
     start = f"{holder}."
     for column, value in record.items():
         if column.startswith(start) and column.endswith(rest) and value is not None:
             yield column.removeprefix(start).removesuffix(rest), value
 
 
-def _name_of_score(item: object) -> Any:  # noqa: ANN401 - whatever JSON holds
-    return _first(opened_record(item), ("name", "key", "metric", "metric_name"))
-
-
 def unnamed_scores(kind: FieldMap, record: Record) -> int:
     """Return how many items of a record's lists of scores have no name, such as mere ids."""
     count = 0
     for path in kind.scores.values():
-        holder, star, _ = path.partition("*")
-        if not star or not holder:
-            continue
-        for item in opened_list(at(record, holder.removesuffix("."))):
-            count += _name_of_score(item) is None
+        holder, star, rest = path.partition("*")
+        if star and holder:
+            scores = _scores_in(kind, record, holder.removesuffix("."), rest)
+            count += sum(name is None for name, _ in scores)
     return count
 
 

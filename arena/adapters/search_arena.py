@@ -66,7 +66,7 @@ def _first_language(collected: Collected, rows: Rows, cell: object) -> object:
 def add_search_answers(collected: Collected, battle: Battle, metadata: Sequence[object]) -> None:
     """Add the question and the answers of a battle, with the passages that were retrieved."""
     place = battle.place
-    key = (battle.key[0], str(battle.key[1]))
+    key = battle.key
     exchanges = [last_exchange(cell) for cell in battle.cells]
     question = next((exchange.question for exchange in exchanges if exchange.question), "")
     if not question:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.adapters.collected import Place
-from arena.adapters.record_values import opened_list, opened_record, opened_value
+from arena.adapters.record_values import at, opened_list, opened_record, opened_value
 from arena.data.types import Record
 
 KIND = "openinference.span.kind"
@@ -110,7 +110,6 @@ def _spans_of_export(place: Place, record: Mapping[str, Any], outer: Record) -> 
 
 def _span_of_row(place: Place, record: Record) -> Span:
     """Return the span of a row of a table, or of an object with ``context`` and ``attributes``."""
-    ids = opened_record(record.get("context"))
     attributes = _flat(opened_record(record.get("attributes")))
     for name, value in record.items():
         if value is None:
@@ -127,8 +126,8 @@ def _span_of_row(place: Place, record: Record) -> Span:
     row = f"row {place.line} of {place.source}"
     return Span(
         place=place,
-        trace_id=str(record.get("context.trace_id") or ids.get("trace_id") or row),
-        span_id=str(record.get("context.span_id") or ids.get("span_id") or row),
+        trace_id=str(at(record, "context.trace_id") or row),
+        span_id=str(at(record, "context.span_id") or row),
         parent_id=str(record.get("parent_id")),
         end=_time(record.get("end_time")),
         status={"code": record.get("status_code")},

@@ -5,6 +5,7 @@ The first of three passes: columns, then the values of each row, then the arena.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -137,19 +138,17 @@ def _generated_answers(
 
 def _is_shared(frames: Sequence[pd.DataFrame], question: str, system: str, column: str) -> bool:
     """Tell whether all systems have one text for each question that several answer."""
-    systems: dict[str, set[str]] = {}
-    texts: dict[str, set[str]] = {}
+    # No pandas: a column of texts cannot hold half a surrogate pair, which is read later.
+    systems: dict[str, set[str]] = defaultdict(set)
+    texts: dict[str, set[str]] = defaultdict(set)
     for frame in frames:
-        if not {question, system, column} <= set(frame):
-            continue
-        cells = frame[[question, system, column]].itertuples(index=False, name=None)
-        for question_cell, system_cell, text in cells:
-            systems.setdefault(str(question_cell), set()).add(str(system_cell))
-            texts.setdefault(str(question_cell), set()).add(str(text))
-    answered_by_several = [name for name, names in systems.items() if len(names) > 1]
-    if not answered_by_several:
-        return False
-    return all(len(texts[name]) == 1 for name in answered_by_several)
+        if {question, system, column} <= set(frame):
+            for cells in zip(frame[question], frame[system], frame[column], strict=True):
+                query, name, text = map(str, cells)
+                systems[query].add(name)
+                texts[query].add(text)
+    n_texts = [len(texts[query]) for query, names in systems.items() if len(names) > 1]
+    return bool(n_texts) and max(n_texts) == 1
 
 
 def count_unread(
