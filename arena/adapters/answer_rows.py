@@ -129,8 +129,13 @@ class AnswerRows:
             return None
         mark = finite_number(verdict)
         if mark is None:
-            hint = "write a number with a decimal point, the higher the better, or nothing"
-            self.collected.fault(place, "verdict", verdict, "is not a number", hint)
+            self.collected.fault(
+                place,
+                "verdict",
+                verdict,
+                "is not a number",
+                hint="write a number with a decimal point, the higher the better, or nothing",
+            )
         return mark
 
     def _texts(self, place: Place, values: Record) -> dict[str, str] | None:
@@ -184,8 +189,9 @@ class AnswerRows:
         earlier = self._earlier_answer(key, texts, values)
         if earlier is None:
             if self.sides == SINGLE and self._says_nothing_new(key, texts, values):
-                reason = "it repeats an earlier row: the same answer again"
-                collected.skip(place.source, "row", reason)
+                collected.skip(
+                    place.source, "row", "it repeats an earlier row: the same answer again"
+                )
                 return None
             return key
         if self.repeats is None:
@@ -193,8 +199,11 @@ class AnswerRows:
             self._refuse(place, side, row, texts)
             return None
         if self.repeats == "first":
-            reason = "its system has answered the question before: the first answer is kept"
-            collected.skip(place.source, "row", reason)
+            collected.skip(
+                place.source,
+                "row",
+                "its system has answered the question before: the first answer is kept",
+            )
             return None
         language, query_id = key
         number = 2
@@ -280,9 +289,13 @@ class AnswerRows:
         for key, query in queries.items():
             named_place = named_places.get(key)
             if named_place is not None and key[1] == text_ids[key]:
-                fault = f"is missing here, and is {seen_from(query['place'], named_place)}"
-                hint = "give an id to every row of a question, or to none"
-                self.collected.fault(query["place"], "query_id", None, fault, hint)
+                self.collected.fault(
+                    query["place"],
+                    "query_id",
+                    None,
+                    fault=f"is missing here, and is {seen_from(query['place'], named_place)}",
+                    hint="give an id to every row of a question, or to none",
+                )
 
 
 def _is_asking(query_id: str, first: str) -> bool:
@@ -315,8 +328,9 @@ def row_language(collected: Collected, place: Place, cell: object, default: str)
     if is_missing_cell(cell):
         return default
     if isinstance(cell, str) and cell.strip().casefold() in NO_LANGUAGE:
-        reason = f"{cell!r} is none: read as {default or 'not given'}"
-        collected.skip(place.source, "language", reason)
+        collected.skip(
+            place.source, "language", f"{cell!r} is none: read as {default or 'not given'}"
+        )
         return default
     reading = read_language(cell) if isinstance(cell, str) else None
     if reading is None or reading.code is None:
@@ -333,8 +347,13 @@ def row_passages(collected: Collected, place: Place, cell: object) -> list[dict[
     try:
         return passages_of(cell)
     except ValueError as error:
-        hint = "give a text, a list of texts, or a list of {passage_id, text}"
-        collected.fault(place, "passages", cell, str(error), hint)
+        collected.fault(
+            place,
+            "passages",
+            cell,
+            str(error),
+            hint="give a text, a list of texts, or a list of {passage_id, text}",
+        )
         return None
 
 
@@ -353,8 +372,9 @@ def open_replies(collected: Collected, place: Place, values: Record, sides: Sequ
             collected.skip(place.source, "answer", "it looks like a printed object: kept as it is")
             continue
         values[f"answer{side}"] = text
-        reason = "of a printed object the text is read"
-        collected.skip(place.source, "what surrounds an answer", reason)
+        collected.skip(
+            place.source, "what surrounds an answer", "of a printed object the text is read"
+        )
 
 
 def empty_answers(values: Record, sides: Sequence[str]) -> list[str]:

@@ -234,8 +234,9 @@ class BattleReader:
         if not is_missing_cell(language):
             code = language_code(language) if isinstance(language, str) else None
             if code is None:
-                reason = f"{language!r} is not known: read as und"
-                self.collected.skip(place.source, "language", reason)
+                self.collected.skip(
+                    place.source, "language", f"{language!r} is not known: read as und"
+                )
         if turn is not None and turn > 1 and is_sound_name(query_id):
             query_id = f"{query_id}-{turn}"
         return code or UNDETERMINED, query_id
@@ -257,8 +258,13 @@ class BattleReader:
             text = value.strip().replace(",", ".", 1) if isinstance(value, str) else value
             weight = finite_number(text)
             if weight is None or weight <= 0:
-                hint = "write a finite number above 0 in every row, or leave the column out"
-                self.collected.fault(place, WEIGHT, value, "is not a weight", hint)
+                self.collected.fault(
+                    place,
+                    WEIGHT,
+                    value,
+                    "is not a weight",
+                    hint="write a finite number above 0 in every row, or leave the column out",
+                )
                 weight = None
             columns[WEIGHT] = weight
         return columns

@@ -189,8 +189,13 @@ class Collected:
         }
         first = self.queries.setdefault(key, row)
         if first is not row and not may_repeat:
-            fault = f"this question is already {seen_from(place, first['place'])}"
-            self.fault(place, "query_id", query_id, fault, "keep one of the two")
+            self.fault(
+                place,
+                "query_id",
+                query_id,
+                fault=f"this question is already {seen_from(place, first['place'])}",
+                hint="keep one of the two",
+            )
         return first
 
     def answer(
@@ -216,8 +221,13 @@ class Collected:
         }
         first = self.answers.setdefault((language, query_id, name), row)
         if first is not row and not (may_repeat and first["answer"] == text):
-            fault = f"has answered this question {seen_from(place, first['place'])}"
-            self.fault(place, "system", name, fault, "keep one of its answers")
+            self.fault(
+                place,
+                "system",
+                name,
+                fault=f"has answered this question {seen_from(place, first['place'])}",
+                hint="keep one of its answers",
+            )
         return first
 
     def answer_after(
@@ -300,8 +310,9 @@ class Collected:
         if isinstance(value, str):
             name = value.strip()
             if name != value and name:
-                reason = f"{value!r} has spaces at its edges: read as {name!r}"
-                self.skip(place.source, "name", reason)
+                self.skip(
+                    place.source, "name", f"{value!r} has spaces at its edges: read as {name!r}"
+                )
             return name or value
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
             return whole_digits(value) or str(value)
@@ -415,8 +426,11 @@ class Collected:
             for name, value in row.items():
                 if name not in ("place", *ANSWER_KEY) and is_unstorable(value):
                     row[name] = storable(value)
-                    reason = "read as U+FFFD in a text, as no file can store it"
-                    self.skip(row["place"].source, "half a surrogate pair", reason)
+                    self.skip(
+                        row["place"].source,
+                        "half a surrogate pair",
+                        "read as U+FFFD in a text, as no file can store it",
+                    )
 
     def skipped(self) -> pd.DataFrame:
         """Return what was left out so far, as ``ForeignArena.skipped``."""

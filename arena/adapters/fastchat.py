@@ -91,9 +91,13 @@ class _Benchmark:
         """Add a system's answers to the turns of a question, or the reference answers."""
         collected = self.collected
         if _id(record) not in self.turns:
-            fault = "is not a question of question.jsonl"
-            hint = "give the questions too"
-            collected.fault(place, "question_id", record["question_id"], fault, hint)
+            collected.fault(
+                place,
+                "question_id",
+                record["question_id"],
+                fault="is not a question of question.jsonl",
+                hint="give the questions too",
+            )
         choices = record["choices"]
         choice = choices[0] if isinstance(choices, list) and choices else choices
         value = choice.get("turns") if isinstance(choice, dict) else choice
@@ -157,8 +161,9 @@ class _Benchmark:
     def _texts(self, place: Place, name: str, value: object) -> list[str]:
         if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
             return value
-        hint = "write the turns as a list of texts"
-        self.collected.fault(place, name, value, "holds no turns", hint)
+        self.collected.fault(
+            place, name, value, "holds no turns", hint="write the turns as a list of texts"
+        )
         return []
 
 

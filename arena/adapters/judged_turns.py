@@ -43,9 +43,13 @@ def judged_turns(
     counts_from_0 = 0 in numbers.values()
     if not counts_from_0 and _may_count_from_0(column, numbers, lengths):
         place, record = next(placed for placed in records if placed[0].line in numbers)
-        fault = "may be counted from 0 or from 1"
-        hint = "call the column turn and count turns from 1"
-        collected.fault(place, TURN, record[column], fault, hint)
+        collected.fault(
+            place,
+            TURN,
+            record[column],
+            fault="may be counted from 0 or from 1",
+            hint="call the column turn and count turns from 1",
+        )
         return {}
     turns: dict[int, int] = {}
     turns_by_question: dict[object, set[int]] = defaultdict(set)
@@ -56,8 +60,13 @@ def judged_turns(
         turn = numbers[place.line] + counts_from_0
         length = lengths[place.line]
         if length is not None and turn > length:
-            fault = f"is beyond the conversation, which has {count_of(length, 'turn')}"
-            collected.fault(place, TURN, record[column], fault, "give the whole conversation")
+            collected.fault(
+                place,
+                TURN,
+                record[column],
+                fault=f"is beyond the conversation, which has {count_of(length, 'turn')}",
+                hint="give the whole conversation",
+            )
             continue
         is_before_the_last = is_before_the_last or (length is not None and turn < length)
         turns[place.line] = turn
@@ -76,8 +85,9 @@ def _numbers(collected: Collected, records: Sequence[PlacedRecord], column: str)
             continue
         number = finite_number(value)
         if number is None or number != int(number) or number < 0:
-            fault = "is not the number of a turn"
-            collected.fault(place, TURN, value, fault, "count turns from 1")
+            collected.fault(
+                place, TURN, value, fault="is not the number of a turn", hint="count turns from 1"
+            )
             continue
         numbers[place.line] = int(number)
     return numbers

@@ -108,8 +108,13 @@ def _add_texts(collected: Collected, battle: Battle) -> None:
         exchanges = exchanges_of(battle.cells, battle.turn)
     except ValueError as error:
         column = CONVERSATIONS[0] if len(battle.cells) == 2 else "question"
-        hint = "write a list of {role, content}, or of texts"
-        collected.fault(place, column, list(battle.cells), str(error), hint)
+        collected.fault(
+            place,
+            column,
+            list(battle.cells),
+            str(error),
+            hint="write a list of {role, content}, or of texts",
+        )
         return
     collected.question(place, key, exchanges[0].question or query_id, [], may_repeat=True)
     for system, exchange in zip(battle.sides, exchanges, strict=True):

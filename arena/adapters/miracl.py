@@ -132,8 +132,9 @@ class _JudgedPassages:
             if label in ("0", "1"):
                 self._add_label(place, (language, query_id), passage_id, int(label))
             else:
-                hint = "write 1 for relevant, 0 for not"
-                self.collected.fault(place, "label", label, "is not a label", hint)
+                self.collected.fault(
+                    place, "label", label, "is not a label", hint="write 1 for relevant, 0 for not"
+                )
 
     def read_corpus(self, path: Path, source: str, language: str) -> None:
         """Read the texts of judged passages: a corpus may be larger than memory."""
@@ -170,9 +171,13 @@ class _JudgedPassages:
 
     def _add_label(self, place: Place, key: Key, passage_id: str, label: int) -> None:
         if self.labels.setdefault(key, {}).setdefault(passage_id, label) != label:
-            fault = "has the other label before"
-            hint = "give each passage of a question one label"
-            self.collected.fault(place, "passage", passage_id, fault, hint)
+            self.collected.fault(
+                place,
+                "passage",
+                passage_id,
+                fault="has the other label before",
+                hint="give each passage of a question one label",
+            )
 
     def _cells(
         self, path: Path, source: str, count: int, form: str

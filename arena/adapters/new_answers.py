@@ -187,16 +187,25 @@ def _question_of(
         history = storable(decoded(values.get(HISTORY)))
         question = questions.with_text(stripped, history, language)
         if question is None:
-            fault = "is not the text of one question of the arena"
-            hint = "write it as there, or give its query_id"
-            collected.fault(place, "question", text, fault, hint)
+            collected.fault(
+                place,
+                "question",
+                text,
+                fault="is not the text of one question of the arena",
+                hint="write it as there, or give its query_id",
+            )
         return question
     query_id = str(named_id).strip()
     same_id = questions.by_id.get(query_id, [])
     question = _only(same_id, language)
     if question is None and not language and len(same_id) > 1:
-        fault = "is missing, and the question is asked in several languages"
-        collected.fault(place, "language", None, fault, "add a column with its language")
+        collected.fault(
+            place,
+            "language",
+            None,
+            fault="is missing, and the question is asked in several languages",
+            hint="add a column with its language",
+        )
         return None
     if question is None:
         # The checks of the whole table say that the arena has no such question.
@@ -205,9 +214,13 @@ def _question_of(
     column = bare_column(collected.names.get("question", ""))
     is_text = column in ("question", "query", "user_input")
     if is_text and stripped and stripped != _text_of(question):
-        fault = f"is not the text that the question {query_id!r} has in the arena"
-        hint = "give the question's own id, or its text alone"
-        collected.fault(place, "question", text, fault, hint)
+        collected.fault(
+            place,
+            "question",
+            text,
+            fault=f"is not the text that the question {query_id!r} has in the arena",
+            hint="give the question's own id, or its text alone",
+        )
         return None
     return question
 

@@ -85,8 +85,9 @@ def _result(place: Place, record: Record, run: Record, collected: Collected) -> 
             continue
         number = finite_number(opened_value(value))
         if number is None:
-            reason = f"{name!r} holds details, not the score of an answer"
-            collected.skip(place.source, "column", reason)
+            collected.skip(
+                place.source, "column", f"{name!r} holds details, not the score of an answer"
+            )
         else:
             scores[score[1]] = number
     joined = dict(record)

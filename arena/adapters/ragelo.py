@@ -65,8 +65,9 @@ def read_ragelo(
         table = _table_of(rows)
         if table is None:
             listed = ", ".join(map(str, rows.table)) or "none"
-            reason = f"its columns are of no table of RAGElo's: {listed}"
-            collected.skip(rows.source, "file", reason)
+            collected.skip(
+                rows.source, "file", f"its columns are of no table of RAGElo's: {listed}"
+            )
             continue
         for place, record in collected.raw(rows):
             records[table].append((place, _stripped(record)))
@@ -145,8 +146,13 @@ class _RageloTables:
             key = (language, query_id)
             question = self.collected.question(place, key, text, [], may_repeat=True)
             if question["query"] != text:
-                fault = "differs from that of the same query before"
-                self.collected.fault(place, "query", text, fault, "give each query one text")
+                self.collected.fault(
+                    place,
+                    "query",
+                    text,
+                    fault="differs from that of the same query before",
+                    hint="give each query one text",
+                )
             self.keys[query_id] = key
             self.keys.setdefault(text, key)
 
@@ -200,8 +206,9 @@ class _RageloTables:
         for source, rows in by_source.items():
             column = _winner_column([record for _, record in rows])
             if column is None:
-                reason = "no column holds winners (A, B or C)"
-                self.collected.skip(source, "judgment", reason, len(rows))
+                self.collected.skip(
+                    source, "judgment", "no column holds winners (A, B or C)", len(rows)
+                )
                 continue
             for place, record in rows:
                 key = self._key_of(place, record, _IN_QUERIES)

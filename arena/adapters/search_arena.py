@@ -70,8 +70,13 @@ def add_search_answers(collected: Collected, battle: Battle, metadata: Sequence[
     exchanges = [last_exchange(cell) for cell in battle.cells]
     question = next((exchange.question for exchange in exchanges if exchange.question), "")
     if not question:
-        hint = "write a list of {role, content}"
-        collected.fault(place, MESSAGES[0], list(battle.cells), "holds no question", hint)
+        collected.fault(
+            place,
+            MESSAGES[0],
+            list(battle.cells),
+            "holds no question",
+            hint="write a list of {role, content}",
+        )
         return
     collected.question(place, key, question, [], may_repeat=True)
     for side, exchange in enumerate(exchanges):

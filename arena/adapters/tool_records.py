@@ -88,8 +88,7 @@ class ToolReader:
         chosen = chosen_paths(kind, records, columns, len(files))
         collected.names = chosen.names
         for path, count in chosen.unread.items():
-            reason = f"{path!r} holds none that can be read"
-            collected.skip(self.tool, "passages", reason, count)
+            collected.skip(self.tool, "passages", f"{path!r} holds none that can be read", count)
         judges = _chosen_scores(kind, records, scores)
         if not scores:
             _count_plain_scores(collected, kind, placed, [*chosen.names.values(), *judges])
@@ -155,8 +154,11 @@ def _count_plain_scores(
     for place, record in records:
         for name in plain_scores(kind, record):
             if name not in taken:
-                reason = f"{name!r} is read as a score only if named: --scores {name}"
-                collected.skip(place.source, "column", reason)
+                collected.skip(
+                    place.source,
+                    "column",
+                    f"{name!r} is read as a score only if named: --scores {name}",
+                )
 
 
 def _tool_rows(
@@ -196,8 +198,11 @@ def _add_rows(
         if not _is_complete(collected, place, values, chosen):
             continue
         if rows.repeats == "first" and _is_answered(values, answered):
-            reason = "its system has answered the question before: the first answer is kept"
-            collected.skip(place.source, "record", reason)
+            collected.skip(
+                place.source,
+                "record",
+                "its system has answered the question before: the first answer is kept",
+            )
             continue
         rows.add(place, values)
     if n_split:
@@ -224,8 +229,11 @@ def _is_complete(collected: Collected, place: Place, values: Record, chosen: Fie
         values[HISTORY] = []
     for field in NEEDED:
         if values[field] is None:
-            reason = f"it has no text at {chosen.names[field]!r}, for the {field}"
-            collected.skip(place.source, "record", reason)
+            collected.skip(
+                place.source,
+                "record",
+                f"it has no text at {chosen.names[field]!r}, for the {field}",
+            )
             return False
     return True
 

@@ -97,8 +97,7 @@ def _passages_of(
     for number, reference in enumerate(references, start=1):
         document = documents.get(reference)
         if document is None:
-            reason = "the text of the reference is not in the files"
-            collected.skip(place.source, "passage", reason)
+            collected.skip(place.source, "passage", "the text of the reference is not in the files")
             continue
         passage = {
             "passage_id": str(number),
