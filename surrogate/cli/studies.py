@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from arena.data.errors import UnusableRepliesError, UsageError, checked_choice
+from arena.data.errors import UnusableRepliesError, UsageError, argument, checked_choice
 from arena.llm.llm_settings import LlmSettings
 from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate.cli import options as opt
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 STORE = "ratings.sqlite"
 LISTED = ["feature", "summary", "source", "needs", "available"]
 BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
-TABLE_3 = "table3"
 LEFT_OUT = {"replication": ["questions", "judgments"], "ablation": ["features"]}
 """Columns that 80 of the terminal have no room for, by protocol; --json has them."""
 
@@ -144,21 +143,25 @@ def validate(
     settings = settings_of(BoardSettings, config, options)
 
     from arena.data.folder import read_arena
+    from surrogate.papers.mirage.tables import TABLE_3, TABLES, validate_table_3, validate_table_4
+    from surrogate.validation import PROTOCOLS
     from surrogate.validation import validate as validate_arena
 
+    checked_choice(protocol, [*PROTOCOLS, *TABLES], "protocol")
     read = read_arena(arena)
-    study = validate_arena(
-        *(read, protocol),
-        split_names(surrogate) if surrogate and protocol == TABLE_3 else surrogate,
-        repeats,
-        settings=settings,
-        holdout=holdout,
-        preset=preset,
-        **options,
-        feature_table=given_features(feature_table, read.answers),
-        n_jobs=jobs,
-        progress=progress_lines(),
-    )
+    options["settings"] = settings
+    options["preset"] = preset
+    options["feature_table"] = given_features(feature_table, read.answers)
+    options["n_jobs"] = jobs
+    options["progress"] = progress_lines()
+    if protocol in PROTOCOLS:
+        study = validate_arena(read, protocol, surrogate, repeats, holdout=holdout, **options)
+    elif protocol == TABLE_3:
+        if holdout is not None:
+            raise UsageError(f"{argument('holdout')} is not for {protocol}, which draws systems")
+        study = validate_table_3(read, split_names(surrogate), repeats, **options)
+    else:
+        study = validate_table_4(read, surrogate, repeats, holdout, **options)
     _show_study(study, protocol, as_json)
 
 

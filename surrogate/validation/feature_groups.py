@@ -1,4 +1,4 @@
-"""Rankings by part of the features: by families, or by the groups of MIRAGE-Bench's table 4."""
+"""Rankings by part of the features: by families."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import percentile_interval
-from arena.statistics.rank_agreement import kendall_tau
-from features.measures.registry import FEATURES, GROUPS, parse_features
-from surrogate.learning.cross_fitting import Repeats, derived_seed, systems_by_content
+from features.measures.registry import FEATURES, parse_features
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.outcomes import Outcome, on_common_systems
-from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
-from surrogate.validation.protocols import drawn_holdout
+from surrogate.learning.surrogate import KEYS
 from surrogate.validation.scores import MACRO, outcome_scores, replicate_taus
 
 ALL = "all"
@@ -29,10 +25,6 @@ COLUMNS = [
     *("language", "subset", "features", "tau", "tau_low", "tau_high"),
     *("difference", "difference_low", "difference_high", "reason"),
 ]
-LLM_MEASURED = frozenset(feature.name for feature in GROUPS["llm"])
-LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nli_neutral"})
-"""Language detection and support: the features of little importance in MIRAGE-Bench's figure 5."""
-ABSENT = "the features that this group is about are not there"
 NO_VALUES = "no answer has a value of {}"
 
 
@@ -177,76 +169,3 @@ def _on_common_systems(
         for name, item in zip(items_by_name, kept, strict=True):
             common[name].append(item)
     return common
-
-
-def papers_groups(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Return the feature columns of each of the paper's four groups, in their order.
-
-    A group that would leave out or hold none of the columns is empty.
-    """
-    names = {column: feature_name(column) for column in columns}
-    rated = [column for column in columns if names[column] in LLM_MEASURED]
-    low = [column for column in columns if names[column] in LOW_CORRELATION]
-    without = [[column for column in columns if column not in part] for part in (rated, low)]
-    return {
-        "all features": list(columns),
-        "without LLM-measured": without[0] if rated else [],
-        "without low correlation": without[1] if low else [],
-        "only LLM-measured": rated,
-    }
-
-
-def taus_by_group(
-    parts: Mapping[str, Sequence[LanguageData]],
-    surrogate: Surrogate,
-    repeats: Repeats,
-    holdout: Sequence[str] | None,
-) -> pd.DataFrame:
-    """Return the mean tau of all systems, a row a group of features and a column a language.
-
-    Args:
-        parts: Group to the languages with its features.
-        surrogate: What is trained, without the systems held out.
-        repeats: How often; the first time with the seed of a board.
-        holdout: Systems to hold out, or None to draw two.
-    """
-    languages = next(iter(parts.values()))
-    systems, drawn = systems_by_content(languages), []
-    for repeat in range(repeats.times):
-        keys = [str(repeat)] if repeat else []
-        state = derived_seed(repeats.seed, "table 4", *keys) if keys else repeats.seed
-        held = drawn_holdout(systems, holdout, repeats.seed, *keys)
-        drawn.append((reseeded(surrogate, state), held))
-    tasks = [delayed(_taus_of_all)(own, *how) for own in parts.values() for how in drawn]
-    codes = [data.language for data in languages]
-    taus = pd.DataFrame(repeats.run(tasks), columns=codes, dtype=np.float64)
-    return taus.groupby(np.repeat(list(parts), repeats.times), sort=False).mean()
-
-
-def _taus_of_all(
-    languages: Sequence[LanguageData], surrogate: Surrogate, held: Sequence[str]
-) -> dict[str, float]:
-    """Train as a board does, without the held-out systems; each language's tau of all systems."""
-    training = pd.concat([data.hiding(held).X for data in languages], ignore_index=True)
-    try:
-        surrogate.fit(training, {data.language: data.tournaments for data in languages})
-    except UsageError:
-        return {}
-    rated = surrogate.predict(pd.concat([data.X for data in languages], ignore_index=True))
-    known = rated.set_index(["language", "system"])["rating"]
-    taus = {}
-    for data in languages:
-        places = pd.MultiIndex.from_product([[data.language], data.systems])
-        taus[data.language] = kendall_tau(known.reindex(places).to_numpy(np.float64), data.truth)
-    return taus
-
-
-def group_table(groups: Mapping[str, Sequence[str]], taus: pd.DataFrame) -> pd.DataFrame:
-    """Arrange ``taus_by_group`` as ``Study.table4`` says; ``macro`` is the mean over languages."""
-    wide = taus.reindex(list(groups))
-    if len(wide.columns) > 1:
-        wide = wide.assign(**{MACRO: wide.mean(axis=1)})
-    table = wide.unstack().rename_axis(["language", "group"]).reset_index(name="tau")
-    sizes = table["group"].map({name: len(columns) for name, columns in groups.items()})
-    table.insert(2, "features", sizes)
-    return table.assign(reason=np.where(sizes == 0, ABSENT, ""))

@@ -32,11 +32,9 @@ from surrogate.learning.cross_fitting import (
 )
 from surrogate.learning.languages import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 
 LANGUAGE, FEWEST_LANGUAGES = "leave-language-out", 2
-HELD_OUT = 4
-"""Systems that a repeat of table 3 holds out."""
 BEST_SHARE, FEWEST_BEST = 0.2, 3
 AXES = ("systems", "questions", "judgments")
 """What a learning curve has less of."""
@@ -184,43 +182,6 @@ def drawn_holdout(
             "to train on"
         )
     return drawn
-
-
-def tournament_scores(
-    languages: Sequence[LanguageData], surrogates: Sequence[Surrogate], repeats: Repeats
-) -> pd.DataFrame:
-    """Average R² of surrogates of single tournaments; columns as ``Study.table3`` says."""
-    keys = [
-        (item, surrogate, repeat)
-        for item in languages
-        for surrogate in surrogates
-        for repeat in range(repeats.times)
-    ]
-    done = repeats.run([delayed(_tournament_r2)(*key, repeats.seed) for key in keys])
-    table = pd.DataFrame(done, columns=["train", "holdout"]).assign(
-        language=[item.language for item, _, _ in keys],
-        surrogate=[surrogate.name for _, surrogate, _ in keys],
-    )
-    return table.groupby(["language", "surrogate"], sort=False, as_index=False).agg(
-        train_r2=("train", "mean"),
-        holdout_r2=("holdout", "mean"),
-        holdout_r2_median=("holdout", "median"),
-        repeats=("holdout", "count"),
-    )
-
-
-def _tournament_r2(
-    data: LanguageData, surrogate: Surrogate, repeat: int, seed: int
-) -> tuple[float, float]:
-    """Train a surrogate on one tournament; R² on the training and on four held-out systems."""
-    held = drawn_holdout(data.systems_by_content, HELD_OUT, seed, data.language, str(repeat))
-    state = derived_seed(seed, "table 3", data.language, str(repeat))
-    index = repeat % data.settings.tournaments
-    try:
-        [fit] = fit_tournament([data], surrogate, held, index, state, TREES)
-    except UsageError:
-        return float("nan"), float("nan")
-    return fit.train_r2, fit.holdout_r2
 
 
 def part_left(

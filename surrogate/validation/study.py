@@ -42,27 +42,22 @@ from surrogate.learning.languages import (
     language_data,
     with_answers,
 )
-from surrogate.learning.names import TABLE_3_SURROGATES, as_surrogate
+from surrogate.learning.names import as_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.feature_groups import (
     compared_with_all,
     feature_subsets,
-    group_table,
-    papers_groups,
-    taus_by_group,
 )
 from surrogate.validation.importances import PERMUTATIONS, importances
 from surrogate.validation.protocols import (
     AXES,
-    HELD_OUT,
     LANGUAGE,
     best_fold,
     family_folds,
     leave_language_out,
     mirage,
     part_left,
-    tournament_scores,
 )
 from surrogate.validation.scores import MACRO, outcome_scores
 
@@ -81,7 +76,7 @@ REPLICATION_COLUMNS = [
 ]
 DEFAULT_PROTOCOL = "leave-systems-out"
 FAMILIES, BEST = "leave-families-out", "leave-best-out"
-MIRAGE, TABLE_3, TABLE_4, REPLICATION = "mirage", "table3", "table4", "replication"
+MIRAGE, REPLICATION = "mirage", "replication"
 
 
 @dataclass(frozen=True)
@@ -225,20 +220,28 @@ class Study:
         """Rate every system by surrogates that have not seen it; see ``leave_systems_out``."""
         return leave_systems_out(self.languages, self.surrogate, self.repeats, training)
 
-    def _given(
+    def tabulated(
         self, table: pd.DataFrame, protocol: str, *further: str, surrogates: str = ""
     ) -> StudyTable:
+        """Return a table with the signature of the study that gave it.
+
+        Args:
+            table: What was found.
+            protocol: Name of the protocol.
+            further: Fields of the signature that only this protocol has.
+            surrogates: Surrogates that were compared, instead of the study's.
+        """
         parts = [
             f"protocol:{protocol}|arena:{self.name}|judge:{self.judge}",
             f"features:{','.join(self.features)}",
-            f"surrogate:{surrogates or _settings_of(self.surrogate)}|repeats:{self.repeats.times}",
+            f"surrogate:{surrogates or settings_text(self.surrogate)}|repeats:{self.repeats.times}",
             *further,
             f"{self.settings}|version:{__version__}",
         ]
         return StudyTable(table, "|".join(parts))
 
     def _scored(self, outcomes: Sequence[Outcome], protocol: str, *further: str) -> StudyTable:
-        return self._given(outcome_scores(outcomes, self.settings.seed), protocol, *further)
+        return self.tabulated(outcome_scores(outcomes, self.settings.seed), protocol, *further)
 
     def leave_systems_out(self) -> StudyTable:
         """Rate every system by surrogates that have not seen it: what to expect for new systems.
@@ -279,7 +282,7 @@ class Study:
         drawn each time, unless some are named.
         """
         outcomes = mirage(self.languages, self.surrogate, self.repeats, holdout)
-        return self._scored(outcomes, MIRAGE, *_named(holdout))
+        return self._scored(outcomes, MIRAGE, *holdout_text(holdout))
 
     def ablate(self) -> StudyTable:
         """Rank unseen systems with all features, without each family of them, and each alone.
@@ -311,7 +314,7 @@ class Study:
                 outcomes[name] = [item for item in rated if item.language in told]
         languages = [data.language for data in self.languages]
         table = compared_with_all(outcomes, subsets, languages, self.settings.seed)
-        return self._given(table, "ablation")
+        return self.tabulated(table, "ablation")
 
     def importances(self) -> StudyTable:
         """Say how much the ranking rests on each feature.
@@ -331,7 +334,7 @@ class Study:
             surrogate that has none.
         """
         table = importances(self.languages, self.features, self.surrogate, self.repeats)
-        return self._given(table, "importances", f"permutations:{PERMUTATIONS}")
+        return self.tabulated(table, "importances", f"permutations:{PERMUTATIONS}")
 
     def learning_curves(self, shares: Sequence[float] = SHARES) -> StudyTable:
         """Rank unseen systems by surrogates that learned from random parts of what there is.
@@ -361,7 +364,7 @@ class Study:
                 tables.append(scores)
         table = pd.concat(tables).sort_values("language", kind="stable", ignore_index=True)
         shown = ",".join(f"{share:g}" for share in sorted(shares))
-        return self._given(table, "learning-curve", f"shares:{shown}")
+        return self.tabulated(table, "learning-curve", f"shares:{shown}")
 
     def replicate(self, judged: Sequence[int | None] = (None,)) -> StudyTable:
         """Rate by the verdicts on part of the questions, and compare with those on the others.
@@ -400,58 +403,14 @@ class Study:
                 rows.append({**means, **part.summary(), "language": name})
         table = pd.DataFrame(rows, columns=REPLICATION_COLUMNS)
         told = ",".join("half" if number is None else str(number) for number in judged)
-        return self._given(table, REPLICATION, f"judged:{told}")
-
-    def table3(self, surrogates: Sequence[SurrogateLike] = TABLE_3_SURROGATES) -> StudyTable:
-        """Compare surrogates on random held-out systems (MIRAGE-Bench, table 3).
-
-        Each repeat takes one tournament, holds out four systems drawn by the seed, trains on the
-        others' features in that tournament, and scores both.
-
-        Args:
-            surrogates: What to compare, instead of the study's; as published they count missing
-                values 0.
-
-        Returns:
-            Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``;
-            means and median over repeats, which number those with a defined holdout R².
-
-        Raises:
-            UsageError: For an unknown surrogate, or a language with fewer than seven systems.
-            MissingDependencyError: If xgboost is asked for and not installed.
-        """
-        chosen = [as_surrogate(item) for item in surrogates]
-        table = tournament_scores(self.languages, chosen, self.repeats)
-        names = ",".join(map(_settings_of, chosen))
-        return self._given(table, TABLE_3, f"held:{HELD_OUT}", surrogates=names)
-
-    def table4(self, holdout: Sequence[str] | None = None) -> StudyTable:
-        """Rank all systems by the paper's groups of features (MIRAGE-Bench, table 4).
-
-        Each group trains what a board trains: on all judged systems but the held-out ones. Tau is
-        that of all judged systems by their answers to all questions, and the arena's ratings. Most
-        of them were trained on, so that it is higher than for new systems (``ablate``).
-
-        Args:
-            holdout: Systems to keep out of training; by default two, the first time those that a
-                board with this seed holds out.
-
-        Returns:
-            Columns ``language, group, features, tau, reason``: number of features, mean tau over
-            repeats. NaN with a reason for a group of which no feature is there.
-
-        Raises:
-            UsageError: For systems that cannot be held out.
-        """
-        groups = papers_groups(self.features)
-        parts = {name: self.with_features(own).languages for name, own in groups.items() if own}
-        taus = taus_by_group(parts, self.surrogate, self.repeats, holdout)
-        return self._given(group_table(groups, taus), TABLE_4, *_named(holdout))
+        return self.tabulated(table, REPLICATION, f"judged:{told}")
 
 
-def _named(holdout: Sequence[str] | None) -> list[str]:
+def holdout_text(holdout: Sequence[str] | None) -> list[str]:
+    """Return the field of a signature that names held-out systems, if any are named."""
     return [] if holdout is None else [f"holdout:{','.join(sorted(holdout))}"]
 
 
-def _settings_of(surrogate: Surrogate) -> str:
+def settings_text(surrogate: Surrogate) -> str:
+    """Return a surrogate's settings as a signature has them."""
     return surrogate.signature.removeprefix("surrogate:")

@@ -12,7 +12,6 @@ from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import open_arena
 from arena.judging.choosing.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from arena.judging.choosing.sampling import study_sampling
-from features.measures.registry import PAPER_FEATURES
 from surrogate.board.language_study import check_holdout
 from surrogate.board.settings import (
     PRESET,
@@ -21,9 +20,9 @@ from surrogate.board.settings import (
     lists_options,
 )
 from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
-from surrogate.learning.names import PAPERS_SURROGATE, TABLE_3_SURROGATES, as_surrogate
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
-from surrogate.validation.protocols import HELD_OUT, LANGUAGE, check_languages
+from surrogate.learning.names import as_surrogate
+from surrogate.learning.surrogate import Surrogate
+from surrogate.validation.protocols import LANGUAGE, check_languages
 from surrogate.validation.study import (
     BEST,
     DEFAULT_PROTOCOL,
@@ -33,8 +32,6 @@ from surrogate.validation.study import (
     REPEATS,
     REPLICATION,
     STUDY_OPTIONS,
-    TABLE_3,
-    TABLE_4,
     Study,
     StudyOptions,
     StudyTable,
@@ -48,7 +45,7 @@ OF_SURROGATES = (
     *("surrogate", "features", "feature_table", "rows", "missing", "tournaments", "questions"),
 )
 """Options that sampling, which ranks by verdicts alone, has no use for."""
-PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
+PROTOCOLS_WITH = {"holdout": (MIRAGE,), "judged": (REPLICATION,)}
 """Arguments that only some protocols take."""
 PROTOCOLS: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     {
@@ -57,8 +54,6 @@ PROTOCOLS: Mapping[str, tuple[str, int, int]] = MappingProxyType(
         BEST: ("leave_best_out", 1, 1),
         LANGUAGE: ("leave_language_out", REPEATS, 1),
         MIRAGE: ("mirage", 25, FEWEST_SYSTEMS_TO_FOLD),
-        TABLE_3: ("table3", 50, FEWEST_SYSTEMS + HELD_OUT),
-        TABLE_4: ("table4", 1, FEWEST_SYSTEMS_TO_FOLD),
         "ablation": ("ablate", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         "importances": ("importances", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         "learning-curve": ("learning_curves", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
@@ -75,7 +70,7 @@ PROTOCOLS: Mapping[str, tuple[str, int, int]] = MappingProxyType(
 def validate(
     arena: Arena | Path | str,
     protocol: str = DEFAULT_PROTOCOL,
-    surrogate: SurrogateLike | Sequence[SurrogateLike] | None = None,
+    surrogate: SurrogateLike | None = None,
     repeats: int | None = None,
     *,
     holdout: str | Sequence[str] | None = None,
@@ -92,10 +87,10 @@ def validate(
         protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names, and for
             ``sampling`` ``arena.study_sampling``.
         surrogate: What to validate; by default that of ``settings``, the preset's, or
-            ``answers``; for ``table3`` several.
+            ``answers``.
         repeats: How often to repeat with other folds, draws or seeds; the protocol's own number
             if None.
-        holdout: For ``mirage`` and ``table4``: systems to hold out.
+        holdout: For ``mirage``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
         options: See ``StudyOptions``, and below.
 
@@ -117,56 +112,72 @@ def validate(
     given: dict[str, object] = {}
     if judged is not None:
         given["judged"] = judged
-    held_out = settings.holdout if holdout is None else _names_in(holdout)
+    held_out = settings.holdout if holdout is None else names_in(holdout)
     if protocol not in PROTOCOLS_WITH["holdout"]:
         held_out = None  # of a board's settings
     if held_out is not None:
         given["holdout"] = held_out
 
-    several = (
-        None if isinstance(surrogate, str) or not isinstance(surrogate, Sequence) else surrogate
-    )
-    if several is not None and protocol != TABLE_3:
-        raise UsageError(f"several surrogates are for {TABLE_3}, not for {protocol}")
-    single = surrogate if several is None else None
-    if protocol == TABLE_3:
-        named = several or (TABLE_3_SURROGATES if single is None else [single])
-        given["surrogates"] = [_surrogate_of(item, settings, options) for item in named]
-        single = None
-    if protocol == TABLE_4 and single is None and not _states("surrogate", options):
-        single = PAPERS_SURROGATE
-    if protocol == TABLE_4 and not _states("features", options):
-        options["features"] = PAPER_FEATURES
-    trained = _surrogate_of(settings.surrogate if single is None else single, settings, options)
+    if surrogate is not None and not isinstance(surrogate, str) and isinstance(surrogate, Sequence):
+        raise UsageError(f"{protocol} validates one surrogate; table3 compares several")
+    chosen = settings.surrogate if surrogate is None else surrogate
+    trained = surrogate_with_rules(chosen, settings, options)
 
     opened = open_arena(arena)
-    judged_arena = judged_view(opened, settings)  # before features cost anything
+    judged_arena = check_rated_systems(opened, settings, protocol, fewest, held_out)
     if protocol == LANGUAGE:
         rated = {*judged_arena.judgments["language"], *judged_arena.published_ratings["language"]}
         check_languages(rated, trained)
-    if held_out is not None:
-        check_holdout(held_out, judged_arena.rated_systems)
-    elif len(judged_arena.rated_systems) < fewest:
-        raise UsageError(f"{protocol} needs at least {fewest} judged systems")
     study = Study.of(opened, trained, repeats, **options)
     table: StudyTable = getattr(study, method)(**given)
     return table
 
 
-def _names_in(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (
-        tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else tuple(names)
-    )
+def check_rated_systems(
+    arena: Arena,
+    settings: BoardSettings,
+    protocol: str,
+    fewest: int,
+    holdout: Sequence[str] | None = None,
+) -> Arena:
+    """Check that a study has enough judged systems, before features cost anything.
+
+    Args:
+        arena: The arena.
+        settings: Whose judgments count.
+        protocol: Name of the protocol, for the error.
+        fewest: Judged systems that it needs.
+        holdout: Systems to hold out, if some are named; then these are checked instead.
+
+    Returns:
+        The arena as a study sees it, see ``judged_view``.
+
+    Raises:
+        UsageError: If there are too few systems, or some cannot be held out.
+    """
+    judged_arena = judged_view(arena, settings)
+    if holdout is not None:
+        check_holdout(holdout, judged_arena.rated_systems)
+    elif len(judged_arena.rated_systems) < fewest:
+        raise UsageError(f"{protocol} needs at least {fewest} judged systems")
+    return judged_arena
 
 
-def _states(name: str, options: StudyOptions) -> bool:
+def names_in(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names that may be given as one text with commas."""
+    if isinstance(names, str):
+        return tuple(name.strip() for name in names.split(","))
+    return tuple(names)
+
+
+def is_chosen(name: str, options: StudyOptions) -> bool:
     """Tell whether an option, the settings or a preset choose a value."""
     settings = options.get("settings")
     is_set = settings is not None and name in settings.model_fields_set
     return name in options or is_set or options.get(PRESET) is not None
 
 
-def _surrogate_of(
+def surrogate_with_rules(
     surrogate: SurrogateLike, settings: BoardSettings, options: StudyOptions
 ) -> Surrogate:
     """Return an unfitted surrogate, one by name with the rules of the settings."""

@@ -160,7 +160,7 @@ def test_an_arena_too_small_is_refused_before_answers_are_measured(simulated, ta
     judged = arena.judgments.query("language == 'en'")
     kept = judged[["system_a", "system_b"]].isin(sorted(arena.info.systems)[:4]).all(axis=1)
     small, own = replace(arena, judgments=judged[kept]), Feature("own", "", "", (), unread)
-    for protocol in ("leave-systems-out", "leave-language-out", "mirage", "table3"):
+    for protocol in ("leave-systems-out", "leave-language-out", "mirage"):
         with pytest.raises(UsageError, match="needs at least"):
             validate(small, protocol, TOGETHER, features=[own], **settings)
     with pytest.raises(UsageError, match="alone"):
