@@ -176,7 +176,7 @@ def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
     """Put the passages (or turns) of several answers together, each once, and name their answers.
 
     Systems with retrievers of their own may give the same id to different passages, so passages
-    are told apart by their content.
+    are distinguished by their content.
 
     Args:
         parts_of: Passages (or turns) of each answer, by what the prompt calls the answer.
