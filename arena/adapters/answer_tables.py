@@ -21,6 +21,7 @@ from arena.adapters.table_columns import (
     has_only_decimal_commas,
     table_form,
     with_file_name,
+    with_joined_passages,
 )
 from arena.data.cells import is_missing_cell
 from arena.data.errors import DataError, UsageError, checked_choice
@@ -99,7 +100,9 @@ def _named_tables(
     tables = []
     stems = []
     for path, rows in collected.files(paths):
-        tables.append(rows)
+        joined = with_joined_passages(rows, columns)
+        collected.notes += joined.notes[len(rows.notes) :]
+        tables.append(joined)
         stems.append(bare_name(path))
     if len(tables) > 1 or FILE in columns.values():
         return [with_file_name(rows, stem) for rows, stem in zip(tables, stems, strict=True)]

@@ -22,7 +22,13 @@ from arena.adapters.collected import Collected, Place, question_id
 from arena.adapters.columns import NO_COLUMNS, bare_column, with_whole_names
 from arena.adapters.files import bare_name
 from arena.adapters.notes import note_on_systems
-from arena.adapters.table_columns import SINGLE, TableForm, table_form, with_file_name
+from arena.adapters.table_columns import (
+    SINGLE,
+    TableForm,
+    table_form,
+    with_file_name,
+    with_joined_passages,
+)
 from arena.data.cells import decoded, is_unstorable, name_text, storable
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import append_rows, read_arena
@@ -76,7 +82,7 @@ def read_answers(
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
-    rows = read_rows(path)
+    rows = with_joined_passages(read_rows(path), columns)
     if rows.table.empty and not rows.problems:
         raise UsageError(f"{path}: there is no answer in it")
     named_rows = with_file_name(rows, bare_name(path))

@@ -5,6 +5,7 @@ The first of three passes: columns, then the values of each row, then the arena.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +23,15 @@ from arena.adapters.columns import (
     chosen_columns,
     field_names,
 )
-from arena.data.cells import has_decimal_comma
+from arena.data.cells import has_decimal_comma, is_missing_cell
 from arena.data.errors import checked_choice
 from arena.data.rows import Rows
 from arena.data.schema import TURN, WEIGHT
+from arena.data.wording import count_of
 
+_NUMBERED_PASSAGE = re.compile(
+    r"(?:retrieved_)?(?:context|passage|document|doc|chunk)_(?P<number>[0-9]{1,3})"
+)
 SINGLE: tuple[str, ...] = ("",)
 """Ending of the fields of a row's only answer."""
 PAIR: tuple[str, ...] = ("_a", "_b")
@@ -56,6 +61,43 @@ def with_file_name(rows: Rows, stem: str) -> Rows:
     if FILE in rows.table:
         return rows
     return replace(rows, table=rows.table.assign(**{FILE: stem}).astype(object))
+
+
+def with_joined_passages(rows: Rows, columns: Mapping[str, str]) -> Rows:
+    """Join columns such as ``context_1``, ``context_2`` to one of passages, in their order.
+
+    Args:
+        rows: A table.
+        columns: Field to the column that the user chose; passages that were chosen stay.
+
+    Returns:
+        The table as it was where another column holds passages, or there are no such columns.
+    """
+    table = rows.table
+    names = field_names("answers")["passages"]
+    if "passages" in columns or any(bare_column(str(column)) in names for column in table):
+        return rows
+    numbered: dict[int, str] = {}
+    for column in map(str, table):
+        match = _NUMBERED_PASSAGE.fullmatch(bare_column(column))
+        if match is not None:
+            # Of two columns with one number, neither can be placed.
+            if int(match["number"]) in numbered:
+                return rows
+            numbered[int(match["number"])] = column
+    joined = [numbered[number] for number in sorted(numbered)]
+    if not joined or set(joined) & set(columns.values()):
+        return rows
+    cells = [
+        [text for text in row if not is_missing_cell(text)]
+        for row in table[joined].itertuples(index=False, name=None)
+    ]
+    table = table.drop(columns=joined).assign(passages=pd.Series(cells, table.index, dtype=object))
+    note = (
+        f"{rows.source}: passages are read from {count_of(len(joined), 'column')}, "
+        f"{joined[0]!r} to {joined[-1]!r}"
+    )
+    return replace(rows, table=table, notes=(*rows.notes, note))
 
 
 def table_form(

@@ -17,6 +17,7 @@ from arena.data.delimited import clean_header, fitted, repeated_columns
 from arena.data.errors import DataError, MissingDependencyError, Problem
 from arena.data.files import MIB, most_expanded, refuse_beyond
 from arena.data.rows import Numbered, Rows, rows_of_records
+from arena.data.wording import count_of
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
@@ -93,11 +94,41 @@ def _read_sheet(path: Path, source: str) -> Sheet:
             sheet = sheets[names[0]]
             first_line = sheet.start[0] + 1 if sheet.start else 1
             rows = [[_plain(cell) for cell in row] for row in sheet.to_python()]
+            n_merged = _fill_merged(sheet, rows)
     except (CalamineError, zipfile.BadZipFile) as error:
         fault = f"cannot be read ({error})"
         hint = "save it again without a password, or as CSV"
         raise DataError.of_file(source, fault, hint) from error
-    return Sheet(rows, first_line, tuple(_notes(source, names, rows)))
+    notes = list(_notes(source, names, rows))
+    if n_merged:
+        cells = count_of(n_merged, "merged cell")
+        notes.append(f"{source}: the value of {cells} counts for every row that it covers")
+    return Sheet(rows, first_line, tuple(notes))
+
+
+def _fill_merged(sheet: CalamineSheet, rows: list[list[Any]]) -> int:
+    """Give every row below the header the values of the merged cells that cover it.
+
+    Excel stores the value of a merged cell in its first row and column alone.
+
+    Returns:
+        How many merged cells cover rows of data.
+    """
+    first_row, first_column = sheet.start or (0, 0)
+    n_filled = 0
+    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
+        # The header's merged cells are titles above columns, not data.
+        if top <= first_row or left < first_column:
+            continue
+        value = rows[top - first_row][left - first_column] if top - first_row < len(rows) else None
+        if value is None:
+            continue
+        n_filled += 1
+        # A file may declare a range beyond its cells.
+        for row in rows[top - first_row : bottom - first_row + 1]:
+            for column in range(left - first_column, min(right - first_column + 1, len(row))):
+                row[column] = value
+    return n_filled
 
 
 def _notes(source: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:

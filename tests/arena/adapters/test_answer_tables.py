@@ -594,3 +594,47 @@ def test_numbers_are_the_same_names_in_every_form(suffix, tmp_path):
 def test_a_version_among_other_names_stays_as_it_is(tmp_path):
     text = "question,model,answer\nq,4.0,x\nq,gpt,y\n"
     assert import_arena("csv", [table(tmp_path, text)]).arena.info.systems == ("4.0", "gpt")
+
+
+def test_numbered_columns_of_passages_are_read_in_their_order(tmp_path):
+    table = pd.DataFrame(
+        {
+            "question": ["Why?", "How?"],
+            "system": "s",
+            "answer": "So.",
+            "Context 10": ["last", None],
+            "context_1": ["first", "only"],
+            "context_2": ["second", None],
+        }
+    )
+    table.to_csv(tmp_path / "answers.csv", index=False)
+    found = import_arena("csv", [tmp_path / "answers.csv"])
+    texts = [
+        [passage["text"] for passage in passages] for passages in found.arena.queries["passages"]
+    ]
+    assert sorted(texts) == [["first", "second", "last"], ["only"]]
+    assert any("3 columns, 'context_1' to 'Context 10'" in note for note in found.notes)
+    new = table.assign(system="new")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert "passages" not in read_answers(tmp_path / "new.csv", found.arena.queries)
+
+
+def test_merged_cells_of_a_workbook_count_for_the_rows_they_cover(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="writes workbooks")
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for row in (
+        ["question", "system", "answer"],
+        ["Why?", "one", "So."],
+        [None, "two", "Thus."],
+        ["How?", "one", "By hand."],
+        [None, "two", "By foot."],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("A2:A3")
+    sheet.merge_cells("A4:A5")
+    workbook.save(tmp_path / "answers.xlsx")
+    found = import_arena("csv", [tmp_path / "answers.xlsx"])
+    assert sorted(found.arena.queries["query"]) == ["How?", "Why?"]
+    assert len(found.arena.answers) == 4
+    assert sum("merged" in note for note in found.notes) == 1
